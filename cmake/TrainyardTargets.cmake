@@ -1,0 +1,46 @@
+# How a folder of sources becomes a target, and with which flags.
+
+option(TRAINYARD_WERROR "Treat compiler warnings as errors" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# What every user of our headers needs: the language, the include root, and arithmetic that the
+# compiler does not fuse, since results must repeat bit for bit.
+add_library(trainyard_options INTERFACE)
+add_library(trainyard::options ALIAS trainyard_options)
+target_compile_features(trainyard_options INTERFACE cxx_std_20)
+target_compile_options(trainyard_options INTERFACE -ffp-contract=off)
+target_include_directories(trainyard_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+
+# Our own sources only; never inherited by users.
+add_library(trainyard_warnings INTERFACE)
+add_library(trainyard::warnings ALIAS trainyard_warnings)
+target_compile_options(trainyard_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${TRAINYARD_WERROR}>:-Werror>)
+
+# trainyard_library(<folder> [SOURCES a.cpp ...] [LINKS target ...] [PRIVATE_LINKS target ...])
+#
+# The library of sim/<folder>: target trainyard_<folder>, alias trainyard::<folder>. LINKS are the
+# targets its headers need, PRIVATE_LINKS those that only its sources need. Without sources it is an
+# interface library.
+function(trainyard_library folder)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "trainyard_library(${folder}): stray ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    set(target trainyard_${folder})
+    if(arg_SOURCES)
+        add_library(${target} STATIC ${arg_SOURCES})
+        target_link_libraries(${target}
+            PUBLIC trainyard::options ${arg_LINKS}
+            PRIVATE $<BUILD_INTERFACE:trainyard::warnings> ${arg_PRIVATE_LINKS})
+    else()
+        add_library(${target} INTERFACE)
+        target_link_libraries(${target} INTERFACE trainyard::options ${arg_LINKS})
+    endif()
+    add_library(trainyard::${folder} ALIAS ${target})
+endfunction()
