@@ -1,0 +1,27 @@
+#pragma once
+
+// Files read at once and written whole or not at all.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+// The bytes of a file. Throws WorldError when it is missing, a directory, unreadable, or above
+// `max_bytes`.
+std::string read_file(const std::filesystem::path& path,
+                      std::size_t max_bytes = std::size_t{1} << 30);
+
+// Writes aside in the same folder, flushes, then renames: a reader sees the old file or the new
+// one. Throws WorldError and leaves nothing behind on failure.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+// The same with gzip compression (for names ending in .gz).
+void write_file_gzip(const std::filesystem::path& path, std::string_view content);
+
+// FNV-1a 64-bit: the hash of inputs named in outputs. Not for security.
+std::uint64_t content_hash(std::string_view content);
+
+} // namespace trainyard

@@ -1,0 +1,59 @@
+#include "sim/base/reader.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+// RFC 6901: "~" and "/" are written "~0" and "~1" inside a token.
+std::string escaped(std::string_view token)
+{
+    std::string out;
+    for (const char c : token)
+        out += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
+    return out;
+}
+
+} // namespace
+
+Reader::Reader(const Json& node, const Reader& parent, std::string_view token)
+    : node_(&node),
+      file_(parent.file_),
+      pointer_(parent.pointer_ + "/" + escaped(token)),
+      problems_(parent.problems_)
+{}
+
+Reader Reader::member(std::string_view key) const
+{
+    return {*node_->find(key), *this, key};
+}
+
+Reader Reader::element(std::size_t index) const
+{
+    return {node_->items()[index], *this, std::to_string(index)};
+}
+
+void Reader::error(std::string message, std::string hint) const
+{
+    report(Severity::error, std::move(message), std::move(hint));
+}
+
+void Reader::warn(std::string message, std::string hint) const
+{
+    report(Severity::warning, std::move(message), std::move(hint));
+}
+
+std::size_t Reader::error_count() const
+{
+    return static_cast<std::size_t>(
+        std::count_if(problems_->begin(), problems_->end(),
+                      [](const Diagnostic& p) { return p.severity == Severity::error; }));
+}
+
+void Reader::report(Severity severity, std::string message, std::string hint) const
+{
+    problems_->push_back(
+        {file_, node_->line(), pointer_, std::move(message), std::move(hint), severity});
+}
+
+} // namespace trainyard
