@@ -1,0 +1,194 @@
+# shellcheck shell=bash
+# Set-up shared by ./trainyard and ./run-tests: packages, configuration, build. All talk goes to stderr.
+#
+# The caller sets `root` (the source tree, absolute) and runs under `set -euo pipefail`.
+
+: "${root:?}"
+readonly our_fault=70 # exit code of a build that fails
+readonly oldest_cmake=3.25
+
+# What the build needs: Debian/Ubuntu package, and why.
+readonly packages=(
+    "g++              the C++ compiler"
+    "cmake            configures the build"
+    "ninja-build      runs the build"
+    "libboost-graph-dev  graphs: paths and cuts of a cluster"
+    "libcli11-dev     the command line"
+    "nlohmann-json3-dev  reading and writing JSON"
+    "libfmt-dev       formatting text"
+    "libexpected-dev  results that may be errors"
+    "zlib1g-dev       compressed traces"
+    "catch2           the test suite"
+)
+
+say() { printf 'trainyard: %s\n' "$*" >&2; }
+
+fail() {
+    say "$*"
+    exit "$our_fault"
+}
+
+# The program that a package is needed for; empty for libraries.
+tool_of() {
+    case $1 in
+        g++) echo "${CXX:-c++}" ;;
+        cmake) echo cmake ;;
+        ninja-build) echo ninja ;;
+    esac
+}
+
+# Prints the entries of `packages` that this machine lacks.
+missing_packages() {
+    local entry package tool
+    for entry in "${packages[@]}"; do
+        package=${entry%% *}
+        tool=$(tool_of "$package")
+        if [ -n "$tool" ]; then
+            command -v "${tool%% *}" >/dev/null || echo "$entry"
+        elif command -v dpkg-query >/dev/null; then
+            # shellcheck disable=SC2016 # the field belongs to dpkg-query
+            [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+                echo "$entry"
+        fi
+    done
+}
+
+# Prints the command prefix that gives root's rights ("env" where we have them); fails without.
+root_command() {
+    if [ "$(id -u)" -eq 0 ]; then
+        echo env
+    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        echo "sudo -n env"
+    elif command -v sudo >/dev/null && [ -t 0 ] && [ -t 2 ]; then
+        echo "sudo env" # asks for the password on the terminal
+    else
+        return 1
+    fi
+}
+
+# Installs what is missing if we may; otherwise names it. Never fatal: CMake has the last word.
+install_packages() {
+    local missing names as_root log=$1
+    missing=$(missing_packages)
+    [ -n "$missing" ] || return 0
+    names=$(cut -d' ' -f1 <<<"$missing" | tr '\n' ' ')
+    names=${names% }
+    say "not installed, needed to build:"
+    while read -r package why; do
+        printf '    %-20s %s\n' "$package" "$why" >&2
+    done <<<"$missing"
+
+    if ! command -v apt-get >/dev/null; then
+        say "no apt-get here: going on with what CMake finds (CMAKE_PREFIX_PATH names other places)"
+        return 0
+    fi
+    if [ -n "${TRAINYARD_NO_INSTALL:-}" ] || ! as_root=$(root_command); then
+        say "not installing (needs root or sudo). To install:  apt-get install $names"
+        say "going on with what CMake finds (CMAKE_PREFIX_PATH names other places)"
+        return 0
+    fi
+    say "installing them with apt-get ..."
+    # A stale package list is no reason to stop; a failing installation says so itself.
+    # shellcheck disable=SC2086 # the prefix and the names are lists
+    if ! {
+        $as_root apt-get -q update || true
+        $as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $names
+    } </dev/null >"$log" 2>&1; then
+        tail -n 5 "$log" | sed 's/^/    /' >&2
+        say "apt-get failed (all its output: $log). To install by hand:  apt-get install $names"
+        say "going on with what CMake finds (CMAKE_PREFIX_PATH names other places)"
+    fi
+}
+
+# Stops with a plain sentence where CMake itself would be confusing.
+require_tools() {
+    local found tool
+    for tool in cmake ninja; do
+        command -v "$tool" >/dev/null || fail "cannot build: $tool is missing"
+    done
+    found=$(cmake --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
+    if [ "$(printf '%s\n' "$oldest_cmake" "$found" | sort -V | head -n 1)" != "$oldest_cmake" ]; then
+        fail "cannot build: cmake $found is too old, $oldest_cmake or later is needed" \
+            "(python3 -m pip install cmake brings one)"
+    fi
+}
+
+# Reads ninja's output and shows how far it is: on a terminal as one moving line.
+show_progress() {
+    local what=$1 last_line=0 counter
+    while read -r counter _; do
+        [[ $counter =~ ^[0-9]+/[0-9]+$ ]] || continue
+        if [ -t 2 ]; then
+            printf '\r\033[Ktrainyard: %s: %s' "$what" "$counter" >&2
+        elif ((last_line == 0 || SECONDS - last_line >= 20)); then
+            say "$what: $counter"
+        fi
+        last_line=$((SECONDS + 1))
+    done
+    if [ -t 2 ] && ((last_line)); then printf '\r\033[K' >&2; fi
+}
+
+# build PRESET TARGET [CMAKE_ARGUMENT...]: packages, configuration and build under one lock.
+build() {
+    local preset=$1 target=$2
+    shift 2
+    local folder=$root/build/$preset
+    local stamp=$folder/built-$target log=$folder/build.log what="building Trainyard, once"
+    if ! mkdir -p "$folder" 2>/dev/null || [ ! -w "$folder" ]; then
+        fail "cannot write to $folder: copy the source tree to a place of your own and run it there"
+    fi
+
+    exec {lock}>"$folder/lock"
+    if ! flock -n "$lock"; then
+        say "waiting for another build in $folder"
+        flock "$lock"
+        if [ $# -eq 0 ] && is_current "$preset" "$target"; then
+            exec {lock}>&-
+            return 0 # the other build was ours
+        fi
+    fi
+
+    [ -e "$stamp" ] && what="sources changed, building"
+    install_packages "$folder/packages.log" {lock}>&-
+    require_tools
+    # The time before the build counts: what is edited while it runs is built next time.
+    printf '%s\n' "$root" >"$stamp.new"
+    if ! configure "$preset" "$@" >"$log" 2>&1 {lock}>&-; then
+        report_failure "$log" "CMake could not configure the build"
+    fi
+    if ! NINJA_STATUS='%f/%t ' cmake --build "$folder" --target "$target" --parallel "$(nproc)" \
+        2>&1 {lock}>&- | tee -a "$log" | show_progress "$what"; then
+        report_failure "$log" "the build failed"
+    fi
+    mv "$stamp.new" "$stamp"
+    exec {lock}>&-
+}
+
+configure() {
+    local preset=$1 fresh=()
+    shift
+    # A tree that was moved or copied with its build folder starts again.
+    local cache=$root/build/$preset/CMakeCache.txt
+    if [ -e "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
+        fresh=(--fresh)
+    fi
+    (cd "$root" && cmake --preset "$preset" "${fresh[@]}" "$@")
+}
+
+report_failure() {
+    local log=$1 message=$2 missing
+    tail -n 60 "$log" | sed 's/^/    /' >&2
+    say "$message (whole log: $log)"
+    missing=$(missing_packages | cut -d' ' -f1 | tr '\n' ' ')
+    [ -z "$missing" ] || say "missing packages: $missing"
+    exit "$our_fault"
+}
+
+# is_current PRESET TARGET: nothing changed since the target was last built here. One `find`, no more:
+# this runs before every command.
+is_current() {
+    local stamp=$root/build/$1/built-$2 built_in
+    { read -r built_in <"$stamp"; } 2>/dev/null && [ "$built_in" = "$root" ] || return 1
+    [ -z "$(find "$root/sim" "$root/cmake" "$root/CMakeLists.txt" "$root/CMakePresets.json" \
+        -newer "$stamp" -print -quit)" ]
+}
