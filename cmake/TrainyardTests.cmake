@@ -1,5 +1,23 @@
-# Test executables; tests/catch.h and this file serve Catch2 2 and 3.
+# The test suite, if Catch2 is here: 2.13 on Debian 12, 3.x elsewhere; tests/catch.h serves both.
 
+set(TRAINYARD_TESTS AUTO CACHE STRING "Build the test suite: ON, OFF, or AUTO (if Catch2 is found)")
+set_property(CACHE TRAINYARD_TESTS PROPERTY STRINGS AUTO ON OFF)
+if(NOT TRAINYARD_TESTS)
+    return()
+endif()
+
+find_package(Catch2 3 QUIET)
+if(NOT Catch2_FOUND)
+    find_package(Catch2 2.13 QUIET)
+endif()
+if(NOT Catch2_FOUND)
+    if(NOT TRAINYARD_TESTS STREQUAL "AUTO")
+        message(FATAL_ERROR "The test suite needs Catch2 (package catch2)")
+    endif()
+    message(STATUS "Test suite: skipped, Catch2 not found (package catch2)")
+    return()
+endif()
+message(STATUS "Test suite: with Catch2 ${Catch2_VERSION}")
 include(Catch)
 
 # The test runner's main, compiled once.
@@ -36,3 +54,6 @@ function(trainyard_test name)
         ${arguments}
         ${properties})
 endfunction()
+
+enable_testing()
+add_subdirectory(tests)

@@ -1,0 +1,21 @@
+# Checks the folders of SIM against what their CMakeLists.txt declare (DECLARED): the linker sees only
+# the calls that cross an arrow, this sees every #include; and a source that nobody lists is dead.
+
+include(${DECLARED})
+
+foreach(folder IN LISTS folders)
+    file(GLOB_RECURSE files RELATIVE ${SIM}/${folder} ${SIM}/${folder}/*.h ${SIM}/${folder}/*.cpp)
+    foreach(file IN LISTS files)
+        file(STRINGS ${SIM}/${folder}/${file} includes REGEX "^#include \"sim/")
+        foreach(line IN LISTS includes)
+            string(REGEX REPLACE "^#include \"sim/([^/]*)/.*" "\\1" used "${line}")
+            if(NOT used IN_LIST reach_${folder})
+                message(SEND_ERROR "sim/${folder}/${file} may not include from ${used}: ${line}")
+            endif()
+        endforeach()
+        if(file MATCHES "\\.cpp$" AND NOT file IN_LIST sources_${folder}
+                AND NOT "${folder}/${file}" STREQUAL "cli/main.cpp")
+            message(SEND_ERROR "sim/${folder}/CMakeLists.txt does not list ${file}")
+        endif()
+    endforeach()
+endforeach()
