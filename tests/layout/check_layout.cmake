@@ -1,6 +1,7 @@
 # Checks the folders of SIM against what their CMakeLists.txt declare (DECLARED): the linker sees only
 # the calls that cross an arrow, this sees every #include; and a source that nobody lists is dead.
 
+cmake_minimum_required(VERSION 3.25)
 include(${DECLARED})
 
 foreach(folder IN LISTS folders)
