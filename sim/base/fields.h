@@ -23,7 +23,8 @@ namespace trainyard {
 
 struct FieldInfo {
     std::string help = {};
-    std::optional<double> min = {}; // inclusive, in SI units (bytes, seconds, bytes/s) for quantities
+    std::optional<double> min =
+        {}; // inclusive, in SI units (bytes, seconds, bytes/s) for quantities
     std::optional<double> max = {};
     bool required = false;
 };

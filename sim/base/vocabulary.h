@@ -1,0 +1,64 @@
+#pragma once
+
+// The words that several parts share; files spell them as `enum_names` gives.
+
+#include "sim/base/field_values.h"
+
+#include <cstdint>
+
+namespace trainyard {
+
+// Number formats of GEMMs. tf32 stores fp32.
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8 };
+
+// Bytes of one stored activation or parameter element: 4 for fp32 and tf32, else 2 (fp8 training
+// keeps 16-bit tensors and casts inputs of GEMMs).
+constexpr int storage_bytes(Precision precision)
+{
+    return precision == Precision::fp32 || precision == Precision::tf32 ? 4 : 2;
+}
+
+// `bytes` of a collective are counted as nccl-tests does: the whole buffer. All-gather: the
+// gathered output; reduce-scatter: the input before scattering; all-to-all: what one rank sends in
+// total, its own part included.
+enum class CollectiveKind : std::uint8_t {
+    all_reduce,
+    all_gather,
+    reduce_scatter,
+    all_to_all,
+    broadcast,
+    reduce,
+    barrier,
+    send_receive
+};
+
+// Which communicator: what a group of ranks is for.
+enum class GroupKind : std::uint8_t { tp, cp, ep, etp, dp, edp, pp, embedding, world };
+inline constexpr std::size_t group_kind_count = 9;
+
+enum class Backend : std::uint8_t { nccl, gloo };
+
+// What an op is part of.
+enum class Phase : std::uint8_t {
+    forward,
+    backward,
+    recompute,
+    optimizer,
+    gradient_sync,
+    parameter_sync,
+    data,
+    other
+};
+
+template <>
+std::vector<EnumName<Precision>> enum_names<Precision>();
+template <>
+std::vector<EnumName<CollectiveKind>> enum_names<CollectiveKind>();
+template <>
+std::vector<EnumName<GroupKind>> enum_names<GroupKind>();
+template <>
+std::vector<EnumName<Backend>> enum_names<Backend>();
+template <>
+std::vector<EnumName<Phase>> enum_names<Phase>();
+
+} // namespace trainyard

@@ -1,0 +1,132 @@
+#pragma once
+
+// Runs a program with its numbers.
+//
+// An op starts when it heads its stream, its waits are over and the host has issued its first
+// kernel; it ends no earlier than one mean kernel time after the host has issued its last one. So a
+// phase takes max(device, host) without a special rule. A collective or message moves data once all
+// its members have arrived; from its own arrival a member's stream is busy. While communication
+// kernels are resident on a lane, its compute runs at 1 - sum(sm_share) - sum(traffic_share x rate
+// / ceiling), at least 1/20, in whole parts of 2^20.
+//
+// The engine knows ops, durations, volumes and links, nothing of transformers. Same input, same
+// output, bit for bit.
+
+#include "sim/base/diagnostic.h"
+#include "sim/base/progress.h"
+#include "sim/program/binding.h"
+
+#include <array>
+#include <functional>
+#include <optional>
+
+namespace trainyard {
+
+enum class Fidelity : std::uint8_t {
+    alpha_beta, // transfers never share links
+    bundle      // max-min fair sharing, one activity per transfer
+};
+
+// Where a lane's time goes; every picosecond of a step belongs to exactly one.
+enum class TimeKind : std::uint8_t {
+    forward,
+    backward,
+    recompute,
+    optimizer,
+    other_compute,
+    slowdown,   // compute time lost to communication beside it
+    exposed_tp, // data moves, nothing is computed
+    exposed_cp,
+    exposed_ep,
+    exposed_dp,
+    exposed_pp,
+    waiting, // in a collective whose members have not all arrived
+    bubble,  // nothing to do: waiting for a stage before or behind
+    host,    // the device is idle because the host has not issued the next op
+    data     // the host waits for input data
+};
+inline constexpr std::size_t time_kind_count = 15;
+
+template <>
+std::vector<EnumName<TimeKind>> enum_names<TimeKind>();
+template <>
+std::vector<EnumName<Fidelity>> enum_names<Fidelity>();
+
+// One op that ran, as the timeline shows it.
+struct OpRecord {
+    LaneId lane;
+    StreamId stream;
+    LabelId label;
+    OpKind kind = OpKind::compute;
+    std::uint16_t micro_batch = BlockUse::no_index;
+    std::uint16_t layer = BlockUse::no_index;
+    std::uint16_t step = 0;
+    GroupId group;  // collective
+    SimTime issued; // by the host
+    SimTime start;  // heads its stream, dependencies met (communication: the kernel is resident)
+    SimTime transfer_start; // communication: all arrived; else = start
+    SimTime end;
+    Bytes bytes;
+    LaneId last_arriver; // collective: who came last
+};
+
+// Receives ops as they finish. Filter by lane and step before the run.
+struct RecordRequest {
+    std::function<bool(LaneId)> lane; // null: none
+    std::uint16_t first_step = 0;
+};
+
+struct RunControl {
+    int steps = 2; // unrolled; the step time is end(k) - end(k-1) of the last
+    Fidelity fidelity = Fidelity::alpha_beta;
+    WorkControl work;
+    std::optional<RecordRequest> record;
+};
+
+// Totals of one lane over the measured (last) step.
+struct LaneTotals {
+    std::array<SimTime, time_kind_count> time{}; // sums to the step time
+    SimTime compute_busy;                        // compute stream occupied, slowdown included
+    SimTime communication_busy;                  // any communication stream moving data
+    std::int64_t peak_memory = 0;                // bytes, static part included
+    std::size_t exposed_count = 0;
+};
+
+// One kind of transfer over one kind of group, summed over lanes x multiplicity of the measured
+// step.
+struct TransferTotals {
+    CollectiveKind collective = CollectiveKind::all_reduce;
+    GroupKind group = GroupKind::world;
+    std::uint64_t count = 0;
+    double bytes = 0;            // sum of S
+    double transfer_seconds = 0; // from the last arrival to the end
+    double waiting_seconds = 0;  // from each member's arrival to the last one's
+    double exposed_seconds = 0;  // transfer time with the lane's compute stream idle
+};
+
+struct LinkTotals {
+    LinkId link;
+    double bytes = 0;         // over the measured step
+    double busiest_share = 0; // highest load / capacity seen
+};
+
+struct StepResult {
+    SimTime step_time;
+    std::vector<SimTime> step_ends; // of each unrolled step: the last lane's end
+    std::vector<LaneTotals> lanes;  // by LaneId
+    std::vector<SimTime> lane_ends; // of the last step, by LaneId
+    LaneId critical_lane;           // least time waiting for others: the one that sets the pace
+    std::vector<TransferTotals> transfers;
+    std::vector<LinkTotals> links; // bundle only
+    std::vector<OpRecord> records;
+    std::uint64_t ops = 0; // executed, all steps and lanes
+    std::uint64_t events = 0;
+};
+
+// Runs the reference engine: one plain queue, full max-min solve. A deadlock, a mismatch (members
+// of a group in different collectives, unmatched sends) or a transfer stalled at rate 0 comes back
+// as problems that name ranks and ops. Requires flaws(program, binding) to be empty.
+Checked<StepResult> run_reference(const Program& program, const Binding& binding,
+                                  const RunControl& control);
+
+} // namespace trainyard

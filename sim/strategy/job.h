@@ -1,0 +1,47 @@
+#pragma once
+
+// A job whose parts fit together: everything decided, nothing left to default. Made by `resolve`.
+
+#include "sim/cost/software.h"
+#include "sim/strategy/training.h"
+
+namespace trainyard {
+
+struct Job {
+    Model model;
+    Training training;
+    Strategy strategy; // dp, sequence_parallel, overlap, fp32 gradients filled in
+    SoftwareClass software;
+    int gpus_per_node = 8; // where groups cross nodes
+    bool cuda_graphs = false;
+
+    int dp() const { return *strategy.dp; }
+    int world() const { return strategy.tp * strategy.cp * strategy.pp * dp(); }
+    // Micro-batches per replica and step.
+    std::int64_t micro_batches() const
+    {
+        return training.global_batch / (training.micro_batch * dp());
+    }
+
+    bool operator==(const Job&) const = default;
+};
+
+struct JobRequest {
+    Model model;
+    Training training;
+    Strategy strategy;
+    SoftwareClass software;
+    int devices = 1; // of the topology
+    int gpus_per_node = 8;
+    bool cuda_graphs = false;
+};
+
+// Fills in defaults and checks that the sizes fit: each refusal names the sizes that work. Problems
+// carry pointers below
+// "/strategy" and "/training"; the caller adds file and line.
+Checked<Job> resolve(const JobRequest& request);
+
+// Work shape of one micro-batch of a layer under this job.
+Partition partition_of(const Job& job);
+
+} // namespace trainyard

@@ -1,0 +1,67 @@
+#pragma once
+
+// From a job to what the engine runs: a program with the costs it asks for, then the numbers.
+
+#include "sim/cost/cost_model.h"
+#include "sim/program/binding.h"
+#include "sim/strategy/job.h"
+#include "sim/strategy/rank_layout.h"
+
+namespace trainyard {
+
+// The kernels of a compute op; `CostId` of the op is its index.
+struct ComputeRequest {
+    WorkList kernels;  // kernels only
+    Bytes host_copy;   // copy ops instead
+    Seconds host_time; // host ops instead
+    Phase phase = Phase::other;
+
+    bool operator==(const ComputeRequest&) const = default;
+};
+
+// A transfer op's volume; `CostId` of the op or exchange part is its index.
+struct TransferRequest {
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    Bytes bytes;
+    Backend backend = Backend::nccl;
+    double duration_factor =
+        1.0; // e.g. the share of an overlapped TP collective that stays exposed
+
+    bool operator==(const TransferRequest&) const = default;
+};
+
+struct Plan {
+    Program program;
+    std::vector<ComputeRequest> compute;
+    std::vector<TransferRequest> transfers;
+
+    bool operator==(const Plan&) const = default;
+};
+
+// The program of one step of the job: one role per pipeline stage. Requires a resolved job.
+Plan make_plan(const Job& job);
+
+enum class Folding : std::uint8_t {
+    none,    // one lane per rank
+    replicas // one lane per distinct role and neighbourhood: exact when every rank of a role is
+             // alike
+};
+
+// Conditions of single devices.
+struct Conditions {
+    std::vector<std::pair<DeviceId, double>> slowdown; // 1.08: compute takes 1.08 times as long
+
+    bool operator==(const Conditions&) const = default;
+};
+
+struct BindOptions {
+    Folding folding = Folding::none;
+    bool links = false; // fill link uses (fidelity bundle)
+    Conditions conditions;
+};
+
+// The numbers of the plan on this cluster: rank i on device i. Requires devices >= job.world().
+Binding bind(const Plan& plan, const Job& job, const Topology& topology, const CostModel& cost,
+             const BindOptions& options);
+
+} // namespace trainyard

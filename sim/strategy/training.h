@@ -1,0 +1,69 @@
+#pragma once
+
+// What is trained per step, and how it is spread over ranks: the two parts of a scenario that make
+// a program.
+
+#include "sim/base/fields.h"
+#include "sim/workload/layer_work.h"
+
+namespace trainyard {
+
+enum class Optimizer : std::uint8_t { adam, sgd };
+
+struct Training {
+    std::int64_t sequence_length = 2048; // of transformers; ignored by native layer lists
+    std::int64_t global_batch = 0;       // sequences (samples) per step over all ranks
+    std::int64_t micro_batch = 1;
+    Precision precision = Precision::bf16;
+    Optimizer optimizer = Optimizer::adam;
+    Recompute recompute = Recompute::none;
+    std::optional<int> recompute_layers; // of a stage, with full; all when absent
+    std::optional<bool> fp32_gradients;  // else the framework's habit
+
+    bool operator==(const Training&) const = default;
+};
+
+struct Overlap {
+    std::optional<bool>
+        dp; // gradient reduction (and parameter gather) beside compute; else the framework's habit
+    std::optional<bool> tp;
+    std::optional<bool> pp;
+
+    bool operator==(const Overlap&) const = default;
+};
+
+struct Strategy {
+    int tp = 1;
+    int pp = 1;
+    int vpp = 1; // virtual stages per device
+    int cp = 1;
+    int ep = 1;
+    int etp = 1;
+    std::optional<int> dp;                 // else what is left of the topology
+    int zero = 0;                          // 0 DDP, 1 distributed optimizer, 3 FSDP/ZeRO-3
+    std::optional<bool> sequence_parallel; // else on when tp > 1 and the framework does so
+    std::string schedule = "1f1b";         // see schedule_names()
+    std::vector<int>
+        stage_layers; // uneven stages: transformer layers of each (virtual) stage; empty: even
+    Overlap overlap;
+    Bytes bucket_cap; // DDP
+    Bytes first_bucket;
+    int prefetch = 1;                  // FSDP units gathered ahead
+    bool reshard_after_forward = true; // FSDP: gather again before backward
+    Backend backend = Backend::nccl;
+    std::string rank_order = "tp-cp-dp-pp"; // from the fastest
+
+    Strategy();
+    bool operator==(const Strategy&) const = default;
+};
+
+template <>
+std::vector<EnumName<Optimizer>> enum_names<Optimizer>();
+template <>
+const FieldTable<Training>& fields_of<Training>();
+template <>
+const FieldTable<Overlap>& fields_of<Overlap>();
+template <>
+const FieldTable<Strategy>& fields_of<Strategy>();
+
+} // namespace trainyard

@@ -1,0 +1,41 @@
+#pragma once
+
+// What a set of communicating devices looks like to a cost model: how many share an NVLink domain,
+// how many domains, through how many NICs.
+
+#include "sim/topology/topology.h"
+
+#include <span>
+
+namespace trainyard {
+
+struct GroupShape {
+    int ranks = 1;
+    int domains = 1;          // NVLink domains touched
+    int nodes = 1;            // servers or trays touched
+    int ranks_per_domain = 1; // largest
+    int ranks_per_node = 1;   // largest
+    int stride = 1;           // distance of neighbouring members in device numbers inside a node
+
+    // Inside a domain (meaningful when ranks_per_domain > 1).
+    Bandwidth nvlink; // per GPU and direction; 0: the domain is a node joined by PCIe
+    Bandwidth pcie;
+    bool nvswitch = false;
+    bool in_switch_reduction = false;
+
+    // Between domains (meaningful when domains > 1).
+    NodeNetwork network;
+    int gpus_per_node = 1;    // of the machine, in the group or not
+    int nodes_per_domain = 1; // 1 for HGX, 18 for a full NVL72
+
+    // Line rate out of a node per GPU of the machine when all of them communicate at once, as the
+    // sibling groups of one parallel dimension do: nics x rate / gpus_per_node.
+    Bandwidth nic_rate_per_gpu() const;
+
+    bool operator==(const GroupShape&) const = default;
+};
+
+// Requires at least one device.
+GroupShape group_shape(const Topology& topology, std::span<const DeviceId> members);
+
+} // namespace trainyard

@@ -1,0 +1,78 @@
+#pragma once
+
+// What a device executes, without times: shapes, operations, bytes.
+
+#include "sim/base/quantity.h"
+#include "sim/base/vocabulary.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace trainyard {
+
+// batch x [m x k] [k x n]. Operations: 2 m n k batch.
+struct GemmShape {
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    std::int64_t batch = 1;
+
+    bool operator==(const GemmShape&) const = default;
+};
+
+// One device's share of an attention: queries of `query_length`, keys of `key_length`, `heads`
+// query heads and `kv_heads` key/value heads of `head_dim` (`value_dim` for values).
+struct AttentionShape {
+    std::int64_t batch = 0;
+    std::int64_t query_length = 0;
+    std::int64_t key_length = 0;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t value_dim = 0;
+    bool causal = true;
+    bool backward = false;
+
+    bool operator==(const AttentionShape&) const = default;
+};
+
+enum class KernelKind : std::uint8_t { gemm, attention, memory_bound };
+
+// One kernel, or a few launched together.
+struct Kernel {
+    KernelKind kind = KernelKind::memory_bound;
+    std::string name;                      // "qkv", "attention", "rms_norm", ...
+    Precision precision = Precision::bf16; // of the arithmetic
+    GemmShape gemm;                        // kind gemm
+    AttentionShape attention;              // kind attention
+    Bytes bytes;      // device memory read and written; gemm: operands and result
+    int launches = 1; // kernels the host issues
+
+    bool operator==(const Kernel&) const = default;
+};
+
+// Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), halved when causal, x 2.5
+// backward (the forward product is recomputed); memory-bound work counts none.
+Flops hardware_flops(const Kernel& kernel);
+
+// A collective at this place of a layer, over the group of that kind. One rank in the group:
+// nothing happens.
+struct Communication {
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    GroupKind group = GroupKind::tp;
+    Bytes bytes; // as nccl-tests counts (see CollectiveKind)
+    std::string name;
+    // May run beside the kernels that follow until `needed_after` further items have been issued;
+    // 0: they wait for it.
+    int needed_after = 0;
+
+    bool operator==(const Communication&) const = default;
+};
+
+using WorkItem = std::variant<Kernel, Communication>;
+using WorkList = std::vector<WorkItem>;
+
+Flops hardware_flops(const WorkList& items);
+
+} // namespace trainyard

@@ -1,0 +1,77 @@
+#pragma once
+
+// A layer's work on one device under a partition: kernels and communications in order, parameters,
+// and what is kept for backward.
+
+#include "sim/workload/kernel.h"
+#include "sim/workload/model.h"
+
+namespace trainyard {
+
+enum class Recompute : std::uint8_t { none, selective, full };
+enum class AttentionKernel : std::uint8_t { unfused, sdpa, flash1, flash2, triton, cudnn };
+
+// How one micro-batch of one layer is cut, and which kernels run it.
+struct Partition {
+    std::int64_t micro_batch = 1;     // sequences (samples)
+    std::int64_t sequence_length = 0; // whole, before CP
+    int tp = 1;
+    int cp = 1;
+    int ep = 1;
+    int etp = 1;
+    bool sequence_parallel = false;
+    Precision precision = Precision::bf16;
+    AttentionKernel attention = AttentionKernel::flash2;
+    bool fused_elementwise =
+        true; // norm+residual, bias+activation, rotary, cross-entropy each one kernel
+    bool causal_skips = true;      // the attention kernel skips the masked half
+    double expert_imbalance = 1.0; // tokens of the fullest expert rank / mean
+    int ep_nodes = 1; // nodes an EP group spans; tokens for several experts on one node cross once
+    std::int64_t padded_vocabulary = 0; // to 128 x tp unless the framework does not
+
+    bool operator==(const Partition&) const = default;
+};
+
+// The kinds of layer a model is made of. Layers of one kind have identical work.
+struct LayerKind {
+    enum class Role : std::uint8_t { embedding, dense, moe, head, native };
+    Role role = Role::dense;
+    int native_index = 0; // into LayerList, role native
+
+    bool operator==(const LayerKind&) const = default;
+};
+
+// The model front to back, embedding and head (final norm, logits, loss) included.
+std::vector<LayerKind> layers_of(const Model& model);
+
+// Per device.
+struct LayerParameters {
+    double dense = 0;  // replicated over DP x CP, sharded by TP already divided
+    double expert = 0; // replicated over EDP, EP and ETP already divided
+};
+
+// Bytes kept from forward to backward, per device and micro-batch.
+struct SavedActivations {
+    Bytes none;      // nothing recomputed
+    Bytes selective; // attention core recomputed (or never kept: flash)
+    Bytes full;      // the layer's input only
+};
+
+struct LayerWork {
+    WorkList forward;
+    WorkList backward;            // dgrad and wgrad, and their communications
+    WorkList selective_recompute; // before backward when recompute is selective
+    LayerParameters parameters;
+    SavedActivations saved;
+    Bytes output;    // of the boundary tensor to the next layer: s b h W / (c, and t with SP)
+    Bytes transient; // largest live tensors inside beyond what is saved (e.g. logits in fp32)
+};
+
+LayerWork layer_work(const Model& model, const LayerKind& kind, const Partition& partition);
+
+template <>
+std::vector<EnumName<Recompute>> enum_names<Recompute>();
+template <>
+std::vector<EnumName<AttentionKernel>> enum_names<AttentionKernel>();
+
+} // namespace trainyard
