@@ -2,7 +2,18 @@
 
 namespace trainyard {
 
-template <> std::vector<EnumName<Precision>> enum_names<Precision>()
+template <>
+std::vector<EnumName<Grade>> enum_names<Grade>()
+{
+    return {{Grade::measured, "measured"},
+            {Grade::published, "published"},
+            {Grade::extrapolated, "extrapolated"},
+            {Grade::datasheet, "datasheet"},
+            {Grade::synthetic, "synthetic"}};
+}
+
+template <>
+std::vector<EnumName<Precision>> enum_names<Precision>()
 {
     return {{Precision::fp32, "fp32"},
             {Precision::tf32, "tf32"},
@@ -11,29 +22,37 @@ template <> std::vector<EnumName<Precision>> enum_names<Precision>()
             {Precision::fp8, "fp8"}};
 }
 
-template <> std::vector<EnumName<CollectiveKind>> enum_names<CollectiveKind>()
+template <>
+std::vector<EnumName<CollectiveKind>> enum_names<CollectiveKind>()
 {
     using enum CollectiveKind;
-    return {{all_reduce, "all_reduce"},     {all_gather, "all_gather"},
-            {reduce_scatter, "reduce_scatter"}, {all_to_all, "all_to_all"},
-            {broadcast, "broadcast"},       {reduce, "reduce"},
-            {barrier, "barrier"},           {send_receive, "send_receive"}};
+    return {{all_reduce, "all_reduce"},
+            {all_gather, "all_gather"},
+            {reduce_scatter, "reduce_scatter"},
+            {all_to_all, "all_to_all"},
+            {broadcast, "broadcast"},
+            {reduce, "reduce"},
+            {barrier, "barrier"},
+            {send_receive, "send_receive"}};
 }
 
-template <> std::vector<EnumName<GroupKind>> enum_names<GroupKind>()
+template <>
+std::vector<EnumName<GroupKind>> enum_names<GroupKind>()
 {
     using enum GroupKind;
-    return {{tp, "tp"},   {cp, "cp"}, {ep, "ep"},   {etp, "etp"},
-            {dp, "dp"},   {edp, "edp"}, {pp, "pp"}, {embedding, "embedding"},
+    return {{tp, "tp"},      {cp, "cp"},   {ep, "ep"}, {etp, "etp"},
+            {dp, "dp"},      {edp, "edp"}, {pp, "pp"}, {embedding, "embedding"},
             {world, "world"}};
 }
 
-template <> std::vector<EnumName<Backend>> enum_names<Backend>()
+template <>
+std::vector<EnumName<Backend>> enum_names<Backend>()
 {
     return {{Backend::nccl, "nccl"}, {Backend::gloo, "gloo"}};
 }
 
-template <> std::vector<EnumName<Phase>> enum_names<Phase>()
+template <>
+std::vector<EnumName<Phase>> enum_names<Phase>()
 {
     using enum Phase;
     return {{forward, "forward"},
