@@ -50,6 +50,12 @@ enum class Phase : std::uint8_t {
     other
 };
 
+// How far a number can be trusted, best first: measured on the target; published by its maker or a
+// third party; extrapolated from measurements; from a data sheet or recalled; made up for tests.
+enum class Grade : std::uint8_t { measured, published, extrapolated, datasheet, synthetic };
+
+template <>
+std::vector<EnumName<Grade>> enum_names<Grade>();
 template <>
 std::vector<EnumName<Precision>> enum_names<Precision>();
 template <>
