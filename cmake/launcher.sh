@@ -180,7 +180,7 @@ report_failure() {
     tail -n 60 "$log" | sed 's/^/    /' >&2
     say "$message (whole log: $log)"
     missing=$(missing_packages | cut -d' ' -f1 | tr '\n' ' ')
-    [ -z "$missing" ] || say "missing packages: $missing"
+    [ -z "$missing" ] || say "missing packages: ${missing% }"
     exit "$our_fault"
 }
 
