@@ -15,9 +15,7 @@ struct SoftwareClass {
     Seconds host_per_kernel_backward;
     double cuda_graph_factor = 0.1; // host time with CUDA graphs / without
 
-    AttentionKernel attention = AttentionKernel::flash2;
-    bool fused_elementwise = true;
-    bool causal_skips = true;
+    KernelStyle kernels;         // copied to Partition::kernels
     bool pads_vocabulary = true; // to a multiple of 128 x tp
     bool fp32_gradients = true;  // accumulated and reduced in fp32
     bool overlaps_dp = true;     // defaults of the overlap options

@@ -4,6 +4,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/vocabulary.h"
+#include "sim/workload/kernel_style.h"
 
 #include <string>
 #include <variant>
@@ -31,29 +32,44 @@ struct AttentionShape {
     std::int64_t kv_heads = 0;
     std::int64_t head_dim = 0;
     std::int64_t value_dim = 0;
+    std::int64_t window = 0; // keys a query sees at most (sliding window); 0: all
     bool causal = true;
+    bool skips_masked = true; // the kernel leaves the masked part out
+    bool dropout = false;     // on the probabilities
     bool backward = false;
+    AttentionKernel kernel = AttentionKernel::flash2; // never unfused: that is GEMMs and passes
 
     bool operator==(const AttentionShape&) const = default;
 };
 
 enum class KernelKind : std::uint8_t { gemm, attention, memory_bound };
 
+// What a kernel works for, where that changes how well it runs.
+enum class KernelUse : std::uint8_t {
+    layer,            // the dense parts of a layer
+    attention_square, // unfused attention: batched GEMMs, passes over the scores
+    expert,           // MoE: router, permutation, grouped GEMMs (batch: local experts)
+    head,             // logits and loss
+    convolution       // with its normalisation and activation
+};
+
 // One kernel, or a few launched together.
 struct Kernel {
     KernelKind kind = KernelKind::memory_bound;
+    KernelUse use = KernelUse::layer;
     std::string name;                      // "qkv", "attention", "rms_norm", ...
     Precision precision = Precision::bf16; // of the arithmetic
     GemmShape gemm;                        // kind gemm
     AttentionShape attention;              // kind attention
     Bytes bytes;      // device memory read and written; gemm: operands and result
-    int launches = 1; // kernels the host issues
+    int launches = 1; // kernels the host issues; 0: done inside a neighbouring kernel
 
     bool operator==(const Kernel&) const = default;
 };
 
-// Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), halved when causal, x 2.5
-// backward (the forward product is recomputed); memory-bound work counts none.
+// Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), the masked part left out
+// where the kernel skips it (causal: half), x 2.5 backward (the forward product is recomputed);
+// memory-bound work counts none.
 Flops hardware_flops(const Kernel& kernel);
 
 // A collective at this place of a layer, over the group of that kind. One rank in the group:

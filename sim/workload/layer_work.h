@@ -9,7 +9,6 @@
 namespace trainyard {
 
 enum class Recompute : std::uint8_t { none, selective, full };
-enum class AttentionKernel : std::uint8_t { unfused, sdpa, flash1, flash2, triton, cudnn };
 
 // How one micro-batch of one layer is cut, and which kernels run it.
 struct Partition {
@@ -21,12 +20,12 @@ struct Partition {
     int etp = 1;
     bool sequence_parallel = false;
     Precision precision = Precision::bf16;
-    AttentionKernel attention = AttentionKernel::flash2;
-    bool fused_elementwise =
-        true; // norm+residual, bias+activation, rotary, cross-entropy each one kernel
-    bool causal_skips = true;      // the attention kernel skips the masked half
+    KernelStyle kernels;           // SoftwareClass::kernels
+    int weight_gradient_bytes = 2; // that a weight gradient's GEMM moves per element: its storage,
+                                   // or 8 when it adds to an fp32 sum (read and written)
+    bool frozen_base = false;      // LoRA: no gradients of the matrices
     double expert_imbalance = 1.0; // tokens of the fullest expert rank / mean
-    int ep_nodes = 1; // nodes an EP group spans; tokens for several experts on one node cross once
+    int ep_nodes = 1;              // NVLink domains an EP group spans
     std::int64_t padded_vocabulary = 0; // to 128 x tp unless the framework does not
 
     bool operator==(const Partition&) const = default;
@@ -71,7 +70,5 @@ LayerWork layer_work(const Model& model, const LayerKind& kind, const Partition&
 
 template <>
 std::vector<EnumName<Recompute>> enum_names<Recompute>();
-template <>
-std::vector<EnumName<AttentionKernel>> enum_names<AttentionKernel>();
 
 } // namespace trainyard
