@@ -1,0 +1,263 @@
+#include "sim/study/scenario.h"
+
+#include "sim/base/files.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+std::string FieldValue<Source>::type_name()
+{
+    return "path of a file, or the object itself";
+}
+
+bool FieldValue<Source>::read(const Reader& reader, Source& out)
+{
+    const Json& node = reader.node();
+    const auto take_path = [&](const Reader& at) {
+        if (!at.node().is_string() || at.node().as_string().empty()) {
+            at.error("expected the path of a file");
+            return false;
+        }
+        out = Source{at.node().as_string(), {}};
+        return true;
+    };
+    if (node.is_string())
+        return take_path(reader);
+    if (!node.is_object()) {
+        reader.error(
+            fmt::format("expected the path of a file or an object, found {}", node.kind_name()));
+        return false;
+    }
+    for (const char* key : {"hf_config", "file"})
+        if (node.find(key) != nullptr) {
+            if (node.members().size() > 1)
+                reader.warn(fmt::format("other keys beside \"{}\" are not read", key));
+            return take_path(reader.member(key));
+        }
+    out = Source{{}, node};
+    return true;
+}
+
+Json FieldValue<Source>::write(const Source& value)
+{
+    return value.path.empty() ? value.value : Json(value.path);
+}
+
+Json FieldValue<Source>::schema()
+{
+    Json out = Json::object();
+    Json text = Json::object();
+    text["type"] = "string";
+    Json object = Json::object();
+    object["type"] = "object";
+    out["anyOf"].push_back(std::move(text));
+    out["anyOf"].push_back(std::move(object));
+    return out;
+}
+
+template <>
+const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
+{
+    static const auto table =
+        FieldTable<SoftwareChoice>("software", "The framework that runs the job.")
+            .field(
+                "framework", &SoftwareChoice::framework,
+                {.help = "name of the framework, e.g. megatron-core, nemo, torchtitan, torch-ddp"})
+            .field("version", &SoftwareChoice::version, {.help = "its release, e.g. 0.12"})
+            .field("attention", &SoftwareChoice::attention,
+                   {.help = "attention implementation; else the framework's habit"})
+            .field("cuda_graphs", &SoftwareChoice::cuda_graphs,
+                   {.help = "layers are captured in CUDA graphs"});
+    return table;
+}
+
+template <>
+const FieldTable<Perturbation>& fields_of<Perturbation>()
+{
+    static const auto table =
+        FieldTable<Perturbation>("perturbation", "A condition of one device.")
+            .field("device", &Perturbation::device,
+                   {.help = "number of the device", .min = 0, .required = true})
+            .field("slowdown", &Perturbation::slowdown,
+                   {.help = "compute takes this many times as long", .min = 0.01, .max = 1000});
+    return table;
+}
+
+template <>
+const FieldTable<RunOptions>& fields_of<RunOptions>()
+{
+    static const auto table =
+        FieldTable<RunOptions>("run", "How the step is simulated.")
+            .field("steps", &RunOptions::steps,
+                   {.help = "steps unrolled; the last one is measured", .min = 1, .max = 1000})
+            .field("seed", &RunOptions::seed, {.help = "of everything random"})
+            .field("fidelity", &RunOptions::fidelity, {.help = "how the network is modelled"})
+            .field("fold", &RunOptions::fold,
+                   {.help = "simulate one rank per class of identical ones, where that is exact"});
+    return table;
+}
+
+template <>
+const FieldTable<Scenario>& fields_of<Scenario>()
+{
+    static const auto table =
+        FieldTable<Scenario>("scenario", "A job on a cluster.")
+            .field("description", &Scenario::description, {.help = "for people"})
+            .field("model", &Scenario::model,
+                   {.help = "a model file: Hugging Face config.json or the native form",
+                    .required = true})
+            .field("training", &Scenario::training,
+                   {.help = "what is trained per step", .required = true})
+            .field("strategy", &Scenario::strategy, {.help = "how it is spread over ranks"})
+            .field("topology", &Scenario::topology, {.help = "the cluster", .required = true})
+            .field(
+                "profile", &Scenario::profile,
+                {.help =
+                     "constants of the hardware; else chosen from the topology and the software"})
+            .field("software", &Scenario::software, {.help = "the framework"})
+            .field("environment", &Scenario::environment,
+                   {.help = "launch variables, e.g. NCCL_ALGO"})
+            .field("perturbations", &Scenario::perturbations, {.help = "slow devices"})
+            .field("run", &Scenario::run, {.help = "how the step is simulated"});
+    return table;
+}
+
+Checked<Override> parse_override(std::string_view text)
+{
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+        return tl::unexpected(
+            Problems{{"", 0, "", fmt::format("--set {}: no field and value", text),
+                      "write field=value, as in --set strategy.tp=8", Severity::error}});
+    return Override{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+namespace {
+
+// Walks "a.b.0.c", making objects on the way, and puts the value there.
+std::optional<Diagnostic> apply(Json& root, const Override& change)
+{
+    const auto refuse = [&](std::string message) {
+        return Diagnostic{fmt::format("--set {}={}", change.field, change.value),
+                          0,
+                          "",
+                          std::move(message),
+                          "",
+                          Severity::error};
+    };
+    const Checked<Json> parsed = parse_json(change.value, "--set");
+    Json value = parsed ? *parsed : Json(change.value);
+    Json* at = &root;
+    std::string_view rest = change.field;
+    while (true) {
+        const auto dot = rest.find('.');
+        const std::string_view key = rest.substr(0, dot);
+        if (key.empty())
+            return refuse("an empty name between the dots");
+        if (at->is_array()) {
+            std::size_t index = 0;
+            for (const char c : key) {
+                if (c < '0' || c > '9' || index > at->items().size())
+                    return refuse(fmt::format("\"{}\" is no position in the list", key));
+                index = index * 10 + static_cast<std::size_t>(c - '0');
+            }
+            if (index >= at->items().size())
+                return refuse(fmt::format("the list has {} entries", at->items().size()));
+            at = &at->items()[index];
+        } else if (at->is_object() || at->is_null())
+            at = &(*at)[key];
+        else
+            return refuse(fmt::format("\"{}\" lies inside {}", key, at->kind_name()));
+        if (dot == std::string_view::npos)
+            break;
+        rest = rest.substr(dot + 1);
+    }
+    *at = std::move(value);
+    return std::nullopt;
+}
+
+} // namespace
+
+bool check_format(const Reader& reader, std::string_view expected)
+{
+    if (!reader.node().is_object() || reader.node().find("format") == nullptr)
+        return true;
+    const Reader at = reader.member("format");
+    if (at.node().is_string() && at.node().as_string() == expected)
+        return true;
+    const std::string found =
+        at.node().is_string() ? at.node().as_string() : to_text(at.node(), JsonStyle::compact);
+    const auto kind = [](std::string_view name) { return name.substr(0, name.find('/')); };
+    at.error(kind(found) == kind(expected)
+                 ? fmt::format("format \"{}\" is of another version", found)
+                 : fmt::format("format \"{}\" is another kind of file", found),
+             fmt::format("this program reads \"{}\" here", expected));
+    return false;
+}
+
+Checked<ScenarioFile> read_scenario_file(const std::string& path,
+                                         std::span<const Override> overrides)
+{
+    Checked<Json> json = read_json_file(path);
+    if (!json)
+        return tl::unexpected(json.error());
+    ScenarioFile out;
+    out.file = path;
+    out.base = std::filesystem::path(path).parent_path();
+    out.json = std::move(*json);
+    Problems problems;
+    for (const Override& change : overrides)
+        if (std::optional<Diagnostic> problem = apply(out.json, change))
+            problems.push_back(std::move(*problem));
+    const Reader reader(out.json, path, problems);
+    if (check_format(reader, scenario_format))
+        fields_of<Scenario>().read(reader, out.scenario);
+    if (has_errors(problems))
+        return tl::unexpected(std::move(problems));
+    out.warnings = std::move(problems);
+    return out;
+}
+
+ScenarioFile scenario_in_memory(Scenario scenario, std::filesystem::path base, std::string name)
+{
+    ScenarioFile out;
+    out.json = to_json(scenario);
+    out.scenario = std::move(scenario);
+    out.base = std::move(base);
+    out.file = std::move(name);
+    return out;
+}
+
+Json to_json(const Scenario& scenario)
+{
+    Json out = Json::object();
+    out["format"] = scenario_format;
+    Json body = fields_of<Scenario>().write(scenario);
+    for (Json::Member& member : body.members())
+        out[member.first] = std::move(member.second);
+    return out;
+}
+
+void locate(Problems& problems, const ScenarioFile& file)
+{
+    for (Diagnostic& problem : problems) {
+        if (!problem.file.empty() || problem.pointer.empty())
+            continue;
+        problem.file = file.file;
+        const Json* at = &file.json;
+        std::string_view rest = std::string_view(problem.pointer).substr(1);
+        problem.line = at->line();
+        while (!rest.empty()) {
+            const auto slash = rest.find('/');
+            at = at->find(rest.substr(0, slash));
+            if (at == nullptr)
+                break;
+            if (at->line() > 0)
+                problem.line = at->line();
+            rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+        }
+    }
+}
+
+} // namespace trainyard

@@ -1,0 +1,117 @@
+#pragma once
+
+// A scenario: everything that is asked in one file. Reading checks the form; `Session` builds what
+// it names.
+
+#include "sim/engine/engine.h"
+#include "sim/strategy/training.h"
+
+#include <filesystem>
+#include <map>
+
+namespace trainyard {
+
+// A part given as the path of a file, or written out in place.
+struct Source {
+    std::string path; // as the user wrote it, relative to the scenario's folder
+    Json value;       // when path is empty; null when the part was not given at all
+
+    bool given() const { return !path.empty() || !value.is_null(); }
+    bool operator==(const Source&) const = default;
+};
+
+template <>
+struct FieldValue<Source> {
+    static std::string type_name();
+    static bool read(const Reader& reader, Source& out);
+    static Json write(const Source& value);
+    static Json schema();
+};
+
+// Which framework runs the job; its class of constants is chosen by name and version.
+struct SoftwareChoice {
+    std::string framework = "megatron-core";
+    std::string version;
+    std::optional<AttentionKernel> attention; // else the framework's habit
+    bool cuda_graphs = false;
+
+    bool operator==(const SoftwareChoice&) const = default;
+};
+
+// A condition of one device.
+struct Perturbation {
+    int device = 0;
+    double slowdown = 1.0; // 1.08: compute takes 1.08 times as long
+
+    bool operator==(const Perturbation&) const = default;
+};
+
+struct RunOptions {
+    int steps = 2;
+    std::uint64_t seed = 1;
+    Fidelity fidelity = Fidelity::alpha_beta;
+    bool fold = true; // simulate one rank per class of identical ones where that is exact
+
+    bool operator==(const RunOptions&) const = default;
+};
+
+struct Scenario {
+    std::string description;
+    Source model;
+    Training training;
+    Strategy strategy;
+    Source topology;
+    Source profile; // not given: chosen from the topology and the software
+    SoftwareChoice software;
+    std::map<std::string, std::string> environment;
+    std::vector<Perturbation> perturbations;
+    RunOptions run;
+
+    bool operator==(const Scenario&) const = default;
+};
+
+template <>
+const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>();
+template <>
+const FieldTable<Perturbation>& fields_of<Perturbation>();
+template <>
+const FieldTable<RunOptions>& fields_of<RunOptions>();
+template <>
+const FieldTable<Scenario>& fields_of<Scenario>();
+
+inline constexpr std::string_view scenario_format = "trainyard.scenario/1";
+
+// A scenario and what is needed to say where something stood in its file.
+struct ScenarioFile {
+    Scenario scenario;
+    Json json;                  // as read, overrides applied
+    std::string file;           // as the user named it
+    std::filesystem::path base; // folder that paths inside are relative to
+    Problems warnings;
+};
+
+// "strategy.tp=8": sets one field before checking. The value is JSON where it parses as such, else
+// text.
+struct Override {
+    std::string field;
+    std::string value;
+};
+Checked<Override> parse_override(std::string_view text);
+
+// Throws WorldError when the file cannot be read.
+Checked<ScenarioFile> read_scenario_file(const std::string& path,
+                                         std::span<const Override> overrides = {});
+
+// A scenario made in memory, e.g. by the GUI or the validator.
+ScenarioFile scenario_in_memory(Scenario scenario, std::filesystem::path base, std::string name);
+
+Json to_json(const Scenario& scenario);
+
+// Checks the "format" member; a missing one is allowed, another kind or a newer version is not.
+bool check_format(const Reader& reader, std::string_view expected);
+
+// Adds to each problem below `pointer` the line at which the scenario gives that field (or its
+// nearest parent).
+void locate(Problems& problems, const ScenarioFile& file);
+
+} // namespace trainyard

@@ -1,0 +1,87 @@
+#pragma once
+
+// From a scenario to a prediction. Stages are memoised by the hash of their inputs, so that a
+// changed field redoes only what depends on it.
+
+#include "sim/cost/cost_model.h"
+#include "sim/strategy/memory.h"
+#include "sim/strategy/plan.h"
+#include "sim/study/scenario.h"
+
+#include <memory>
+
+namespace trainyard {
+
+// A number with its 90 % interval and how far it can be trusted.
+struct Prediction {
+    Seconds value;
+    Seconds low;
+    Seconds high;
+    Grade grade = Grade::datasheet;
+    std::string basis; // "dense decoders, leave-one-source-out residuals"
+};
+
+struct EngineReport {
+    std::string tier = "reference";
+    Fidelity fidelity = Fidelity::alpha_beta;
+    int ranks = 0;
+    int lanes = 0; // simulated; fewer than ranks when folded
+    std::uint64_t ops = 0;
+    std::uint64_t events = 0;
+    double wall_ms = 0; // of the whole simulation, compile and binding included
+};
+
+// All that one simulation knows. Shared parts are immutable.
+struct Outcome {
+    Scenario scenario;
+    Job job;
+    std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const CostModel> cost;
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Binding> binding;
+    std::shared_ptr<const StepResult> result;
+    MemoryEstimate memory;
+    Prediction step_time;
+    EngineReport engine;
+    std::uint64_t input_hash = 0; // of scenario, model, topology and profile together
+    Problems warnings;
+};
+
+struct SimulateRequest {
+    std::optional<RecordRequest> record; // for timelines
+    WorkControl work;
+};
+
+class Session {
+public:
+    Session();
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // Problems of the input come back located in the scenario file or the file it names; the
+    // world's are thrown.
+    Checked<Outcome> simulate(const ScenarioFile& file, const SimulateRequest& request = {});
+
+    // Everything up to the program, without running it: is this scenario right?
+    Problems check(const ScenarioFile& file);
+
+    // How often each stage was built: for tests of the memo.
+    struct StageCounts {
+        int topology = 0;
+        int model = 0;
+        int profile = 0;
+        int plan = 0;
+        int binding = 0;
+        int run = 0;
+
+        bool operator==(const StageCounts&) const = default;
+    };
+    StageCounts counts() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace trainyard
