@@ -2,6 +2,7 @@
 
 // Which ranks form which groups.
 
+#include "sim/base/ids.h"
 #include "sim/strategy/job.h"
 
 #include <array>
@@ -17,8 +18,13 @@ struct RankPlace {
     bool operator==(const RankPlace&) const = default;
 };
 
+// The dimensions tp (0), cp (1), dp (2), pp (3) from the fastest; those the text leaves out follow
+// at the end. Empty when the text names anything else, or one twice.
+std::optional<std::array<int, 4>> parse_rank_order(std::string_view text);
+
 // Dense order from the fastest as the strategy says (default tp, cp, dp, pp); within a stage
-// experts cut the same ranks as etp, ep, edp from the fastest.
+// experts cut the same ranks as etp, ep, edp from the fastest. Everything is arithmetic: no tables,
+// so a hundred thousand ranks cost nothing.
 class RankLayout {
 public:
     explicit RankLayout(const Job& job);
@@ -27,12 +33,18 @@ public:
     RankPlace place(RankId rank) const;
     RankId rank(const RankPlace& place) const;
 
-    // All members of this rank's group of that kind, in group order; just the rank itself when the
-    // group has one. dp means the gradient group of dense parameters: DP x CP.
+    // All members of this rank's group of that kind, ascending; just the rank itself when the
+    // group has one. dp means the gradient group of dense parameters: DP x CP; edp that of expert
+    // parameters; embedding: the first and the last stage (a rank between them is alone).
     std::vector<RankId> members(GroupKind kind, RankId rank) const;
     int group_size(GroupKind kind) const;
 
 private:
+    // `count` ranks `stride` apart from `first`.
+    static void append(std::vector<RankId>& out, int first, int count, int stride);
+    std::vector<RankId> dense_members(GroupKind kind, int rank) const;
+    std::vector<RankId> expert_members(GroupKind kind, int rank) const;
+
     std::array<int, 4> size_; // tp, cp, dp, pp
     std::array<int, 4> stride_;
     int etp_;

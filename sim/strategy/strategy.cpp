@@ -1,0 +1,60 @@
+#include "sim/strategy/training.h"
+
+namespace trainyard {
+
+// 25 MiB and 1 MiB: defaults of PyTorch's DistributedDataParallel (Li 2020, section 3.2.3).
+Strategy::Strategy() : bucket_cap(Bytes(25ULL << 20)), first_bucket(Bytes(1ULL << 20)) {}
+
+template <>
+const FieldTable<Overlap>& fields_of<Overlap>()
+{
+    static const auto table =
+        FieldTable<Overlap>("overlap", "Which communication runs beside compute; else as the "
+                                       "framework does.")
+            .field("dp", &Overlap::dp, {.help = "gradient reduction and parameter gather"})
+            .field("tp", &Overlap::tp, {.help = "tensor-parallel collectives with their GEMMs"})
+            .field("pp", &Overlap::pp, {.help = "sends and receives between pipeline stages"});
+    return table;
+}
+
+template <>
+const FieldTable<Strategy>& fields_of<Strategy>()
+{
+    static const auto table =
+        FieldTable<Strategy>("strategy", "How the work is spread over ranks.")
+            .field("tp", &Strategy::tp, {.help = "tensor-parallel ranks", .min = 1})
+            .field("pp", &Strategy::pp, {.help = "pipeline stages", .min = 1})
+            .field("vpp", &Strategy::vpp, {.help = "virtual stages per device", .min = 1})
+            .field("cp", &Strategy::cp, {.help = "context-parallel ranks", .min = 1})
+            .field("ep", &Strategy::ep, {.help = "expert-parallel ranks", .min = 1})
+            .field("etp", &Strategy::etp, {.help = "tensor-parallel ranks of experts", .min = 1})
+            .field("dp", &Strategy::dp,
+                   {.help = "data-parallel replicas; else what is left of the topology", .min = 1})
+            .field(
+                "zero", &Strategy::zero,
+                {.help = "0: DDP, 1: distributed optimizer, 3: FSDP / ZeRO-3", .min = 0, .max = 3})
+            .field("sequence_parallel", &Strategy::sequence_parallel,
+                   {.help = "norms and residuals cut along the sequence over the TP group; else "
+                            "on where the framework does so"})
+            .field("schedule", &Strategy::schedule,
+                   {.help = "order of pipeline passes: gpipe, 1f1b or interleaved-1f1b; 1f1b with "
+                            "vpp > 1 is interleaved"})
+            .field("stage_layers", &Strategy::stage_layers,
+                   {.help = "transformer layers of each (virtual) stage, front to back; else even"})
+            .field("overlap", &Strategy::overlap,
+                   {.help = "which communication runs beside compute"})
+            .field("bucket_cap", &Strategy::bucket_cap,
+                   {.help = "gradients reduced together by DDP", .min = 1})
+            .field("first_bucket", &Strategy::first_bucket,
+                   {.help = "size of DDP's first bucket", .min = 1})
+            .field("prefetch", &Strategy::prefetch,
+                   {.help = "FSDP units gathered ahead", .min = 0, .max = 64})
+            .field("reshard_after_forward", &Strategy::reshard_after_forward,
+                   {.help = "FSDP frees a unit after forward and gathers it again for backward"})
+            .field("backend", &Strategy::backend, {.help = "communication library"})
+            .field("rank_order", &Strategy::rank_order,
+                   {.help = "dimensions of the rank grid from the fastest, e.g. tp-cp-dp-pp"});
+    return table;
+}
+
+} // namespace trainyard

@@ -1,0 +1,37 @@
+#include "sim/strategy/training.h"
+
+namespace trainyard {
+
+template <>
+std::vector<EnumName<Optimizer>> enum_names<Optimizer>()
+{
+    return {{Optimizer::adam, "adam"}, {Optimizer::sgd, "sgd"}};
+}
+
+template <>
+const FieldTable<Training>& fields_of<Training>()
+{
+    static const auto table =
+        FieldTable<Training>("training", "What is trained per step.")
+            .field("sequence_length", &Training::sequence_length,
+                   {.help = "tokens per sequence; of no effect on a list of layers", .min = 1})
+            .field(
+                "global_batch", &Training::global_batch,
+                {.help = "sequences (samples) per step over all ranks", .min = 1, .required = true})
+            .field("micro_batch", &Training::micro_batch,
+                   {.help = "sequences (samples) per forward pass of one replica", .min = 1})
+            .field("precision", &Training::precision, {.help = "number format of most GEMMs"})
+            .field("optimizer", &Training::optimizer,
+                   {.help = "adam keeps two moments per parameter, sgd one momentum"})
+            .field("recompute", &Training::recompute,
+                   {.help = "activations computed again in backward: none, the attention core "
+                            "(selective), or whole layers (full)"})
+            .field(
+                "recompute_layers", &Training::recompute_layers,
+                {.help = "with full: layers recomputed on each device; all when absent", .min = 0})
+            .field("fp32_gradients", &Training::fp32_gradients,
+                   {.help = "accumulate and reduce gradients in fp32; else as the framework does"});
+    return table;
+}
+
+} // namespace trainyard
