@@ -49,6 +49,7 @@ enum class Phase : std::uint8_t {
     data,
     other
 };
+inline constexpr std::size_t phase_count = 8;
 
 // How far a number can be trusted, best first: measured on the target; published by its maker or a
 // third party; extrapolated from measurements; from a data sheet or recalled; made up for tests.

@@ -54,40 +54,40 @@ std::vector<EnumName<Fidelity>> enum_names<Fidelity>();
 
 // One op that ran, as the timeline shows it.
 struct OpRecord {
-    LaneId lane;
-    StreamId stream;
-    LabelId label;
+    LaneId lane{};
+    StreamId stream{};
+    LabelId label{};
     OpKind kind = OpKind::compute;
     std::uint16_t micro_batch = BlockUse::no_index;
     std::uint16_t layer = BlockUse::no_index;
     std::uint16_t step = 0;
-    GroupId group;  // collective
-    SimTime issued; // by the host
-    SimTime start;  // heads its stream, dependencies met (communication: the kernel is resident)
-    SimTime transfer_start; // communication: all arrived; else = start
-    SimTime end;
-    Bytes bytes;
-    LaneId last_arriver; // collective: who came last
+    GroupId group{};  // collective
+    SimTime issued{}; // by the host
+    SimTime start{};  // heads its stream, dependencies met (communication: the kernel is resident)
+    SimTime transfer_start{}; // communication: all arrived; else = start
+    SimTime end{};
+    Bytes bytes{};
+    LaneId last_arriver{}; // collective: who came last
 };
 
 // Receives ops as they finish. Filter by lane and step before the run.
 struct RecordRequest {
-    std::function<bool(LaneId)> lane; // null: none
+    std::function<bool(LaneId)> lane{}; // null: none
     std::uint16_t first_step = 0;
 };
 
 struct RunControl {
     int steps = 2; // unrolled; the step time is end(k) - end(k-1) of the last
     Fidelity fidelity = Fidelity::alpha_beta;
-    WorkControl work;
-    std::optional<RecordRequest> record;
+    WorkControl work{};
+    std::optional<RecordRequest> record{};
 };
 
 // Totals of one lane over the measured (last) step.
 struct LaneTotals {
     std::array<SimTime, time_kind_count> time{}; // sums to the step time
-    SimTime compute_busy;                        // compute stream occupied, slowdown included
-    SimTime communication_busy;                  // any communication stream moving data
+    SimTime compute_busy{};                      // compute stream occupied, slowdown included
+    SimTime communication_busy{};                // any communication stream moving data
     std::int64_t peak_memory = 0;                // bytes, static part included
     std::size_t exposed_count = 0;
 };
@@ -105,20 +105,20 @@ struct TransferTotals {
 };
 
 struct LinkTotals {
-    LinkId link;
+    LinkId link{};
     double bytes = 0;         // over the measured step
     double busiest_share = 0; // highest load / capacity seen
 };
 
 struct StepResult {
-    SimTime step_time;
-    std::vector<SimTime> step_ends; // of each unrolled step: the last lane's end
-    std::vector<LaneTotals> lanes;  // by LaneId
-    std::vector<SimTime> lane_ends; // of the last step, by LaneId
-    LaneId critical_lane;           // least time waiting for others: the one that sets the pace
-    std::vector<TransferTotals> transfers;
-    std::vector<LinkTotals> links; // bundle only
-    std::vector<OpRecord> records;
+    SimTime step_time{};
+    std::vector<SimTime> step_ends{}; // of each unrolled step: the last lane's end
+    std::vector<LaneTotals> lanes{};  // by LaneId
+    std::vector<SimTime> lane_ends{}; // of the last step, by LaneId
+    LaneId critical_lane{};           // least time waiting for others: the one that sets the pace
+    std::vector<TransferTotals> transfers{};
+    std::vector<LinkTotals> links{}; // bundle only
+    std::vector<OpRecord> records{};
     std::uint64_t ops = 0; // executed, all steps and lanes
     std::uint64_t events = 0;
 };

@@ -7,7 +7,9 @@
 #include "sim/base/exact.h"
 #include "sim/program/program.h"
 
-#include <span>
+#include <array>
+#include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -22,31 +24,34 @@ enum class TrafficPattern : std::uint8_t { ring, all_to_all };
 // The rate is bytes per second leaving the busiest member; alone, the transfer takes latency + work
 // / ceiling, which is exactly T(S).
 struct TransferCost {
-    SimTime latency;
-    Work work;        // ceiling x (T(S) - latency)
-    ByteRate ceiling; // > 0 unless work is 0
+    SimTime latency{};  // after all have arrived, before data flows
+    Work work{};        // ceiling x (T(S) - latency)
+    ByteRate ceiling{}; // > 0 unless work is 0
     std::uint32_t sm_share =
         0; // of 2^20: lost by compute while the kernel is resident, waiting included
     std::uint32_t traffic_share =
         0; // of 2^20: lost besides while it moves data at the ceiling; in proportion below
     TrafficPattern pattern = TrafficPattern::ring;
     bool eager = false; // a send completes without its receiver
-    Bytes bytes;        // S, for reports
+    Bytes bytes{};      // S, for reports
 
     bool operator==(const TransferCost&) const = default;
 };
 
 struct CostTable {
-    std::vector<SimTime> compute; // compute, copy and host ops, alone on the device
-    std::vector<TransferCost> transfers;
-    std::vector<SimTime> host_per_kernel; // by Phase
+    std::vector<SimTime> compute{}; // compute, copy and host ops, alone on the device; by CostId
+    // [variant][CostId]. A variant is the shape of a group or of a pair of neighbours (members per
+    // NVLink domain, rails, ...): groups of one shape share its costs. A variant may leave costs
+    // that its groups never ask for at their defaults.
+    std::vector<std::vector<TransferCost>> transfers{};
+    std::array<SimTime, phase_count> host_per_kernel{}; // to issue one kernel, by Phase
 
     bool operator==(const CostTable&) const = default;
 };
 
 // Bytes on a link per 2^16 bytes leaving the busiest member.
 struct LinkUse {
-    LinkId link;
+    LinkId link{};
     std::uint32_t coefficient = 1U << 16;
 
     bool operator==(const LinkUse&) const = default;
@@ -54,41 +59,41 @@ struct LinkUse {
 
 struct Group {
     GroupKind kind = GroupKind::world;
-    std::vector<LaneId> members; // simulated ones; in a folded binding fewer than `ranks`
-    std::uint32_t ranks = 1;     // of the communicator
-    std::uint32_t variant = 0;   // of its transfer costs
-    std::vector<LinkUse> ring;   // links of the pattern; empty when no link can be shared
-    std::vector<LinkUse> all_to_all;
+    std::vector<LaneId> members{}; // simulated ones; in a folded binding fewer than `ranks`
+    std::uint32_t ranks = 1;       // of the communicator
+    std::uint32_t variant = 0;     // of its transfer costs: CostTable::transfers[variant]
+    std::vector<LinkUse> ring{};   // links of the pattern; empty when no link can be shared
+    std::vector<LinkUse> all_to_all{};
 
     bool operator==(const Group&) const = default;
 };
 
 // The neighbour a lane sends to or receives from.
 struct Peer {
-    LaneId lane;
-    std::uint32_t variant = 0;  // of the transfer costs; the same seen from both ends
-    std::vector<LinkUse> links; // of the path from this lane to the peer
+    LaneId lane{};
+    std::uint32_t variant = 0;    // of the transfer costs; the same seen from both ends
+    std::vector<LinkUse> links{}; // of the path from this lane to the peer
 
     bool operator==(const Peer&) const = default;
 };
 
 struct Lane {
-    RoleId role;
-    RankId rank;                       // the one represented (the first of its class when folded)
-    std::uint32_t multiplicity = 1;    // ranks that evolve identically
-    std::vector<GroupId> groups;       // by GroupSlot; none when the rank has no such group
-    std::vector<Peer> peers;           // by PeerSlot; lane none when it has no such neighbour
-    std::vector<std::uint32_t> scales; // by ScaleSlot, of 2^20: 1.08 slower = 1.08 x 2^20
-    SimTime start;                     // when its first step may begin
+    RoleId role{};
+    RankId rank{};                       // the one represented (the first of its class when folded)
+    std::uint32_t multiplicity = 1;      // ranks that evolve identically
+    std::vector<GroupId> groups{};       // by GroupSlot; none when the rank has no such group
+    std::vector<Peer> peers{};           // by PeerSlot; lane none when it has no such neighbour
+    std::vector<std::uint32_t> scales{}; // by ScaleSlot, of 2^20: 1.08 slower = 1.08 x 2^20
+    SimTime start{};                     // when its first step may begin
 
     bool operator==(const Lane&) const = default;
 };
 
 struct Binding {
-    CostTable costs;
-    std::vector<Group> groups;
-    std::vector<Lane> lanes;
-    std::vector<ByteRate> links; // capacities by LinkId; used by fidelities above alpha-beta
+    CostTable costs{};
+    std::vector<Group> groups{};
+    std::vector<Lane> lanes{};
+    std::vector<ByteRate> links{}; // capacities by LinkId; used by fidelities above alpha-beta
 
     bool operator==(const Binding&) const = default;
 };

@@ -44,16 +44,16 @@ enum class OpKind : std::uint8_t {
 // One entry of a stream.
 struct Op {
     OpKind kind = OpKind::compute;
-    StreamId stream;
-    GroupSlot group; // collective
-    ScaleSlot scale;
+    StreamId stream{};
+    GroupSlot group{}; // collective
+    ScaleSlot scale{};
     std::uint16_t kernels = 1; // the host issues, one after the other
-    LabelId label;
-    CostId cost; // not used by exchange (its parts have their own)
-    MemoryEffectId memory;
+    LabelId label{};
+    CostId cost{}; // not used by exchange (its parts have their own)
+    MemoryEffectId memory{};
     std::uint16_t wait_first = 0; // waits: Block::waits[wait_first, +wait_count)
     std::uint16_t wait_count = 0;
-    LocalEvent record;            // recorded when the op has finished
+    LocalEvent record{};          // recorded when the op has finished
     std::uint16_t part_first = 0; // exchange: Block::parts[part_first, +part_count)
     std::uint16_t part_count = 0;
     bool blocks_host = false; // the host issues nothing further until this op has finished
@@ -66,25 +66,25 @@ enum class Direction : std::uint8_t { send, receive };
 // Sends and receives between a pair of lanes match in issue order per channel.
 struct ExchangePart {
     Direction direction = Direction::send;
-    PeerSlot peer;
+    PeerSlot peer{};
     std::uint8_t channel = 0;
-    CostId cost; // into CostTable::transfers; both sides name the same
+    CostId cost{}; // into CostTable::transfers; both sides name the same
 
     bool operator==(const ExchangePart&) const = default;
 };
 
 struct Block {
-    std::string name;
-    std::vector<Op> ops;
-    std::vector<LocalEvent> waits;
-    std::vector<ExchangePart> parts;
+    std::string name{};
+    std::vector<Op> ops{};
+    std::vector<LocalEvent> waits{};
+    std::vector<ExchangePart> parts{};
     std::uint16_t local_events = 0;
 
     bool operator==(const Block&) const = default;
 };
 
 struct BlockUse {
-    BlockId block;
+    BlockId block{};
     std::uint32_t event_first =
         0; // Role::events[event_first, + block.local_events): local event -> role event
     std::uint16_t micro_batch = no_index;
@@ -97,9 +97,9 @@ struct BlockUse {
 
 // One step of one kind of rank.
 struct Role {
-    std::string name;
-    std::vector<BlockUse> order;
-    std::vector<EventId> events;
+    std::string name{};
+    std::vector<BlockUse> order{};
+    std::vector<EventId> events{};
     std::uint32_t event_count = 0;
     std::int64_t static_memory =
         0; // bytes held all the time: parameters, gradients, optimizer state, ...
@@ -111,14 +111,14 @@ struct Role {
 enum class StreamKind : std::uint8_t { host, compute, communication, copy };
 
 struct Stream {
-    std::string name;
+    std::string name{};
     StreamKind kind = StreamKind::compute;
 
     bool operator==(const Stream&) const = default;
 };
 
 struct Label {
-    std::string name; // "mlp_down", "dp reduce-scatter", ...
+    std::string name{}; // "mlp_down", "dp reduce-scatter", ...
     Phase phase = Phase::other;
     CollectiveKind collective = CollectiveKind::all_reduce; // collective and exchange ops
     GroupKind group = GroupKind::world;                     // likewise: whose traffic
@@ -141,12 +141,12 @@ struct GroupSlotInfo {
 };
 
 struct Program {
-    std::vector<Stream> streams;       // [0] is the host
-    std::vector<GroupSlotInfo> groups; // by GroupSlot
-    std::vector<Label> labels;
-    std::vector<MemoryEffect> memory_effects;
-    std::vector<Block> blocks;
-    std::vector<Role> roles;
+    std::vector<Stream> streams{};       // [0] is the host
+    std::vector<GroupSlotInfo> groups{}; // by GroupSlot
+    std::vector<Label> labels{};
+    std::vector<MemoryEffect> memory_effects{};
+    std::vector<Block> blocks{};
+    std::vector<Role> roles{};
     std::uint8_t peer_slots = 0;
     std::uint8_t scale_slots = 0;
 
