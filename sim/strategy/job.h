@@ -10,7 +10,7 @@ namespace trainyard {
 struct Job {
     Model model;
     Training training;
-    Strategy strategy; // dp, sequence_parallel, overlap, fp32 gradients filled in
+    Strategy strategy; // dp, sequence_parallel, overlap, fp32 gradients, schedule filled in
     SoftwareClass software;
     int gpus_per_node = 8; // where groups cross nodes
     bool cuda_graphs = false;
@@ -37,11 +37,14 @@ struct JobRequest {
 };
 
 // Fills in defaults and checks that the sizes fit: each refusal names the sizes that work. Problems
-// carry pointers below
-// "/strategy" and "/training"; the caller adds file and line.
+// carry pointers below "/strategy" and "/training"; the caller adds file and line.
+//
+// The default schedule 1f1b means interleaved-1f1b when vpp > 1. Sequence parallelism is on by
+// default where the framework uses it, tp > 1 and tp divides the sequence.
 Checked<Job> resolve(const JobRequest& request);
 
-// Work shape of one micro-batch of a layer under this job.
+// Work shape of one micro-batch of a layer under this job. The vocabulary is padded to a multiple
+// of 128 x tp where the framework does so (Shoeybi 2019, section 4).
 Partition partition_of(const Job& job);
 
 } // namespace trainyard

@@ -22,14 +22,18 @@ const FieldTable<Strategy>& fields_of<Strategy>()
 {
     static const auto table =
         FieldTable<Strategy>("strategy", "How the work is spread over ranks.")
-            .field("tp", &Strategy::tp, {.help = "tensor-parallel ranks", .min = 1})
-            .field("pp", &Strategy::pp, {.help = "pipeline stages", .min = 1})
-            .field("vpp", &Strategy::vpp, {.help = "virtual stages per device", .min = 1})
-            .field("cp", &Strategy::cp, {.help = "context-parallel ranks", .min = 1})
-            .field("ep", &Strategy::ep, {.help = "expert-parallel ranks", .min = 1})
-            .field("etp", &Strategy::etp, {.help = "tensor-parallel ranks of experts", .min = 1})
+            .field("tp", &Strategy::tp, {.help = "tensor-parallel ranks", .min = 1, .max = 1e6})
+            .field("pp", &Strategy::pp, {.help = "pipeline stages", .min = 1, .max = 1e6})
+            .field("vpp", &Strategy::vpp,
+                   {.help = "virtual stages per device", .min = 1, .max = 1e6})
+            .field("cp", &Strategy::cp, {.help = "context-parallel ranks", .min = 1, .max = 1e6})
+            .field("ep", &Strategy::ep, {.help = "expert-parallel ranks", .min = 1, .max = 1e6})
+            .field("etp", &Strategy::etp,
+                   {.help = "tensor-parallel ranks of experts", .min = 1, .max = 1e6})
             .field("dp", &Strategy::dp,
-                   {.help = "data-parallel replicas; else what is left of the topology", .min = 1})
+                   {.help = "data-parallel replicas; else what is left of the topology",
+                    .min = 1,
+                    .max = 1e6})
             .field(
                 "zero", &Strategy::zero,
                 {.help = "0: DDP, 1: distributed optimizer, 3: FSDP / ZeRO-3", .min = 0, .max = 3})

@@ -14,12 +14,16 @@ const FieldTable<Training>& fields_of<Training>()
     static const auto table =
         FieldTable<Training>("training", "What is trained per step.")
             .field("sequence_length", &Training::sequence_length,
-                   {.help = "tokens per sequence; of no effect on a list of layers", .min = 1})
+                   {.help = "tokens per sequence; of no effect on a list of layers",
+                    .min = 1,
+                    .max = 1e9})
             .field(
                 "global_batch", &Training::global_batch,
                 {.help = "sequences (samples) per step over all ranks", .min = 1, .required = true})
             .field("micro_batch", &Training::micro_batch,
-                   {.help = "sequences (samples) per forward pass of one replica", .min = 1})
+                   {.help = "sequences (samples) per forward pass of one replica",
+                    .min = 1,
+                    .max = 1e6})
             .field("precision", &Training::precision, {.help = "number format of most GEMMs"})
             .field("optimizer", &Training::optimizer,
                    {.help = "adam keeps two moments per parameter, sgd one momentum"})

@@ -1,0 +1,116 @@
+#include "sim/strategy/job.h"
+
+#include "sim/strategy/misfits.h"
+#include "sim/strategy/rank_layout.h"
+
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+// Sizes below one come only from values made in memory; files are checked by the field tables.
+Problems impossible_sizes(const Job& job)
+{
+    Problems problems;
+    const auto at_least_one = [&](const char* pointer, std::int64_t value) {
+        if (value < 1)
+            problems.push_back(
+                refusal(pointer, std::to_string(value) + " is too small", "at least 1"));
+    };
+    at_least_one("/strategy/tp", job.strategy.tp);
+    at_least_one("/strategy/pp", job.strategy.pp);
+    at_least_one("/strategy/vpp", job.strategy.vpp);
+    at_least_one("/strategy/cp", job.strategy.cp);
+    at_least_one("/strategy/ep", job.strategy.ep);
+    at_least_one("/strategy/etp", job.strategy.etp);
+    at_least_one("/strategy/dp", job.strategy.dp.value_or(1));
+    at_least_one("/training/sequence_length", job.training.sequence_length);
+    at_least_one("/training/global_batch", job.training.global_batch);
+    at_least_one("/training/micro_batch", job.training.micro_batch);
+    return problems;
+}
+
+void fill_in(Job& job)
+{
+    Strategy& strategy = job.strategy;
+    const SoftwareClass& software = job.software;
+    if (!strategy.overlap.dp)
+        strategy.overlap.dp = software.overlaps_dp;
+    if (!strategy.overlap.tp)
+        strategy.overlap.tp = software.overlaps_tp;
+    if (!strategy.overlap.pp)
+        strategy.overlap.pp = software.overlaps_pp;
+    if (!job.training.fp32_gradients)
+        job.training.fp32_gradients = software.fp32_gradients;
+    if (!strategy.sequence_parallel)
+        strategy.sequence_parallel =
+            software.sequence_parallel && strategy.tp > 1 && job.model.is_transformer() &&
+            job.training.sequence_length % (std::int64_t{strategy.cp} * strategy.tp) == 0;
+    if (strategy.vpp > 1 && strategy.schedule == Strategy{}.schedule)
+        strategy.schedule = "interleaved-1f1b";
+}
+
+// Nodes that the expert group of rank 0 touches; rank i runs on device i.
+int expert_group_nodes(const Job& job)
+{
+    std::set<std::uint32_t> nodes;
+    for (const RankId rank : RankLayout(job).members(GroupKind::ep, RankId{0}))
+        nodes.insert(rank.value / static_cast<std::uint32_t>(job.gpus_per_node));
+    return static_cast<int>(nodes.size());
+}
+
+int weight_gradient_bytes(const Job& job)
+{
+    const int storage = storage_bytes(job.training.precision);
+    if (job.micro_batches() == 1)
+        return storage;
+    return *job.training.fp32_gradients ? 8 : 2 * storage; // added to: read and written
+}
+
+} // namespace
+
+Checked<Job> resolve(const JobRequest& request)
+{
+    Job job{request.model,    request.training,      request.strategy,
+            request.software, request.gpus_per_node, request.cuda_graphs};
+    Problems problems = impossible_sizes(job);
+    if (!problems.empty())
+        return tl::unexpected(problems);
+    fill_in(job);
+    problems = place_on_devices(job, request.devices);
+    const bool placed = problems.empty();
+    const auto add = [&](const Problems& more) {
+        problems.insert(problems.end(), more.begin(), more.end());
+    };
+    add(model_misfits(job, request.devices));
+    if (placed)
+        add(step_misfits(job));
+    if (!problems.empty())
+        return tl::unexpected(problems);
+    return job;
+}
+
+Partition partition_of(const Job& job)
+{
+    Partition partition;
+    partition.micro_batch = job.training.micro_batch;
+    partition.sequence_length = job.training.sequence_length;
+    partition.tp = job.strategy.tp;
+    partition.cp = job.strategy.cp;
+    partition.ep = job.strategy.ep;
+    partition.etp = job.strategy.etp;
+    partition.sequence_parallel = *job.strategy.sequence_parallel;
+    partition.precision = job.training.precision;
+    partition.kernels = job.software.kernels;
+    partition.weight_gradient_bytes = weight_gradient_bytes(job);
+    partition.ep_nodes = expert_group_nodes(job);
+    if (const auto* transformer = std::get_if<Transformer>(&job.model.architecture)) {
+        const std::int64_t multiple = job.software.pads_vocabulary ? 128 * job.strategy.tp : 1;
+        partition.padded_vocabulary =
+            (transformer->vocabulary + multiple - 1) / multiple * multiple;
+    }
+    return partition;
+}
+
+} // namespace trainyard

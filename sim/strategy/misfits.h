@@ -1,0 +1,30 @@
+#pragma once
+
+// What keeps the sizes of a job from fitting together. Used by `resolve`.
+
+#include "sim/strategy/job.h"
+
+#include <functional>
+
+namespace trainyard {
+
+Diagnostic refusal(std::string pointer, std::string message, std::string hint);
+
+// "tensor parallel sizes that work here: 1, 2, 4, 8": those from 1 to `limit` that `works` accepts,
+// at most a dozen (the first eleven and the last); empty when there is none.
+std::string sizes_that_work(std::string_view what, int limit,
+                            const std::function<bool(int)>& works);
+
+// The ranks against the devices: fills in `job.strategy.dp` when it is not given. Without problems
+// the world fits the devices.
+Problems place_on_devices(Job& job, int devices);
+
+// The cuts of layers and tensors (tp, cp, pp, ep, etp) against the model; the sizes named are at
+// most `devices`.
+Problems model_misfits(const Job& job, int devices);
+
+// Batch, pipeline schedule, ZeRO, expert groups and rank order against the parallel sizes. Requires
+// dp.
+Problems step_misfits(const Job& job);
+
+} // namespace trainyard

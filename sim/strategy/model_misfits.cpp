@@ -1,0 +1,250 @@
+#include "sim/strategy/misfits.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+// Dense layers, or MoE layers with shared experts, hold an MLP that tensor parallelism cuts.
+bool has_dense_mlp(const Transformer& model)
+{
+    return !model.moe || model.moe->leading_dense_layers > 0 || model.moe->every > 1;
+}
+
+class Cuts {
+public:
+    Cuts(const Job& job, const Transformer& model, int devices)
+        : job_(job), model_(model), devices_(devices)
+    {}
+
+    Problems all()
+    {
+        tensor();
+        context();
+        experts();
+        pipeline();
+        recompute();
+        return problems_;
+    }
+
+private:
+    void refuse(const char* pointer, std::string message, std::string hint)
+    {
+        problems_.push_back(refusal(pointer, std::move(message), std::move(hint)));
+    }
+
+    std::string of_model() const
+    {
+        return job_.model.name.empty() ? "of the model"
+                                       : fmt::format("of model \"{}\"", job_.model.name);
+    }
+
+    // Why tensors cannot be cut into `tp` parts; empty when they can.
+    std::string tensor_refusal(int tp) const
+    {
+        const auto cut = [&](std::int64_t size, const char* what) {
+            return size % tp == 0
+                       ? std::string()
+                       : fmt::format("{} does not divide the {} {} {}", tp, size, what, of_model());
+        };
+        std::string why = cut(model_.heads, "attention heads");
+        // With fewer key/value heads than ranks each rank keeps a copy of one.
+        if (why.empty() && model_.kv_heads % tp != 0 && tp % model_.kv_heads != 0)
+            why = fmt::format("{} and the {} key/value heads {} do not divide each other", tp,
+                              model_.kv_heads, of_model());
+        if (why.empty())
+            why = cut(model_.hidden, "hidden units");
+        if (why.empty() && has_dense_mlp(model_))
+            why = cut(model_.ffn, "feed-forward units");
+        if (why.empty() && model_.moe)
+            why = cut(model_.moe->shared_expert_ffn, "feed-forward units of the shared experts");
+        if (why.empty() && !job_.software.pads_vocabulary)
+            why = cut(model_.vocabulary, "vocabulary entries");
+        return why;
+    }
+
+    void tensor()
+    {
+        const Strategy& strategy = job_.strategy;
+        if (std::string why = tensor_refusal(strategy.tp); !why.empty())
+            refuse("/strategy/tp", std::move(why),
+                   sizes_that_work("tensor parallel sizes", devices_,
+                                   [&](int tp) { return tensor_refusal(tp).empty(); }));
+        if (!*strategy.sequence_parallel)
+            return;
+        const std::int64_t local = job_.training.sequence_length / strategy.cp;
+        if (strategy.tp == 1)
+            refuse("/strategy/sequence_parallel",
+                   "sequence parallelism cuts over the tensor-parallel group, and tp is 1",
+                   "set tp to 2 or more, or sequence_parallel to false");
+        else if (local % strategy.tp != 0)
+            refuse("/strategy/sequence_parallel",
+                   fmt::format("tp = {} does not divide the {} tokens of a rank's sequence",
+                               strategy.tp, local),
+                   "set sequence_parallel to false or change the sequence length");
+    }
+
+    void context()
+    {
+        const std::int64_t length = job_.training.sequence_length;
+        const auto works = [&](int cp) { return length % cp == 0; };
+        if (!works(job_.strategy.cp))
+            refuse("/strategy/cp",
+                   fmt::format("{} does not divide the sequence of {} tokens", job_.strategy.cp,
+                               length),
+                   sizes_that_work("context parallel sizes", devices_, works));
+        if (model_.position == PositionKind::learned && model_.max_positions > 0 &&
+            length > model_.max_positions)
+            refuse("/training/sequence_length",
+                   fmt::format("{} tokens, but the learned positions {} end at {}", length,
+                               of_model(), model_.max_positions),
+                   fmt::format("at most {}", model_.max_positions));
+    }
+
+    void experts()
+    {
+        const Strategy& strategy = job_.strategy;
+        if (!model_.moe) {
+            for (const auto& [pointer, size] :
+                 {std::pair("/strategy/ep", strategy.ep), std::pair("/strategy/etp", strategy.etp)})
+                if (size > 1)
+                    refuse(pointer, fmt::format("{} has no experts to spread", model_name()),
+                           "sizes that work here: 1");
+            return;
+        }
+        const MixtureOfExperts& moe = *model_.moe;
+        const auto ep_works = [&](int ep) { return moe.experts % ep == 0; };
+        if (!ep_works(strategy.ep))
+            refuse("/strategy/ep",
+                   fmt::format("{} does not divide the {} experts {}", strategy.ep, moe.experts,
+                               of_model()),
+                   sizes_that_work("expert parallel sizes", devices_, ep_works));
+        const auto etp_works = [&](int etp) { return moe.expert_ffn % etp == 0; };
+        if (!etp_works(strategy.etp))
+            refuse("/strategy/etp",
+                   fmt::format("{} does not divide the {} feed-forward units of an expert {}",
+                               strategy.etp, moe.expert_ffn, of_model()),
+                   sizes_that_work("expert tensor parallel sizes", devices_, etp_works));
+    }
+
+    std::string model_name() const
+    {
+        return job_.model.name.empty() ? "the model" : fmt::format("model \"{}\"", job_.model.name);
+    }
+
+    void pipeline()
+    {
+        const Strategy& strategy = job_.strategy;
+        if (!strategy.stage_layers.empty()) {
+            uneven_stages();
+            return;
+        }
+        // 64 bits: both come from the user.
+        const std::int64_t stages = std::int64_t{strategy.pp} * strategy.vpp;
+        if (model_.layers % stages == 0)
+            return;
+        const auto with_chunks = [&](int pp) {
+            return model_.layers % (std::int64_t{pp} * strategy.vpp) == 0;
+        };
+        std::string hint = sizes_that_work(
+            strategy.vpp == 1 ? "pipeline sizes"
+                              : fmt::format("pipeline sizes with vpp = {}", strategy.vpp),
+            devices_, with_chunks);
+        hint += hint.empty() ? "" : "; ";
+        refuse(strategy.pp == 1 ? "/strategy/vpp" : "/strategy/pp",
+               strategy.vpp == 1
+                   ? fmt::format("{} pipeline stages do not divide the {} layers {}", strategy.pp,
+                                 model_.layers, of_model())
+                   : fmt::format("{} stages of {} virtual ones do not divide the {} layers {}",
+                                 strategy.pp, strategy.vpp, model_.layers, of_model()),
+               hint + "or give the layers of each stage in stage_layers");
+    }
+
+    void uneven_stages()
+    {
+        const std::vector<int>& layers = job_.strategy.stage_layers;
+        const std::int64_t stages = std::int64_t{job_.strategy.pp} * job_.strategy.vpp;
+        if (static_cast<std::int64_t>(layers.size()) != stages) {
+            refuse("/strategy/stage_layers",
+                   fmt::format("{} entries for {} stages (pp x vpp)", layers.size(), stages),
+                   fmt::format("give {} numbers that add up to {}", stages, model_.layers));
+            return;
+        }
+        const std::int64_t sum = std::accumulate(layers.begin(), layers.end(), std::int64_t{0});
+        if (sum != model_.layers)
+            refuse("/strategy/stage_layers",
+                   fmt::format("the stages hold {} layers, {} has {}", sum, model_name(),
+                               model_.layers),
+                   fmt::format("give {} numbers that add up to {}", stages, model_.layers));
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            // The outer stages hold the embedding and the head, so they may do without.
+            const bool outer = i == 0 || i + 1 == layers.size();
+            if (layers[i] < (outer ? 0 : 1))
+                refuse("/strategy/stage_layers", fmt::format("{} layers in stage {}", layers[i], i),
+                       "at least 1 layer; 0 in the first and the last stage, which hold the "
+                       "embedding and the head");
+        }
+    }
+
+    void recompute()
+    {
+        if (!job_.training.recompute_layers)
+            return;
+        if (job_.training.recompute != Recompute::full) {
+            refuse("/training/recompute_layers", "counts layers recomputed in full only",
+                   "set recompute to \"full\", or leave recompute_layers out");
+            return;
+        }
+        const int most =
+            job_.strategy.stage_layers.empty() ? model_.layers / job_.strategy.pp : model_.layers;
+        if (*job_.training.recompute_layers < 0 || *job_.training.recompute_layers > most)
+            refuse("/training/recompute_layers",
+                   fmt::format("{} of the {} layers on a device", *job_.training.recompute_layers,
+                               most),
+                   fmt::format("0 to {}", most));
+    }
+
+    const Job& job_;
+    const Transformer& model_;
+    int devices_;
+    Problems problems_;
+};
+
+// A list of layers knows neither heads nor sequences nor stages: only replicas.
+Problems layer_list_misfits(const Job& job)
+{
+    Problems problems;
+    const Strategy& s = job.strategy;
+    const auto only = [&](const char* pointer, bool good, std::string value) {
+        if (!good)
+            problems.push_back(refusal(pointer,
+                                       "a list of layers trains with data parallelism only",
+                                       "the value that works here: " + std::move(value)));
+    };
+    only("/strategy/tp", s.tp == 1, "1");
+    only("/strategy/pp", s.pp == 1, "1");
+    only("/strategy/vpp", s.vpp == 1, "1");
+    only("/strategy/cp", s.cp == 1, "1");
+    only("/strategy/ep", s.ep == 1, "1");
+    only("/strategy/etp", s.etp == 1, "1");
+    only("/strategy/sequence_parallel", !*s.sequence_parallel, "false");
+    only("/strategy/stage_layers", s.stage_layers.empty(), "[]");
+    if (job.training.recompute_layers)
+        problems.push_back(refusal("/training/recompute_layers", "counts layers of a transformer",
+                                   "leave it out"));
+    return problems;
+}
+
+} // namespace
+
+Problems model_misfits(const Job& job, int devices)
+{
+    if (const auto* transformer = std::get_if<Transformer>(&job.model.architecture))
+        return Cuts(job, *transformer, devices).all();
+    return layer_list_misfits(job);
+}
+
+} // namespace trainyard

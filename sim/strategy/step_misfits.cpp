@@ -1,0 +1,126 @@
+#include "sim/strategy/misfits.h"
+#include "sim/strategy/rank_layout.h"
+#include "sim/strategy/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+// Micro-batches are counted in 16 bits by programs.
+constexpr std::int64_t most_micro_batches = 65534;
+
+void check_batch(const Job& job, Problems& problems)
+{
+    const Training& training = job.training;
+    const std::int64_t pass = training.micro_batch * job.dp(); // sequences of all replicas at once
+    if (training.global_batch % pass != 0) {
+        const std::int64_t below = training.global_batch / pass * pass;
+        const std::string batches =
+            below > 0 ? fmt::format("{} or {}", below, below + pass) : fmt::format("{}", pass);
+        const std::string micro = sizes_that_work(
+            "micro-batches", static_cast<int>(std::min<std::int64_t>(training.micro_batch, 4096)),
+            [&](int b) { return training.global_batch % (std::int64_t{b} * job.dp()) == 0; });
+        problems.push_back(
+            refusal("/training/global_batch",
+                    fmt::format("a batch of {} is no multiple of micro_batch x dp = {} x {}",
+                                training.global_batch, training.micro_batch, job.dp()),
+                    fmt::format("batches that work here: {}{}", batches,
+                                micro.empty() ? "" : "; " + micro)));
+        return;
+    }
+    if (job.micro_batches() > most_micro_batches) {
+        problems.push_back(
+            refusal("/training/global_batch",
+                    fmt::format("{} micro-batches per replica", job.micro_batches()),
+                    fmt::format("at most {}: raise micro_batch or dp", most_micro_batches)));
+        return;
+    }
+    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
+    if (schedule == nullptr)
+        return; // reported by check_schedule
+    const std::string why = schedule->refusal(
+        {job.strategy.pp, job.strategy.vpp, static_cast<int>(job.micro_batches())});
+    if (const std::size_t semicolon = why.find("; "); semicolon != std::string::npos)
+        problems.push_back(
+            refusal("/strategy/schedule", why.substr(0, semicolon), why.substr(semicolon + 2)));
+    else if (!why.empty())
+        problems.push_back(refusal("/strategy/schedule", why, {}));
+}
+
+void check_schedule(const Job& job, Problems& problems)
+{
+    if (find_schedule(job.strategy.schedule) == nullptr)
+        problems.push_back(refusal("/strategy/schedule",
+                                   fmt::format("unknown schedule \"{}\"", job.strategy.schedule),
+                                   suggestion(job.strategy.schedule, schedule_names())));
+}
+
+void check_zero(const Job& job, Problems& problems)
+{
+    const int zero = job.strategy.zero;
+    if (zero != 0 && zero != 1 && zero != 3)
+        problems.push_back(
+            refusal("/strategy/zero", fmt::format("there is no ZeRO stage {} here", zero),
+                    "stages that work: 0 (DDP), 1 (distributed optimizer), 3 (FSDP)"));
+    if (zero == 3 && job.strategy.pp > 1)
+        problems.push_back(
+            refusal("/strategy/zero",
+                    fmt::format("FSDP gathers and frees a layer in every pass, which {} pipeline "
+                                "stages would repeat for each micro-batch",
+                                job.strategy.pp),
+                    "use zero 0 or 1 with pp > 1, or pp = 1"));
+}
+
+void check_experts(const Job& job, Problems& problems)
+{
+    const Strategy& s = job.strategy;
+    const std::int64_t stage = std::int64_t{s.tp} * s.cp * job.dp();
+    if (stage % (std::int64_t{s.ep} * s.etp) == 0)
+        return;
+    problems.push_back(refusal(
+        "/strategy/ep",
+        fmt::format("experts over ep x etp = {} x {} ranks do not fill the {} ranks of a stage "
+                    "(tp x cp x dp)",
+                    s.ep, s.etp, stage),
+        sizes_that_work("expert parallel sizes",
+                        static_cast<int>(std::min<std::int64_t>(stage, 65536)),
+                        [&](int ep) { return stage % (std::int64_t{ep} * s.etp) == 0; })));
+}
+
+void check_rank_order(const Job& job, Problems& problems)
+{
+    const Strategy& s = job.strategy;
+    const std::string shape = "each of tp, cp, dp, pp once, joined by dashes, e.g. tp-cp-dp-pp";
+    if (!parse_rank_order(s.rank_order)) {
+        problems.push_back(refusal("/strategy/rank_order",
+                                   fmt::format("\"{}\" is no order of ranks", s.rank_order),
+                                   shape));
+        return;
+    }
+    for (const auto& [name, size] : {std::pair("tp", s.tp), std::pair("cp", s.cp),
+                                     std::pair("dp", job.dp()), std::pair("pp", s.pp)})
+        if (size > 1 && s.rank_order.find(name) == std::string::npos)
+            problems.push_back(refusal(
+                "/strategy/rank_order",
+                fmt::format("\"{}\" leaves out {}, whose size is {}", s.rank_order, name, size),
+                shape));
+}
+
+} // namespace
+
+Problems step_misfits(const Job& job)
+{
+    Problems problems;
+    check_schedule(job, problems);
+    check_batch(job, problems);
+    check_zero(job, problems);
+    check_experts(job, problems);
+    check_rank_order(job, problems);
+    return problems;
+}
+
+} // namespace trainyard
