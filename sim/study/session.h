@@ -6,20 +6,12 @@
 #include "sim/cost/cost_model.h"
 #include "sim/strategy/memory.h"
 #include "sim/strategy/plan.h"
+#include "sim/study/prediction.h"
 #include "sim/study/scenario.h"
 
 #include <memory>
 
 namespace trainyard {
-
-// A number with its 90 % interval and how far it can be trusted.
-struct Prediction {
-    Seconds value;
-    Seconds low;
-    Seconds high;
-    Grade grade = Grade::datasheet;
-    std::string basis; // "dense decoders, leave-one-source-out residuals"
-};
 
 struct EngineReport {
     std::string tier = "reference";

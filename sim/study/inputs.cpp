@@ -1,0 +1,109 @@
+#include "sim/study/inputs.h"
+
+#include "sim/base/build_info.h"
+#include "sim/base/files.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+namespace fs = std::filesystem;
+
+namespace {
+
+struct KindFacts {
+    std::string_view word;
+    std::string_view pointer;
+    std::string_view shipped; // folder below the data directory
+};
+
+KindFacts facts(InputKind kind)
+{
+    switch (kind) {
+    case InputKind::model:
+        return {"model", "/model", "scenarios/models"};
+    case InputKind::topology:
+        return {"topology", "/topology", "topologies"};
+    case InputKind::profile:
+        return {"profile", "/profile", "calibrate/profiles"};
+    }
+    return {};
+}
+
+std::vector<fs::path> candidates(const std::string& path, InputKind kind, const fs::path& base)
+{
+    const fs::path shipped = data_dir() / facts(kind).shipped;
+    std::vector<fs::path> all;
+    for (const fs::path& folder : {base, shipped, data_dir() / "scenarios"})
+        for (const char* suffix : {"", ".json"})
+            all.push_back((folder / (path + suffix)).lexically_normal());
+    return all;
+}
+
+std::optional<fs::path> existing_file(const fs::path& candidate)
+{
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored))
+        return candidate;
+    if (fs::is_regular_file(candidate / "config.json", ignored))
+        return candidate / "config.json";
+    return std::nullopt;
+}
+
+// Names of files and folders beside where the file was looked for.
+std::vector<std::string> neighbours(const fs::path& candidate)
+{
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(candidate.parent_path(), ignored))
+        names.push_back(entry.path().filename().string());
+    return names;
+}
+
+Diagnostic not_found(const Source& source, InputKind kind, const fs::path& base)
+{
+    const KindFacts about = facts(kind);
+    const fs::path wanted = (base / source.path).lexically_normal();
+    std::string hint;
+    for (const fs::path& folder : {wanted, data_dir() / about.shipped / source.path}) {
+        const std::vector<std::string> names = neighbours(folder);
+        for (const std::string& word :
+             {folder.filename().string(), folder.filename().string() + ".json"})
+            if (const std::string near = did_you_mean(word, names); hint.empty() && !near.empty())
+                hint = fmt::format("did you mean \"{}\"?",
+                                   (fs::path(source.path).parent_path() / near).string());
+    }
+    if (hint.empty())
+        hint = fmt::format("looked for {} and among the shipped files ({})", wanted.string(),
+                           about.shipped);
+    return {"",
+            0,
+            std::string(about.pointer),
+            fmt::format("there is no {} \"{}\"", about.word, source.path),
+            std::move(hint),
+            Severity::error};
+}
+
+} // namespace
+
+Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario)
+{
+    if (source.path.empty())
+        return Input{source.value, scenario.file,
+                     content_hash(to_text(source.value, JsonStyle::compact))};
+    for (const fs::path& candidate : candidates(source.path, kind, scenario.base)) {
+        const std::optional<fs::path> file = existing_file(candidate);
+        if (!file)
+            continue;
+        const std::string text = read_file(*file);
+        Checked<Json> json = parse_json(text, file->string());
+        if (!json)
+            return tl::unexpected(json.error());
+        return Input{std::move(*json), file->string(), content_hash(text)};
+    }
+    Problems problems{not_found(source, kind, scenario.base)};
+    locate(problems, scenario);
+    return tl::unexpected(std::move(problems));
+}
+
+} // namespace trainyard

@@ -1,0 +1,23 @@
+#pragma once
+
+// The files a scenario names, found and read.
+
+#include "sim/study/scenario.h"
+
+namespace trainyard {
+
+enum class InputKind : std::uint8_t { model, topology, profile };
+
+// A part of a scenario as JSON, and the name diagnostics give it.
+struct Input {
+    Json json;
+    std::string file;
+    std::uint64_t hash = 0; // of its text
+};
+
+// Finds `source`: as a path relative to the scenario's folder, else among the shipped data (by
+// path, or by name without ".json"); a folder means the config.json in it. A missing or unreadable
+// file is a problem located at `pointer` of the scenario.
+Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario);
+
+} // namespace trainyard
