@@ -66,7 +66,7 @@ TEST_CASE("replicas take what the topology leaves over")
     CHECK(job->micro_batches() == 32);
 }
 
-TEST_CASE("fewer replicas than fit leave devices idle; more are refused")
+TEST_CASE("fewer replicas than fit leave devices idle, more are refused")
 {
     JobRequest request = three_dimensional();
     request.strategy.dp = 2;
