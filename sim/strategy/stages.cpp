@@ -1,31 +1,57 @@
 #include "sim/strategy/stages.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
-std::vector<int> layers_per_stage(const Job& job)
+namespace {
+
+// Transformer layers of each virtual stage.
+std::vector<int> layers_per_stage(const Job& job, const Transformer& model)
 {
     if (!job.strategy.stage_layers.empty())
         return job.strategy.stage_layers;
     const int stages = job.strategy.pp * job.strategy.vpp;
-    const int layers = std::get<Transformer>(job.model.architecture).layers;
-    return std::vector<int>(static_cast<std::size_t>(stages), layers / stages);
+    return std::vector<int>(static_cast<std::size_t>(stages), model.layers / stages);
 }
 
-std::vector<std::vector<LayerKind>> cut_into_stages(const Job& job)
+// Of `count` layers in this chunk, how many are recomputed.
+int recomputed_layers(const Job& job, int chunk, int count)
+{
+    if (job.training.recompute == Recompute::none)
+        return 0;
+    if (job.training.recompute == Recompute::selective || !job.training.recompute_layers)
+        return count;
+    const std::int64_t layers = *job.training.recompute_layers;
+    const auto until = [&](int chunks) { return layers * chunks / job.strategy.vpp; };
+    return static_cast<int>(std::min<std::int64_t>(count, until(chunk + 1) - until(chunk)));
+}
+
+} // namespace
+
+std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
 {
     const std::vector<LayerKind> layers = layers_of(job.model);
-    if (!job.model.is_transformer())
-        return {layers};
-    std::vector<std::vector<LayerKind>> stages;
-    auto next = layers.begin();
-    for (const int count : layers_per_stage(job)) {
-        std::vector<LayerKind>& stage = stages.emplace_back();
-        if (next == layers.begin())
-            stage.push_back(*next++);
-        stage.insert(stage.end(), next, next + count);
-        next += count;
+    std::vector<std::vector<StageLayer>> stages;
+    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
+    if (transformer == nullptr) {
+        std::vector<StageLayer>& all = stages.emplace_back();
+        for (const LayerKind& kind : layers)
+            all.push_back({kind, job.training.recompute});
+        return stages;
     }
-    stages.back().push_back(layers.back());
+    auto next = layers.begin();
+    for (const int count : layers_per_stage(job, *transformer)) {
+        const int chunk = static_cast<int>(stages.size()) / job.strategy.pp;
+        std::vector<StageLayer>& stage = stages.emplace_back();
+        if (next == layers.begin())
+            stage.push_back({*next++, Recompute::none});
+        const int recomputed = recomputed_layers(job, chunk, count);
+        for (int layer = 0; layer < count; ++layer)
+            stage.push_back(
+                {*next++, layer < recomputed ? job.training.recompute : Recompute::none});
+    }
+    stages.back().push_back({layers.back(), Recompute::none});
     return stages;
 }
 

@@ -1,16 +1,22 @@
 #pragma once
 
-// Which layers each virtual pipeline stage holds.
+// Which layers each virtual pipeline stage holds, and which of them run forward again in backward.
 
 #include "sim/strategy/job.h"
 
 namespace trainyard {
 
-// Layers of virtual stage chunk * pp + stage, front to back: the embedding opens the first stage,
-// the head closes the last; the rest as `stage_layers` says, else even.
-std::vector<std::vector<LayerKind>> cut_into_stages(const Job& job);
+struct StageLayer {
+    LayerKind kind;
+    Recompute recompute = Recompute::none;
 
-// Transformer layers of each virtual stage; requires a transformer.
-std::vector<int> layers_per_stage(const Job& job);
+    bool operator==(const StageLayer&) const = default;
+};
+
+// Layers of virtual stage chunk * pp + stage, front to back: the embedding opens the first stage,
+// the head closes the last; the rest as `stage_layers` says, else even. With `recompute_layers` = n
+// the first n layers of each device are recomputed, spread evenly over its chunks. Embedding and
+// head never are.
+std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job);
 
 } // namespace trainyard

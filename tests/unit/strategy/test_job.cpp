@@ -93,6 +93,7 @@ TEST_CASE("a replica that does not divide the devices needs an explicit number o
 TEST_CASE("what the strategy leaves open follows the framework's habits")
 {
     JobRequest request = three_dimensional();
+    request.software.sequence_parallel = true;
     request.software.overlaps_dp = false;
     request.software.overlaps_tp = true;
     request.software.overlaps_pp = false;
