@@ -67,6 +67,15 @@ struct Kernel {
     bool operator==(const Kernel&) const = default;
 };
 
+struct AttentionMask {
+    bool causal = true;
+    std::int64_t window = 0;
+};
+
+// Pairs of query and key that see each other: q k, half of that when causal (the queries may be a
+// balanced part of the keys' sequence, as in CP); with a window w < k, q w, causal q (w - w^2/2k).
+double visible_pairs(double queries, double keys, const AttentionMask& mask);
+
 // Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), the masked part left out
 // where the kernel skips it (causal: half), x 2.5 backward (the forward product is recomputed);
 // memory-bound work counts none.

@@ -43,6 +43,8 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
                    {.help = "device memory the loss crosses per logit, forward", .min = 0})
             .field("loss_bytes_per_logit_backward", &S::loss_bytes_per_logit_backward,
                    {.help = "device memory the loss crosses per logit, backward", .min = 0})
+            .field("tp_beside_weight_gradient", &S::tp_beside_weight_gradient,
+                   {.help = "backward TP collectives run beside the weight gradient's GEMM"})
             .field("one_copy_per_node", &S::one_copy_per_node,
                    {.help = "MoE dispatch sends a token once to each node it goes to"});
     return table;

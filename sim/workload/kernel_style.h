@@ -22,7 +22,7 @@ struct KernelStyle {
     bool fused_elementwise = true; // bias and activation in one kernel; else the activation's input
                                    // crosses memory twice more
 
-    // Unfused attention: times the square of scores crosses memory beside the batched GEMMs (scale,
+    // Unfused attention: times the square of scores crosses memory in all (batched GEMMs, scale,
     // mask, softmax, dropout).
     double square_passes_forward = 9;
     double square_passes_backward = 11;
@@ -39,6 +39,9 @@ struct KernelStyle {
     // Device memory crossed by the loss for each logit.
     double loss_bytes_per_logit_forward = 8;
     double loss_bytes_per_logit_backward = 6;
+
+    // Backward, TP collectives of an input's gradient run beside the weight gradient's GEMM.
+    bool tp_beside_weight_gradient = false;
 
     // MoE dispatch sends a token once to a node where several of its experts live (DeepEP).
     bool one_copy_per_node = false;

@@ -35,7 +35,8 @@ struct Partition {
 struct LayerKind {
     enum class Role : std::uint8_t { embedding, dense, moe, head, native };
     Role role = Role::dense;
-    int native_index = 0; // into LayerList, role native
+    int native_index = 0;  // into LayerList, role native
+    bool windowed = false; // attention sees Transformer::sliding_window keys
 
     bool operator==(const LayerKind&) const = default;
 };

@@ -21,7 +21,8 @@ struct MixtureOfExperts {
     int experts_per_token = 2;
     std::int64_t expert_ffn = 0;        // feed-forward size of one expert
     std::int64_t shared_expert_ffn = 0; // all shared experts together; 0: none
-    int leading_dense_layers = 0;       // layers before the first MoE layer
+    bool shared_expert_gate = false;    // a learned gate on the shared experts' output
+    int leading_dense_layers = 0;       // layers before the first that may be MoE
     int every = 1;                      // every n-th layer after those is MoE
 
     bool operator==(const MixtureOfExperts&) const = default;
@@ -36,16 +37,26 @@ struct Transformer {
     std::int64_t head_dim = 0;
     std::int64_t ffn = 0; // feed-forward size of a dense layer
     std::int64_t vocabulary = 0;
-    std::int64_t max_positions = 0; // of learned positions
+    std::int64_t max_positions = 0;  // of learned positions
+    std::int64_t sliding_window = 0; // keys a query sees at most, in layers with a window; 0: none
+    int full_attention_every = 0;    // with a window: every n-th layer sees all keys; 0: no layer
     bool causal = true;
-    bool gated_mlp = true;       // SwiGLU, GeGLU: three matrices
-    bool attention_bias = false; // on Q, K, V
-    bool linear_bias = false;    // on every matrix (GPT-2, BERT)
+    bool gated_mlp = true;              // SwiGLU, GeGLU: three matrices
+    bool parallel_blocks = false;       // attention and MLP read one input, their sum is added once
+    bool attention_bias = false;        // on Q, K, V
+    bool attention_output_bias = false; // on the projection after attention
+    bool mlp_bias = false;
+    bool linear_bias = false; // on all of these (GPT-2, BERT)
+    bool head_bias = false;   // on the logits
     bool qk_norm = false;
     bool tied_embeddings = false;
     bool dropout = false;
-    bool bert_heads = false; // pooler, MLM transform, NSP (BERT pre-training)
+    bool bert_heads = false;    // pooler, MLM transform, NSP (BERT pre-training)
+    double head_fraction = 1.0; // of the tokens that reach the logits: 0.15 in BERT pre-training
     int token_types = 0;
+    int norms_per_layer = 2;
+    bool embedding_norm = false; // after the embeddings (BERT, BLOOM)
+    bool final_norm = true;
     NormKind norm = NormKind::rms_norm;
     PositionKind position = PositionKind::rotary;
     Activation activation = Activation::silu;
@@ -64,10 +75,13 @@ struct NativeLayer {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t inner = 0;
+    std::int64_t output_elements = 0;     // per sample
     std::int64_t activation_elements = 0; // kept per sample for backward
-    double memory_passes = 4.0; // times the activation crosses device memory in forward, norms and
-                                // activations included
-    int kernels = 3;            // launched forward
+    // Times the output crosses device memory, norms and activation functions included.
+    double memory_passes = 4.0;
+    double memory_passes_backward = 6.0;
+    int kernels = 3;          // launched forward
+    int kernels_backward = 5; // launched backward
 
     bool operator==(const NativeLayer&) const = default;
 };
@@ -79,6 +93,8 @@ struct LayerList {
     bool operator==(const LayerList&) const = default;
 };
 
+inline constexpr std::string_view model_format = "trainyard.model/1";
+
 struct Model {
     std::string name;
     std::variant<Transformer, LayerList> architecture;
@@ -88,6 +104,11 @@ struct Model {
     bool is_transformer() const { return std::holds_alternative<Transformer>(architecture); }
     bool is_moe() const;
 };
+
+// Layers with experts.
+int moe_layer_count(const Transformer& model);
+bool is_moe_layer(const Transformer& model, int layer);
+bool has_window(const Transformer& model, int layer);
 
 template <>
 std::vector<EnumName<NormKind>> enum_names<NormKind>();
@@ -108,12 +129,18 @@ const FieldTable<LayerList>& fields_of<LayerList>();
 struct ParameterCount {
     double total = 0;
     double active = 0;
-    double embedding = 0; // input embedding and learned positions
+    double embedding = 0; // input embedding, learned positions, token types
 };
 ParameterCount count_parameters(const Model& model);
 
-// Forward + backward operations of one sequence without recompute, causal half of attention (the
-// MFU convention); PaLM 2022 appendix B with exact matrix sizes.
+// Forward + backward operations of one sequence (sample) without recompute, causal half of
+// attention (the MFU convention); PaLM 2022 appendix B with exact matrix sizes: three times the
+// forward's
+//
+//     2 N s + 4 L a d p,   p the pairs of query and key that see each other: s^2/2 if causal, else
+//     s^2
+//
+// N the matrix elements a token meets, logits included and the embedding's look-up not.
 Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length);
 
 // Megatron's count (Narayanan 2021, section 3): 72 (96 with full recompute) B s l h^2 (1 + s/6h +

@@ -1,0 +1,167 @@
+// Attention: projections, rotary positions, and the core fused (flash) or not.
+
+#include "sim/workload/layer_parts.h"
+
+namespace trainyard {
+namespace {
+
+double square_bytes(const LayerShape& s)
+{
+    const Partition& p = s.partition;
+    return static_cast<double>(s.width * p.micro_batch * s.heads * p.sequence_length *
+                               divided_up(p.sequence_length, p.cp));
+}
+
+AttentionShape core_shape(const LayerShape& s)
+{
+    const Partition& p = s.partition;
+    AttentionShape shape;
+    shape.batch = p.micro_batch;
+    shape.query_length = divided_up(p.sequence_length, p.cp);
+    shape.key_length = p.sequence_length;
+    shape.heads = s.heads;
+    shape.kv_heads = s.kv_heads;
+    shape.head_dim = s.head_dim;
+    shape.value_dim = s.head_dim;
+    shape.window = s.kind.windowed ? s.model.sliding_window : 0;
+    shape.causal = s.model.causal;
+    shape.skips_masked = p.kernels.causal_skips;
+    shape.dropout = s.model.dropout;
+    shape.kernel = p.kernels.attention;
+    return shape;
+}
+
+// Forward reads Q, K, V and writes O; backward also reads O and dO and writes dQ, dK, dV.
+Kernel fused_core(const LayerShape& s, bool backward)
+{
+    Kernel kernel;
+    kernel.kind = KernelKind::attention;
+    kernel.name = backward ? "attention_backward" : "attention";
+    kernel.precision = s.plain_precision();
+    kernel.attention = core_shape(s);
+    kernel.attention.backward = backward;
+    const AttentionShape& a = kernel.attention;
+    const std::int64_t q = a.batch * a.query_length * a.heads * a.head_dim;
+    const std::int64_t kv = 2 * a.batch * a.key_length * a.kv_heads * a.head_dim;
+    kernel.bytes =
+        Bytes(static_cast<std::uint64_t>(s.width * (backward ? 4 * q + 2 * kv : 2 * q + kv)));
+    return kernel;
+}
+
+// One of the batched products around the square of scores; the square's traffic is in the passes.
+Kernel square_gemm(const LayerShape& s, std::string name, const GemmShape& shape)
+{
+    Kernel kernel;
+    kernel.kind = KernelKind::gemm;
+    kernel.use = KernelUse::attention_square;
+    kernel.name = std::move(name);
+    kernel.precision = s.plain_precision();
+    kernel.gemm = shape;
+    const Partition& p = s.partition;
+    const std::int64_t tokens = p.sequence_length + divided_up(p.sequence_length, p.cp);
+    const std::int64_t elements = s.head_dim * tokens; // queries (or results) and keys (or values)
+    kernel.bytes = Bytes(static_cast<std::uint64_t>(s.width * shape.batch * elements));
+    return kernel;
+}
+
+struct SquareShapes {
+    GemmShape scores; // [queries x d][d x keys]
+    GemmShape values; // [queries x keys][keys x d]
+};
+
+SquareShapes square_shapes(const LayerShape& s)
+{
+    const AttentionShape a = core_shape(s);
+    const std::int64_t batch = a.batch * a.heads;
+    return {{a.query_length, a.key_length, a.head_dim, batch},
+            {a.query_length, a.value_dim, a.key_length, batch}};
+}
+
+WorkList unfused_backward(const LayerShape& s)
+{
+    const auto [scores, values] = square_shapes(s);
+    const GemmShape by_key{scores.n, scores.k, scores.m, scores.batch}; // [keys x queries][.. x d]
+    const double passes = s.partition.kernels.square_passes_backward * square_bytes(s);
+    return {square_gemm(s, "probability_gradient", scores),
+            square_gemm(s, "value_gradient", by_key),
+            memory_kernel("softmax_backward", passes, KernelUse::attention_square, 4),
+            square_gemm(s, "query_gradient", values), square_gemm(s, "key_gradient", by_key)};
+}
+
+void add_core(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    if (s.partition.kernels.attention == AttentionKernel::unfused) {
+        builder.step(attention_core_forward(s), unfused_backward(s));
+        return;
+    }
+    // delta = rowsum(dO o O) comes first.
+    const double delta = static_cast<double>(2 * s.width * s.tokens * s.heads * s.head_dim);
+    builder.step(attention_core_forward(s),
+                 {memory_kernel("attention_delta", delta), fused_core(s, true)});
+}
+
+// CP by gathering keys and values: every rank attends its queries to the whole sequence. Backward
+// gathers them again (only the own part is kept) and scatters the sums of their gradients.
+void add_context_exchange(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const Partition& p = s.partition;
+    if (p.cp == 1)
+        return;
+    const Bytes bytes(static_cast<std::uint64_t>(2 * s.width * p.micro_batch * p.sequence_length *
+                                                 s.kv_heads * s.head_dim));
+    builder.step({Communication{CollectiveKind::all_gather, GroupKind::cp, bytes, "kv_gather", 0}},
+                 {Communication{CollectiveKind::reduce_scatter, GroupKind::cp, bytes,
+                                "kv_gradient_scatter", 0}});
+}
+
+// After the core in forward order, so that in backward it comes before.
+void add_context_gather_again(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const Partition& p = s.partition;
+    if (p.cp == 1)
+        return;
+    const Bytes bytes(static_cast<std::uint64_t>(2 * s.width * p.micro_batch * p.sequence_length *
+                                                 s.kv_heads * s.head_dim));
+    builder.step({}, {Communication{CollectiveKind::all_gather, GroupKind::cp, bytes,
+                                    "kv_gather_again", 0}});
+}
+
+} // namespace
+
+WorkList attention_core_forward(const LayerShape& s)
+{
+    if (s.partition.kernels.attention != AttentionKernel::unfused)
+        return {fused_core(s, false)};
+    const auto [scores, values] = square_shapes(s);
+    const double passes = s.partition.kernels.square_passes_forward * square_bytes(s);
+    return {square_gemm(s, "scores", scores),
+            memory_kernel("softmax", passes, KernelUse::attention_square, 5),
+            square_gemm(s, "values", values)};
+}
+
+void add_attention(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t q = s.heads * s.head_dim;
+    const std::int64_t kv = 2 * s.kv_heads * s.head_dim;
+    const double rotated = static_cast<double>(s.width * s.tokens * (q + kv / 2));
+
+    builder.linear({"qkv", {s.tokens, q + kv, s.hidden}, LinearCut::columns});
+    if (s.model.qk_norm)
+        builder.pass("qk_norm", 2 * rotated, 3 * rotated);
+    if (s.model.position == PositionKind::rotary)
+        builder.pass("rotary", 2 * rotated, 2 * rotated);
+    add_context_exchange(builder);
+    add_core(builder);
+    add_context_gather_again(builder);
+    // Side by side with the MLP the two share one gather before and one reduction after.
+    const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
+    Linear output{"attention_output", {s.tokens, s.hidden, q}, cut};
+    output.cast = CastSource::memory;
+    builder.linear(output);
+}
+
+} // namespace trainyard

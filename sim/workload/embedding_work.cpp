@@ -1,0 +1,151 @@
+// What comes before and after the layers: embedding look-up; final norm, logits and loss. Both are
+// cut over the vocabulary by TP.
+
+#include "sim/workload/layer_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+namespace {
+
+std::int64_t vocabulary_per_rank(const LayerShape& s)
+{
+    return divided_up(std::max(s.partition.padded_vocabulary, s.model.vocabulary), s.partition.tp);
+}
+
+// Tokens that reach the logits: per sequence at least one, unless the model has no logits.
+std::int64_t head_tokens(const LayerShape& s)
+{
+    const double fraction = s.model.head_fraction;
+    if (fraction >= 1 || fraction <= 0)
+        return fraction >= 1 ? s.tokens : 0;
+    const std::int64_t per_sequence = s.tokens / s.partition.micro_batch;
+    const auto chosen =
+        static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(per_sequence)));
+    return s.partition.micro_batch * std::max<std::int64_t>(1, chosen);
+}
+
+Communication tp_collective(CollectiveKind kind, Bytes bytes, std::string name)
+{
+    return {kind, GroupKind::tp, bytes, std::move(name), 0};
+}
+
+// Each rank looks up the tokens of its part of the vocabulary; the partial results are summed.
+void add_lookup(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const double bytes = static_cast<double>(s.token_bytes().value());
+    builder.pass("embedding", bytes, bytes);
+    if (!s.tensor_parallel)
+        return;
+    if (s.sequence_parallel)
+        builder.exchange(
+            tp_collective(CollectiveKind::reduce_scatter, s.token_bytes(), "embedding_scatter"),
+            tp_collective(CollectiveKind::all_gather, s.token_bytes(),
+                          "embedding_gradient_gather"));
+    else
+        builder.step(
+            {tp_collective(CollectiveKind::all_reduce, s.token_bytes(), "embedding_reduce")}, {});
+}
+
+// BERT: pooler and next-sentence head on one token of each sequence, a transform of the masked
+// tokens; every TP rank does all of it.
+void add_bert_heads(WorkBuilder& builder, std::int64_t tokens)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t sequences = s.partition.micro_batch;
+    builder.linear({"pooler", {sequences, s.hidden, s.hidden}, LinearCut::none, KernelUse::head});
+    builder.linear({"next_sentence", {sequences, 2, s.hidden}, LinearCut::none, KernelUse::head});
+    if (tokens == 0)
+        return;
+    const double once = static_cast<double>(s.width * tokens * s.hidden);
+    builder.linear(
+        {"masked_token_transform", {tokens, s.hidden, s.hidden}, LinearCut::none, KernelUse::head});
+    builder.pass("masked_token_norm", 4 * once, 6 * once, KernelUse::head);
+}
+
+// Vocabulary-parallel cross-entropy (Shoeybi 2019, section 3): the ranks combine the largest logit,
+// the target's logit and the sum of exponentials of each token, 4 bytes each.
+void add_loss(WorkBuilder& builder, std::int64_t tokens)
+{
+    const LayerShape& s = builder.shape();
+    const KernelStyle& style = s.partition.kernels;
+    const double logits = static_cast<double>(tokens * vocabulary_per_rank(s));
+    WorkList forward{
+        memory_kernel("loss", logits * style.loss_bytes_per_logit_forward, KernelUse::head, 3)};
+    if (s.tensor_parallel)
+        for (const char* name : {"largest_logit", "target_logit", "exponential_sum"})
+            forward.push_back(tp_collective(CollectiveKind::all_reduce,
+                                            Bytes(static_cast<std::uint64_t>(4 * tokens)), name));
+    builder.step(std::move(forward),
+                 {memory_kernel("loss_backward", logits * style.loss_bytes_per_logit_backward,
+                                KernelUse::head, 2)});
+}
+
+// head_launches are of embedding and head together; a quarter of them is the embedding's.
+int embedding_launches(const KernelStyle& style)
+{
+    return style.head_launches / 4;
+}
+
+LayerWork finished(const WorkBuilder& builder, int launches_each_way)
+{
+    LayerWork work;
+    work.forward = builder.forward();
+    work.backward = builder.backward();
+    set_launches(work.forward, launches_each_way);
+    set_launches(work.backward, launches_each_way);
+    work.parameters = held_parameters(builder.shape());
+    return work;
+}
+
+Bytes at_width(const LayerShape& s, std::int64_t elements)
+{
+    return Bytes(static_cast<std::uint64_t>(s.width * elements));
+}
+
+} // namespace
+
+LayerWork embedding_work(const LayerShape& s)
+{
+    WorkBuilder builder(s);
+    add_lookup(builder);
+    if (s.model.embedding_norm)
+        add_norm(builder, "embedding_norm");
+    LayerWork work = finished(builder, embedding_launches(s.partition.kernels));
+    // Token ids of 8 bytes; what the norm reads; dropout's mask.
+    const std::int64_t norm = s.model.embedding_norm ? s.width * s.split_tokens * s.hidden : 0;
+    const std::int64_t mask = s.model.dropout ? s.split_tokens * s.hidden : 0;
+    const Bytes kept(static_cast<std::uint64_t>(8 * s.tokens + norm + mask));
+    work.saved = {kept, kept, kept};
+    work.output = boundary_bytes(s);
+    return work;
+}
+
+LayerWork head_work(const LayerShape& s)
+{
+    const std::int64_t tokens = head_tokens(s);
+    const std::int64_t vocabulary = vocabulary_per_rank(s);
+    WorkBuilder builder(s);
+    if (s.model.final_norm)
+        add_norm(builder, "final_norm");
+    if (s.model.bert_heads)
+        add_bert_heads(builder, tokens);
+    if (tokens > 0) {
+        builder.linear(
+            {"logits", {tokens, vocabulary, s.hidden}, LinearCut::columns, KernelUse::head});
+        add_loss(builder, tokens);
+    }
+    const KernelStyle& style = s.partition.kernels;
+    LayerWork work = finished(builder, style.head_launches - embedding_launches(style));
+    // What the norm reads, what the logits are made from, and the softmax in fp32.
+    const std::int64_t states = (s.model.final_norm ? 2 : 1) * s.width * s.split_tokens * s.hidden;
+    const std::int64_t transform = s.model.bert_heads ? 3 * s.width * tokens * s.hidden : 0;
+    const Bytes kept(static_cast<std::uint64_t>(states + transform + 4 * tokens * vocabulary));
+    work.saved = {kept, kept, kept};
+    work.transient = at_width(s, tokens * vocabulary); // the logits' gradient
+    return work;
+}
+
+} // namespace trainyard

@@ -1,0 +1,122 @@
+// A layer's experts: router, permutation, exchange between expert ranks, grouped products.
+
+#include "sim/workload/layer_parts.h"
+
+#include <cmath>
+
+namespace trainyard {
+namespace {
+
+Communication expert_exchange(const LayerShape& s, const ExpertShape& e, std::string name)
+{
+    const double bytes = static_cast<double>(s.width * e.routed * s.hidden) * e.network_share;
+    return {CollectiveKind::all_to_all, GroupKind::ep,
+            Bytes(static_cast<std::uint64_t>(std::llround(bytes))), std::move(name), 0};
+}
+
+void add_exchange(WorkBuilder& builder, const ExpertShape& e, const std::string& name)
+{
+    const LayerShape& s = builder.shape();
+    if (s.partition.ep > 1)
+        builder.exchange(expert_exchange(s, e, name), expert_exchange(s, e, name + "_backward"));
+}
+
+// Tokens of the ETP group are gathered before the experts and their results reduced after; shared
+// experts have gathered and reduced them already.
+bool gathers_for_experts(const LayerShape& s)
+{
+    return s.partition.etp > 1 && s.model.moe->shared_expert_ffn == 0;
+}
+
+Communication group_collective(const LayerShape& s, CollectiveKind kind, std::string name)
+{
+    const std::int64_t tokens = s.sequence_parallel ? s.split_tokens * s.partition.etp : s.tokens;
+    return {kind, GroupKind::etp, Bytes(static_cast<std::uint64_t>(s.width * tokens * s.hidden)),
+            std::move(name), 0};
+}
+
+void add_group_gather(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    if (!gathers_for_experts(s))
+        return;
+    if (s.sequence_parallel)
+        builder.exchange(
+            group_collective(s, CollectiveKind::all_gather, "expert_gather"),
+            group_collective(s, CollectiveKind::reduce_scatter, "expert_gradient_scatter"));
+    else
+        builder.step({},
+                     {group_collective(s, CollectiveKind::all_reduce, "expert_gradient_reduce")});
+}
+
+void add_group_reduce(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    if (!gathers_for_experts(s))
+        return;
+    if (s.sequence_parallel)
+        builder.exchange(group_collective(s, CollectiveKind::reduce_scatter, "expert_scatter"),
+                         group_collective(s, CollectiveKind::all_gather, "expert_gradient_gather"));
+    else
+        builder.step({group_collective(s, CollectiveKind::all_reduce, "expert_reduce")}, {});
+}
+
+// Logits of E experts per token in 16 bit, softmax and choice in fp32.
+void add_router(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t experts = s.model.moe->experts;
+    const GemmShape y{s.split_tokens, experts, s.hidden};
+    const auto product = [&](std::string name, const GemmShape& shape) {
+        Kernel kernel;
+        kernel.kind = KernelKind::gemm;
+        kernel.name = std::move(name);
+        kernel.precision = s.plain_precision();
+        kernel.gemm = shape;
+        kernel.bytes = Bytes(static_cast<std::uint64_t>(
+            s.width * (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n)));
+        return kernel;
+    };
+    WorkList backward{product("router_input_gradient", {y.m, y.k, y.n})};
+    if (!s.partition.frozen_base)
+        backward.push_back(product("router_weight_gradient", {y.n, y.k, y.m}));
+    builder.step({product("router", y)}, std::move(backward));
+    const double probabilities = static_cast<double>(4 * s.split_tokens * experts);
+    builder.pass("expert_choice", 3 * probabilities, 4 * probabilities, KernelUse::expert);
+}
+
+// A grouped product over the local experts.
+void add_grouped(WorkBuilder& builder, const ExpertShape& e, std::string_view name,
+                 std::int64_t columns, std::int64_t inner)
+{
+    Linear linear{name, {e.per_expert, columns, inner, e.local_experts}};
+    linear.use = KernelUse::expert;
+    linear.cast = CastSource::memory;
+    builder.linear(linear);
+}
+
+} // namespace
+
+void add_experts(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const ExpertShape e(s);
+    const double token = static_cast<double>(s.width * e.handled * s.hidden);
+    const double inner = static_cast<double>(s.width * e.handled * e.columns);
+    const double u = static_cast<double>(s.up());
+
+    add_router(builder);
+    if (s.model.moe->shared_expert_ffn > 0)
+        add_mlp(builder, "shared_mlp", s.model.moe->shared_expert_ffn);
+    add_group_gather(builder);
+    builder.pass("permute", 2 * token, 2 * token, KernelUse::expert);
+    add_exchange(builder, e, "expert_dispatch");
+    add_grouped(builder, e, "expert_up", s.up() * e.columns, s.hidden);
+    builder.pass("expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert);
+    add_grouped(builder, e, "expert_down", s.hidden, e.columns);
+    add_exchange(builder, e, "expert_combine");
+    builder.pass("unpermute", 2 * token, 2 * token, KernelUse::expert);
+    add_group_reduce(builder);
+}
+
+} // namespace trainyard

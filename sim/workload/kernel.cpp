@@ -1,0 +1,52 @@
+#include "sim/workload/kernel.h"
+
+namespace trainyard {
+
+double visible_pairs(double queries, double keys, const AttentionMask& mask)
+{
+    const double window = static_cast<double>(mask.window);
+    if (mask.window > 0 && window < keys)
+        return queries * (mask.causal ? window - window * window / (2 * keys) : window);
+    return mask.causal ? queries * keys / 2 : queries * keys;
+}
+
+namespace {
+
+double attention_flops(const AttentionShape& shape)
+{
+    const double queries = static_cast<double>(shape.query_length);
+    const double keys = static_cast<double>(shape.key_length);
+    const double pairs = shape.skips_masked
+                             ? visible_pairs(queries, keys, {shape.causal, shape.window})
+                             : queries * keys;
+    const double forward = 2 * static_cast<double>(shape.batch * shape.heads) * pairs *
+                           static_cast<double>(shape.head_dim + shape.value_dim);
+    return shape.backward ? 2.5 * forward : forward;
+}
+
+} // namespace
+
+Flops hardware_flops(const Kernel& kernel)
+{
+    switch (kernel.kind) {
+    case KernelKind::gemm:
+        return Flops(2 * static_cast<double>(kernel.gemm.m) * static_cast<double>(kernel.gemm.n) *
+                     static_cast<double>(kernel.gemm.k) * static_cast<double>(kernel.gemm.batch));
+    case KernelKind::attention:
+        return Flops(attention_flops(kernel.attention));
+    case KernelKind::memory_bound:
+        break;
+    }
+    return Flops(0);
+}
+
+Flops hardware_flops(const WorkList& items)
+{
+    Flops sum(0);
+    for (const WorkItem& item : items)
+        if (const auto* kernel = std::get_if<Kernel>(&item))
+            sum += hardware_flops(*kernel);
+    return sum;
+}
+
+} // namespace trainyard

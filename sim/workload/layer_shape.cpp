@@ -1,0 +1,61 @@
+#include "sim/workload/layer_shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+std::int64_t divided_up(std::int64_t amount, std::int64_t parts)
+{
+    return (amount + parts - 1) / parts;
+}
+
+LayerShape::LayerShape(const Transformer& m, const LayerKind& k, const Partition& p)
+    : model(m), kind(k), partition(p), hidden(m.hidden), head_dim(m.head_dim)
+{
+    tensor_parallel = p.tp > 1;
+    sequence_parallel = p.sequence_parallel && tensor_parallel;
+    tokens = p.micro_batch * divided_up(p.sequence_length, p.cp);
+    split_tokens = sequence_parallel ? divided_up(tokens, p.tp) : tokens;
+    heads = divided_up(m.heads, p.tp);
+    kv_heads = divided_up(m.kv_heads, p.tp);
+    width = storage_bytes(p.precision);
+    gemm_width = fp8() ? 1 : width;
+}
+
+std::int64_t LayerShape::columns(std::int64_t ffn) const
+{
+    return divided_up(ffn, partition.tp);
+}
+
+Precision LayerShape::plain_precision() const
+{
+    return fp8() ? Precision::bf16 : partition.precision;
+}
+
+Bytes LayerShape::token_bytes() const
+{
+    return Bytes(static_cast<std::uint64_t>(width * tokens * hidden));
+}
+
+ExpertShape::ExpertShape(const LayerShape& shape)
+{
+    const MixtureOfExperts& moe = *shape.model.moe;
+    const Partition& p = shape.partition;
+    const std::int64_t of_group = shape.sequence_parallel ? shape.split_tokens * p.etp
+                                                          : shape.tokens; // tokens of the ETP group
+    routed = divided_up(of_group, p.etp) * moe.experts_per_token;
+    local_experts = divided_up(moe.experts, p.ep);
+    const double busiest =
+        p.expert_imbalance * static_cast<double>(of_group * moe.experts_per_token);
+    per_expert = static_cast<std::int64_t>(std::ceil(busiest / static_cast<double>(local_experts)));
+    handled = per_expert * local_experts;
+    columns = divided_up(moe.expert_ffn, p.etp);
+    if (p.kernels.one_copy_per_node && p.ep_nodes > 1) {
+        const double n = p.ep_nodes;
+        const double k = moe.experts_per_token;
+        network_share = n * (1 - std::pow(1 - 1 / n, k)) / k;
+    }
+}
+
+} // namespace trainyard

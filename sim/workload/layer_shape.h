@@ -1,0 +1,55 @@
+#pragma once
+
+// Sizes of a transformer layer on one device: what remains of the model's after TP, CP, SP, EP.
+
+#include "sim/workload/layer_work.h"
+
+namespace trainyard {
+
+struct LayerShape {
+    LayerShape(const Transformer& model, const LayerKind& kind, const Partition& partition);
+
+    const Transformer& model;
+    const LayerKind& kind;
+    const Partition& partition;
+
+    std::int64_t tokens = 0;       // b s / c: met by the matrices
+    std::int64_t split_tokens = 0; // of them with sequence parallelism between the matrices: / t
+    std::int64_t hidden = 0;
+    std::int64_t heads = 0;    // a / t
+    std::int64_t kv_heads = 0; // g / t, at least one: every rank keeps one
+    std::int64_t head_dim = 0;
+    std::int64_t width = 2;      // bytes of a stored activation
+    std::int64_t gemm_width = 2; // bytes of an operand of a layer's GEMMs
+    bool tensor_parallel = false;
+    bool sequence_parallel = false;
+
+    // Columns of a feed-forward size per TP rank.
+    std::int64_t columns(std::int64_t ffn) const;
+    // Matrices stacked before the activation function: gate and up, or one.
+    std::int64_t up() const { return model.gated_mlp ? 2 : 1; }
+
+    bool fp8() const { return partition.precision == Precision::fp8; }
+    // Of what does not run in fp8: router, logits, attention.
+    Precision plain_precision() const;
+
+    Bytes token_bytes() const; // width x tokens x hidden
+};
+
+// MoE: what an expert rank handles. Requires model.moe.
+struct ExpertShape {
+    explicit ExpertShape(const LayerShape& shape);
+
+    std::int64_t routed = 0;        // (token, expert) pairs a rank sends, its share of ETP
+    std::int64_t handled = 0;       // pairs its experts work on
+    std::int64_t local_experts = 0; // E / e
+    std::int64_t per_expert = 0;    // pairs per local expert
+    std::int64_t columns = 0;       // of an expert: f / etp
+    // Of the pairs sent to other nodes, those that cross the network: one copy for each node that
+    // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes.
+    double network_share = 1;
+};
+
+std::int64_t divided_up(std::int64_t amount, std::int64_t parts);
+
+} // namespace trainyard

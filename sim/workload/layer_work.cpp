@@ -1,0 +1,144 @@
+#include "sim/workload/layer_work.h"
+
+#include "sim/workload/layer_parts.h"
+#include "sim/workload/parameters.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int adapter_launches = 10; // LoRA: two thin products on each of the layer's matrices
+
+// Norms sit before (or, in encoders, after) attention and MLP: the work is the same.
+void add_layer(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const int norms = s.model.norms_per_layer;
+    add_norm(builder, "attention_norm");
+    add_attention(builder);
+    if (norms > 2)
+        add_norm(builder, "attention_post_norm");
+    if (!s.model.parallel_blocks)
+        add_residual(builder, "attention_residual");
+    if (norms > 1)
+        add_norm(builder, "mlp_norm");
+    if (s.kind.role == LayerKind::Role::moe)
+        add_experts(builder);
+    else
+        add_mlp(builder, "mlp", s.model.ffn);
+    if (norms > 3)
+        add_norm(builder, "mlp_post_norm");
+    add_residual(builder, "mlp_residual");
+}
+
+struct LaunchTargets {
+    int forward = 0; // 0: as listed
+    int backward = 0;
+};
+
+LaunchTargets launch_targets(const LayerShape& s)
+{
+    const KernelStyle& style = s.partition.kernels;
+    const bool moe = s.kind.role == LayerKind::Role::moe;
+    const int fp8 = s.fp8() ? style.fp8_launches : 0;
+    LaunchTargets targets;
+    if (style.layer_launches_forward > 0)
+        targets.forward =
+            style.layer_launches_forward + (moe ? style.moe_launches_forward : 0) + fp8;
+    if (style.layer_launches_backward > 0)
+        targets.backward =
+            style.layer_launches_backward + (moe ? style.moe_launches_backward : 0) + fp8;
+    return targets;
+}
+
+void add_adapters(LayerWork& work, const LayerShape& s)
+{
+    const double bytes = 2 * static_cast<double>(s.token_bytes().value());
+    work.forward.push_back(memory_kernel("adapters", bytes, KernelUse::layer, adapter_launches));
+    work.backward.push_back(
+        memory_kernel("adapters_backward", bytes, KernelUse::layer, adapter_launches));
+}
+
+LayerWork transformer_layer(const LayerShape& s)
+{
+    WorkBuilder builder(s);
+    add_layer(builder);
+    LayerWork work;
+    work.forward = builder.forward();
+    work.backward = builder.backward();
+    const LaunchTargets targets = launch_targets(s);
+    if (targets.forward > 0)
+        set_launches(work.forward, targets.forward);
+    if (targets.backward > 0)
+        set_launches(work.backward, targets.backward);
+    if (s.partition.frozen_base)
+        add_adapters(work, s);
+    if (s.partition.kernels.attention == AttentionKernel::unfused)
+        work.selective_recompute = attention_core_forward(s);
+    work.parameters = held_parameters(s);
+    work.saved = saved_activations(s);
+    work.output = boundary_bytes(s);
+    work.transient = transient_bytes(s);
+    return work;
+}
+
+} // namespace
+
+LayerParameters held_parameters(const LayerShape& s)
+{
+    LayerParameters held;
+    for (const ParameterTensor& tensor : parameter_tensors(s.model, s.kind)) {
+        const double elements = held_elements(tensor, s.model, s.partition);
+        (tensor.cut == Cut::experts ? held.expert : held.dense) += elements;
+    }
+    return held;
+}
+
+Bytes boundary_bytes(const LayerShape& s)
+{
+    return Bytes(static_cast<std::uint64_t>(s.width * s.split_tokens * s.hidden));
+}
+
+std::vector<LayerKind> layers_of(const Model& model)
+{
+    using Role = LayerKind::Role;
+    std::vector<LayerKind> layers;
+    if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
+        for (std::size_t i = 0; i < list->layers.size(); ++i)
+            layers.insert(layers.end(), static_cast<std::size_t>(list->layers[i].repeat),
+                          {Role::native, static_cast<int>(i), false});
+        return layers;
+    }
+    const Transformer& transformer = std::get<Transformer>(model.architecture);
+    layers.push_back({Role::embedding});
+    for (int i = 0; i < transformer.layers; ++i)
+        layers.push_back({is_moe_layer(transformer, i) ? Role::moe : Role::dense, 0,
+                          has_window(transformer, i)});
+    layers.push_back({Role::head});
+    return layers;
+}
+
+LayerWork layer_work(const Model& model, const LayerKind& kind, const Partition& partition)
+{
+    if (kind.role == LayerKind::Role::native) {
+        const LayerList& list = std::get<LayerList>(model.architecture);
+        return native_work(list.layers[static_cast<std::size_t>(kind.native_index)], partition);
+    }
+    const LayerShape shape(std::get<Transformer>(model.architecture), kind, partition);
+    switch (kind.role) {
+    case LayerKind::Role::embedding:
+        return embedding_work(shape);
+    case LayerKind::Role::head:
+        return head_work(shape);
+    default:
+        return transformer_layer(shape);
+    }
+}
+
+template <>
+std::vector<EnumName<Recompute>> enum_names<Recompute>()
+{
+    return {
+        {Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}};
+}
+
+} // namespace trainyard

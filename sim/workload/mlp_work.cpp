@@ -1,0 +1,46 @@
+// Norms, residuals and the dense MLP.
+
+#include "sim/workload/layer_parts.h"
+
+namespace trainyard {
+
+// Forward reads x and writes y; backward reads x and dy and writes dx.
+void add_norm(WorkBuilder& builder, std::string_view name)
+{
+    const LayerShape& s = builder.shape();
+    const double once = static_cast<double>(s.width * s.split_tokens * s.hidden);
+    builder.pass(name, 2 * once, 3 * once);
+}
+
+// Forward reads the block's output (bias added on the way) and the residual and writes their sum;
+// dropout writes a mask of one byte per element. Backward is as much, and dropout reads its mask
+// and writes its own gradient.
+void add_residual(WorkBuilder& builder, std::string_view name)
+{
+    const LayerShape& s = builder.shape();
+    const double elements = static_cast<double>(s.split_tokens * s.hidden);
+    const double width = static_cast<double>(s.width);
+    const double mask = s.model.dropout ? 1 : 0;
+    builder.pass(name, (3 * width + mask) * elements, (3 * width + mask * (1 + width)) * elements);
+}
+
+void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t f = s.columns(ffn);
+    const std::string prefix(name);
+    const std::string up = prefix + "_up";
+    const std::string activation = prefix + "_activation";
+    const std::string down = prefix + "_down";
+    const double once = static_cast<double>(s.width * s.tokens * f);
+    const double unfused = s.partition.kernels.fused_elementwise ? 0 : 2;
+    const double u = static_cast<double>(s.up());
+
+    const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::columns;
+    builder.linear({up, {s.tokens, s.up() * f, s.hidden}, cut});
+    // Forward reads u and writes one; backward reads u and one gradient and writes u.
+    builder.pass(activation, (u + 1 + unfused) * once, (2 * u + 1 + unfused) * once);
+    builder.linear({down, {s.tokens, s.hidden, f}, LinearCut::rows});
+}
+
+} // namespace trainyard

@@ -1,0 +1,131 @@
+// The field tables of the native model form.
+
+#include "sim/workload/model.h"
+
+namespace trainyard {
+
+template <>
+const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>()
+{
+    using M = MixtureOfExperts;
+    static const auto table =
+        FieldTable<M>("mixture_of_experts", "Experts in place of a layer's MLP.")
+            .field("experts", &M::experts,
+                   {.help = "experts per layer", .min = 1, .required = true})
+            .field("experts_per_token", &M::experts_per_token,
+                   {.help = "experts a token is sent to", .min = 1, .required = true})
+            .field("expert_ffn", &M::expert_ffn,
+                   {.help = "feed-forward size of one expert", .min = 1, .required = true})
+            .field("shared_expert_ffn", &M::shared_expert_ffn,
+                   {.help = "feed-forward size of all shared experts together; 0: none", .min = 0})
+            .field("shared_expert_gate", &M::shared_expert_gate,
+                   {.help = "a learned gate on the shared experts' output"})
+            .field("leading_dense_layers", &M::leading_dense_layers,
+                   {.help = "layers before the first that may be MoE", .min = 0})
+            .field("every", &M::every, {.help = "every n-th layer after those is MoE", .min = 1});
+    return table;
+}
+
+template <>
+const FieldTable<Transformer>& fields_of<Transformer>()
+{
+    using T = Transformer;
+    static const auto table =
+        FieldTable<T>("transformer", "A decoder or encoder stack.")
+            .field("hidden", &T::hidden, {.help = "hidden size", .min = 1, .required = true})
+            .field("layers", &T::layers,
+                   {.help = "transformer layers", .min = 1, .max = 10000, .required = true})
+            .field("heads", &T::heads, {.help = "query heads", .min = 1, .required = true})
+            .field("kv_heads", &T::kv_heads,
+                   {.help = "key and value heads; 0: as many as query heads", .min = 0})
+            .field("head_dim", &T::head_dim,
+                   {.help = "size of a head; 0: hidden / heads", .min = 0})
+            .field("ffn", &T::ffn,
+                   {.help = "feed-forward size of a dense layer; 0: 4 x hidden", .min = 0})
+            .field("vocabulary", &T::vocabulary,
+                   {.help = "tokens of the vocabulary", .min = 1, .required = true})
+            .field("max_positions", &T::max_positions,
+                   {.help = "rows of the learned position embedding", .min = 0})
+            .field(
+                "sliding_window", &T::sliding_window,
+                {.help = "keys a query sees at most, in layers with a window; 0: none", .min = 0})
+            .field("full_attention_every", &T::full_attention_every,
+                   {.help = "with a window: every n-th layer sees all keys; 0: no layer does",
+                    .min = 0})
+            .field("causal", &T::causal, {.help = "a decoder; false: an encoder"})
+            .field("gated_mlp", &T::gated_mlp, {.help = "SwiGLU or GeGLU: three matrices"})
+            .field("parallel_blocks", &T::parallel_blocks,
+                   {.help = "attention and MLP read one input and their sum is added once"})
+            .field("attention_bias", &T::attention_bias, {.help = "bias on Q, K, V"})
+            .field("attention_output_bias", &T::attention_output_bias,
+                   {.help = "bias on the projection after attention"})
+            .field("mlp_bias", &T::mlp_bias, {.help = "bias on the MLP's matrices"})
+            .field("linear_bias", &T::linear_bias, {.help = "bias on every matrix of a layer"})
+            .field("head_bias", &T::head_bias, {.help = "bias on the logits"})
+            .field("qk_norm", &T::qk_norm, {.help = "norms on the heads of Q and K"})
+            .field("tied_embeddings", &T::tied_embeddings,
+                   {.help = "input embedding and logits share one matrix"})
+            .field("dropout", &T::dropout, {.help = "dropout after attention, MLP and softmax"})
+            .field("bert_heads", &T::bert_heads,
+                   {.help = "pooler, masked-token transform, next-sentence head"})
+            .field("head_fraction", &T::head_fraction,
+                   {.help = "share of the tokens that reach the logits", .min = 0, .max = 1})
+            .field("token_types", &T::token_types,
+                   {.help = "rows of the token type embedding", .min = 0})
+            .field("norms_per_layer", &T::norms_per_layer,
+                   {.help = "1: one norm feeds attention and MLP; 2: one each; 4: after them too",
+                    .min = 1,
+                    .max = 4})
+            .field("embedding_norm", &T::embedding_norm, {.help = "a norm after the embeddings"})
+            .field("final_norm", &T::final_norm, {.help = "a norm before the logits"})
+            .field("norm", &T::norm, {.help = "kind of norm"})
+            .field("position", &T::position, {.help = "kind of position"})
+            .field("activation", &T::activation, {.help = "activation function of the MLP"})
+            .field("moe", &T::moe, {.help = "experts; absent: a dense model"});
+    return table;
+}
+
+template <>
+const FieldTable<NativeLayer>& fields_of<NativeLayer>()
+{
+    using L = NativeLayer;
+    static const auto table =
+        FieldTable<L>("layer", "One layer, per sample.")
+            .field("name", &L::name, {.help = "what it is called", .required = true})
+            .field("repeat", &L::repeat,
+                   {.help = "times it follows itself", .min = 1, .max = 100000})
+            .field("parameters", &L::parameters, {.help = "trained numbers", .min = 0})
+            .field("rows", &L::rows,
+                   {.help = "rows of its matrix product per sample (output pixels of a "
+                            "convolution); 0: it has none",
+                    .min = 0})
+            .field("columns", &L::columns,
+                   {.help = "columns of its matrix product (output channels)", .min = 0})
+            .field("inner", &L::inner,
+                   {.help = "inner size of its matrix product (input channels x kernel)", .min = 0})
+            .field("output_elements", &L::output_elements,
+                   {.help = "numbers it hands on, per sample", .min = 0})
+            .field("activation_elements", &L::activation_elements,
+                   {.help = "numbers kept for backward, per sample", .min = 0})
+            .field("memory_passes", &L::memory_passes,
+                   {.help = "times its output crosses device memory, forward", .min = 0})
+            .field("memory_passes_backward", &L::memory_passes_backward,
+                   {.help = "times its output crosses device memory, backward", .min = 0})
+            .field("kernels", &L::kernels, {.help = "kernels launched forward", .min = 0})
+            .field("kernels_backward", &L::kernels_backward,
+                   {.help = "kernels launched backward", .min = 0});
+    return table;
+}
+
+template <>
+const FieldTable<LayerList>& fields_of<LayerList>()
+{
+    static const auto table =
+        FieldTable<LayerList>("layer_list", "A model as a list of layers, front to back.")
+            .field("layers", &LayerList::layers, {.help = "the layers", .required = true})
+            .field("sample_elements", &LayerList::sample_elements,
+                   {.help = "numbers of one input sample", .min = 0});
+    return table;
+}
+
+} // namespace trainyard

@@ -1,0 +1,57 @@
+#include "sim/workload/kernel.h"
+#include "sim/workload/parameters.h"
+
+namespace trainyard {
+namespace {
+
+// Operations of the forward pass of one sequence in one layer.
+double forward_flops(const Transformer& model, const LayerKind& kind, double sequence_length)
+{
+    double per_token = 0;
+    for (const ParameterTensor& tensor : parameter_tensors(model, kind))
+        if (tensor.matrix)
+            per_token += 2 * tensor.elements * tensor.token_share;
+    const double h = static_cast<double>(model.hidden);
+    double per_sequence = 0;
+    if (kind.role == LayerKind::Role::head) {
+        if (model.tied_embeddings)
+            per_token += 2 * h * static_cast<double>(model.vocabulary) * model.head_fraction;
+        if (model.bert_heads)
+            per_sequence += 2 * (h * h + 2 * h);
+    }
+    if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe)
+        per_sequence += 4 * static_cast<double>(model.head_dim) * model.heads *
+                        visible_pairs(sequence_length, sequence_length,
+                                      {model.causal, kind.windowed ? model.sliding_window : 0});
+    return per_token * sequence_length + per_sequence;
+}
+
+} // namespace
+
+Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length)
+{
+    double forward = 0;
+    if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
+        for (const NativeLayer& layer : list->layers)
+            forward += 2.0 * static_cast<double>(layer.rows) * static_cast<double>(layer.columns) *
+                       static_cast<double>(layer.inner) * layer.repeat;
+    } else {
+        const Transformer& transformer = std::get<Transformer>(model.architecture);
+        for (const LayerKind& kind : layers_of(model))
+            forward += forward_flops(transformer, kind, static_cast<double>(sequence_length));
+    }
+    return Flops(3 * forward);
+}
+
+Flops megatron_flops_per_sequence(const Transformer& model, std::int64_t sequence_length,
+                                  bool full_recompute)
+{
+    const double factor = full_recompute ? 96 : 72;
+    const double s = static_cast<double>(sequence_length);
+    const double l = model.layers;
+    const double h = static_cast<double>(model.hidden);
+    const double V = static_cast<double>(model.vocabulary);
+    return Flops(factor * s * l * h * h * (1 + s / (6 * h) + V / (16 * l * h)));
+}
+
+} // namespace trainyard

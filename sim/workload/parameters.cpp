@@ -1,0 +1,175 @@
+#include "sim/workload/parameters.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+using Tensors = std::vector<ParameterTensor>;
+
+ParameterTensor matrix(std::string_view name, double elements, Cut cut, double token_share = 1)
+{
+    return {name, elements, cut, true, token_share};
+}
+
+void add_norm(Tensors& tensors, const Transformer& model, double size)
+{
+    const double vectors = model.norm == NormKind::layer_norm ? 2 : 1; // scale, shift
+    tensors.push_back({"norm", vectors * size});
+}
+
+void add_attention(Tensors& tensors, const Transformer& model)
+{
+    const double h = static_cast<double>(model.hidden);
+    const double d = static_cast<double>(model.head_dim);
+    const double q = model.heads * d;
+    const double kv = 2.0 * model.kv_heads * d;
+    tensors.push_back(matrix("q", h * q, Cut::heads));
+    tensors.push_back(matrix("kv", h * kv, Cut::kv_heads));
+    tensors.push_back(matrix("attention_output", q * h, Cut::heads));
+    if (model.attention_bias || model.linear_bias) {
+        tensors.push_back({"q_bias", q, Cut::heads});
+        tensors.push_back({"kv_bias", kv, Cut::kv_heads});
+    }
+    if (model.attention_output_bias || model.linear_bias)
+        tensors.push_back({"attention_output_bias", h});
+    if (model.qk_norm)
+        for (int i = 0; i < 2; ++i)
+            add_norm(tensors, model, d);
+}
+
+void add_mlp(Tensors& tensors, const Transformer& model, double ffn)
+{
+    const double h = static_cast<double>(model.hidden);
+    const double up = model.gated_mlp ? 2 : 1;
+    tensors.push_back(matrix("mlp_up", up * h * ffn, Cut::columns));
+    tensors.push_back(matrix("mlp_down", ffn * h, Cut::columns));
+    if (model.mlp_bias || model.linear_bias) {
+        tensors.push_back({"mlp_up_bias", up * ffn, Cut::columns});
+        tensors.push_back({"mlp_down_bias", h});
+    }
+}
+
+void add_experts(Tensors& tensors, const Transformer& model)
+{
+    const MixtureOfExperts& moe = *model.moe;
+    const double h = static_cast<double>(model.hidden);
+    const double ffn = static_cast<double>(moe.expert_ffn);
+    const double up = model.gated_mlp ? 2 : 1;
+    const double chosen = static_cast<double>(moe.experts_per_token) / moe.experts;
+    tensors.push_back(matrix("router", h * moe.experts, Cut::whole));
+    tensors.push_back(matrix("expert_up", up * h * ffn * moe.experts, Cut::experts, chosen));
+    tensors.push_back(matrix("expert_down", ffn * h * moe.experts, Cut::experts, chosen));
+    if (model.mlp_bias || model.linear_bias) {
+        tensors.push_back({"router_bias", static_cast<double>(moe.experts)});
+        tensors.push_back(
+            {"expert_bias", (up * ffn + h) * moe.experts, Cut::experts, false, chosen});
+    }
+    if (moe.shared_expert_ffn > 0)
+        add_mlp(tensors, model, static_cast<double>(moe.shared_expert_ffn));
+    if (moe.shared_expert_gate)
+        tensors.push_back(matrix("shared_expert_gate", h, Cut::whole));
+}
+
+Tensors embedding_tensors(const Transformer& model)
+{
+    const double h = static_cast<double>(model.hidden);
+    Tensors tensors{{"embedding", static_cast<double>(model.vocabulary) * h, Cut::vocabulary}};
+    if (model.position == PositionKind::learned)
+        tensors.push_back({"positions", static_cast<double>(model.max_positions) * h});
+    if (model.token_types > 0)
+        tensors.push_back({"token_types", model.token_types * h});
+    if (model.embedding_norm)
+        add_norm(tensors, model, h);
+    return tensors;
+}
+
+Tensors head_tensors(const Transformer& model)
+{
+    const double h = static_cast<double>(model.hidden);
+    const double vocabulary = static_cast<double>(model.vocabulary);
+    Tensors tensors;
+    if (model.final_norm)
+        add_norm(tensors, model, h);
+    if (model.bert_heads) {
+        // The pooler and the next-sentence head see one token of a sequence: no token share here.
+        tensors.push_back({"pooler", h * h + h});
+        tensors.push_back({"next_sentence", 2 * h + 2});
+        tensors.push_back(matrix("masked_token_transform", h * h, Cut::whole, model.head_fraction));
+        tensors.push_back({"masked_token_bias", h});
+        add_norm(tensors, model, h);
+    }
+    if (!model.tied_embeddings)
+        tensors.push_back(matrix("logits", vocabulary * h, Cut::vocabulary, model.head_fraction));
+    if (model.head_bias || model.bert_heads)
+        tensors.push_back({"logits_bias", vocabulary, Cut::vocabulary});
+    return tensors;
+}
+
+} // namespace
+
+std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const LayerKind& kind)
+{
+    switch (kind.role) {
+    case LayerKind::Role::embedding:
+        return embedding_tensors(model);
+    case LayerKind::Role::head:
+        return head_tensors(model);
+    default:
+        break;
+    }
+    Tensors tensors;
+    for (int i = 0; i < model.norms_per_layer; ++i)
+        add_norm(tensors, model, static_cast<double>(model.hidden));
+    add_attention(tensors, model);
+    if (kind.role == LayerKind::Role::moe)
+        add_experts(tensors, model);
+    else
+        add_mlp(tensors, model, static_cast<double>(model.ffn));
+    return tensors;
+}
+
+double held_elements(const ParameterTensor& tensor, const Transformer& model,
+                     const Partition& partition)
+{
+    switch (tensor.cut) {
+    case Cut::whole:
+        return tensor.elements;
+    case Cut::heads:
+    case Cut::columns:
+        return tensor.elements / partition.tp;
+    case Cut::kv_heads:
+        return tensor.elements / std::min(partition.tp, model.kv_heads);
+    case Cut::vocabulary: {
+        const std::int64_t padded = std::max(partition.padded_vocabulary, model.vocabulary);
+        return tensor.elements / static_cast<double>(model.vocabulary) *
+               static_cast<double>(padded) / partition.tp;
+    }
+    case Cut::experts:
+        return tensor.elements / (partition.ep * partition.etp);
+    }
+    return tensor.elements;
+}
+
+ParameterCount count_parameters(const Model& model)
+{
+    ParameterCount count;
+    if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
+        for (const NativeLayer& layer : list->layers)
+            count.total += static_cast<double>(layer.parameters) * layer.repeat;
+        count.active = count.total;
+        return count;
+    }
+    const Transformer& transformer = std::get<Transformer>(model.architecture);
+    for (const LayerKind& kind : layers_of(model))
+        for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
+            const bool expert = tensor.cut == Cut::experts;
+            count.total += tensor.elements;
+            count.active += expert ? tensor.elements * tensor.token_share : tensor.elements;
+            if (kind.role == LayerKind::Role::embedding && tensor.name != "norm")
+                count.embedding += tensor.elements;
+        }
+    return count;
+}
+
+} // namespace trainyard

@@ -1,0 +1,38 @@
+#pragma once
+
+// The parameter tensors of each layer and how they are cut: one table behind counts, operations and
+// what a device holds.
+
+#include "sim/workload/layer_work.h"
+
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+// Over which ranks a tensor is cut.
+enum class Cut : std::uint8_t {
+    whole,      // every rank of the TP group holds it: norms, biases after a reduction, the router
+    heads,      // query heads over TP
+    kv_heads,   // key and value heads over TP, at least one each
+    columns,    // feed-forward columns over TP
+    vocabulary, // rows of the vocabulary over TP, padded first
+    experts     // over EP and, within an expert, ETP
+};
+
+struct ParameterTensor {
+    std::string_view name;
+    double elements = 0;
+    Cut cut = Cut::whole;
+    bool matrix = false;    // multiplies tokens
+    double token_share = 1; // of the tokens that meet it (a matrix)
+};
+
+// `kind` of a transformer. A tied logit matrix is listed with the embedding only.
+std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const LayerKind& kind);
+
+// Elements of `tensor` on one device.
+double held_elements(const ParameterTensor& tensor, const Transformer& model,
+                     const Partition& partition);
+
+} // namespace trainyard

@@ -1,0 +1,131 @@
+#include "sim/workload/saved_tensors.h"
+
+#include "sim/workload/layer_parts.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+using Tensors = std::vector<SavedTensor>;
+
+// The input of a matrix product: with fp8 only the cast is kept.
+SavedTensor product_input(std::string_view name, std::int64_t elements, const LayerShape& s)
+{
+    return {name, elements, s.gemm_width};
+}
+
+void add_unfused_core(Tensors& tensors, const LayerShape& s)
+{
+    const Partition& p = s.partition;
+    const std::int64_t square =
+        p.micro_batch * s.heads * p.sequence_length * divided_up(p.sequence_length, p.cp);
+    tensors.push_back({"softmax", square, s.width, true});
+    if (s.model.dropout) {
+        tensors.push_back({"softmax_mask", square, 1, true});
+        tensors.push_back({"softmax_dropped", square, s.width, true});
+    }
+}
+
+void add_attention_tensors(Tensors& tensors, const LayerShape& s)
+{
+    const std::int64_t q = s.tokens * s.heads * s.head_dim;
+    const std::int64_t kv = s.tokens * s.kv_heads * s.head_dim;
+    const std::int64_t h = s.split_tokens * s.hidden;
+    tensors.push_back({"norm_input", h, s.width});
+    tensors.push_back(product_input("qkv_input", h, s));
+    tensors.push_back({"q", q, s.width});
+    tensors.push_back({"k", kv, s.width});
+    tensors.push_back({"v", kv, s.width});
+    if (s.model.qk_norm)
+        tensors.push_back({"qk_norm_input", q + kv, s.width});
+    if (s.partition.kernels.attention == AttentionKernel::unfused) {
+        add_unfused_core(tensors, s);
+        tensors.push_back(product_input("attention_result", q, s));
+    } else {
+        tensors.push_back({"log_sum_exp", s.tokens * s.heads, 4});
+        tensors.push_back({"attention_result", q, s.width});
+        if (s.fp8())
+            tensors.push_back({"attention_result_cast", q, 1});
+    }
+    if (s.model.dropout)
+        tensors.push_back({"attention_mask", h, 1});
+}
+
+void add_mlp_tensors(Tensors& tensors, const LayerShape& s, std::int64_t ffn)
+{
+    const std::int64_t inner = s.tokens * s.columns(ffn);
+    tensors.push_back({"activation_input", s.up() * inner, s.width});
+    tensors.push_back(product_input("down_input", inner, s));
+}
+
+void add_expert_tensors(Tensors& tensors, const LayerShape& s)
+{
+    const ExpertShape e(s);
+    const std::int64_t inner = e.handled * e.columns;
+    tensors.push_back({"router_probabilities", s.split_tokens * s.model.moe->experts, 4});
+    tensors.push_back(product_input("dispatched", e.handled * s.hidden, s));
+    tensors.push_back({"expert_activation_input", s.up() * inner, s.width});
+    tensors.push_back(product_input("expert_down_input", inner, s));
+    if (s.model.moe->shared_expert_ffn > 0)
+        add_mlp_tensors(tensors, s, s.model.moe->shared_expert_ffn);
+}
+
+Bytes bytes_of(const Tensors& tensors, bool with_core)
+{
+    std::int64_t sum = 0;
+    for (const SavedTensor& tensor : tensors)
+        if (with_core || !tensor.attention_core)
+            sum += tensor.elements * tensor.width;
+    return Bytes(static_cast<std::uint64_t>(sum));
+}
+
+} // namespace
+
+std::vector<SavedTensor> saved_tensors(const LayerShape& s)
+{
+    const std::int64_t h = s.split_tokens * s.hidden;
+    Tensors tensors;
+    add_attention_tensors(tensors, s);
+    if (s.model.norms_per_layer > 1) {
+        tensors.push_back({"mlp_norm_input", h, s.width});
+        tensors.push_back(product_input("mlp_input", h, s));
+    }
+    for (int extra = 2; extra < s.model.norms_per_layer; ++extra)
+        tensors.push_back({"post_norm_input", h, s.width});
+    if (s.kind.role == LayerKind::Role::moe)
+        add_expert_tensors(tensors, s);
+    else
+        add_mlp_tensors(tensors, s, s.model.ffn);
+    if (s.model.dropout)
+        tensors.push_back({"mlp_mask", h, 1});
+    return tensors;
+}
+
+SavedActivations saved_activations(const LayerShape& s)
+{
+    const Tensors tensors = saved_tensors(s);
+    return {bytes_of(tensors, true), bytes_of(tensors, false), boundary_bytes(s)};
+}
+
+// Backward of the MLP holds the gradients around the activation function and the gathered input;
+// that of unfused attention two squares of scores.
+Bytes transient_bytes(const LayerShape& s)
+{
+    std::int64_t inner = 0;
+    if (s.kind.role == LayerKind::Role::moe) {
+        const ExpertShape e(s);
+        inner = e.handled * ((s.up() + 1) * e.columns + s.hidden);
+    } else {
+        inner = s.tokens * ((s.up() + 1) * s.columns(s.model.ffn));
+    }
+    if (s.sequence_parallel)
+        inner += s.tokens * s.hidden;
+    std::int64_t square = 0;
+    if (s.partition.kernels.attention == AttentionKernel::unfused)
+        square = 2 * s.partition.micro_batch * s.heads * s.partition.sequence_length *
+                 divided_up(s.partition.sequence_length, s.partition.cp);
+    return Bytes(static_cast<std::uint64_t>(s.width * std::max(inner, square)));
+}
+
+} // namespace trainyard

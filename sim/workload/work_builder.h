@@ -1,0 +1,70 @@
+#pragma once
+
+// Builds the work of a layer step by step: each step says what happens forward and what its
+// backward is; backward runs the steps in reverse.
+
+#include "sim/workload/layer_shape.h"
+
+#include <string_view>
+
+namespace trainyard {
+
+// How a matrix is cut by TP: by columns (its input is whole: gathered or copied before, its input's
+// gradient reduced after) or by rows (its output is reduced after).
+enum class LinearCut : std::uint8_t { none, columns, rows };
+
+// How a matrix product comes by its fp8 input.
+enum class CastSource : std::uint8_t {
+    producer, // the kernel before writes the cast too: only the write counts
+    memory    // its 16-bit input is read again
+};
+
+struct Linear {
+    std::string_view name;
+    GemmShape shape; // forward
+    LinearCut cut = LinearCut::none;
+    KernelUse use = KernelUse::layer;
+    CastSource cast = CastSource::producer;
+};
+
+class WorkBuilder {
+public:
+    explicit WorkBuilder(const LayerShape& shape) : shape_(shape) {}
+
+    void step(WorkList forward, WorkList backward);
+
+    // y = x A and its two gradients, with fp8 casts and TP collectives.
+    void linear(const Linear& linear);
+
+    // A memory-bound kernel moving these bytes forward and backward; `launches` each way.
+    void pass(std::string_view name, double forward_bytes, double backward_bytes,
+              KernelUse use = KernelUse::layer, int launches = 1);
+
+    // A collective forward and its counterpart backward.
+    void exchange(const Communication& forward, const Communication& backward);
+
+    WorkList forward() const { return forward_; }
+    WorkList backward() const;
+
+    const LayerShape& shape() const { return shape_; }
+
+private:
+    void gather_input(const Linear& linear);
+    WorkList gradients(const Linear& linear) const;
+
+    const LayerShape& shape_;
+    WorkList forward_;
+    std::vector<WorkList> backward_; // in forward order
+};
+
+Kernel memory_kernel(std::string_view name, double bytes, KernelUse use = KernelUse::layer,
+                     int launches = 1);
+
+// Makes the launches of the kernels add up to `target` by counting more, or none, for memory-bound
+// kernels: frameworks split these into several kernels or fuse them with their neighbours. Matrix
+// products and attention keep theirs.
+void set_launches(WorkList& items, int target);
+
+int launches(const WorkList& items);
+
+} // namespace trainyard

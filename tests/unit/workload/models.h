@@ -1,0 +1,141 @@
+#pragma once
+
+// Models and partitions that the workload tests share.
+
+#include "sim/workload/layer_work.h"
+
+#include <algorithm>
+
+namespace trainyard::test {
+
+// GPT as Megatron trains it: learned positions, GELU, dropout, biases, tied embeddings.
+inline Transformer gpt(std::int64_t hidden, int layers, int heads)
+{
+    Transformer t;
+    t.hidden = hidden;
+    t.layers = layers;
+    t.heads = t.kv_heads = heads;
+    t.head_dim = hidden / heads;
+    t.ffn = 4 * hidden;
+    t.vocabulary = 51200;
+    t.max_positions = 2048;
+    t.gated_mlp = false;
+    t.linear_bias = true;
+    t.tied_embeddings = true;
+    t.dropout = true;
+    t.norm = NormKind::layer_norm;
+    t.position = PositionKind::learned;
+    t.activation = Activation::gelu;
+    return t;
+}
+
+// Llama 3 70B.
+inline Transformer llama_70b()
+{
+    Transformer t;
+    t.hidden = 8192;
+    t.layers = 80;
+    t.heads = 64;
+    t.kv_heads = 8;
+    t.head_dim = 128;
+    t.ffn = 28672;
+    t.vocabulary = 128256;
+    return t;
+}
+
+inline Transformer mixtral()
+{
+    Transformer t;
+    t.hidden = 4096;
+    t.layers = 32;
+    t.heads = 32;
+    t.kv_heads = 8;
+    t.head_dim = 128;
+    t.ffn = 14336;
+    t.vocabulary = 32000;
+    t.moe = MixtureOfExperts{.experts = 8, .experts_per_token = 2, .expert_ffn = 14336};
+    return t;
+}
+
+inline constexpr LayerKind dense_layer{LayerKind::Role::dense, 0, false};
+inline constexpr LayerKind moe_layer{LayerKind::Role::moe, 0, false};
+inline constexpr LayerKind head_layer{LayerKind::Role::head, 0, false};
+inline constexpr LayerKind embedding_layer{LayerKind::Role::embedding, 0, false};
+
+inline Partition partition(std::int64_t sequence_length, std::int64_t micro_batch = 1)
+{
+    Partition p;
+    p.sequence_length = sequence_length;
+    p.micro_batch = micro_batch;
+    return p;
+}
+
+inline LayerWork work(const Transformer& t, const LayerKind& kind, const Partition& p)
+{
+    return layer_work(Model{"test", t}, kind, p);
+}
+
+inline std::vector<Kernel> kernels(const WorkList& items)
+{
+    std::vector<Kernel> out;
+    for (const WorkItem& item : items)
+        if (const auto* kernel = std::get_if<Kernel>(&item))
+            out.push_back(*kernel);
+    return out;
+}
+
+inline std::vector<Communication> communications(const WorkList& items, GroupKind group)
+{
+    std::vector<Communication> out;
+    for (const WorkItem& item : items)
+        if (const auto* c = std::get_if<Communication>(&item))
+            if (c->group == group)
+                out.push_back(*c);
+    return out;
+}
+
+inline double gemm_flops(const WorkList& items, KernelUse use = KernelUse::layer)
+{
+    double sum = 0;
+    for (const Kernel& kernel : kernels(items))
+        if (kernel.kind == KernelKind::gemm && kernel.use == use)
+            sum += hardware_flops(kernel).value();
+    return sum;
+}
+
+inline double attention_flops(const WorkList& items)
+{
+    double sum = 0;
+    for (const Kernel& kernel : kernels(items))
+        if (kernel.kind == KernelKind::attention)
+            sum += hardware_flops(kernel).value();
+    return sum;
+}
+
+inline double memory_bytes(const WorkList& items)
+{
+    double sum = 0;
+    for (const Kernel& kernel : kernels(items))
+        if (kernel.kind == KernelKind::memory_bound)
+            sum += static_cast<double>(kernel.bytes.value());
+    return sum;
+}
+
+inline double communication_bytes(const WorkList& items, GroupKind group, CollectiveKind kind)
+{
+    double sum = 0;
+    for (const Communication& c : communications(items, group))
+        if (c.kind == kind)
+            sum += static_cast<double>(c.bytes.value());
+    return sum;
+}
+
+inline int launch_count(const WorkList& items)
+{
+    int sum = 0;
+    for (const Kernel& kernel : kernels(items))
+        sum += kernel.launches;
+    return sum;
+}
+
+} // namespace trainyard::test
