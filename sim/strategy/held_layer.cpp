@@ -1,0 +1,49 @@
+#include "sim/strategy/held_layer.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+HeldLayer held(const StageLayer& layer, const LayerWork& work)
+{
+    Bytes kept = work.saved.none;
+    if (layer.recompute == Recompute::selective)
+        kept = work.saved.selective;
+    if (layer.recompute == Recompute::full)
+        kept = std::min(work.saved.full, work.saved.none);
+    return {.role = layer.kind.role,
+            .parameters = work.parameters,
+            .kept = kept,
+            .regained = work.saved.none - kept,
+            .transient = work.transient,
+            .output = work.output};
+}
+
+} // namespace
+
+std::vector<std::vector<HeldLayer>> held_layers(const Job& job)
+{
+    const Partition partition = partition_of(job);
+    std::vector<std::pair<LayerKind, LayerWork>> works; // few kinds make many layers
+    const auto work_of = [&](const LayerKind& kind) -> const LayerWork& {
+        const auto found = std::ranges::find(works, kind, &std::pair<LayerKind, LayerWork>::first);
+        if (found != works.end())
+            return found->second;
+        return works.emplace_back(kind, layer_work(job.model, kind, partition)).second;
+    };
+    std::vector<std::vector<HeldLayer>> stages;
+    for (const std::vector<StageLayer>& layers : cut_into_stages(job)) {
+        std::vector<HeldLayer>& stage = stages.emplace_back();
+        for (const StageLayer& layer : layers)
+            stage.push_back(held(layer, work_of(layer.kind)));
+    }
+    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
+    if (transformer != nullptr && transformer->tied_embeddings && job.strategy.pp > 1)
+        stages.back().back().parameters.dense +=
+            static_cast<double>(partition.padded_vocabulary / partition.tp * transformer->hidden);
+    return stages;
+}
+
+} // namespace trainyard

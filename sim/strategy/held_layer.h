@@ -1,0 +1,26 @@
+#pragma once
+
+// The layers of a device as its memory sees them.
+
+#include "sim/strategy/stages.h"
+
+namespace trainyard {
+
+struct HeldLayer {
+    LayerKind::Role role = LayerKind::Role::dense;
+    LayerParameters parameters;
+    Bytes kept;      // from forward to backward, per micro-batch
+    Bytes regained;  // by recomputing, while its backward runs
+    Bytes transient; // live inside only
+    Bytes output;    // handed to the next layer
+
+    bool is_head() const { return role == LayerKind::Role::head; }
+    // FSDP wraps transformer layers as units of their own, embedding and head together.
+    bool in_root_unit() const { return is_head() || role == LayerKind::Role::embedding; }
+};
+
+// By virtual stage, as `cut_into_stages`. A last stage that shares the embedding's matrix with
+// another device holds a copy of it.
+std::vector<std::vector<HeldLayer>> held_layers(const Job& job);
+
+} // namespace trainyard
