@@ -1,0 +1,57 @@
+#pragma once
+
+// Which links join two devices of a compact cluster.
+//
+// Inside an NVLink domain: NVLink. Inside a node without it: PCIe. Between domains: through a NIC
+// at the GPU's own PCIe switch, up only as many layers of switches as the pair needs, and among
+// equal links the flow's hash decides. When that pair of NICs meets only above the leaf switches
+// but another GPU of the sender's node has a NIC on the receiver's leaf, the message first goes to
+// that GPU over NVLink (PXN): fabric links are the scarce ones.
+
+#include "sim/topology/cluster_links.h"
+#include "sim/topology/ecmp.h"
+
+#include <span>
+
+namespace trainyard {
+
+class ClusterRoutes {
+public:
+    ClusterRoutes(const NodeTemplate& node, const ClosShape& shape, std::uint64_t seed,
+                  const ClusterLinks& links);
+
+    // Requires different devices that are connected.
+    std::vector<LinkId> path(DeviceId from, DeviceId to, std::uint64_t flow) const;
+
+    // NICs that `gpu` of a node uses: those of its PCIe switch, or all where the NICs are fewer
+    // than the switches.
+    std::pair<int, int> nics_of(int gpu) const; // first, past the last
+
+    int switch_of_gpu(int gpu) const { return gpu / gpus_per_switch_; }
+    // -1: at the CPU.
+    int switch_of_nic(int nic) const { return nics_at_host_ ? -1 : nic / nics_per_switch_; }
+    int leaf_of(int node, int nic) const;
+
+private:
+    struct Walk; // a path under construction
+
+    int layers_between(int leaf, int other) const; // 0: same leaf, 1: over a spine, 2: over a core
+    int layers_between(int node, int gpu, int other_node, int other_gpu) const;
+    bool nvlink_step(Walk& walk, int node, int from, int to) const;
+    void pcie_route(Walk& walk, int node, int from, int to) const;
+    int relay(const Walk& walk, int from_node, int from_gpu, int to_node, int to_gpu) const;
+    void network_route(Walk& walk, int from_node, int from_gpu, int to_node, int to_gpu) const;
+    void climb(Walk& walk, int leaf, int to_node, std::span<const int> to_nics, int layers) const;
+
+    NodeTemplate node_;
+    ClosShape shape_;
+    std::uint64_t seed_;
+    const ClusterLinks& links_;
+    std::vector<NvlinkWire> wires_;
+    int nodes_per_domain_;
+    int gpus_per_switch_;
+    int nics_per_switch_;
+    bool nics_at_host_;
+};
+
+} // namespace trainyard

@@ -1,0 +1,84 @@
+#pragma once
+
+// What stands behind a Topology: a compact cluster (cluster_model.h) or an explicit graph
+// (explicit_model.h). Both answer the same questions.
+
+#include "sim/topology/topology.h"
+
+#include <span>
+
+namespace trainyard {
+
+// Names of the two things that a link joins, e.g. "node3/gpu5" and "node3/nvswitch".
+struct LinkEnds {
+    std::string from;
+    std::string to;
+
+    bool operator==(const LinkEnds&) const = default;
+};
+
+// The links from one layer of switches up to the next.
+struct FabricLayer {
+    std::string name;              // "leaf to spine", "spine to core"
+    std::int64_t links = 0;        // in one direction
+    Bandwidth capacity;            // of all of them, one direction
+    double oversubscription = 1.0; // line rate of all NICs below / capacity, not below 1
+
+    bool operator==(const FabricLayer&) const = default;
+};
+
+// The switches of a fabric, by layer; empty layers are absent.
+struct SwitchLayer {
+    std::string name; // "leaf", "spine", "core"
+    std::int64_t switches = 0;
+
+    bool operator==(const SwitchLayer&) const = default;
+};
+
+struct Placement {
+    NodeId node;
+    DomainId domain;
+
+    bool operator==(const Placement&) const = default;
+};
+
+class TopologyModel {
+public:
+    virtual ~TopologyModel() = default;
+    TopologyModel() = default;
+    TopologyModel(const TopologyModel&) = delete;
+    TopologyModel& operator=(const TopologyModel&) = delete;
+
+    virtual const std::string& name() const = 0;
+    virtual int device_count() const = 0;
+    virtual int node_count() const = 0;
+    virtual int domain_count() const = 0;
+
+    virtual DeviceAttachment device(DeviceId id) const = 0;
+    virtual Placement placement(DeviceId id) const = 0; // part of device(), cheaper
+    virtual std::string device_name(DeviceId id) const = 0;
+    virtual NodeNetwork network(NodeId id) const = 0;
+    virtual std::vector<DeviceId> devices_of(NodeId node) const = 0;
+    virtual int nodes_in_domain(DomainId id) const = 0;
+
+    // Rate per GPU and direction that members of one domain reach among themselves over NVLink
+    // alone; 0 when some neighbours would go over PCIe (a server with NVLink pairs). Requires two
+    // or more.
+    virtual Bandwidth nvlink_among(std::span<const DeviceId> members) const = 0;
+
+    virtual std::size_t link_count() const = 0;
+    virtual Link link(LinkId id) const = 0;
+    virtual std::string link_name(LinkId id) const = 0;
+    virtual LinkEnds link_ends(LinkId id) const = 0;
+
+    virtual std::vector<LinkId> path(DeviceId from, DeviceId to, std::uint64_t flow) const = 0;
+
+    virtual std::vector<SwitchLayer> switch_layers() const = 0;
+    virtual std::vector<FabricLayer> fabric_layers() const = 0;
+
+    // One direction, between the first and the second half of the NVLink domains (of the devices
+    // where there is one domain).
+    virtual Bandwidth bisection() const = 0;
+};
+
+} // namespace trainyard

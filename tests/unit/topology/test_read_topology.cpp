@@ -1,0 +1,102 @@
+#include "sim/base/build_info.h"
+#include "sim/topology/read_topology.h"
+#include "tests/catch.h"
+#include "tests/unit/topology/clusters.h"
+
+#include <filesystem>
+
+using namespace trainyard;
+using namespace trainyard::literals;
+using testing::problems_of;
+using testing::topology_of;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string in_cluster(const std::string& rest)
+{
+    return "{\"format\": \"trainyard.topology/1\", \"generator\": \"cluster\",\n" + rest + "}";
+}
+
+} // namespace
+
+TEST_CASE("a preset's name stands for its fields, and fields beside it replace them")
+{
+    const Topology t = topology_of(in_cluster(
+        R"("nodes": 2, "node": {"preset": "dgx-h100", "nics": 4, "nvlink": {"rate": "200 GB/s"}},
+           "fabric": {"kind": "leaf-spine", "network": {"preset": "tcp", "port_rate": "25 Gb/s"}})"));
+    CHECK(t.device_count() == 16);
+    CHECK(t.device(DeviceId{0}).model == "h100_sxm5_80");
+    CHECK(t.device(DeviceId{0}).nvlink == 200_GBps);
+    CHECK(t.device(DeviceId{0}).nvswitch);
+    CHECK(t.network(NodeId{1}).nics == 4);
+    CHECK(t.network(NodeId{1}).nic_rate == 25_Gbps);
+    CHECK(t.network(NodeId{1}).transport == Transport::tcp);
+    CHECK_FALSE(t.network(NodeId{1}).gpu_direct);
+}
+
+TEST_CASE("every shipped cluster description is right and says what it stands for")
+{
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(data_dir() / "topologies")) {
+        if (entry.path().extension() != ".json")
+            continue;
+        const Checked<Json> json = read_json_file(entry.path().string());
+        REQUIRE(json);
+        const Topology t = topology_of(to_text(*json));
+        CHECK(t.device_count() > 0);
+        CHECK(t.name() == entry.path().stem().string());
+        CHECK(json->find("description") != nullptr);
+        CHECK(problems_of(to_text(*json)).empty());
+        ++count;
+    }
+    CHECK(count >= 3);
+}
+
+TEST_CASE("what is written reads back as the same topology")
+{
+    const Topology t = topology_of(in_cluster(
+        R"("nodes": 36, "node": {"preset": "gb200-nvl72", "pcie_latency": "0 s"},
+           "fabric": {"kind": "rail", "network": "ib_ndr", "oversubscription": 2})"));
+    const Json written = write_topology(t);
+    CHECK(write_topology(topology_of(to_text(written))) == written);
+    CHECK(topology_of(to_text(written)).link_count() == t.link_count());
+}
+
+TEST_CASE("a description that is wrong says so at the place, with a way out")
+{
+    CHECK(
+        problems_of("{}") ==
+        Lines{
+            R"(1: "format" is missing: is this a cluster description? (add "format": "trainyard.topology/1"))"});
+    CHECK(problems_of(in_cluster("\"nodes\": 0,\n\"node\": \"dgx-h100\"")) ==
+          Lines{"2:/nodes 0 is too small (at least 1)"});
+    CHECK(problems_of(in_cluster("\"nodes\": 2,\n\"node\": \"dgx-h10\"")) ==
+          Lines{R"(3:/node "dgx-h10" is not among the node presets (did you mean "dgx-h100"?))"});
+    CHECK(
+        problems_of(in_cluster("\"nodes\": 2, \"node\": \"dgx-h100\"")) ==
+        Lines{
+            R"(1: 2 nodes have nothing between them (add "fabric": {"kind": "rail", "network": "ib_ndr"}))"});
+}
+
+TEST_CASE("all problems of a description are reported together")
+{
+    const Lines found = problems_of(in_cluster(
+        "\"nodes\": 2,\n\"node\": {\"preset\": \"dgx-h100\", \"nisc\": 4, \"pcie\": \"63\"},\n"
+        "\"fabric\": {\"kind\": \"rale\",\n\"network\": \"ib_ndr\", \"oversubscription\": 0.5}"));
+    CHECK(found ==
+          Lines{R"(3:/node/nisc unknown key "nisc" (did you mean "nics"?))",
+                R"(3:/node/pcie "63" has no unit (write the unit too, as in "450 GB/s"))",
+                R"(4:/fabric/kind "rale" is not known here (one of: rail, leaf-spine, fat-tree))",
+                "5:/fabric/oversubscription 0.5 is too small (at least 1)"});
+}
+
+TEST_CASE("implausible values warn and are taken")
+{
+    CHECK(problems_of(in_cluster("\"nodes\": 2, \"node\": {\"preset\": \"dgx-h100\",\n"
+                                 "\"nic_rate\": \"400 GB/s\"},\n\"fabric\": {\"kind\": \"rail\", "
+                                 "\"network\": \"ib_ndr\"}")) ==
+          Lines{"3:/node/nic_rate warning: 400 GB/s for one NIC? (400 Gb/s is usual: bits, not "
+                "bytes)"});
+}
