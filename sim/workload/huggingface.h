@@ -1,0 +1,60 @@
+#pragma once
+
+// Hugging Face config.json, as it is.
+
+#include "sim/workload/model_reader.h"
+
+#include <set>
+
+namespace trainyard {
+
+bool is_huggingface_config(const Json& node);
+std::optional<ImportedModel> read_huggingface(const Reader& reader);
+
+// Laws that hold for any transformer, native or not.
+void check_head_size(const Reader& reader, const Transformer& model);
+void check_transformer(const Reader& reader, const Transformer& model);
+
+// The keys of a config, under any of their aliases; remembers which were looked at and what was
+// assumed.
+class HfConfig {
+public:
+    using Aliases = std::vector<std::string>; // the usual one first
+
+    explicit HfConfig(const Reader& reader) : reader_(reader) {}
+
+    // Absent or null gives nullopt; another kind of value, or one below 1, is reported.
+    std::optional<std::int64_t> number(const Aliases& aliases);
+    std::int64_t required(const Aliases& aliases); // 1 after having reported it missing
+    std::int64_t count(const Aliases& aliases, std::int64_t otherwise); // may be 0
+    bool flag(const std::string& key, bool otherwise);
+    double share(const std::string& key, double otherwise); // a number
+    std::string text(const std::string& key);
+    bool has(const std::string& key); // present and not null
+
+    void assume(std::string sentence) { assumed_.push_back(std::move(sentence)); }
+    void error_at(const std::string& key, std::string message, std::string hint = {}) const;
+
+    const Reader& reader() const { return reader_; }
+    std::vector<std::string> assumed() const { return assumed_; }
+    std::vector<std::string> ignored() const; // keys never looked at
+
+private:
+    const Json* find(const Aliases& aliases, std::string& key);
+
+    Reader reader_;
+    std::set<std::string> seen_;
+    std::vector<std::string> assumed_;
+};
+
+// What a family of models fixes, and how it departs from the common keys.
+struct HfFamily {
+    std::string_view model_type;
+    Transformer base; // structure and defaults of the family
+    void (*refine)(HfConfig& config, Transformer& model) = nullptr;
+};
+
+const HfFamily* find_hf_family(std::string_view model_type); // null when unknown
+std::vector<std::string> hf_family_names();
+
+} // namespace trainyard

@@ -1,0 +1,185 @@
+#include "sim/workload/model_reader.h"
+
+#include "sim/workload/huggingface.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace trainyard {
+namespace {
+
+// The native form as one table: exactly one of the two architectures is given.
+struct NativeModel {
+    std::string name;
+    std::optional<Transformer> transformer;
+    std::optional<LayerList> layer_list;
+};
+
+} // namespace
+
+template <>
+const FieldTable<NativeModel>& fields_of<NativeModel>()
+{
+    using N = NativeModel;
+    static const auto table =
+        FieldTable<N>("model", "A model: a transformer or a list of layers.")
+            .field("name", &N::name, {.help = "what it is called"})
+            .field("transformer", &N::transformer, {.help = "a decoder or encoder stack"})
+            .field("layer_list", &N::layer_list, {.help = "anything else, as a list of layers"});
+    return table;
+}
+
+namespace {
+
+// "models/resnet-50/model.json" -> "resnet-50".
+std::string folder_of(const std::string& file)
+{
+    const std::filesystem::path path(file);
+    const std::string folder = path.parent_path().filename().string();
+    return folder.empty() || folder == "." || folder == ".." ? path.stem().string() : folder;
+}
+
+void fill_in(Transformer& model)
+{
+    if (model.kv_heads == 0)
+        model.kv_heads = model.heads;
+    if (model.head_dim == 0 && model.heads > 0)
+        model.head_dim = model.hidden / model.heads;
+    if (model.ffn == 0)
+        model.ffn = 4 * model.hidden;
+}
+
+// A product needs all three of its sizes.
+void check_layers(const Reader& reader, const LayerList& list)
+{
+    if (list.layers.empty())
+        reader.error("\"layers\" is empty", "a model has at least one layer");
+    for (std::size_t i = 0; i < list.layers.size(); ++i) {
+        const NativeLayer& layer = list.layers[i];
+        const bool any = layer.rows > 0 || layer.columns > 0 || layer.inner > 0;
+        const bool all = layer.rows > 0 && layer.columns > 0 && layer.inner > 0;
+        if (any && !all)
+            reader.member("layers").element(i).error(
+                fmt::format("layer \"{}\" gives a part of its matrix product", layer.name),
+                "give rows, columns and inner, or none of them");
+    }
+}
+
+std::optional<ImportedModel> read_native(const Reader& reader)
+{
+    const std::size_t before = reader.error_count();
+    NativeModel native;
+    fields_of<NativeModel>().read(reader, native);
+    if (native.transformer.has_value() == native.layer_list.has_value() &&
+        reader.error_count() == before)
+        reader.error("a model has either \"transformer\" or \"layer_list\"");
+    if (reader.error_count() != before)
+        return std::nullopt;
+    ImportedModel read;
+    read.model.name = native.name.empty() ? folder_of(reader.file()) : native.name;
+    if (native.transformer) {
+        check_head_size(reader.member("transformer"), *native.transformer);
+        fill_in(*native.transformer);
+        check_transformer(reader.member("transformer"), *native.transformer);
+        read.model.architecture = *native.transformer;
+    } else {
+        check_layers(reader.member("layer_list"), *native.layer_list);
+        read.model.architecture = *native.layer_list;
+    }
+    if (reader.error_count() != before)
+        return std::nullopt;
+    return read;
+}
+
+} // namespace
+
+void check_head_size(const Reader& reader, const Transformer& model)
+{
+    if (model.head_dim == 0 && model.heads > 0 && model.hidden % model.heads != 0)
+        reader.error(
+            fmt::format("hidden size {} is no multiple of {} heads", model.hidden, model.heads),
+            "give \"head_dim\" when heads do not fill the hidden size");
+}
+
+void check_transformer(const Reader& reader, const Transformer& model)
+{
+    if (model.kv_heads > 0 && model.heads % model.kv_heads != 0)
+        reader.error(
+            fmt::format("{} key heads do not divide {} query heads", model.kv_heads, model.heads));
+    if (model.position == PositionKind::learned && model.max_positions == 0)
+        reader.error("learned positions without their number", "give \"max_positions\"");
+    if (!model.moe)
+        return;
+    if (model.moe->experts_per_token > model.moe->experts)
+        reader.error(fmt::format("a token is sent to {} of {} experts",
+                                 model.moe->experts_per_token, model.moe->experts));
+    if (model.moe->leading_dense_layers > model.layers)
+        reader.error(fmt::format("{} leading dense layers of {} layers",
+                                 model.moe->leading_dense_layers, model.layers));
+}
+
+std::optional<ImportedModel> import_model(const Reader& reader)
+{
+    const Json& node = reader.node();
+    if (!node.is_object()) {
+        reader.error(fmt::format("expected a model, found {}", node.kind_name()),
+                     "an object with \"format\" or \"model_type\"");
+        return std::nullopt;
+    }
+    if (const Json* format = node.find("format")) {
+        if (format->is_string() && format->as_string() == model_format)
+            return read_native(reader);
+        reader.member("format").error("this is no model file",
+                                      fmt::format("\"format\": \"{}\"", model_format));
+        return std::nullopt;
+    }
+    if (is_huggingface_config(node)) {
+        std::optional<ImportedModel> read = read_huggingface(reader);
+        if (read && read->model.name.empty())
+            read->model.name = folder_of(reader.file());
+        return read;
+    }
+    reader.error("this is no model: neither the native form nor a Hugging Face config.json",
+                 fmt::format("a native model says \"format\": \"{}\", a config.json has a "
+                             "\"model_type\"",
+                             model_format));
+    return std::nullopt;
+}
+
+Checked<ImportedModel> import_model(const Json& json, const std::string& file)
+{
+    Problems problems;
+    std::optional<ImportedModel> read = import_model(Reader(json, file, problems));
+    if (!read)
+        return tl::unexpected(problems);
+    return *read;
+}
+
+Checked<Model> read_model(const Json& json, const std::string& file)
+{
+    return import_model(json, file).map([](ImportedModel&& read) { return read.model; });
+}
+
+Json write_model(const Model& model)
+{
+    NativeModel native;
+    native.name = model.name;
+    if (const auto* transformer = std::get_if<Transformer>(&model.architecture))
+        native.transformer = *transformer;
+    else
+        native.layer_list = std::get<LayerList>(model.architecture);
+    Json out = Json::object();
+    out["format"] = model_format;
+    const Json written = fields_of<NativeModel>().write(native);
+    for (const Json::Member& member : written.members())
+        out[member.first] = member.second;
+    return out;
+}
+
+Json model_schema()
+{
+    return fields_of<NativeModel>().schema();
+}
+
+} // namespace trainyard

@@ -1,0 +1,86 @@
+#include "tests/catch.h"
+#include "tests/unit/workload/models.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+TEST_CASE("model FLOPs are 6 N per token plus 6 L H Q T per token of causal attention")
+{
+    // PaLM 2022, appendix B: 6 N + 12 L H Q T per token, its last term halved for the visible half.
+    // N leaves the embedding's look-up out.
+    const Transformer t = llama_70b();
+    const double T = 8192;
+    const double layer = 8192.0 * 128 * (2 * 64 + 2 * 8) + 3.0 * 8192 * 28672;
+    const double N = 80 * layer + 128256.0 * 8192;
+    CHECK(model_flops_per_sequence(Model{"test", t}, 8192).value() ==
+          T * (6 * N + 6.0 * 80 * 64 * 128 * T));
+}
+
+TEST_CASE("an encoder sees the full square, and only its masked tokens meet the vocabulary")
+{
+    Transformer t = gpt(1024, 24, 16);
+    t.causal = false;
+    t.head_fraction = 0.25;
+    const double T = 512;
+    const double N = 24 * 12.0 * 1024 * 1024 + 0.25 * 51200 * 1024;
+    CHECK(model_flops_per_sequence(Model{"test", t}, 512).value() ==
+          T * (6 * N + 12.0 * 24 * 1024 * T));
+}
+
+TEST_CASE("a token of an MoE model meets its router and the experts it is sent to")
+{
+    const double T = 4096;
+    const double layer = 4096.0 * 128 * (2 * 32 + 2 * 8) + 4096.0 * 8 + 2 * 3.0 * 4096 * 14336;
+    const double N = 32 * layer + 32000.0 * 4096;
+    CHECK(model_flops_per_sequence(Model{"test", mixtral()}, 4096).value() ==
+          T * (6 * N + 6.0 * 32 * 32 * 128 * T));
+}
+
+TEST_CASE("Megatron's count is six operations per parameter, the full attention square, and two "
+          "more with recompute")
+{
+    // 72 s l h^2 = 6 (12 l h^2) s; s/6h gives 12 l h s^2: 3 x 4 s^2 h l; V/16lh gives 6 V h s less
+    // a quarter (72/16 = 4.5).
+    const Transformer t = gpt(12288, 96, 96);
+    const double s = 2048, l = 96, h = 12288, V = 51200;
+    const double plain = 72 * l * h * h * s + 12 * l * h * s * s + 4.5 * V * h * s;
+    CHECK_THAT(megatron_flops_per_sequence(t, 2048, false).value(), WithinRel(plain, 1e-12));
+    CHECK_THAT(megatron_flops_per_sequence(t, 2048, true).value(),
+               WithinRel(plain * 96 / 72, 1e-12));
+}
+
+TEST_CASE("the work of all layers together is the model's")
+{
+    // Hardware FLOPs of one device without recompute are the model FLOPs, but that a causal
+    // kernel's backward computes the scores anew: 2.5 instead of 2 forwards.
+    for (const Transformer& t : {llama_70b(), mixtral()}) {
+        const Model model{"test", t};
+        double products = 0;
+        double attention = 0;
+        for (const LayerKind& kind : layers_of(model)) {
+            const LayerWork layer = layer_work(model, kind, partition(4096));
+            for (const WorkList* items : {&layer.forward, &layer.backward}) {
+                attention += attention_flops(*items);
+                products += hardware_flops(*items).value() - attention_flops(*items);
+            }
+        }
+        CHECK_THAT(products + attention * 3 / 3.5,
+                   WithinRel(model_flops_per_sequence(model, 4096).value(), 1e-12));
+    }
+}
+
+TEST_CASE("a window and leading dense layers change the layers they are in")
+{
+    Transformer t = llama_70b();
+    const double all = model_flops_per_sequence(Model{"test", t}, 8192).value();
+    t.sliding_window = 1024;
+    t.full_attention_every = 2;
+    const double half = model_flops_per_sequence(Model{"test", t}, 8192).value();
+    const double pairs = 8192.0 * 8192 / 2 - visible_pairs(8192, 8192, {true, 1024});
+    CHECK_THAT(all - half, WithinRel(3 * 40 * 4.0 * 64 * 128 * pairs, 1e-9));
+
+    Transformer moe = mixtral();
+    moe.moe->leading_dense_layers = 1;
+    CHECK(count_parameters(Model{"test", moe}).total ==
+          count_parameters(Model{"test", mixtral()}).total - 7 * 3.0 * 4096 * 14336 - 8 * 4096);
+}
