@@ -1,0 +1,280 @@
+#include "sim/study/record.h"
+
+#include "sim/base/field_values.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+// Members of one JSON object into the fields of a struct. Absent and null members leave the field
+// as it is.
+class Taker {
+public:
+    explicit Taker(Reader reader) : reader_(std::move(reader)) {}
+
+    template <class T>
+    Taker& take(std::string_view key, T& field)
+    {
+        if (given(key))
+            read(reader_.member(key), field);
+        return *this;
+    }
+
+    // Calls `fill` with the members of the object `key`.
+    template <class Fill>
+    Taker& inside(std::string_view key, Fill fill)
+    {
+        if (!given(key))
+            return *this;
+        const Reader at = reader_.member(key);
+        if (at.node().is_object())
+            fill(Taker(at));
+        else
+            at.error(fmt::format("expected an object, found {}", at.node().kind_name()));
+        return *this;
+    }
+
+private:
+    bool given(std::string_view key) const
+    {
+        const Json* node = reader_.node().find(key);
+        return node != nullptr && !node->is_null();
+    }
+
+    template <class T>
+    static void read(const Reader& at, std::optional<T>& field)
+    {
+        T value{};
+        if (read(at, value))
+            field = std::move(value);
+    }
+    static bool read(const Reader& at, std::string& field)
+    {
+        return FieldValue<std::string>::read(at, field);
+    }
+    static bool read(const Reader& at, bool& field) { return FieldValue<bool>::read(at, field); }
+    static bool read(const Reader& at, std::vector<std::string>& field)
+    {
+        return FieldValue<std::vector<std::string>>::read(at, field);
+    }
+
+    // Sizes and counts: none may be negative, and 512.0 is as good as 512.
+    template <class N>
+    requires std::is_arithmetic_v<N>
+    static bool read(const Reader& at, N& field)
+    {
+        if (!at.node().is_number()) {
+            at.error(fmt::format("expected a number, found {}", at.node().kind_name()));
+            return false;
+        }
+        const double value = at.node().as_double();
+        const double limit = std::is_integral_v<N>
+                                 ? std::ldexp(1.0, std::numeric_limits<N>::digits)
+                                 : std::numeric_limits<double>::infinity();
+        if (!(value >= 0 && value < limit)) {
+            at.error(fmt::format("{} is out of range", value));
+            return false;
+        }
+        if (std::is_integral_v<N> && value != std::floor(value)) {
+            at.error(fmt::format("expected a whole number, found {}", value));
+            return false;
+        }
+        field = static_cast<N>(value);
+        return true;
+    }
+
+    Reader reader_;
+};
+
+void take_source(Taker from, RecordSource& to)
+{
+    from.take("key", to.key)
+        .take("title", to.title)
+        .take("release", to.release)
+        .take("date", to.date)
+        .take("table", to.table);
+}
+
+void take_hardware(Taker from, RecordHardware& to)
+{
+    from.take("gpu", to.gpu)
+        .take("gpu_family", to.gpu_family)
+        .take("gpus_per_node", to.gpus_per_node)
+        .take("nvlink_domain", to.nvlink_domain)
+        .take("network", to.network)
+        .take("nic_gbps_per_gpu", to.nic_gbps_per_gpu);
+}
+
+void take_model(Taker from, RecordModel& to)
+{
+    from.take("name", to.name)
+        .take("arch", to.architecture)
+        .take("hidden", to.hidden)
+        .take("layers", to.layers)
+        .take("heads", to.heads)
+        .take("kv_heads", to.kv_heads)
+        .take("head_dim", to.head_dim)
+        .take("ffn", to.ffn)
+        .take("vocab", to.vocabulary)
+        .take("params_total", to.parameters)
+        .take("gated_mlp", to.gated_mlp)
+        .take("attention", to.attention)
+        .take("sliding_window", to.sliding_window)
+        .take("experts", to.experts)
+        .take("topk", to.experts_per_token)
+        .take("moe_ffn", to.expert_ffn)
+        .take("moe_layers", to.moe_layers)
+        .take("shared_expert_ffn", to.shared_expert_ffn)
+        .take("mtp", to.multi_token_prediction);
+}
+
+void take_parallel(Taker from, RecordParallel& to)
+{
+    from.take("tp", to.tp)
+        .take("pp", to.pp)
+        .take("vpp", to.vpp)
+        .take("cp", to.cp)
+        .take("ep", to.ep)
+        .take("etp", to.etp)
+        .take("zero_stage", to.zero_stage)
+        .take("shard_group", to.shard_group)
+        .take("dp_kind", to.dp_kind)
+        .take("cp_comm", to.cp_comm)
+        .take("schedule", to.schedule)
+        .take("sequence_parallel", to.sequence_parallel);
+}
+
+// Tables spell the same switch in several ways; the more special one counts.
+void take_overlap(Taker from, RecordOverlap& to)
+{
+    from.take("dp", to.dp)
+        .take("dp_grad_reduce", to.dp)
+        .take("async_tp", to.tp)
+        .take("tp_comm", to.tp)
+        .take("tp", to.tp)
+        .take("pp", to.pp)
+        .take("torch_compile", to.torch_compile)
+        .take("pp_schedule", to.pp_schedule);
+}
+
+void take_measured(Taker from, MeasuredRecord& to)
+{
+    std::optional<double> allocated;
+    from.take("peak_allocated_GiB", allocated);
+    if (allocated)
+        to.peak_memory = *allocated * std::ldexp(1.0, 30);
+}
+
+MeasuredRecord take_record(const Reader& reader)
+{
+    MeasuredRecord record;
+    record.line = reader.node().line();
+    Taker from(reader);
+    from.take("id", record.id)
+        .take("quality", record.quality)
+        .take("task", record.task)
+        .take("n_gpus", record.gpus)
+        .take("seq_len", record.sequence_length)
+        .take("global_batch", record.global_batch)
+        .take("micro_batch", record.micro_batch)
+        .take("precision", record.precision)
+        .take("precision_published", record.precision_published)
+        .take("grad_dtype", record.gradient_type)
+        .take("recompute", record.recompute)
+        .take("framework", record.framework)
+        .take("flags", record.flags)
+        .take("notes", record.notes)
+        .inside("source", [&](Taker t) { take_source(t, record.source); })
+        .inside("hardware", [&](Taker t) { take_hardware(t, record.hardware); })
+        .inside("model", [&](Taker t) { take_model(t, record.model); })
+        .inside("parallel", [&](Taker t) { take_parallel(t, record.parallel); })
+        .inside("overlap", [&](Taker t) { take_overlap(t, record.overlap); })
+        .inside("measured", [&](Taker t) { take_measured(t, record); })
+        .inside("derived", [&](Taker t) { t.take("step_time_s", record.step_time); });
+    return record;
+}
+
+// The list of records in `root`, or null with the reason reported.
+const Json* record_list(const Reader& root)
+{
+    const Json& node = root.node();
+    if (node.is_array())
+        return &node;
+    if (!node.is_object()) {
+        root.error(fmt::format("expected a list of records, found {}", node.kind_name()));
+        return nullptr;
+    }
+    const Json* list = node.find("records");
+    if (list == nullptr) {
+        root.error("this object is no list of records and has no \"records\"",
+                   "a file of measured runs is [{\"id\": ..., \"model\": ..., ...}, ...]");
+        return nullptr;
+    }
+    if (!list->is_array()) {
+        root.member("records").error(
+            fmt::format("expected a list of records, found {}", list->kind_name()));
+        return nullptr;
+    }
+    return list;
+}
+
+// What makes a list entry a record at all.
+bool looks_like_record(const Json& entry)
+{
+    return entry.is_object() && (entry.find("id") != nullptr || entry.find("model") != nullptr);
+}
+
+} // namespace
+
+Checked<RecordFile> records_from(const Json& json, const std::string& file)
+{
+    Problems problems;
+    const Reader root(json, file, problems);
+    const Json* list = record_list(root);
+    if (list == nullptr)
+        return tl::unexpected(problems);
+    const Reader entries = list == &json ? root : root.member("records");
+
+    RecordFile out;
+    out.file = file;
+    std::size_t alien = 0;
+    for (std::size_t i = 0; i < list->items().size(); ++i) {
+        Problems found;
+        const Reader again(json, file, found);
+        const Reader entry = (list == &json ? again : again.member("records")).element(i);
+        if (!looks_like_record(entry.node())) {
+            entry.error(fmt::format("{} here is no record: it has neither \"id\" nor \"model\"",
+                                    entry.node().kind_name()));
+            out.unreadable.push_back({fmt::format("#{}", i), found});
+            ++alien;
+            continue;
+        }
+        MeasuredRecord record = take_record(entry);
+        if (record.id.empty())
+            record.id = fmt::format("#{}", i);
+        if (found.empty())
+            out.records.push_back(std::move(record));
+        else
+            out.unreadable.push_back({record.id, std::move(found)});
+    }
+    if (alien == list->items().size()) {
+        entries.error(alien == 0 ? "the list of records is empty"
+                                 : "nothing in this list is a record of a measured run");
+        return tl::unexpected(problems);
+    }
+    return out;
+}
+
+Checked<RecordFile> read_records(const std::string& path)
+{
+    const Checked<Json> json = read_json_file(path);
+    if (!json)
+        return tl::unexpected(json.error());
+    return records_from(*json, path);
+}
+
+} // namespace trainyard

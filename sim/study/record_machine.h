@@ -1,0 +1,23 @@
+#pragma once
+
+// The cluster a measured job ran on, as a topology: what the record says over the usual node of
+// that GPU.
+
+#include "sim/study/record.h"
+
+#include <tl/expected.hpp>
+
+namespace trainyard {
+
+struct RecordMachine {
+    Json topology; // form of topology files
+    int devices = 0;
+    std::vector<std::string> assumptions;
+
+    bool operator==(const RecordMachine&) const = default;
+};
+
+// Or why there is none.
+tl::expected<RecordMachine, std::string> machine_of(const MeasuredRecord& record);
+
+} // namespace trainyard

@@ -1,0 +1,342 @@
+#include "sim/study/record_strategy.h"
+
+#include "sim/study/record_words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+// Builds a RecordStrategy member by member.
+class Strategist {
+public:
+    Strategist(const MeasuredRecord& record, const RecordSoftware& software,
+               const Transformer* model)
+        : record_(record), said_(record.parallel), software_(software), model_(model)
+    {}
+
+    // Why the record cannot be simulated; empty when it can.
+    std::string build()
+    {
+        if (std::string why = sizes(); !why.empty())
+            return why;
+        if (std::string why = precision(); !why.empty())
+            return why;
+        batches();
+        virtual_stages();
+        schedule();
+        stages();
+        sharding();
+        experts();
+        sequence_parallel();
+        overlap();
+        gradients();
+        recompute();
+        return {};
+    }
+
+    RecordStrategy take() { return std::move(out_); }
+
+private:
+    void assume(std::string text) { out_.assumptions.push_back(std::move(text)); }
+
+    std::string sizes()
+    {
+        Strategy& strategy = out_.strategy;
+        strategy.tp = std::max(1, said_.tp.value_or(1));
+        strategy.pp = std::max(1, said_.pp.value_or(1));
+        strategy.cp = std::max(1, said_.cp.value_or(1));
+        const int gpus = record_.gpus.value_or(0);
+        const double replica = 1.0 * strategy.tp * strategy.pp * strategy.cp;
+        if (gpus < 1 || replica > gpus || gpus % static_cast<int>(replica) != 0)
+            return fmt::format("tp x pp x cp = {} x {} x {} does not divide {} GPUs", strategy.tp,
+                               strategy.pp, strategy.cp, gpus);
+        strategy.dp = gpus / static_cast<int>(replica);
+        if (said_.cp_comm == "a2a")
+            assume("all-to-all context parallelism: as a ring");
+        return {};
+    }
+
+    std::string precision()
+    {
+        Training& training = out_.training;
+        const std::string& name = record_.precision;
+        if (mentions(name, {"fp4"}))
+            return fmt::format("number format {} is not modelled", name);
+        if (mentions(name, {"fp8", "mxfp8"}))
+            training.precision = Precision::fp8;
+        else if (mentions(name, {"tf32"}))
+            training.precision = Precision::tf32;
+        else if (mentions(name, {"fp32"}))
+            training.precision = Precision::fp32;
+        else if (mentions(name, {"fp16"}))
+            training.precision = Precision::fp16;
+        else if (mentions(name, {"bf16"}))
+            training.precision = Precision::bf16;
+        else
+            return name.empty() ? "precision not stated"
+                                : fmt::format("number format {} is not modelled", name);
+        return {};
+    }
+
+    void batches()
+    {
+        Training& training = out_.training;
+        const int dp = *out_.strategy.dp;
+        const std::int64_t batch = *record_.global_batch;
+        training.sequence_length = record_.sequence_length.value_or(training.sequence_length);
+        training.micro_batch = record_.micro_batch.value_or(0);
+        if (training.micro_batch == 0) {
+            training.micro_batch = usual_micro_batch(batch, dp);
+            assume(fmt::format("micro-batch not stated: {}", training.micro_batch));
+        }
+        const double passes =
+            static_cast<double>(batch) / static_cast<double>(training.micro_batch * dp);
+        const std::int64_t count = std::max<std::int64_t>(1, std::llround(passes));
+        training.global_batch = count * training.micro_batch * dp;
+        if (training.global_batch != batch)
+            assume(fmt::format("a batch of {}, which {} micro-batches of {} on {} replicas make, "
+                               "for {}",
+                               training.global_batch, count, training.micro_batch, dp, batch));
+    }
+
+    // torch.distributed's pipelines make as many micro-batches as stages unless told otherwise;
+    // lists of layers are trained without accumulation.
+    std::int64_t usual_micro_batch(std::int64_t batch, int dp) const
+    {
+        const int pp = out_.strategy.pp;
+        if (model_ == nullptr)
+            return std::max<std::int64_t>(1, batch / dp);
+        if (is_torch_fsdp(software_.family) && pp > 1)
+            return std::max<std::int64_t>(1, batch / (std::int64_t{dp} * pp));
+        return 1;
+    }
+
+    void virtual_stages()
+    {
+        Strategy& strategy = out_.strategy;
+        if (strategy.pp == 1 || model_ == nullptr)
+            return;
+        strategy.vpp = std::max(1, said_.vpp.value_or(1));
+        if (said_.vpp)
+            return;
+        const bool interleaved =
+            mentions(record_.overlap.pp_schedule + said_.schedule, {"interleaved"});
+        const int many = stages_in_other_releases();
+        if (interleaved || many > 1) {
+            strategy.vpp = interleaved ? 2 : many;
+            assume(fmt::format("virtual stages not stated: {}", strategy.vpp));
+        }
+    }
+
+    // "virtual pipeline published as NA here, 12 in the other releases" -> 12, where it divides.
+    int stages_in_other_releases() const
+    {
+        constexpr std::string_view before = "virtual pipeline published as na here, ";
+        for (const std::string& flag : record_.flags) {
+            const std::string text = lower_case(flag);
+            const std::size_t at = text.find(before);
+            if (at == std::string::npos)
+                continue;
+            const int stages = std::atoi(text.c_str() + at + before.size());
+            const std::int64_t all = std::int64_t{stages} * out_.strategy.pp;
+            if (stages > 1 && model_->layers % all == 0)
+                return stages;
+        }
+        return 1;
+    }
+
+    void schedule()
+    {
+        Strategy& strategy = out_.strategy;
+        const std::string said = lower_case(said_.schedule + record_.overlap.pp_schedule);
+        if (mentions(said, {"gpipe"}))
+            strategy.schedule = "gpipe";
+        else if (mentions(said, {"zero bubble", "zb", "dualpipe"}))
+            assume(fmt::format("schedule {}: as 1F1B", said));
+        const std::int64_t count =
+            out_.training.global_batch / (out_.training.micro_batch * *strategy.dp);
+        if (strategy.vpp > 1 && count % strategy.pp != 0) {
+            assume(fmt::format("virtual stages {}: 1, since {} micro-batches are no multiple of {} "
+                               "stages",
+                               strategy.vpp, count, strategy.pp));
+            strategy.vpp = 1;
+        }
+    }
+
+    void stages()
+    {
+        if (model_ == nullptr)
+            return;
+        Strategy& strategy = out_.strategy;
+        const int count = strategy.pp * strategy.vpp;
+        strategy.stage_layers = uneven_stage_layers(model_->layers, count);
+        out_.layers_per_device = model_->layers / strategy.pp;
+        if (strategy.stage_layers.empty())
+            return;
+        assume(fmt::format("layers of the {} stages: {}", count,
+                           fmt::join(strategy.stage_layers, ", ")));
+        std::vector<int> held(static_cast<std::size_t>(strategy.pp));
+        for (std::size_t i = 0; i < strategy.stage_layers.size(); ++i)
+            held[i % held.size()] += strategy.stage_layers[i];
+        out_.layers_per_device = *std::max_element(held.begin(), held.end());
+    }
+
+    void sharding()
+    {
+        Strategy& strategy = out_.strategy;
+        strategy.zero = said_.zero_stage.value_or(0);
+        if (strategy.zero == 2) {
+            // Parameters stay whole from forward to backward: FSDP's SHARD_GRAD_OP.
+            strategy.zero = 3;
+            strategy.reshard_after_forward = false;
+        }
+        if (strategy.zero == 3 && strategy.pp > 1) {
+            strategy.zero = 1;
+            assume("FSDP with pipeline stages: parameters stay gathered over the step");
+        }
+        const int ranks = *strategy.dp * strategy.cp;
+        if (strategy.zero == 3 && said_.shard_group.value_or(ranks) < ranks)
+            assume(fmt::format("sharded over all {} ranks in place of groups of {}", ranks,
+                               *said_.shard_group));
+    }
+
+    void experts()
+    {
+        if (model_ == nullptr || !model_->moe)
+            return;
+        Strategy& strategy = out_.strategy;
+        strategy.ep = std::max(1, said_.ep.value_or(1));
+        strategy.etp = said_.etp.value_or(
+            software_.family == FrameworkFamily::megatron_2024 ? strategy.tp : 1);
+        if (!said_.etp && strategy.tp > 1)
+            assume(fmt::format("tensor parallelism of experts not stated: {}", strategy.etp));
+    }
+
+    // With Megatron-LM 2022 sequence parallelism came together with selective recompute
+    // (Korthikanti 2022); DTensor's tensor parallelism is sequence-parallel from the start.
+    void sequence_parallel()
+    {
+        Strategy& strategy = out_.strategy;
+        if (strategy.tp == 1) {
+            strategy.sequence_parallel = false;
+            return;
+        }
+        const bool habit =
+            is_megatron_core(software_.family) || is_torch_fsdp(software_.family) ||
+            (software_.family == FrameworkFamily::megatron_2021 && selective());
+        if (!said_.sequence_parallel)
+            assume(fmt::format("sequence parallelism not stated: {}", habit ? "on" : "off"));
+        const bool divides =
+            out_.training.sequence_length % (std::int64_t{strategy.cp} * strategy.tp) == 0;
+        strategy.sequence_parallel = said_.sequence_parallel.value_or(habit) && divides;
+    }
+
+    void overlap()
+    {
+        const RecordOverlap& said = record_.overlap;
+        const bool core = is_megatron_core(software_.family);
+        Overlap& overlap = out_.strategy.overlap;
+        overlap.dp = said.dp.value_or(software_.family != FrameworkFamily::megatron_2021);
+        overlap.tp = said.tp.value_or(core) && out_.strategy.tp > 1;
+        overlap.pp = said.pp.value_or(core);
+        const int ranks = *out_.strategy.dp * out_.strategy.cp;
+        if (!said.dp && ranks > 1)
+            assume(fmt::format("overlap of DP not stated: {}", *overlap.dp ? "on" : "off"));
+        if (!said.tp && out_.strategy.tp > 1)
+            assume(fmt::format("overlap of TP not stated: {}", *overlap.tp ? "on" : "off"));
+        if (!said.pp && out_.strategy.pp > 1)
+            assume(fmt::format("overlap of PP not stated: {}", *overlap.pp ? "on" : "off"));
+    }
+
+    void gradients()
+    {
+        if (!record_.gradient_type.empty())
+            out_.training.fp32_gradients = mentions(record_.gradient_type, {"fp32", "float32"});
+    }
+
+    bool selective() const
+    {
+        return record_.recompute && mentions(*record_.recompute, {"selective"});
+    }
+
+    void recompute()
+    {
+        if (model_ == nullptr)
+            return;
+        Training& training = out_.training;
+        if (!record_.recompute) {
+            silent_recompute();
+            return;
+        }
+        if (mentions(*record_.recompute, {"full"}))
+            training.recompute = Recompute::full;
+        else if (selective() && software_.family == FrameworkFamily::torch_fsdp_compiled) {
+            // Every second matrix product, or one block in two.
+            training.recompute = Recompute::full;
+            training.recompute_layers = (out_.layers_per_device + 1) / 2;
+            assume("selective recompute: as half of the layers");
+        } else if (selective())
+            training.recompute = Recompute::selective;
+    }
+
+    void silent_recompute()
+    {
+        const bool pax_fsdp = software_.family == FrameworkFamily::jax &&
+                              mentions(record_.framework, {"pax"}) && out_.strategy.zero == 3 &&
+                              record_.task == "pretrain";
+        if (software_.family == FrameworkFamily::megatron_2021 || pax_fsdp) {
+            out_.training.recompute = Recompute::full;
+            assume("recompute not stated: full");
+            return;
+        }
+        out_.recompute_to_fit = true;
+    }
+
+    const MeasuredRecord& record_;
+    const RecordParallel& said_;
+    const RecordSoftware& software_;
+    const Transformer* model_;
+    RecordStrategy out_;
+};
+
+} // namespace
+
+std::vector<int> uneven_stage_layers(int layers, int stages)
+{
+    if (layers % stages == 0)
+        return {};
+    std::vector<int> out(static_cast<std::size_t>(stages), (layers + 2) / stages);
+    if ((layers + 2) % stages == 0) {
+        --out.front();
+        --out.back();
+        return out;
+    }
+    if ((layers + 1) % stages == 0) {
+        std::fill(out.begin(), out.end(), (layers + 1) / stages);
+        --out.back();
+        return out;
+    }
+    std::fill(out.begin(), out.end(), layers / stages);
+    const int left = layers % stages;
+    const int first = stages > 2 ? 1 : 0;
+    for (int i = 0; i < left; ++i)
+        ++out[static_cast<std::size_t>((first + i) % stages)];
+    return out;
+}
+
+tl::expected<RecordStrategy, std::string> strategy_of(const MeasuredRecord& record,
+                                                      const RecordSoftware& software,
+                                                      const Transformer* model)
+{
+    Strategist strategist(record, software, model);
+    if (std::string why = strategist.build(); !why.empty())
+        return tl::unexpected(why);
+    return strategist.take();
+}
+
+} // namespace trainyard
