@@ -72,9 +72,8 @@ private:
             return false;
         }
         const double value = at.node().as_double();
-        const double limit = std::is_integral_v<N>
-                                 ? std::ldexp(1.0, std::numeric_limits<N>::digits)
-                                 : std::numeric_limits<double>::infinity();
+        const double limit = std::is_integral_v<N> ? std::ldexp(1.0, std::numeric_limits<N>::digits)
+                                                   : std::numeric_limits<double>::infinity();
         if (!(value >= 0 && value < limit)) {
             at.error(fmt::format("{} is out of range", value));
             return false;

@@ -108,7 +108,7 @@ struct MeasuredRecord {
     std::optional<std::string> recompute;
     RecordOverlap overlap;
     std::string framework;
-    std::optional<double> step_time; // s
+    std::optional<double> step_time;   // s
     std::optional<double> peak_memory; // bytes allocated on the fullest GPU
     std::vector<std::string> flags;
     std::string notes;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -13,11 +14,11 @@ namespace {
 
 // A kind of GPU as tables spell it, and the node it usually stands in.
 struct GpuRow {
-    std::initializer_list<std::string_view> words; // all of them in the GPU's name
-    std::string_view device;                       // key of the device constants
-    std::string_view node;                         // topology preset
-    double nvlink = 0; // GB/s per direction; 0: the preset's
-    double nic = 0;    // usual Gb/s per GPU, where the record is silent
+    std::array<std::string_view, 3> words; // all of them in the GPU's name
+    std::string_view device;               // key of the device constants
+    std::string_view node;                 // topology preset
+    double nvlink = 0;                     // GB/s per direction; 0: the preset's
+    double nic = 0;                        // usual Gb/s per GPU, where the record is silent
 };
 
 // The first row that matches counts, so special parts stand before plain ones.
@@ -137,7 +138,7 @@ tl::expected<RecordMachine, std::string> machine_of(const MeasuredRecord& record
         return tl::unexpected(fmt::format("GPU \"{}\" is not among the known devices",
                                           hardware.gpu.empty() ? "not stated" : hardware.gpu));
     if (record.gpus.value_or(0) < 1)
-        return tl::unexpected("number of GPUs not stated");
+        return tl::unexpected(std::string("number of GPUs not stated"));
 
     RecordMachine out;
     const int gpus = *record.gpus;
@@ -152,10 +153,9 @@ tl::expected<RecordMachine, std::string> machine_of(const MeasuredRecord& record
     adjust_wiring(node, *row, per_node);
     const double nic = hardware.nic_gbps_per_gpu.value_or(row->nic);
     node["nic_rate"] = gigabits(nic);
-    const int domain = std::max(per_node, hardware.nvlink_domain.value_or(
-                                              row->node.find("nvl72") == std::string_view::npos
-                                                  ? per_node
-                                                  : 72));
+    const int domain =
+        std::max(per_node, hardware.nvlink_domain.value_or(
+                               row->node.find("nvl72") == std::string_view::npos ? per_node : 72));
     const bool crosses = out.devices > domain;
     if (crosses && !hardware.nic_gbps_per_gpu)
         out.assumptions.push_back(fmt::format("NIC not stated: {} per GPU", gigabits(nic)));

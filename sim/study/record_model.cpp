@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
@@ -33,8 +34,7 @@ std::string missing_sizes(const MeasuredRecord& record)
     need(record.model.layers.value_or(0) > 0, "layers");
     need(record.model.heads.value_or(0) > 0, "heads");
     need(record.sequence_length.value_or(0) > 0, "sequence length");
-    return missing.empty() ? std::string()
-                           : fmt::format("{} not stated", fmt::join(missing, ", "));
+    return missing.empty() ? std::string() : fmt::format("{} not stated", fmt::join(missing, ", "));
 }
 
 // Solves the parameter count for the feed-forward size of a layer; 0 when that makes no sense.
@@ -144,7 +144,7 @@ Result transformer_of(const MeasuredRecord& record, FrameworkFamily family)
     if (std::string missing = missing_sizes(record); !missing.empty())
         return tl::unexpected(missing);
     if (has_latent_attention(said))
-        return tl::unexpected("multi-head latent attention is not modelled");
+        return tl::unexpected(std::string("multi-head latent attention is not modelled"));
     RecordModelChoice out;
     Transformer model;
     set_sizes(model, record, out.assumptions);
@@ -162,7 +162,7 @@ Result transformer_of(const MeasuredRecord& record, FrameworkFamily family)
             fmt::format("feed-forward size {} from the parameter count", model.ffn));
     }
     if (model.ffn == 0)
-        return tl::unexpected("neither feed-forward size nor parameter count stated");
+        return tl::unexpected(std::string("neither feed-forward size nor parameter count stated"));
     if (said.multi_token_prediction.value_or(false)) {
         model.layers += 1;
         out.assumptions.push_back("multi-token prediction: one more layer, its logits left out");
@@ -184,9 +184,8 @@ Result model_of(const MeasuredRecord& record, FrameworkFamily family)
                 fmt::format("no layers are known of CNN \"{}\"", record.model.name));
         return RecordModelChoice{std::string("resnet-50/model.json"), {}};
     }
-    return tl::unexpected(kind.empty()
-                              ? "architecture not stated"
-                              : fmt::format("architecture \"{}\" is not modelled", kind));
+    return tl::unexpected(kind.empty() ? "architecture not stated"
+                                       : fmt::format("architecture \"{}\" is not modelled", kind));
 }
 
 } // namespace trainyard

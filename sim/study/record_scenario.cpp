@@ -65,8 +65,8 @@ tl::expected<RecordScenario, std::string> scenario_of(const MeasuredRecord& reco
     out.scenario.strategy = job->strategy;
     out.scenario.topology = {{}, machine->topology};
     out.scenario.software = software.choice;
-    for (const auto* part : {&software.assumptions, &machine->assumptions, &model->assumptions,
-                             &job->assumptions})
+    for (const auto* part :
+         {&software.assumptions, &machine->assumptions, &model->assumptions, &job->assumptions})
         append(out.assumptions, *part);
     out.recompute_to_fit = job->recompute_to_fit;
     out.layers_per_device = job->layers_per_device;

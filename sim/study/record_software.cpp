@@ -82,10 +82,16 @@ FrameworkFamily family_of(const MeasuredRecord& record, int year)
 
 bool is_known(std::string_view framework)
 {
-    return mentions(framework, {"bridge", "transformer engine", "nemo", "megatron", "mcore",
-                                "deepspeed", "colossal", "alpa", "nanotron", "primus", "jax", "pax",
-                                "maxtext", "xla", "ddp", "fsdp", "titan", "compile", "composer",
-                                "foundry"});
+    return mentions(framework, {"bridge",   "transformer engine",
+                                "nemo",     "megatron",
+                                "mcore",    "deepspeed",
+                                "colossal", "alpa",
+                                "nanotron", "primus",
+                                "jax",      "pax",
+                                "maxtext",  "xla",
+                                "ddp",      "fsdp",
+                                "titan",    "compile",
+                                "composer", "foundry"});
 }
 
 std::string_view class_name(FrameworkFamily family)

@@ -226,9 +226,8 @@ private:
             strategy.sequence_parallel = false;
             return;
         }
-        const bool habit =
-            is_megatron_core(software_.family) || is_torch_fsdp(software_.family) ||
-            (software_.family == FrameworkFamily::megatron_2021 && selective());
+        const bool habit = is_megatron_core(software_.family) || is_torch_fsdp(software_.family) ||
+                           (software_.family == FrameworkFamily::megatron_2021 && selective());
         if (!said_.sequence_parallel)
             assume(fmt::format("sequence parallelism not stated: {}", habit ? "on" : "off"));
         const bool divides =
@@ -329,9 +328,8 @@ std::vector<int> uneven_stage_layers(int layers, int stages)
     return out;
 }
 
-tl::expected<RecordStrategy, std::string> strategy_of(const MeasuredRecord& record,
-                                                      const RecordSoftware& software,
-                                                      const Transformer* model)
+tl::expected<RecordStrategy, std::string>
+strategy_of(const MeasuredRecord& record, const RecordSoftware& software, const Transformer* model)
 {
     Strategist strategist(record, software, model);
     if (std::string why = strategist.build(); !why.empty())

@@ -19,9 +19,8 @@ struct RecordStrategy {
 };
 
 // `model` is null for a list of layers. Or why no strategy can be made.
-tl::expected<RecordStrategy, std::string> strategy_of(const MeasuredRecord& record,
-                                                      const RecordSoftware& software,
-                                                      const Transformer* model);
+tl::expected<RecordStrategy, std::string>
+strategy_of(const MeasuredRecord& record, const RecordSoftware& software, const Transformer* model);
 
 // Transformer layers of each virtual stage, front to back, where `layers` do not divide evenly:
 // embedding and head are counted as a layer each if that helps, or the head alone; else the first
