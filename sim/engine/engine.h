@@ -5,9 +5,10 @@
 // An op starts when it heads its stream, its waits are over and the host has issued its first
 // kernel; it ends no earlier than one mean kernel time after the host has issued its last one. So a
 // phase takes max(device, host) without a special rule. A collective or message moves data once all
-// its members have arrived; from its own arrival a member's stream is busy. While communication
-// kernels are resident on a lane, its compute runs at 1 - sum(sm_share) - sum(traffic_share x rate
-// / ceiling), at least 1/20, in whole parts of 2^20.
+// its members have arrived, that is have issued all its kernels; from its own arrival a member's
+// stream is busy. While communication kernels are resident on a lane, its compute runs at
+// 1 - sum(sm_share) - sum(traffic_share x rate / ceiling), at least 1/20, in whole parts of 2^20.
+// README.md of this folder has the rules in full.
 //
 // The engine knows ops, durations, volumes and links, nothing of transformers. Same input, same
 // output, bit for bit.
@@ -37,13 +38,13 @@ enum class TimeKind : std::uint8_t {
     slowdown,   // compute time lost to communication beside it
     exposed_tp, // data moves, nothing is computed
     exposed_cp,
-    exposed_ep,
-    exposed_dp,
-    exposed_pp,
-    waiting, // in a collective whose members have not all arrived
-    bubble,  // nothing to do: waiting for a stage before or behind
-    host,    // the device is idle because the host has not issued the next op
-    data     // the host waits for input data
+    exposed_ep, // ep, etp
+    exposed_dp, // dp, edp, world
+    exposed_pp, // pp, embedding
+    waiting,    // in a collective whose members have not all arrived
+    bubble,     // nothing to do: waiting for a stage before or behind
+    host,       // the device is idle because the host has not issued the next op
+    data        // the device waits for input data or for a copy over the host link
 };
 inline constexpr std::size_t time_kind_count = 15;
 
@@ -67,7 +68,9 @@ struct OpRecord {
     SimTime transfer_start{}; // communication: all arrived; else = start
     SimTime end{};
     Bytes bytes{};
-    LaneId last_arriver{}; // collective: who came last
+    LaneId last_arriver{}; // collective: who came last (of several the lowest)
+
+    bool operator==(const OpRecord&) const = default;
 };
 
 // Receives ops as they finish. Filter by lane and step before the run.
@@ -77,7 +80,8 @@ struct RecordRequest {
 };
 
 struct RunControl {
-    int steps = 2; // unrolled; the step time is end(k) - end(k-1) of the last
+    int steps =
+        2; // unrolled, >= 1; the step time is end(k) - end(k-1) of the last, 0 before the first
     Fidelity fidelity = Fidelity::alpha_beta;
     WorkControl work{};
     std::optional<RecordRequest> record{};
@@ -86,28 +90,33 @@ struct RunControl {
 // Totals of one lane over the measured (last) step.
 struct LaneTotals {
     std::array<SimTime, time_kind_count> time{}; // sums to the step time
-    SimTime compute_busy{};                      // compute stream occupied, slowdown included
-    SimTime communication_busy{};                // any communication stream moving data
+    SimTime compute_busy{};                      // computing, slowdown included
+    SimTime communication_busy{};                // at least one transfer of the lane moving data
     std::int64_t peak_memory = 0;                // bytes, static part included
-    std::size_t exposed_count = 0;
+
+    bool operator==(const LaneTotals&) const = default;
 };
 
-// One kind of transfer over one kind of group, summed over lanes x multiplicity of the measured
-// step.
+// One kind of transfer over one kind of group, summed over the ops of lanes x multiplicity of the
+// measured step.
 struct TransferTotals {
     CollectiveKind collective = CollectiveKind::all_reduce;
     GroupKind group = GroupKind::world;
-    std::uint64_t count = 0;
-    double bytes = 0;            // sum of S
+    std::uint64_t count = 0;     // ops: a collective counts once per member, an exchange per side
+    double bytes = 0;            // sum of S; of exchanges what they send
     double transfer_seconds = 0; // from the last arrival to the end
     double waiting_seconds = 0;  // from each member's arrival to the last one's
-    double exposed_seconds = 0;  // transfer time with the lane's compute stream idle
+    double exposed_seconds = 0;  // what the lanes' exposed_* hold of it
+
+    bool operator==(const TransferTotals&) const = default;
 };
 
 struct LinkTotals {
     LinkId link{};
     double bytes = 0;         // over the measured step
-    double busiest_share = 0; // highest load / capacity seen
+    double busiest_share = 0; // highest load / capacity seen in it
+
+    bool operator==(const LinkTotals&) const = default;
 };
 
 struct StepResult {
@@ -115,17 +124,20 @@ struct StepResult {
     std::vector<SimTime> step_ends{}; // of each unrolled step: the last lane's end
     std::vector<LaneTotals> lanes{};  // by LaneId
     std::vector<SimTime> lane_ends{}; // of the last step, by LaneId
-    LaneId critical_lane{};           // least time waiting for others: the one that sets the pace
+    LaneId critical_lane{}; // least waiting + bubble, the lowest of several: sets the pace
     std::vector<TransferTotals> transfers{};
     std::vector<LinkTotals> links{}; // bundle only
-    std::vector<OpRecord> records{};
-    std::uint64_t ops = 0; // executed, all steps and lanes
-    std::uint64_t events = 0;
+    std::vector<OpRecord> records{}; // by end, lane, stream
+    std::uint64_t ops = 0;           // executed, all steps and lanes
+    std::uint64_t events = 0;        // taken from the queue
+
+    bool operator==(const StepResult&) const = default;
 };
 
 // Runs the reference engine: one plain queue, full max-min solve. A deadlock, a mismatch (members
 // of a group in different collectives, unmatched sends) or a transfer stalled at rate 0 comes back
-// as problems that name ranks and ops. Requires flaws(program, binding) to be empty.
+// as problems that name ranks and ops. Throws Cancelled. Requires flaws(program, binding) to be
+// empty.
 Checked<StepResult> run_reference(const Program& program, const Binding& binding,
                                   const RunControl& control);
 

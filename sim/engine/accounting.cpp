@@ -1,0 +1,305 @@
+#include "sim/engine/accounting.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard::engine {
+
+namespace {
+
+constexpr SimTime never{std::numeric_limits<std::int64_t>::max()};
+
+TimeKind computing_kind(Phase phase)
+{
+    switch (phase) {
+    case Phase::forward:
+        return TimeKind::forward;
+    case Phase::backward:
+        return TimeKind::backward;
+    case Phase::recompute:
+        return TimeKind::recompute;
+    case Phase::optimizer:
+        return TimeKind::optimizer;
+    default:
+        return TimeKind::other_compute;
+    }
+}
+
+TimeKind exposed_kind(GroupKind group)
+{
+    switch (group) {
+    case GroupKind::tp:
+        return TimeKind::exposed_tp;
+    case GroupKind::cp:
+        return TimeKind::exposed_cp;
+    case GroupKind::ep:
+    case GroupKind::etp:
+        return TimeKind::exposed_ep;
+    case GroupKind::pp:
+    case GroupKind::embedding:
+        return TimeKind::exposed_pp;
+    default:
+        return TimeKind::exposed_dp;
+    }
+}
+
+SimTime& time_of(LaneTotals& totals, TimeKind kind)
+{
+    return totals.time[static_cast<std::size_t>(kind)];
+}
+
+double to_seconds_of_ranks(u128 picoseconds)
+{
+    return static_cast<double>(picoseconds) * 1e-12;
+}
+
+} // namespace
+
+Accounting::Accounting(const RunState& run)
+    : run_(run),
+      totals_(run.lanes.size()),
+      sums_(enum_names<CollectiveKind>().size() * group_kind_count)
+{
+    for (LaneTotals& totals : totals_)
+        totals.peak_memory = std::numeric_limits<std::int64_t>::min();
+}
+
+void Accounting::open(LaneState& lane) const
+{
+    lane.measured = true;
+    lane.opened = run_.now;
+    lane.last = run_.now;
+}
+
+void Accounting::close(LaneState& lane) const
+{
+    lane.measured = false;
+    lane.ended = run_.now;
+}
+
+void Accounting::charge(std::uint32_t lane, std::uint32_t share)
+{
+    const Piece piece{run_.lanes[lane].last, run_.now};
+    LaneTotals& totals = totals_[lane];
+    totals.peak_memory = std::max(totals.peak_memory, run_.lanes[lane].memory);
+    const std::uint32_t computing = computing_stream(lane);
+    if (computing != nobody)
+        charge_computing(lane, computing, piece, share);
+    else
+        charge_idle(lane, piece);
+    if (run_.lanes[lane].joined > 0)
+        charge_communication(lane, piece);
+}
+
+// The first stream on which a compute op runs.
+std::uint32_t Accounting::computing_stream(std::uint32_t lane) const
+{
+    const std::size_t count = run_.kind_of(lane).streams.size();
+    for (std::size_t s = 0; s < count; ++s) {
+        const StreamState& stream = run_.streams[run_.stream_index(lane, s)];
+        if (stream.kind == OpKind::compute &&
+            (stream.state == HeadState::running || stream.state == HeadState::host_limited))
+            return run_.stream_index(lane, s);
+    }
+    return nobody;
+}
+
+// Up to `mark` the device works, behind it the op waits for its last kernels.
+void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece,
+                                  std::uint32_t share)
+{
+    const StreamState& op = run_.streams[stream];
+    LaneTotals& totals = totals_[lane];
+    const SimTime device_end = std::clamp(op.mark, piece.begin, piece.end);
+    const SimTime busy = device_end - piece.begin;
+    const SimTime useful(
+        static_cast<std::int64_t>(static_cast<u128>(busy.value()) * share / full_share));
+    time_of(totals, computing_kind(op.phase)) += useful;
+    time_of(totals, TimeKind::slowdown) += busy - useful;
+    time_of(totals, TimeKind::host) += piece.end - device_end;
+    totals.compute_busy += busy;
+}
+
+void Accounting::charge_idle(std::uint32_t lane, Piece piece)
+{
+    const Cause cause = cause_of_idleness(lane);
+    LaneTotals& totals = totals_[lane];
+    if (cause.transfer_stream == nobody) {
+        time_of(totals, cause.kind) += piece.end - piece.begin;
+        return;
+    }
+    const SimTime moving = std::clamp(moving_since(cause.transfer_stream), piece.begin, piece.end);
+    const bool collective = run_.streams[cause.transfer_stream].kind == OpKind::collective;
+    time_of(totals, collective ? TimeKind::waiting : TimeKind::bubble) += moving - piece.begin;
+    const SimTime exposed = piece.end - moving;
+    time_of(totals, exposed_kind(run_.label_of(cause.transfer_stream).group)) += exposed;
+    sum_of(cause.transfer_stream).exposed +=
+        static_cast<u128>(exposed.value()) * run_.binding.lanes[lane].multiplicity;
+}
+
+// Transfers that move at the end of a piece have moved since they began: any end is a change.
+void Accounting::charge_communication(std::uint32_t lane, Piece piece)
+{
+    SimTime since = piece.end;
+    const std::size_t count = run_.kind_of(lane).streams.size();
+    for (std::size_t s = 0; s < count; ++s)
+        if (run_.streams[run_.stream_index(lane, s)].state == HeadState::joined)
+            since = std::min(since, moving_since(run_.stream_index(lane, s)));
+    totals_[lane].communication_busy += piece.end - std::max(since, piece.begin);
+}
+
+// When the joined op at the head of `stream` began to move data; `never` if it does not yet.
+SimTime Accounting::moving_since(std::uint32_t stream) const
+{
+    const StreamState& op = run_.streams[stream];
+    if (op.kind == OpKind::exchange)
+        return op.parts_moving > 0 ? op.moving_since : never;
+    const Transfer& transfer = run_.transfers[op.transfer];
+    return transfer.state == TransferState::gathering ? never : transfer.start;
+}
+
+// The compute stream whose head was written first.
+std::uint32_t Accounting::next_compute_stream(std::uint32_t lane) const
+{
+    const LaneKind& kind = run_.kind_of(lane);
+    std::uint32_t next = nobody;
+    std::uint64_t next_order = 0;
+    for (std::size_t s = 0; s < kind.streams.size(); ++s) {
+        const std::uint32_t index = run_.stream_index(lane, s);
+        const StreamState& stream = run_.streams[index];
+        if (kind.streams[s].kind != StreamKind::compute || stream.state == HeadState::finished)
+            continue;
+        const std::uint64_t order =
+            std::uint64_t{stream.step} * kind.op_count + kind.op(s, stream.position).order;
+        if (next == nobody || order < next_order) {
+            next = index;
+            next_order = order;
+        }
+    }
+    return next;
+}
+
+Accounting::Cause Accounting::cause_of_idleness(std::uint32_t lane) const
+{
+    const std::uint32_t stream = next_compute_stream(lane);
+    return stream == nobody ? cause_at_the_end(lane) : cause_behind(lane, stream);
+}
+
+// Follows what the head of `stream` waits for. Each step leads to an op that was written earlier,
+// so this ends.
+Accounting::Cause Accounting::cause_behind(std::uint32_t lane, std::uint32_t stream) const
+{
+    const LaneKind& kind = run_.kind_of(lane);
+    for (;;) {
+        const StreamState& op = run_.streams[stream];
+        switch (op.state) {
+        case HeadState::waits_for_op:
+            stream = run_.stream_index(lane, op.blocking_stream);
+            continue;
+        case HeadState::waits_for_host:
+            stream = run_.stream_index(
+                lane,
+                kind.host.barrier_streams[run_.lanes[lane].host_segment % kind.host.barriers]);
+            continue;
+        case HeadState::waits_for_issue:
+        case HeadState::unchecked:
+            return {nobody, TimeKind::host};
+        case HeadState::joined:
+            return {stream, TimeKind::bubble};
+        case HeadState::running:
+        case HeadState::host_limited:
+            return {nobody, op.kind == OpKind::copy || op.phase == Phase::data ? TimeKind::data
+                                                                               : TimeKind::host};
+        case HeadState::finished:
+            return {};
+        }
+    }
+}
+
+// Nothing is left to compute: what else is going on, in the order of the rule.
+Accounting::Cause Accounting::cause_at_the_end(std::uint32_t lane) const
+{
+    Cause best;
+    int best_rank = 0;
+    const auto offer = [&](Cause cause, int rank) {
+        if (rank > best_rank) {
+            best = cause;
+            best_rank = rank;
+        }
+    };
+    const std::size_t count = run_.kind_of(lane).streams.size();
+    for (std::size_t s = 0; s < count; ++s) {
+        const std::uint32_t index = run_.stream_index(lane, s);
+        const StreamState& op = run_.streams[index];
+        if (op.state == HeadState::joined)
+            offer({index, TimeKind::bubble}, moving_since(index) < run_.now ? 3 : 2);
+        else if (op.state == HeadState::waits_for_issue)
+            offer({nobody, TimeKind::host}, 4);
+        else if (op.state == HeadState::running || op.state == HeadState::host_limited)
+            offer(cause_behind(lane, index), op.kind == OpKind::host ? 4 : 1);
+    }
+    return best;
+}
+
+Accounting::Sum& Accounting::sum_of(std::uint32_t stream)
+{
+    const Label& label = run_.label_of(stream);
+    return sums_[static_cast<std::size_t>(label.collective) * group_kind_count +
+                 static_cast<std::size_t>(label.group)];
+}
+
+void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes)
+{
+    const std::uint64_t ranks = run_.binding.lanes[run_.lane_of(stream)].multiplicity;
+    Sum& sum = sum_of(stream);
+    sum.count += ranks;
+    sum.bytes += static_cast<double>(bytes.value()) * static_cast<double>(ranks);
+    sum.transfer += static_cast<u128>((run_.now - began).value()) * ranks;
+    sum.waiting += static_cast<u128>((began - run_.streams[stream].start).value()) * ranks;
+}
+
+std::vector<LaneTotals> Accounting::lane_totals(SimTime step_time) const
+{
+    // A lane whose own step was shorter idles for the rest; one whose step was longer gives up idle
+    // time first.
+    static constexpr std::array giving = {
+        TimeKind::bubble,     TimeKind::waiting,    TimeKind::data,          TimeKind::host,
+        TimeKind::exposed_pp, TimeKind::exposed_dp, TimeKind::exposed_ep,    TimeKind::exposed_cp,
+        TimeKind::exposed_tp, TimeKind::slowdown,   TimeKind::other_compute, TimeKind::optimizer,
+        TimeKind::recompute,  TimeKind::backward,   TimeKind::forward};
+    static_assert(giving.size() == time_kind_count);
+
+    std::vector<LaneTotals> result = totals_;
+    for (std::size_t l = 0; l < result.size(); ++l) {
+        const LaneState& lane = run_.lanes[l];
+        result[l].peak_memory = std::max(result[l].peak_memory, lane.memory);
+        SimTime missing = step_time - (lane.ended - lane.opened);
+        for (const TimeKind kind : giving) {
+            SimTime& time = time_of(result[l], kind);
+            const SimTime change = std::max(missing, -time);
+            time += change;
+            missing -= change;
+        }
+    }
+    return result;
+}
+
+std::vector<TransferTotals> Accounting::transfer_totals() const
+{
+    std::vector<TransferTotals> result;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+        const Sum& sum = sums_[i];
+        if (sum.count == 0)
+            continue;
+        result.push_back({.collective = static_cast<CollectiveKind>(i / group_kind_count),
+                          .group = static_cast<GroupKind>(i % group_kind_count),
+                          .count = sum.count,
+                          .bytes = sum.bytes,
+                          .transfer_seconds = to_seconds_of_ranks(sum.transfer),
+                          .waiting_seconds = to_seconds_of_ranks(sum.waiting),
+                          .exposed_seconds = to_seconds_of_ranks(sum.exposed)});
+    }
+    return result;
+}
+
+} // namespace trainyard::engine

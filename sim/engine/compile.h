@@ -1,0 +1,96 @@
+#pragma once
+
+// A program made flat for running: per kind of lane the ops of one step by stream, with every event
+// resolved to the op that records it and every transfer to its place in the order of its group.
+//
+// Lanes are of one kind when they play one role and the same of their slots coincide (in a pipeline
+// of two stages the lane before and the lane behind are one). Ops are per kind, never per lane.
+
+#include "sim/program/binding.h"
+
+namespace trainyard::engine {
+
+// An op that must have finished: the one at `position` of a stream, of this step or the previous.
+struct StepWait {
+    std::uint32_t position = 0;
+    std::uint8_t stream = 0;
+    bool previous_step = false;
+};
+
+// One end of the messages that a lane exchanges with a neighbour over a channel in one direction.
+struct PartPlan {
+    std::uint32_t pipe = 0;    // of the kind
+    std::uint32_t ordinal = 0; // among the parts of this pipe in one step
+    PeerSlot peer{};
+    Direction direction = Direction::send;
+    CostId cost{};
+};
+
+struct FlatOp {
+    SimTime duration{};     // compute, copy, host; unscaled
+    SimTime issue_offset{}; // from the start of its host segment until the op may start
+    SimTime issue_rest{};   // from then until the last kernel is issued
+    std::uint32_t segment = 0;
+    std::uint32_t order = 0;   // in which the host issues
+    std::uint32_t ordinal = 0; // collective: among those of its group in one step
+    std::uint32_t wait_first = 0;
+    std::uint32_t part_first = 0;
+    CostId cost{};
+    LabelId label{};
+    MemoryEffectId memory{};
+    std::uint16_t wait_count = 0;
+    std::uint16_t part_count = 0;
+    std::uint16_t kernels = 1;
+    std::uint16_t micro_batch = BlockUse::no_index;
+    std::uint16_t layer = BlockUse::no_index;
+    OpKind kind = OpKind::compute;
+    Phase phase = Phase::other;
+    GroupSlot group{};
+    ScaleSlot scale{};
+    bool ends_segment = false; // the host goes on when it has finished
+};
+
+struct StreamPlan {
+    StreamId id{};
+    StreamKind kind = StreamKind::compute;
+    std::uint32_t op_first = 0;
+    std::uint32_t op_count = 0; // of one step
+};
+
+// The host runs through a step in segments; each but the last ends with an op that the host waits
+// for (a host op or one that blocks it). The last continues in the next step's first.
+struct HostPlan {
+    std::uint32_t barriers = 0;
+    std::vector<std::uint8_t> barrier_streams; // whose op ends segment i
+    SimTime after_last{};                      // host time behind the last barrier
+};
+
+struct LaneKind {
+    RoleId role{};
+    std::vector<StreamPlan> streams;
+    std::vector<FlatOp> ops; // by stream, then issue order
+    std::vector<StepWait> waits;
+    std::vector<PartPlan> parts;
+    std::vector<std::uint32_t> collectives_per_step; // by GroupSlot: of the communicator in it
+    std::vector<std::uint32_t> parts_per_step;       // by pipe of the kind
+    HostPlan host;
+    std::uint32_t op_count = 0;
+
+    const FlatOp& op(std::size_t stream, std::uint32_t position) const
+    {
+        return ops[streams[stream].op_first + position];
+    }
+};
+
+struct CompiledProgram {
+    std::vector<LaneKind> kinds;
+    std::vector<std::uint32_t> lane_kinds;      // by LaneId
+    std::vector<std::uint32_t> lane_pipe_first; // by LaneId, into lane_pipes
+    std::vector<std::uint32_t> lane_pipes;      // the pipe of all lanes behind one of a kind
+    std::uint32_t pipes = 0;                    // distinct (sender, receiver, channel)
+    std::uint32_t streams = 0;                  // most of any kind
+};
+
+CompiledProgram compile(const Program& program, const Binding& binding);
+
+} // namespace trainyard::engine

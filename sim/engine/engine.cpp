@@ -1,0 +1,32 @@
+#include "sim/engine/engine.h"
+
+namespace trainyard {
+
+template <>
+std::vector<EnumName<TimeKind>> enum_names<TimeKind>()
+{
+    using enum TimeKind;
+    return {{forward, "forward"},
+            {backward, "backward"},
+            {recompute, "recompute"},
+            {optimizer, "optimizer"},
+            {other_compute, "other_compute"},
+            {slowdown, "slowdown"},
+            {exposed_tp, "exposed_tp"},
+            {exposed_cp, "exposed_cp"},
+            {exposed_ep, "exposed_ep"},
+            {exposed_dp, "exposed_dp"},
+            {exposed_pp, "exposed_pp"},
+            {waiting, "waiting"},
+            {bubble, "bubble"},
+            {host, "host"},
+            {data, "data"}};
+}
+
+template <>
+std::vector<EnumName<Fidelity>> enum_names<Fidelity>()
+{
+    return {{Fidelity::alpha_beta, "alpha-beta"}, {Fidelity::bundle, "bundle"}};
+}
+
+} // namespace trainyard

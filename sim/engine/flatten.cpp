@@ -1,0 +1,211 @@
+#include "sim/engine/flatten.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace trainyard::engine {
+
+namespace {
+
+// Where an op lies: its stream (dense) and its position there.
+struct Place {
+    std::uint8_t stream = 0;
+    std::uint32_t position = 0;
+};
+
+class Flattener {
+public:
+    Flattener(const Program& program, const CostTable& costs, RoleId role,
+              const SlotAliases& aliases)
+        : program_(program), costs_(costs), role_(program.roles[role.value]), aliases_(aliases)
+    {
+        flat_.kind.role = role;
+        flat_.kind.collectives_per_step.resize(program.groups.size());
+        last_in_step_.resize(role_.event_count);
+        recorded_.resize(role_.event_count);
+    }
+
+    FlatRole flatten() &&
+    {
+        lay_out_streams();
+        find_last_records();
+        for (const BlockUse& use : role_.order)
+            for (const Op& op : program_.blocks[use.block.value].ops)
+                add(use, op);
+        finish();
+        return std::move(flat_);
+    }
+
+private:
+    template <class Visit>
+    void for_each_op(const Visit& visit) const
+    {
+        for (const BlockUse& use : role_.order)
+            for (const Op& op : program_.blocks[use.block.value].ops)
+                visit(use, op);
+    }
+
+    // Dense streams in the order of their ids; only those that the role uses.
+    void lay_out_streams()
+    {
+        std::vector<std::uint32_t> counts(program_.streams.size());
+        for_each_op([&](const BlockUse&, const Op& op) { ++counts[op.stream.value]; });
+        dense_.resize(counts.size());
+        std::uint32_t first = 0;
+        for (std::size_t s = 0; s < counts.size(); ++s) {
+            if (counts[s] == 0)
+                continue;
+            dense_[s] = static_cast<std::uint8_t>(flat_.kind.streams.size());
+            flat_.kind.streams.push_back(
+                {make_id<StreamId>(s), program_.streams[s].kind, first, counts[s]});
+            first += counts[s];
+        }
+        flat_.kind.op_count = first;
+        flat_.kind.ops.resize(first);
+        next_.resize(flat_.kind.streams.size());
+    }
+
+    EventId role_event(const BlockUse& use, LocalEvent event) const
+    {
+        return role_.events[use.event_first + event.value];
+    }
+
+    // The op that a wait for `event` means when none of its own step came before it.
+    void find_last_records()
+    {
+        std::vector<std::uint32_t> next(flat_.kind.streams.size());
+        for_each_op([&](const BlockUse& use, const Op& op) {
+            const std::uint8_t stream = dense_[op.stream.value];
+            const std::uint32_t position = next[stream]++;
+            if (op.record.valid())
+                last_in_step_[role_event(use, op.record).value] = Place{stream, position};
+        });
+    }
+
+    void add(const BlockUse& use, const Op& op)
+    {
+        const std::uint8_t stream = dense_[op.stream.value];
+        const std::uint32_t position = next_[stream]++;
+        FlatOp& flat = flat_.kind.ops[flat_.kind.streams[stream].op_first + position];
+        flat.kind = op.kind;
+        flat.phase = program_.labels[op.label.value].phase;
+        flat.order = order_++;
+        flat.cost = op.cost;
+        flat.label = op.label;
+        flat.memory = op.memory;
+        flat.kernels = op.kernels;
+        flat.micro_batch = use.micro_batch;
+        flat.layer = use.layer;
+        flat.group = op.group;
+        flat.scale = op.scale;
+        add_waits(use, op, stream, flat);
+        add_kind(use, op, flat);
+        issue(op, stream, flat);
+        if (op.record.valid())
+            recorded_[role_event(use, op.record).value] = Place{stream, position};
+    }
+
+    // An earlier op of the same stream has finished anyway.
+    void add_waits(const BlockUse& use, const Op& op, std::uint8_t stream, FlatOp& flat)
+    {
+        const Block& block = program_.blocks[use.block.value];
+        flat.wait_first = static_cast<std::uint32_t>(flat_.kind.waits.size());
+        for (std::size_t i = 0; i < op.wait_count; ++i) {
+            const EventId event = role_event(use, block.waits[op.wait_first + i]);
+            const bool earlier_here = recorded_[event.value].has_value();
+            const std::optional<Place>& place =
+                earlier_here ? recorded_[event.value] : last_in_step_[event.value];
+            if (place && place->stream != stream)
+                flat_.kind.waits.push_back({place->position, place->stream, !earlier_here});
+        }
+        flat.wait_count = static_cast<std::uint16_t>(flat_.kind.waits.size() - flat.wait_first);
+    }
+
+    void add_kind(const BlockUse& use, const Op& op, FlatOp& flat)
+    {
+        if (op.kind == OpKind::collective) {
+            flat.ordinal = flat_.kind.collectives_per_step[aliases_.groups[op.group.value]]++;
+            return;
+        }
+        if (op.kind != OpKind::exchange) {
+            flat.duration = costs_.compute[op.cost.value];
+            return;
+        }
+        const Block& block = program_.blocks[use.block.value];
+        flat.part_first = static_cast<std::uint32_t>(flat_.kind.parts.size());
+        flat.part_count = op.part_count;
+        for (std::size_t i = 0; i < op.part_count; ++i) {
+            const ExchangePart& part = block.parts[op.part_first + i];
+            const std::uint32_t pipe = pipe_of(part);
+            flat_.kind.parts.push_back({.pipe = pipe,
+                                        .ordinal = flat_.kind.parts_per_step[pipe]++,
+                                        .peer = part.peer,
+                                        .direction = part.direction,
+                                        .cost = part.cost});
+        }
+    }
+
+    std::uint32_t pipe_of(const ExchangePart& part)
+    {
+        const PipeEnd end{PeerSlot{aliases_.peers[part.peer.value]}, part.direction, part.channel};
+        auto& ends = flat_.pipe_ends;
+        const auto found = std::find(ends.begin(), ends.end(), end);
+        const auto index = static_cast<std::uint32_t>(found - ends.begin());
+        if (found == ends.end()) {
+            ends.push_back(end);
+            flat_.kind.parts_per_step.push_back(0);
+        }
+        return index;
+    }
+
+    // Compute and copies start with their first kernel, transfers join with their last; host ops
+    // start when the host gets there.
+    void issue(const Op& op, std::uint8_t stream, FlatOp& flat)
+    {
+        const SimTime per_kernel = costs_.host_per_kernel[static_cast<std::size_t>(flat.phase)];
+        const SimTime all =
+            op.kind == OpKind::host ? SimTime(0) : per_kernel * std::int64_t{op.kernels};
+        const bool transfers = op.kind == OpKind::collective || op.kind == OpKind::exchange;
+        const SimTime until_start = transfers || op.kernels == 0 ? all : std::min(all, per_kernel);
+        flat.segment = flat_.kind.host.barriers;
+        flat.issue_offset = host_clock_ + until_start;
+        flat.issue_rest = all - until_start;
+        host_clock_ += all;
+        if (op.kind == OpKind::host || op.blocks_host) {
+            flat.ends_segment = true;
+            ++flat_.kind.host.barriers;
+            flat_.kind.host.barrier_streams.push_back(stream);
+            host_clock_ = SimTime(0);
+        }
+    }
+
+    void finish()
+    {
+        flat_.kind.host.after_last = host_clock_;
+        auto& counts = flat_.kind.collectives_per_step;
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            counts[i] = counts[aliases_.groups[i]];
+    }
+
+    const Program& program_;
+    const CostTable& costs_;
+    const Role& role_;
+    const SlotAliases& aliases_;
+    FlatRole flat_;
+    std::vector<std::uint8_t> dense_;                // by StreamId
+    std::vector<std::uint32_t> next_;                // position, by dense stream
+    std::vector<std::optional<Place>> last_in_step_; // by EventId
+    std::vector<std::optional<Place>> recorded_;     // so far in this step
+    std::uint32_t order_ = 0;
+    SimTime host_clock_{}; // since the segment began
+};
+
+} // namespace
+
+FlatRole flatten(const Program& program, const CostTable& costs, RoleId role,
+                 const SlotAliases& aliases)
+{
+    return Flattener(program, costs, role, aliases).flatten();
+}
+
+} // namespace trainyard::engine

@@ -1,0 +1,40 @@
+#pragma once
+
+// When the host issues an op.
+//
+// The host runs through its program without looking at the device, except at barriers: host ops and
+// ops that block it. Between two barriers its clock is the time it left the last one plus the issue
+// time of the kernels since. So a lane needs no queue of issued ops: the number of barriers it has
+// passed and the time of the last tell all.
+
+#include "sim/engine/state.h"
+
+namespace trainyard::engine {
+
+// Barriers that the host must have passed before it comes to this op.
+inline std::uint32_t barriers_before(const LaneKind& kind, const FlatOp& op, std::uint32_t step)
+{
+    return step * kind.host.barriers + op.segment;
+}
+
+// When the op may start, as far as the host goes. Requires the host to be in the op's segment.
+inline SimTime issue_time(const LaneKind& kind, const FlatOp& op, std::uint32_t step,
+                          SimTime segment_began)
+{
+    SimTime earlier_steps{};
+    if (op.segment == 0 && step > 0)
+        earlier_steps = kind.host.barriers > 0 ? kind.host.after_last
+                                               : kind.host.after_last * std::int64_t{step};
+    return segment_began + earlier_steps + op.issue_offset;
+}
+
+// The earliest end of a compute or copy op whose first kernel is issued at `issued`: one mean
+// kernel time after its last kernel.
+inline SimTime earliest_end(const FlatOp& op, SimTime issued, SimTime duration)
+{
+    if (op.kernels == 0)
+        return issued;
+    return issued + op.issue_rest + duration / std::int64_t{op.kernels};
+}
+
+} // namespace trainyard::engine

@@ -1,0 +1,41 @@
+#pragma once
+
+// What communication beside it costs compute: a device share in whole parts of 2^20.
+
+#include "sim/program/binding.h"
+
+#include <algorithm>
+
+namespace trainyard::engine {
+
+inline constexpr std::uint32_t least_share = full_share / 20; // 0.05, rounded down
+
+// Share of a device that is left to compute while kernels hold `resident` of its SMs and move
+// `traffic`, both in parts of 2^20:   1 - sum(sm_share) - sum(traffic_share x rate / ceiling).
+constexpr std::uint32_t compute_share(std::uint64_t resident, std::uint64_t traffic)
+{
+    const std::uint64_t lost = resident + traffic;
+    return lost > full_share - least_share ? least_share
+                                           : full_share - static_cast<std::uint32_t>(lost);
+}
+
+// What one transfer adds to `traffic` at a rate <= its ceiling, rounded down.
+constexpr std::uint32_t traffic_of(const TransferCost& cost, ByteRate rate)
+{
+    if (cost.ceiling.value() == 0)
+        return 0;
+    return static_cast<std::uint32_t>(static_cast<u128>(cost.traffic_share) * rate.value() /
+                                      cost.ceiling.value());
+}
+
+// True if some transfer of the table slows compute.
+inline bool interferes(const CostTable& costs)
+{
+    return std::any_of(costs.transfers.begin(), costs.transfers.end(), [](const auto& variant) {
+        return std::any_of(variant.begin(), variant.end(), [](const TransferCost& cost) {
+            return cost.sm_share > 0 || cost.traffic_share > 0;
+        });
+    });
+}
+
+} // namespace trainyard::engine

@@ -1,0 +1,98 @@
+#pragma once
+
+// Everything that drains at a rate which others change: transfers over shared links, compute beside
+// communication. Not used where neither can happen (`disturbed` is false): there every end is known
+// at the start.
+//
+// Rates are settled once per instant, after all that happens at it. A rate that does not change is
+// not touched, so its event stays valid.
+
+#include "sim/engine/accounting.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/sharing.h"
+
+namespace trainyard::engine {
+
+class Rates {
+public:
+    Rates(RunState& run, EventQueue& queue, Accounting& accounting, Fidelity fidelity);
+
+    // Whether any end depends on rates that may change.
+    bool disturbed() const { return disturbed_; }
+
+    // A communication kernel takes or leaves SMs of a lane.
+    void add_resident(std::uint32_t lane, std::uint32_t sm_share);
+    void remove_resident(std::uint32_t lane, std::uint32_t sm_share);
+
+    // Compute of `duration` > 0, alone on the device, starts at the head of `stream`; its event
+    // comes when it has drained.
+    void start_compute(std::uint32_t stream, SimTime duration);
+    void end_compute(std::uint32_t stream) { draining_[stream].remaining = 0; }
+    bool drains(std::uint32_t stream) const
+    {
+        return disturbed_ && draining_[stream].remaining > 0;
+    }
+
+    // The work of a transfer begins to drain, or has drained.
+    void start_transfer(std::uint32_t transfer);
+    void end_transfer(std::uint32_t transfer);
+
+    // Grants rates for the time from now on.
+    void settle();
+
+    std::uint32_t share(std::uint32_t lane) const
+    {
+        return disturbed_ ? devices_[lane].share : full_share;
+    }
+
+    // The measured step begins for the links.
+    void open_links();
+    std::vector<LinkTotals> link_totals() const;
+    bool shares_links() const { return fidelity_ == Fidelity::bundle; }
+
+    // The transfers that drain at rate 0.
+    std::vector<std::uint32_t> stalled() const;
+
+private:
+    struct Device {
+        std::uint64_t resident = 0; // sum of SM shares
+        std::uint64_t traffic = 0;
+        std::uint32_t share = full_share;
+        bool dirty = false;
+    };
+    struct Draining {
+        u128 remaining = 0; // ps x 2^20
+        SimTime settled{};
+        std::uint32_t share = 0; // granted; 0 before the first grant
+    };
+    struct LinkUsage {
+        u128 work = 0; // byte-picoseconds-per-second x 2^16
+        double busiest = 0;
+    };
+
+    void mark(std::uint32_t lane);
+    void share_links();
+    void set_rate(Transfer& transfer, std::uint32_t id, ByteRate rate);
+    void settle_transfer(Transfer& transfer);
+    void set_traffic(Transfer& transfer, std::uint32_t traffic);
+    void add_traffic(std::uint32_t stream, std::uint32_t before, std::uint32_t after);
+    void note_loads();
+    void settle_device(std::uint32_t lane);
+
+    RunState& run_;
+    EventQueue& queue_;
+    Accounting& accounting_;
+    Fidelity fidelity_;
+    bool disturbed_;
+    std::vector<Device> devices_;       // by lane
+    std::vector<Draining> draining_;    // by stream
+    std::vector<std::uint32_t> dirty_;  // lanes
+    std::vector<std::uint32_t> moving_; // transfers over links that may be shared
+    bool moving_changed_ = false;
+    FairSharing sharing_;
+    std::vector<Demand> demands_;
+    std::vector<LinkUsage> usage_; // by LinkId
+    bool links_open_ = false;
+};
+
+} // namespace trainyard::engine

@@ -1,0 +1,60 @@
+#include "sim/engine/recorder.h"
+
+#include "sim/engine/host_issue.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace trainyard::engine {
+
+Recorder::Recorder(const RunState& run, const std::optional<RecordRequest>& request) : run_(run)
+{
+    if (!request || !request->lane)
+        return;
+    first_step_ = request->first_step;
+    const std::size_t lanes = run.lanes.size();
+    wanted_.resize(lanes);
+    segments_.resize(lanes);
+    for (std::size_t l = 0; l < lanes; ++l) {
+        wanted_[l] = request->lane(make_id<LaneId>(l)) ? 1 : 0;
+        if (wanted_[l] != 0)
+            segments_[l].push_back(run.binding.lanes[l].start);
+    }
+}
+
+void Recorder::add(std::uint32_t stream, SimTime moved_from, Bytes bytes, LaneId last_arriver)
+{
+    const StreamState& state = run_.streams[stream];
+    if (state.step < first_step_)
+        return;
+    const std::uint32_t lane = run_.lane_of(stream);
+    const LaneKind& kind = run_.kind_of(lane);
+    const FlatOp& op = run_.head(stream);
+    const SimTime segment_began = segments_[lane][barriers_before(kind, op, state.step)];
+    const bool collective = op.kind == OpKind::collective;
+    records_.push_back(
+        {.lane = LaneId{lane},
+         .stream = run_.plan_of(stream).id,
+         .label = op.label,
+         .kind = op.kind,
+         .micro_batch = op.micro_batch,
+         .layer = op.layer,
+         .step = state.step,
+         .group = collective ? run_.binding.lanes[lane].groups[op.group.value] : GroupId::none(),
+         .issued = issue_time(kind, op, state.step, segment_began),
+         .start = state.start,
+         .transfer_start = moved_from,
+         .end = run_.now,
+         .bytes = bytes,
+         .last_arriver = last_arriver});
+}
+
+std::vector<OpRecord> Recorder::take()
+{
+    std::stable_sort(records_.begin(), records_.end(), [](const OpRecord& a, const OpRecord& b) {
+        return std::tie(a.end, a.lane, a.stream) < std::tie(b.end, b.lane, b.stream);
+    });
+    return std::move(records_);
+}
+
+} // namespace trainyard::engine

@@ -1,0 +1,155 @@
+#include "sim/engine/simulation.h"
+
+#include "sim/engine/stall_report.h"
+
+#include <algorithm>
+
+namespace trainyard::engine {
+
+namespace {
+
+constexpr std::uint64_t ops_between_reports = 1U << 16;
+
+} // namespace
+
+Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control)
+    : control_(control),
+      run_(program, binding, control.steps),
+      table_(run_),
+      accounting_(run_),
+      rates_(run_, queue_, accounting_, control.fidelity),
+      recorder_(run_, control.record),
+      lanes_left_(run_.steps, static_cast<std::uint32_t>(run_.lanes.size())),
+      step_ends_(run_.steps)
+{}
+
+Checked<StepResult> Simulation::run()
+{
+    begin();
+    while (problems_.empty() && !queue_.empty()) {
+        run_.now = queue_.next_time();
+        run_instant();
+        keep_in_touch();
+    }
+    if (problems_.empty() && ops_ < all_ops_)
+        problems_ = stall_report(run_, table_, rates_.stalled());
+    if (!problems_.empty())
+        return tl::unexpected(std::move(problems_));
+    return result();
+}
+
+// Time 0: the heads of all streams.
+void Simulation::begin()
+{
+    for (std::uint32_t l = 0; l < run_.lanes.size(); ++l) {
+        const LaneKind& kind = run_.kind_of(l);
+        LaneState& lane = run_.lanes[l];
+        lane.memory = run_.program.roles[kind.role.value].static_memory;
+        lane.host_base = run_.binding.lanes[l].start;
+        lane.ended = lane.host_base;
+        if (run_.steps == 1) {
+            accounting_.open(lane);
+            lane.opened = lane.last = lane.host_base;
+        }
+        all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
+        ops_left_.insert(ops_left_.end(), run_.steps, kind.op_count);
+        if (kind.op_count > 0)
+            touch(l);
+        else
+            for (std::uint32_t step = 0; step < run_.steps; ++step)
+                end_of_step(l, step);
+    }
+    if (run_.steps == 1)
+        rates_.open_links();
+    run_instant();
+}
+
+void Simulation::run_instant()
+{
+    do {
+        while (!queue_.empty() && queue_.next_time() == run_.now)
+            handle(queue_.pop());
+        // Looking at a lane starts ops, which ends nothing and so makes no other lane dirty.
+        for (const std::uint32_t lane : dirty_) {
+            run_.lanes[lane].dirty = false;
+            look_at(lane);
+        }
+        dirty_.clear();
+    } while (problems_.empty() && !queue_.empty() && queue_.next_time() == run_.now);
+    if (rates_.disturbed())
+        rates_.settle();
+}
+
+void Simulation::handle(const Event& event)
+{
+    ++events_;
+    if ((event.target & transfer_bit) != 0) {
+        const std::uint32_t id = event.target & ~transfer_bit;
+        if (run_.transfers[id].version == event.version)
+            handle_transfer(id);
+        return;
+    }
+    StreamState& stream = run_.streams[event.target];
+    if (stream.version != event.version)
+        return;
+    if (stream.state == HeadState::waits_for_issue) {
+        touch(run_.lane_of(event.target));
+        stream.state = HeadState::unchecked;
+    } else if (stream.state == HeadState::running && rates_.drains(event.target)) {
+        device_done(event.target);
+    } else {
+        finish(event.target);
+    }
+}
+
+// Progress and cancel, now and then.
+void Simulation::keep_in_touch()
+{
+    if (ops_ < next_report_)
+        return;
+    next_report_ = ops_ + ops_between_reports;
+    control_.work.check();
+    control_.work.report("simulate", static_cast<double>(ops_), static_cast<double>(all_ops_));
+}
+
+StepResult Simulation::result()
+{
+    StepResult result;
+    for (std::size_t step = 1; step < step_ends_.size(); ++step)
+        step_ends_[step] = std::max(step_ends_[step], step_ends_[step - 1]);
+    result.step_ends = step_ends_;
+    result.step_time = step_ends_.back();
+    if (step_ends_.size() > 1)
+        result.step_time -= step_ends_[step_ends_.size() - 2];
+    result.lanes = accounting_.lane_totals(result.step_time);
+    const auto idle = [](const LaneTotals& totals) {
+        return totals.time[static_cast<std::size_t>(TimeKind::waiting)] +
+               totals.time[static_cast<std::size_t>(TimeKind::bubble)];
+    };
+    const auto critical =
+        std::min_element(result.lanes.begin(), result.lanes.end(),
+                         [&](const auto& a, const auto& b) { return idle(a) < idle(b); });
+    if (critical != result.lanes.end())
+        result.critical_lane =
+            make_id<LaneId>(static_cast<std::size_t>(critical - result.lanes.begin()));
+    for (const LaneState& lane : run_.lanes)
+        result.lane_ends.push_back(lane.ended);
+    result.transfers = accounting_.transfer_totals();
+    result.links = rates_.link_totals();
+    result.records = recorder_.take();
+    result.ops = ops_;
+    result.events = events_;
+    return result;
+}
+
+} // namespace trainyard::engine
+
+namespace trainyard {
+
+Checked<StepResult> run_reference(const Program& program, const Binding& binding,
+                                  const RunControl& control)
+{
+    return engine::Simulation(program, binding, control).run();
+}
+
+} // namespace trainyard

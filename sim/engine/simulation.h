@@ -1,0 +1,73 @@
+#pragma once
+
+// The run loop: instant by instant, first all ends of an instant, then who starts, again while new
+// events fall on the same instant, at last the rates from there on. So nothing depends on the order
+// within an instant.
+
+#include "sim/engine/accounting.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/rates.h"
+#include "sim/engine/recorder.h"
+#include "sim/engine/transfer_table.h"
+
+namespace trainyard::engine {
+
+class Simulation {
+public:
+    Simulation(const Program& program, const Binding& binding, const RunControl& control);
+
+    Checked<StepResult> run();
+
+private:
+    // simulation.cpp: the loop, instants, results
+    void begin();
+    void run_instant();
+    void handle(const Event& event);
+    void keep_in_touch();
+    StepResult result();
+
+    // simulation_ops.cpp: heads of streams from waiting to finished
+    void touch(std::uint32_t lane);
+    void look_at(std::uint32_t lane);
+    bool may_start(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
+    void start(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
+    void start_timed(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
+    void device_done(std::uint32_t stream);
+    void finish(std::uint32_t stream);
+    void finish_transfer_op(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
+    void next_head(std::uint32_t lane, std::uint32_t stream);
+    void end_of_step(std::uint32_t lane, std::uint32_t step);
+
+    // simulation_transfers.cpp: collectives and messages from arrival to delivery
+    void join(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
+    void join_collective(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
+    void join_message(std::uint32_t lane, std::uint32_t stream, const FlatOp& op,
+                      const PartPlan& part);
+    bool agree(std::uint32_t transfer, const TransferCost& cost, std::uint32_t stream);
+    void begin_transfer(std::uint32_t transfer);
+    void begin_part(std::uint32_t stream);
+    void end_part(std::uint32_t stream);
+    void handle_transfer(std::uint32_t transfer);
+    void deliver(std::uint32_t transfer);
+    std::uint32_t resident_share(std::uint32_t lane, const FlatOp& op) const;
+    const TransferCost& part_cost(std::uint32_t lane, const PartPlan& part) const;
+
+    const RunControl& control_;
+    RunState run_;
+    EventQueue queue_;
+    TransferTable table_;
+    Accounting accounting_;
+    Rates rates_;
+    Recorder recorder_;
+    std::vector<std::uint32_t> dirty_;      // lanes to look at
+    std::vector<std::uint32_t> ops_left_;   // lane x steps
+    std::vector<std::uint32_t> lanes_left_; // by step
+    std::vector<SimTime> step_ends_;
+    std::uint64_t ops_ = 0;
+    std::uint64_t all_ops_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t next_report_ = 0;
+    Problems problems_; // a mismatch ends the run
+};
+
+} // namespace trainyard::engine

@@ -1,0 +1,179 @@
+#include "sim/engine/host_issue.h"
+#include "sim/engine/simulation.h"
+
+#include <algorithm>
+
+namespace trainyard::engine {
+
+// Something happens on the lane now: accounts for the time until now and has the lane looked at.
+void Simulation::touch(std::uint32_t lane)
+{
+    LaneState& state = run_.lanes[lane];
+    if (state.last < run_.now) {
+        if (state.measured)
+            accounting_.charge(lane, rates_.share(lane));
+        state.last = run_.now;
+    }
+    if (!state.dirty) {
+        state.dirty = true;
+        dirty_.push_back(lane);
+    }
+}
+
+// Starts what may start on the lane now.
+void Simulation::look_at(std::uint32_t lane)
+{
+    const LaneKind& kind = run_.kind_of(lane);
+    const std::uint32_t first = run_.stream_index(lane, 0);
+    for (std::uint32_t s = 0; s < kind.streams.size(); ++s) {
+        StreamState& stream = run_.streams[first + s];
+        const bool waits =
+            stream.state == HeadState::unchecked || stream.state == HeadState::waits_for_host ||
+            (stream.state == HeadState::waits_for_op &&
+             run_.streams[first + stream.blocking_stream].done >= stream.blocking_count);
+        if (!waits)
+            continue;
+        const FlatOp& op = kind.op(s, stream.position);
+        if (may_start(lane, first + s, op))
+            start(lane, first + s, op);
+    }
+}
+
+// Whether waits are over and the host has come; else notes what is missing.
+bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
+{
+    const LaneKind& kind = run_.kind_of(lane);
+    StreamState& stream = run_.streams[index];
+    for (; stream.waits_passed < op.wait_count; ++stream.waits_passed) {
+        const StepWait& wait = kind.waits[op.wait_first + stream.waits_passed];
+        if (wait.previous_step && stream.step == 0)
+            continue;
+        const std::uint32_t step = wait.previous_step ? stream.step - 1U : stream.step;
+        const std::uint32_t needed = step * kind.streams[wait.stream].op_count + wait.position + 1;
+        if (run_.streams[run_.stream_index(lane, wait.stream)].done < needed) {
+            stream.state = HeadState::waits_for_op;
+            stream.blocking_stream = wait.stream;
+            stream.blocking_count = needed;
+            return false;
+        }
+    }
+    const LaneState& state = run_.lanes[lane];
+    const std::uint32_t barriers = barriers_before(kind, op, stream.step);
+    if (state.host_segment < barriers) {
+        stream.state = HeadState::waits_for_host;
+        return false;
+    }
+    if (state.host_segment > barriers)
+        return true; // issued before the host's last barrier
+    const SimTime issued = issue_time(kind, op, stream.step, state.host_base);
+    if (issued > run_.now) {
+        stream.state = HeadState::waits_for_issue;
+        queue_.push({issued, index, stream.version});
+        return false;
+    }
+    return true;
+}
+
+void Simulation::start(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
+{
+    StreamState& stream = run_.streams[index];
+    stream.start = run_.now;
+    stream.mark = run_.now;
+    stream.kind = op.kind;
+    stream.phase = op.phase;
+    if (op.memory.valid())
+        run_.lanes[lane].memory += run_.program.memory_effects[op.memory.value].at_start;
+    if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
+        join(lane, index, op);
+    else
+        start_timed(lane, index, op);
+}
+
+// Compute, copy, host.
+void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
+{
+    const LaneKind& kind = run_.kind_of(lane);
+    const LaneState& state = run_.lanes[lane];
+    StreamState& stream = run_.streams[index];
+    const SimTime duration = scaled(run_, lane, op.scale, op.duration);
+    stream.state = HeadState::running;
+    // Behind a barrier the host has issued everything before it, and long enough ago.
+    stream.earliest_end =
+        op.kind == OpKind::host || state.host_segment > barriers_before(kind, op, stream.step)
+            ? run_.now
+            : earliest_end(op, issue_time(kind, op, stream.step, state.host_base), duration);
+    if (rates_.disturbed() && op.kind == OpKind::compute && duration.value() > 0)
+        return rates_.start_compute(index, duration);
+    stream.mark = run_.now + duration;
+    queue_.push({std::max(stream.mark, stream.earliest_end), index, stream.version});
+}
+
+// Compute that others could slow has drained; its last kernels may not be issued yet.
+void Simulation::device_done(std::uint32_t index)
+{
+    StreamState& stream = run_.streams[index];
+    rates_.end_compute(index);
+    if (stream.earliest_end <= run_.now)
+        return finish(index);
+    touch(run_.lane_of(index));
+    stream.mark = run_.now;
+    stream.state = HeadState::host_limited;
+    queue_.push({stream.earliest_end, index, stream.version});
+}
+
+// The head of a stream has finished.
+void Simulation::finish(std::uint32_t index)
+{
+    const std::uint32_t lane = run_.lane_of(index);
+    touch(lane);
+    const FlatOp& op = run_.head(index);
+    LaneState& state = run_.lanes[lane];
+    if (op.memory.valid())
+        state.memory += run_.program.memory_effects[op.memory.value].at_end;
+    if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
+        finish_transfer_op(lane, index, op);
+    else if (recorder_.wants(lane))
+        recorder_.add(index, run_.streams[index].start, Bytes(0), LaneId::none());
+    if (op.ends_segment) {
+        ++state.host_segment;
+        state.host_base = run_.now;
+        if (recorder_.wants(lane))
+            recorder_.host_segment(lane);
+    }
+    next_head(lane, index);
+}
+
+void Simulation::next_head(std::uint32_t lane, std::uint32_t index)
+{
+    StreamState& stream = run_.streams[index];
+    const std::uint32_t step = stream.step;
+    ++ops_;
+    ++stream.done;
+    ++stream.version;
+    ++stream.position;
+    stream.waits_passed = 0;
+    stream.state = HeadState::unchecked;
+    if (stream.position == run_.plan_of(index).op_count) {
+        stream.position = 0;
+        if (++stream.step == run_.steps)
+            stream.state = HeadState::finished;
+    }
+    if (--ops_left_[lane * run_.steps + step] == 0)
+        end_of_step(lane, step);
+}
+
+// The last op of a lane's step has finished.
+void Simulation::end_of_step(std::uint32_t lane, std::uint32_t step)
+{
+    step_ends_[step] = std::max(step_ends_[step], run_.now);
+    const bool last_lane = --lanes_left_[step] == 0;
+    if (step == run_.steps - 1)
+        accounting_.close(run_.lanes[lane]);
+    if (step + 2 != run_.steps)
+        return;
+    accounting_.open(run_.lanes[lane]);
+    if (last_lane)
+        rates_.open_links();
+}
+
+} // namespace trainyard::engine

@@ -1,0 +1,142 @@
+#pragma once
+
+// What changes during a run: streams, lanes and transfers in progress. Plain arrays; the parts of
+// the engine that act on them are in files of their own.
+
+#include "sim/engine/compile.h"
+
+namespace trainyard::engine {
+
+inline constexpr std::uint32_t nobody = 0xffffffff;
+
+// What the op at the head of a stream is doing.
+enum class HeadState : std::uint8_t {
+    finished,        // no op left
+    unchecked,       // it just became the head
+    waits_for_op,    // `blocking_stream` must have finished `blocking_count` ops
+    waits_for_host,  // the host has not come so far, and when it will is not known yet
+    waits_for_issue, // for nothing but the host, which is at work: an event will come
+    running,         // compute, copy, host
+    host_limited,    // its device work is done, its last kernels not yet issued
+    joined           // collective, exchange: arrived
+};
+
+// A stream of a lane and its head op.
+struct StreamState {
+    SimTime start{}; // of the head op
+    SimTime mark{};  // running: when its device work ends (if known); exchange: when the last
+                     // of its parts started so far
+    SimTime earliest_end{};     // running: as far as the host goes
+    SimTime moving_since{};     // exchange: since when some part has been moving
+    std::uint32_t done = 0;     // ops finished, all steps
+    std::uint32_t position = 0; // of the head within its step
+    std::uint32_t blocking_count = 0;
+    std::uint32_t transfer = nobody;    // collective
+    std::uint32_t next_member = nobody; // collective: the stream that joined before
+    std::uint32_t version = 0;
+    std::uint16_t step = 0;
+    std::uint16_t waits_passed = 0;
+    std::uint16_t parts_pending = 0; // exchange
+    std::uint16_t parts_moving = 0;
+    HeadState state = HeadState::unchecked;
+    OpKind kind = OpKind::compute; // of the head, from its start on
+    Phase phase = Phase::other;
+    std::uint8_t blocking_stream = 0;
+};
+
+struct LaneState {
+    SimTime host_base{};            // when the current host segment began
+    SimTime last{};                 // its time is accounted for up to here
+    SimTime opened{};               // when the measured step began for this lane
+    SimTime ended{};                // when it ended
+    std::int64_t memory = 0;        // bytes now
+    std::uint32_t host_segment = 0; // barriers passed, all steps
+    std::uint32_t joined = 0;       // streams in state `joined`
+    bool measured = false;          // inside the measured step
+    bool dirty = false;             // in the list of lanes to look at
+};
+
+enum class TransferState : std::uint8_t {
+    gathering, // not all have arrived
+    latency,   // (and, where nothing can disturb it, all that follows)
+    moving,    // work drains
+    delivered  // an eager message, not yet received
+};
+
+// A collective or a message in progress.
+struct Transfer {
+    const TransferCost* cost = nullptr;
+    const std::vector<LinkUse>* links = nullptr;
+    u128 remaining = 0; // work
+    SimTime settled{};  // `remaining` is as of then
+    SimTime start{};    // when all who are needed had arrived; before that, the last to come
+    ByteRate rate{};    // while moving
+    LaneId last_arriver{};
+    std::uint32_t channel = 0;
+    std::uint32_t sequence = 0;  // in its channel
+    std::uint32_t next = nobody; // in its channel
+    std::uint32_t version = 0;
+    std::uint32_t scale = full_share; // of its work
+    std::uint32_t arrived = 0;
+    std::uint32_t first_member = nobody; // collective: streams that joined, linked
+    std::uint32_t sender = nobody;       // message: streams
+    std::uint32_t receiver = nobody;
+    std::uint32_t traffic = 0; // share of 2^20 that its senders' compute loses at `rate`
+    LabelId label{};           // of the first to arrive
+    TransferState state = TransferState::gathering;
+};
+
+struct RunState {
+    RunState(const Program& the_program, const Binding& the_binding, int step_count)
+        : program(the_program),
+          binding(the_binding),
+          steps(static_cast<std::uint32_t>(step_count)),
+          compiled(compile(the_program, the_binding)),
+          streams(the_binding.lanes.size() * compiled.streams),
+          lanes(the_binding.lanes.size())
+    {}
+
+    const LaneKind& kind_of(std::uint32_t lane) const
+    {
+        return compiled.kinds[compiled.lane_kinds[lane]];
+    }
+    std::uint32_t stream_index(std::uint32_t lane, std::size_t stream) const
+    {
+        return lane * compiled.streams + static_cast<std::uint32_t>(stream);
+    }
+    std::uint32_t lane_of(std::uint32_t stream) const { return stream / compiled.streams; }
+    const StreamPlan& plan_of(std::uint32_t stream) const
+    {
+        const std::uint32_t lane = lane_of(stream);
+        return kind_of(lane).streams[stream - lane * compiled.streams];
+    }
+    const FlatOp& head(std::uint32_t stream) const
+    {
+        const std::uint32_t lane = lane_of(stream);
+        return kind_of(lane).op(stream - lane * compiled.streams, streams[stream].position);
+    }
+    const Label& label_of(std::uint32_t stream) const
+    {
+        return program.labels[head(stream).label.value];
+    }
+
+    const Program& program;
+    const Binding& binding;
+    std::uint32_t steps = 1;
+    CompiledProgram compiled;
+    std::vector<StreamState> streams; // lane x compiled.streams + stream of its kind
+    std::vector<LaneState> lanes;
+    std::vector<Transfer> transfers; // a pool
+    SimTime now{};
+};
+
+// `value` times a scale slot of the lane (none: 1), rounded down to a picosecond.
+inline SimTime scaled(const RunState& run, std::uint32_t lane, ScaleSlot slot, SimTime value)
+{
+    if (!slot.valid())
+        return value;
+    const std::uint32_t scale = run.binding.lanes[lane].scales[slot.value];
+    return SimTime(static_cast<std::int64_t>(static_cast<u128>(value.value()) * scale >> 20));
+}
+
+} // namespace trainyard::engine
