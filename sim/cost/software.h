@@ -15,11 +15,15 @@ struct SoftwareClass {
     Seconds host_per_kernel_backward;
     double cuda_graph_factor = 0.1; // host time with CUDA graphs / without
 
-    KernelStyle kernels;           // copied to Partition::kernels
-    bool pads_vocabulary = true;   // to a multiple of 128 x tp
-    bool fp32_gradients = true;    // accumulated and reduced in fp32
-    bool sequence_parallel = true; // with tensor parallelism, unless the strategy says otherwise
-    bool overlaps_dp = true;       // defaults of the overlap options
+    KernelStyle kernels; // copied to Partition::kernels
+    // Kernels that add weight gradients to an fp32 sum also allocate a gradient per shape of weight
+    // that nobody fills (Transformer Engine).
+    bool spare_weight_gradients = false;
+    bool copies_into_buckets = false; // DDP holds gradients twice (PyTorch, unless told otherwise)
+    bool pads_vocabulary = true;      // to a multiple of 128 x tp
+    bool fp32_gradients = true;       // accumulated and reduced in fp32
+    bool sequence_parallel = true;    // with tensor parallelism, unless the strategy says otherwise
+    bool overlaps_dp = true;          // defaults of the overlap options
     bool overlaps_tp = false;
     bool overlaps_pp = true;
     double tp_exposed_share =

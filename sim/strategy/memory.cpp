@@ -65,12 +65,13 @@ StageMemory stage_memory(const Job& job, const std::vector<std::vector<HeldLayer
                     {"optimizer", states.optimizer},
                     {"unsharded", states.unsharded},
                     {"unreduced", states.unreduced},
+                    {"buckets", states.buckets},
                     {"activations", peak.activations},
                     {"logits", peak.logits},
-                    {"workspace", peak.workspace},
+                    {"workspace", peak.workspace + states.spare},
                     {"pipeline", pipeline_buffers(job, layers)}};
-    const Bytes coming_and_going =
-        memory.allocated() - states.parameters - states.gradients - states.optimizer;
+    const Bytes coming_and_going = memory.allocated() - states.parameters - states.gradients -
+                                   states.optimizer - states.buckets;
     memory.kinds["fragmentation"] = scaled(coming_and_going, fragmentation_share);
     return memory;
 }

@@ -13,6 +13,7 @@ namespace trainyard {
 //   unsharded, unreduced, buckets       whole layers gathered by FSDP, their gradients before they
 //                                       are reduced, DDP's copies of gradients
 //   activations, logits, workspace      kept for backward, of the head, and live inside a layer
+//                                       or its kernels
 //   pipeline                            tensors on their way between stages
 //   fragmentation                       held by the framework's allocator, in use by nobody
 //   communicators, context              outside the framework's allocator

@@ -21,6 +21,7 @@ struct ParameterSums {
     double root = 0;
     double layers = 0;
     double largest_layer = 0;
+    double head = 0;
 
     explicit ParameterSums(const std::vector<HeldLayer>& held)
     {
@@ -31,6 +32,8 @@ struct ParameterSums {
             (layer.in_root_unit() ? root : layers) += whole;
             if (!layer.in_root_unit())
                 largest_layer = std::max(largest_layer, whole);
+            if (layer.is_head())
+                head += whole;
         }
     }
 };
@@ -68,6 +71,10 @@ ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
         states.unreduced = rounded_up(bytes.parameters * (sums.root + sums.largest_layer) +
                                       bytes.gradients * sums.largest_layer);
     }
+    if (job.software.copies_into_buckets && job.strategy.zero == 0 && shard < whole)
+        states.buckets = states.gradients;
+    if (job.software.spare_weight_gradients)
+        states.spare = rounded_up(bytes.parameters * (sums.largest_layer + sums.head));
     return states;
 }
 

@@ -20,6 +20,8 @@ struct ModelStates {
     Bytes optimizer;
     Bytes unsharded; // FSDP: parameters of whole units gathered at once
     Bytes unreduced; // FSDP: whole gradients that wait for their reduction
+    Bytes buckets;   // DDP's copies of gradients
+    Bytes spare;     // gradients that kernels allocate and never fill, one per shape of weight
 };
 
 // States of one device that holds these layers. ZeRO-1 divides the optimizer's bytes by the ranks

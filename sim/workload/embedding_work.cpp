@@ -139,12 +139,16 @@ LayerWork head_work(const LayerShape& s)
     }
     const KernelStyle& style = s.partition.kernels;
     LayerWork work = finished(builder, style.head_launches - embedding_launches(style));
-    // What the norm reads, what the logits are made from, and the softmax in fp32.
+    // What the norm reads, what the logits are made from, and the softmax in fp32, to which
+    // backward adds the logits' gradient; or the logits alone, which turn into their gradient.
     const std::int64_t states = (s.model.final_norm ? 2 : 1) * s.width * s.split_tokens * s.hidden;
     const std::int64_t transform = s.model.bert_heads ? 3 * s.width * tokens * s.hidden : 0;
-    const Bytes kept(static_cast<std::uint64_t>(states + transform + 4 * tokens * vocabulary));
+    const std::int64_t per_logit = style.loss_in_place ? s.width : 4;
+    const Bytes kept(
+        static_cast<std::uint64_t>(states + transform + per_logit * tokens * vocabulary));
     work.saved = {kept, kept, kept};
-    work.transient = at_width(s, tokens * vocabulary); // the logits' gradient
+    if (!style.loss_in_place)
+        work.transient = at_width(s, tokens * vocabulary);
     return work;
 }
 

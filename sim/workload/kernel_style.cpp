@@ -43,6 +43,9 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
                    {.help = "device memory the loss crosses per logit, forward", .min = 0})
             .field("loss_bytes_per_logit_backward", &S::loss_bytes_per_logit_backward,
                    {.help = "device memory the loss crosses per logit, backward", .min = 0})
+            .field("loss_in_place", &S::loss_in_place,
+                   {.help = "the loss writes the logits' gradient over the logits and keeps no "
+                            "fp32 softmax"})
             .field("tp_beside_weight_gradient", &S::tp_beside_weight_gradient,
                    {.help = "backward TP collectives run beside the weight gradient's GEMM"})
             .field("one_copy_per_node", &S::one_copy_per_node,

@@ -39,6 +39,8 @@ struct KernelStyle {
     // Device memory crossed by the loss for each logit.
     double loss_bytes_per_logit_forward = 8;
     double loss_bytes_per_logit_backward = 6;
+    bool loss_in_place = false; // one kernel writes the logits' gradient over the logits; else an
+                                // fp32 softmax is kept beside it
 
     // Backward, TP collectives of an input's gradient run beside the weight gradient's GEMM.
     bool tp_beside_weight_gradient = false;

@@ -47,6 +47,9 @@ void add_attention_tensors(Tensors& tensors, const LayerShape& s)
         tensors.push_back({"attention_result", q, s.width});
         if (s.fp8())
             tensors.push_back({"attention_result_cast", q, 1});
+        // Attention across CP ranks keeps copies that are cut anew to balance the causal mask.
+        if (s.partition.cp > 1)
+            tensors.push_back({"context_parallel_copies", q + 2 * kv, s.width});
     }
     if (s.model.dropout)
         tensors.push_back({"attention_mask", h, 1});

@@ -96,6 +96,17 @@ TEST_CASE("ZeRO's stages hold what its paper says")
     CHECK(states(stage_of(request)) == 16 * 7.5e9 / 64);
 }
 
+TEST_CASE("DDP holds gradients twice when it copies them into buckets")
+{
+    JobRequest request = parameters_only(1'000'000'000, 8);
+    const Bytes once = stage_of(request).allocated();
+    request.software.copies_into_buckets = true;
+    CHECK(stage_of(request).allocated() - once == 2_GB);
+    request.devices = 1; // nothing to reduce
+    request.training.global_batch = 1;
+    CHECK(stage_of(request).allocated() == once);
+}
+
 TEST_CASE("the stages of a pipeline hold the model's parameters once")
 {
     JobRequest request = gpt_22b();

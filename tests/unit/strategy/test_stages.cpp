@@ -67,7 +67,7 @@ TEST_CASE("the embedding opens the first stage and the head closes the last")
     CHECK(roles(ends[2]) == std::vector{Role::head});
 }
 
-TEST_CASE("recomputed layers are spread over a device's chunks; embedding and head never are")
+TEST_CASE("recomputed layers are spread over a device's chunks, embedding and head never are")
 {
     Job job = job_of(1, 2); // five layers in each chunk
     job.training.recompute = Recompute::full;

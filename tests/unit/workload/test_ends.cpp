@@ -111,3 +111,15 @@ TEST_CASE("a convolution is a product whose rows grow with the batch")
     p.precision = Precision::tf32; // stored in four bytes
     CHECK(memory_bytes(layer_work(model, layers[0], p).forward) == 12 * output);
 }
+
+TEST_CASE("a loss in place needs 2 bytes per logit at its peak instead of 6")
+{
+    Partition p = partition(4096);
+    const auto peak = [&] {
+        const LayerWork head = work(llama_70b(), head_layer, p);
+        return head.saved.none + head.transient;
+    };
+    const Bytes softmax = peak();
+    p.kernels.loss_in_place = true;
+    CHECK(softmax - peak() == Bytes(4ULL * 4096 * 128256));
+}

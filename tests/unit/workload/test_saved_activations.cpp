@@ -62,6 +62,16 @@ TEST_CASE("context parallelism divides what a layer keeps, the square of scores 
     CHECK(value(m.saved().none) == whole / 4);
 }
 
+TEST_CASE("fused attention across context-parallel ranks keeps queries, keys and values twice")
+{
+    const Transformer llama = llama_70b();
+    Partition p = partition(8192);
+    const double whole = value(work(llama, dense_layer, p).saved.none);
+    p.cp = 4;
+    const double copies = 2.0 * (64 + 2 * 8) * 128;
+    CHECK(value(work(llama, dense_layer, p).saved.none) == whole / 4 + 8192 / 4 * copies);
+}
+
 TEST_CASE("a Llama layer keeps 2 (4 h + (2 a + 2 g) d + 3 f) bytes per token and the log-sum-exp")
 {
     const Transformer llama = llama_70b();
