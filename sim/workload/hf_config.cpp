@@ -3,13 +3,6 @@
 #include <fmt/format.h>
 
 namespace trainyard {
-namespace {
-
-// Beyond any model there will be; keeps products of sizes within 64 bits.
-constexpr std::int64_t largest_size = std::int64_t{1} << 30;
-
-} // namespace
-
 const Json* HfConfig::find(const Aliases& aliases, std::string& key)
 {
     const Json* found = nullptr;
@@ -26,7 +19,7 @@ const Json* HfConfig::find(const Aliases& aliases, std::string& key)
     return found;
 }
 
-std::optional<std::int64_t> HfConfig::number(const Aliases& aliases)
+std::optional<std::int64_t> HfConfig::number(const Aliases& aliases, std::int64_t largest)
 {
     std::string key;
     const Json* value = find(aliases, key);
@@ -36,18 +29,18 @@ std::optional<std::int64_t> HfConfig::number(const Aliases& aliases)
         error_at(key, fmt::format("expected a whole number, found {}", value->kind_name()));
         return std::nullopt;
     }
-    if (value->as_integer() < 1 || value->as_integer() > largest_size) {
+    if (value->as_integer() < 1 || value->as_integer() > largest) {
         error_at(key, fmt::format("{} is out of range", value->as_integer()),
-                 fmt::format("from 1 to {}", largest_size));
+                 fmt::format("from 1 to {}", largest));
         return std::nullopt;
     }
     return value->as_integer();
 }
 
-std::int64_t HfConfig::required(const Aliases& aliases)
+std::int64_t HfConfig::required(const Aliases& aliases, std::int64_t largest)
 {
     const std::size_t before = reader_.error_count();
-    if (const std::optional<std::int64_t> value = number(aliases))
+    if (const std::optional<std::int64_t> value = number(aliases, largest))
         return *value;
     if (reader_.error_count() == before)
         reader_.error(fmt::format("\"{}\" is missing", aliases.front()),

@@ -8,6 +8,8 @@
 namespace trainyard {
 namespace {
 
+constexpr std::int64_t largest_layers = 10000;
+
 const std::vector<std::string> encoder_decoders{"t5",    "mt5",    "umt5",    "longt5",  "bart",
                                                 "mbart", "marian", "pegasus", "whisper", "m2m_100"};
 
@@ -114,14 +116,14 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
 {
     Transformer t = family.base;
     t.hidden = config.required({"hidden_size", "n_embd", "n_embed", "d_model"});
-    t.layers = static_cast<int>(config.required({"num_hidden_layers", "n_layer", "num_layers"}));
+    t.layers = static_cast<int>(
+        config.required({"num_hidden_layers", "n_layer", "num_layers"}, largest_layers));
     t.vocabulary = config.required({"vocab_size"});
     read_attention(config, t);
     read_mlp(config, t);
     read_experts(config, t);
-    const auto positions = config.number({"max_position_embeddings", "n_positions", "n_ctx"});
     if (t.position == PositionKind::learned)
-        t.max_positions = positions.value_or(0);
+        t.max_positions = config.required({"max_position_embeddings", "n_positions", "n_ctx"});
     t.tied_embeddings = config.flag("tie_word_embeddings", t.tied_embeddings);
     t.activation = activation_of(config, t.activation);
     if (family.refine != nullptr)

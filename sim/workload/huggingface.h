@@ -23,9 +23,14 @@ public:
 
     explicit HfConfig(const Reader& reader) : reader_(reader) {}
 
-    // Absent or null gives nullopt; another kind of value, or one below 1, is reported.
-    std::optional<std::int64_t> number(const Aliases& aliases);
-    std::int64_t required(const Aliases& aliases); // 1 after having reported it missing
+    // Far beyond any model; keeps products of sizes within 64 bits.
+    static constexpr std::int64_t largest_size = std::int64_t{1} << 24;
+
+    // Absent or null gives nullopt; another kind of value, or one outside 1 to `largest`, is
+    // reported.
+    std::optional<std::int64_t> number(const Aliases& aliases, std::int64_t largest = largest_size);
+    // 1 after having reported it missing.
+    std::int64_t required(const Aliases& aliases, std::int64_t largest = largest_size);
     std::int64_t count(const Aliases& aliases, std::int64_t otherwise); // may be 0
     bool flag(const std::string& key, bool otherwise);
     double share(const std::string& key, double otherwise); // a number

@@ -3,6 +3,13 @@
 #include "sim/workload/model.h"
 
 namespace trainyard {
+namespace {
+
+// Far beyond any model; keep products of sizes within 64 bits.
+constexpr double largest_size = 1 << 24;
+constexpr double largest_count = 1e12;
+
+} // namespace
 
 template <>
 const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>()
@@ -11,18 +18,27 @@ const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>()
     static const auto table =
         FieldTable<M>("mixture_of_experts", "Experts in place of a layer's MLP.")
             .field("experts", &M::experts,
-                   {.help = "experts per layer", .min = 1, .required = true})
+                   {.help = "experts per layer", .min = 1, .max = largest_size, .required = true})
             .field("experts_per_token", &M::experts_per_token,
-                   {.help = "experts a token is sent to", .min = 1, .required = true})
+                   {.help = "experts a token is sent to",
+                    .min = 1,
+                    .max = largest_size,
+                    .required = true})
             .field("expert_ffn", &M::expert_ffn,
-                   {.help = "feed-forward size of one expert", .min = 1, .required = true})
+                   {.help = "feed-forward size of one expert",
+                    .min = 1,
+                    .max = largest_size,
+                    .required = true})
             .field("shared_expert_ffn", &M::shared_expert_ffn,
-                   {.help = "feed-forward size of all shared experts together; 0: none", .min = 0})
+                   {.help = "feed-forward size of all shared experts together; 0: none",
+                    .min = 0,
+                    .max = largest_size})
             .field("shared_expert_gate", &M::shared_expert_gate,
                    {.help = "a learned gate on the shared experts' output"})
             .field("leading_dense_layers", &M::leading_dense_layers,
-                   {.help = "layers before the first that may be MoE", .min = 0})
-            .field("every", &M::every, {.help = "every n-th layer after those is MoE", .min = 1});
+                   {.help = "layers before the first that may be MoE", .min = 0, .max = 10000})
+            .field("every", &M::every,
+                   {.help = "every n-th layer after those is MoE", .min = 1, .max = 10000});
     return table;
 }
 
@@ -32,20 +48,30 @@ const FieldTable<Transformer>& fields_of<Transformer>()
     using T = Transformer;
     static const auto table =
         FieldTable<T>("transformer", "A decoder or encoder stack.")
-            .field("hidden", &T::hidden, {.help = "hidden size", .min = 1, .required = true})
+            .field("hidden", &T::hidden,
+                   {.help = "hidden size", .min = 1, .max = largest_size, .required = true})
             .field("layers", &T::layers,
                    {.help = "transformer layers", .min = 1, .max = 10000, .required = true})
-            .field("heads", &T::heads, {.help = "query heads", .min = 1, .required = true})
+            .field("heads", &T::heads,
+                   {.help = "query heads", .min = 1, .max = largest_size, .required = true})
             .field("kv_heads", &T::kv_heads,
-                   {.help = "key and value heads; 0: as many as query heads", .min = 0})
+                   {.help = "key and value heads; 0: as many as query heads",
+                    .min = 0,
+                    .max = largest_size})
             .field("head_dim", &T::head_dim,
-                   {.help = "size of a head; 0: hidden / heads", .min = 0})
+                   {.help = "size of a head; 0: hidden / heads", .min = 0, .max = largest_size})
             .field("ffn", &T::ffn,
-                   {.help = "feed-forward size of a dense layer; 0: 4 x hidden", .min = 0})
+                   {.help = "feed-forward size of a dense layer; 0: 4 x hidden",
+                    .min = 0,
+                    .max = largest_size})
             .field("vocabulary", &T::vocabulary,
-                   {.help = "tokens of the vocabulary", .min = 1, .required = true})
-            .field("max_positions", &T::max_positions,
-                   {.help = "rows of the learned position embedding", .min = 0})
+                   {.help = "tokens of the vocabulary",
+                    .min = 1,
+                    .max = largest_size,
+                    .required = true})
+            .field(
+                "max_positions", &T::max_positions,
+                {.help = "rows of the learned position embedding", .min = 0, .max = largest_size})
             .field(
                 "sliding_window", &T::sliding_window,
                 {.help = "keys a query sees at most, in layers with a window; 0: none", .min = 0})
@@ -71,7 +97,7 @@ const FieldTable<Transformer>& fields_of<Transformer>()
             .field("head_fraction", &T::head_fraction,
                    {.help = "share of the tokens that reach the logits", .min = 0, .max = 1})
             .field("token_types", &T::token_types,
-                   {.help = "rows of the token type embedding", .min = 0})
+                   {.help = "rows of the token type embedding", .min = 0, .max = largest_size})
             .field("norms_per_layer", &T::norms_per_layer,
                    {.help = "1: one norm feeds attention and MLP; 2: one each; 4: after them too",
                     .min = 1,
@@ -94,26 +120,36 @@ const FieldTable<NativeLayer>& fields_of<NativeLayer>()
             .field("name", &L::name, {.help = "what it is called", .required = true})
             .field("repeat", &L::repeat,
                    {.help = "times it follows itself", .min = 1, .max = 100000})
-            .field("parameters", &L::parameters, {.help = "trained numbers", .min = 0})
+            .field("parameters", &L::parameters,
+                   {.help = "trained numbers", .min = 0, .max = largest_count})
             .field("rows", &L::rows,
                    {.help = "rows of its matrix product per sample (output pixels of a "
                             "convolution); 0: it has none",
-                    .min = 0})
+                    .min = 0,
+                    .max = largest_size})
             .field("columns", &L::columns,
-                   {.help = "columns of its matrix product (output channels)", .min = 0})
+                   {.help = "columns of its matrix product (output channels)",
+                    .min = 0,
+                    .max = largest_size})
             .field("inner", &L::inner,
-                   {.help = "inner size of its matrix product (input channels x kernel)", .min = 0})
+                   {.help = "inner size of its matrix product (input channels x kernel)",
+                    .min = 0,
+                    .max = largest_size})
             .field("output_elements", &L::output_elements,
-                   {.help = "numbers it hands on, per sample", .min = 0})
-            .field("activation_elements", &L::activation_elements,
-                   {.help = "numbers kept for backward, per sample", .min = 0})
-            .field("memory_passes", &L::memory_passes,
-                   {.help = "times its output crosses device memory, forward", .min = 0})
-            .field("memory_passes_backward", &L::memory_passes_backward,
-                   {.help = "times its output crosses device memory, backward", .min = 0})
-            .field("kernels", &L::kernels, {.help = "kernels launched forward", .min = 0})
+                   {.help = "numbers it hands on, per sample", .min = 0, .max = largest_count})
+            .field(
+                "activation_elements", &L::activation_elements,
+                {.help = "numbers kept for backward, per sample", .min = 0, .max = largest_count})
+            .field(
+                "memory_passes", &L::memory_passes,
+                {.help = "times its output crosses device memory, forward", .min = 0, .max = 1e4})
+            .field(
+                "memory_passes_backward", &L::memory_passes_backward,
+                {.help = "times its output crosses device memory, backward", .min = 0, .max = 1e4})
+            .field("kernels", &L::kernels,
+                   {.help = "kernels launched forward", .min = 0, .max = 1e4})
             .field("kernels_backward", &L::kernels_backward,
-                   {.help = "kernels launched backward", .min = 0});
+                   {.help = "kernels launched backward", .min = 0, .max = 1e4});
     return table;
 }
 
@@ -124,7 +160,7 @@ const FieldTable<LayerList>& fields_of<LayerList>()
         FieldTable<LayerList>("layer_list", "A model as a list of layers, front to back.")
             .field("layers", &LayerList::layers, {.help = "the layers", .required = true})
             .field("sample_elements", &LayerList::sample_elements,
-                   {.help = "numbers of one input sample", .min = 0});
+                   {.help = "numbers of one input sample", .min = 0, .max = largest_count});
     return table;
 }
 

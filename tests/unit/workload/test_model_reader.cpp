@@ -188,6 +188,18 @@ TEST_CASE("all problems of a config are reported at once")
     CHECK_THAT(pointers, Catch::Matchers::UnorderedEquals(expected));
 }
 
+TEST_CASE("sizes beyond any model are refused before work is made of them")
+{
+    const Problems deep = problems(R"({"model_type": "llama", "hidden_size": 8, "vocab_size": 8,
+        "num_hidden_layers": 1000000, "num_attention_heads": 1, "intermediate_size": 8})");
+    REQUIRE(deep.size() == 1);
+    CHECK(deep[0].pointer == "/num_hidden_layers");
+    CHECK(deep[0].hint == "from 1 to 10000");
+    CHECK(problems(R"({"format": "trainyard.model/1", "layer_list": {"layers":
+        [{"name": "a", "repeat": 2000000}]}})")[0]
+              .pointer == "/layer_list/layers/0/repeat");
+}
+
 TEST_CASE("sizes that contradict each other are refused")
 {
     const auto llama = [](const std::string& more) {
