@@ -2,6 +2,7 @@
 
 // How long things take on given hardware with given software, each alone.
 
+#include "sim/cost/collective_form.h"
 #include "sim/cost/profile.h"
 #include "sim/cost/software.h"
 #include "sim/topology/group_shape.h"
@@ -14,11 +15,14 @@ struct TransferTime {
     Seconds latency;       // at the smallest size
     Seconds total;         // T(S) >= latency
     double wire_bytes = 0; // leaving the busiest member, over its way out (NVLink, PCIe or NIC)
-    double sm_share = 0;   // of the device's SMs held by the kernel
+    double nic_bytes = 0;  // of one member's share of what leaves its domain
+    double sm_share = 0;   // of the device's SMs' work lost while the kernel is resident
     double traffic_share =
         0; // compute slowed by this share while data moves at full rate: phi x rate / fastest link
+    Algorithm algorithm = Algorithm::none;
 };
 
+// A value without hidden state: const members may run on any number of threads.
 class CostModel {
 public:
     explicit CostModel(Profile profile);
@@ -33,7 +37,8 @@ public:
     // Host time to issue one kernel.
     Seconds host_per_kernel(Phase phase, bool cuda_graphs) const;
 
-    // One rank, or zero bytes: all zero. Monotone in `size`.
+    // One rank, or zero bytes: all zero (a barrier has no bytes and takes its latency). Monotone in
+    // `size`. Measured knots where the profile has them for this shape, the closed form elsewhere.
     TransferTime collective(CollectiveKind kind, Bytes size, const GroupShape& shape,
                             Backend backend) const;
 
@@ -45,6 +50,16 @@ public:
     Seconds host_copy(Bytes size) const;
 
 private:
+    struct Timing {
+        Seconds latency;
+        Seconds total;
+        Algorithm algorithm;
+    };
+    Timing nccl_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    Timing gloo_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    const KnotTable* knots_for(CollectiveKind kind, const GroupShape& shape) const;
+    double sm_share(Bytes size, const GroupShape& shape, Algorithm algorithm) const;
+
     Profile profile_;
 };
 

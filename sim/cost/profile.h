@@ -1,13 +1,78 @@
 #pragma once
 
+// Everything that turns a program into times, in three layers that never mix: hardware (a device
+// and what joins it), software (a framework class), installation (this machine against others of
+// its kind).
+//
+// A value. Files are read by profile_library.h.
+
+#include "sim/cost/device.h"
+#include "sim/cost/knots.h"
+#include "sim/cost/network.h"
 #include "sim/cost/software.h"
 
 namespace trainyard {
 
-// Constants of the hardware, the software class and the installation.
+struct Hardware {
+    Device device;
+    FabricClass fabric;
+    NetworkClass network;
+    CollectiveForm collectives;
+    GlooClass gloo;
+    std::vector<KnotTable> knots;
+
+    bool operator==(const Hardware&) const = default;
+};
+
+// Where constants were measured; compared with a job's on use.
+struct Environment {
+    std::string date;
+    std::string host;
+    std::string driver;
+    std::string cuda;
+    std::string nccl;
+    std::string framework;
+    std::map<std::string, std::string>
+        variables; // NCCL_*, UCX_*, FI_*, CUDA_DEVICE_MAX_CONNECTIONS
+
+    bool operator==(const Environment&) const = default;
+};
+
+// This installation against others of its kind.
+struct Installation {
+    double factor = 1.0; // of GEMM and attention rates: clocks, power, cooling
+    Environment environment;
+    ProvenanceMap provenance;
+
+    bool operator==(const Installation&) const = default;
+};
+
 struct Profile {
     std::string name;
+    std::string description;
+    Hardware hardware;
     SoftwareClass software;
+    Installation installation;
+
+    bool operator==(const Profile&) const = default;
 };
+
+inline constexpr std::string_view profile_format = "trainyard.profile/1";
+
+template <>
+const FieldTable<Environment>& fields_of<Environment>();
+template <>
+const FieldTable<Installation>& fields_of<Installation>();
+
+// The whole profile with all layers in place; reading it gives the same value.
+Json to_json(const Profile& profile);
+
+// Every constant of the profile that came with a provenance, by dotted path
+// ("hardware.device.peak.bf16").
+ProvenanceMap provenance_of(const Profile& profile);
+
+// A copy in which the constant at `path` is `value`: bare, or with its provenance, in the form of
+// files. For fits and --set.
+Checked<Profile> with_override(Profile profile, const std::string& path, const Json& value);
 
 } // namespace trainyard

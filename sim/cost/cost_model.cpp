@@ -1,0 +1,217 @@
+#include "sim/cost/cost_model.h"
+
+#include "sim/cost/kernel_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+namespace {
+
+// Bytes leaving a member's NVLink domain (a member's share of what its domain sends), per byte of
+// the buffer.
+double crossing_factor(CollectiveKind kind, const GroupShape& shape)
+{
+    if (shape.domains <= 1)
+        return 0;
+    const double n = shape.ranks;
+    const double r = shape.ranks_per_domain;
+    switch (kind) {
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::barrier:
+        return (shape.domains == 2 ? 1 : 2 * (n - 1) / n) / r;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+        return (n - 1) / n / r;
+    case CollectiveKind::all_to_all:
+        return (n - r) / n;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive:
+        break;
+    }
+    return 1 / r;
+}
+
+// Bytes leaving a member over its fastest way out, per byte of the buffer.
+double wire_factor(CollectiveKind kind, const GroupShape& shape, Algorithm algorithm)
+{
+    if (shape.ranks_per_domain <= 1)
+        return crossing_factor(kind, shape);
+    if (algorithm == Algorithm::nvls)
+        return 1 + 1.0 / shape.ranks_per_domain;
+    return bus_factor(kind, shape.ranks);
+}
+
+bool close(Bandwidth a, Bandwidth b)
+{
+    return std::abs(a.value() - b.value()) <= 0.01 * std::max(a.value(), b.value());
+}
+
+// Do the link rates agree with those of the sweep? A changed link is no longer that machine.
+bool same_links(const KnotTable& table, const GroupShape& shape)
+{
+    const bool inside = shape.ranks_per_domain <= 1 || table.nvlink.value() <= 0 ||
+                        close(table.nvlink, shape.nvlink);
+    return inside && (shape.domains <= 1 || close(table.nic_rate, shape.network.nic_rate));
+}
+
+} // namespace
+
+CostModel::CostModel(Profile profile) : profile_(std::move(profile)) {}
+
+Seconds CostModel::kernel_time(const Kernel& kernel) const
+{
+    const ComputeContext context{&profile_.hardware.device, &profile_.software,
+                                 profile_.installation.factor};
+    const Seconds gaps = launch_gaps(kernel, profile_.hardware.device);
+    switch (kernel.kind) {
+    case KernelKind::gemm:
+        return gaps + gemm_time(kernel, context);
+    case KernelKind::attention:
+        return gaps + attention_time(kernel, context);
+    case KernelKind::memory_bound:
+        break;
+    }
+    return gaps + memory_time(kernel, context);
+}
+
+Seconds CostModel::kernel_time(const WorkList& kernels) const
+{
+    Seconds total(0);
+    for (const WorkItem& item : kernels)
+        if (const Kernel* kernel = std::get_if<Kernel>(&item))
+            total += kernel_time(*kernel);
+    return total;
+}
+
+Seconds CostModel::host_per_kernel(Phase phase, bool cuda_graphs) const
+{
+    const SoftwareClass& software = profile_.software;
+    const Seconds eager = phase == Phase::backward ? software.host_per_kernel_backward
+                                                   : software.host_per_kernel_forward;
+    return cuda_graphs ? eager * software.cuda_graph_factor : eager;
+}
+
+const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& shape) const
+{
+    const bool even = shape.ranks == shape.ranks_per_domain * shape.domains;
+    for (const KnotTable& table : profile_.hardware.knots) {
+        if (!even || table.collective != kind || table.backend != Backend::nccl ||
+            table.algorithm != "auto" || table.protocol != "auto" || table.in_place ||
+            table.ranks_per_domain != shape.ranks_per_domain || table.domains != shape.domains)
+            continue;
+        const bool whole_domain =
+            shape.domains <= 1 ||
+            (table.network == profile_.hardware.network.name &&
+             table.nics_per_domain == shape.network.nics * shape.nodes_per_domain &&
+             shape.ranks_per_domain == shape.gpus_per_node * shape.nodes_per_domain);
+        if (whole_domain && same_links(table, shape))
+            return &table;
+    }
+    return nullptr;
+}
+
+CostModel::Timing CostModel::nccl_timing(CollectiveKind kind, Bytes size,
+                                         const GroupShape& shape) const
+{
+    const Hardware& hardware = profile_.hardware;
+    const std::vector<TimeLine> lines =
+        time_lines(kind, shape, {&hardware.fabric, &hardware.network, &hardware.collectives});
+    const TimeLine& line = lowest(lines, size);
+    Timing timing{lowest(lines, Bytes(0)).alpha, line.at(size), line.algorithm};
+    if (const KnotTable* table = knots_for(kind, shape)) {
+        // A sweep from small sizes on replaces the form; one that starts at large sizes corrects it
+        // from there.
+        const Knot& first = table->samples.knots.front();
+        const bool whole = first.size <= Bytes(4096);
+        timing.latency = whole ? first.time : std::min(timing.latency, first.time);
+        if (whole || size >= first.size)
+            timing.total = time_at(table->samples, size);
+        else
+            timing.total = std::min(timing.total, first.time);
+    }
+    const bool all_to_all = kind == CollectiveKind::all_to_all;
+    const double in_situ =
+        shape.domains > 1
+            ? (all_to_all ? hardware.network.in_situ_all_to_all : hardware.network.in_situ)
+            : (all_to_all ? hardware.fabric.in_situ_all_to_all : hardware.fabric.in_situ);
+    timing.latency *= in_situ;
+    timing.total *= in_situ;
+    return timing;
+}
+
+// Rings of CPU threads over TCP, also inside a node: f steps' latency and
+// f S / min(limit of a communicator, share of the NIC).
+CostModel::Timing CostModel::gloo_timing(CollectiveKind kind, Bytes size,
+                                         const GroupShape& shape) const
+{
+    const GlooClass& gloo = profile_.hardware.gloo;
+    double rate = gloo.max_per_communicator.value();
+    if (shape.domains > 1 && shape.nic_rate_per_gpu().value() > 0)
+        rate = std::min(rate, shape.nic_rate_per_gpu().value() * shape.ranks_per_domain *
+                                  gloo.network_efficiency);
+    const double steps = std::max(1.0, std::ceil(std::log2(shape.ranks)));
+    const Seconds latency = gloo.latency * (kind == CollectiveKind::send_receive ? 1.0 : steps);
+    const double bytes = bus_factor(kind, shape.ranks) * static_cast<double>(size.value());
+    return {latency, latency + Seconds(bytes / rate), Algorithm::ring};
+}
+
+// NCCL opens channels with the size: one per 128 KiB of a rank's part, up to its maximum.
+double CostModel::sm_share(Bytes size, const GroupShape& shape, Algorithm algorithm) const
+{
+    const Hardware& hardware = profile_.hardware;
+    const int most =
+        algorithm == Algorithm::nvls ? hardware.fabric.sms_held_nvls : hardware.fabric.sms_held;
+    const double wanted =
+        std::ceil(static_cast<double>(size.value()) / shape.ranks / (128.0 * 1024));
+    const double held = std::min<double>(most, std::max(1.0, wanted));
+    return held / hardware.device.sms * hardware.device.sm_loss;
+}
+
+TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                                   Backend backend) const
+{
+    const bool barrier = kind == CollectiveKind::barrier;
+    if (shape.ranks <= 1 || (size == Bytes(0) && !barrier))
+        return {};
+    const Bytes moved = barrier ? Bytes(0) : size;
+    const bool nccl = backend == Backend::nccl;
+    const Timing timing = nccl ? nccl_timing(kind, moved, shape) : gloo_timing(kind, moved, shape);
+    TransferTime out;
+    out.latency = timing.latency;
+    out.total = barrier ? timing.latency : std::max(timing.total, timing.latency);
+    out.algorithm = timing.algorithm;
+    const double bytes = static_cast<double>(moved.value());
+    out.wire_bytes = bytes * wire_factor(kind, shape, timing.algorithm);
+    out.nic_bytes = bytes * crossing_factor(kind, shape);
+    if (!nccl)
+        return out;
+    out.sm_share = sm_share(moved, shape, timing.algorithm);
+    const double moving = (out.total - out.latency).value();
+    const Bandwidth fastest = profile_.hardware.device.nvlink.value() > 0
+                                  ? profile_.hardware.device.nvlink
+                                  : domain_rate(shape, profile_.hardware.fabric);
+    if (moving > 0 && fastest.value() > 0)
+        out.traffic_share = std::min(1.0, profile_.software.overlap_slowdown * out.wire_bytes /
+                                              moving / fastest.value());
+    return out;
+}
+
+TransferTime CostModel::send_receive(Bytes size, const GroupShape& pair, Backend backend) const
+{
+    GroupShape two = pair;
+    two.ranks = std::min(pair.ranks, 2);
+    two.ranks_per_domain = pair.domains > 1 ? 1 : two.ranks;
+    return collective(CollectiveKind::send_receive, size, two, backend);
+}
+
+Seconds CostModel::host_copy(Bytes size) const
+{
+    const Device& device = profile_.hardware.device;
+    if (size == Bytes(0) || !(device.host_copy.value() > 0))
+        return Seconds(0);
+    return device.host_copy_latency + size / device.host_copy;
+}
+
+} // namespace trainyard

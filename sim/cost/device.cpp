@@ -1,0 +1,195 @@
+#include "sim/cost/device.h"
+
+#include "sim/base/units.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+double AttentionEfficiency::at(AttentionKernel kernel) const
+{
+    switch (kernel) {
+    case AttentionKernel::sdpa:
+        return sdpa;
+    case AttentionKernel::sdpa_cudnn:
+        return sdpa_cudnn;
+    case AttentionKernel::flash1:
+        return flash1;
+    case AttentionKernel::triton:
+        return triton;
+    case AttentionKernel::cudnn:
+        return cudnn;
+    case AttentionKernel::flash2:
+    case AttentionKernel::unfused:
+        break;
+    }
+    return flash2;
+}
+
+namespace {
+
+template <class T>
+FieldTable<PerPrecision<T>> per_precision_table(const char* name, FieldInfo info)
+{
+    using P = PerPrecision<T>;
+    return FieldTable<P>(name, "One value per number format.")
+        .field("fp32", &P::fp32, info)
+        .field("tf32", &P::tf32, info)
+        .field("fp16", &P::fp16, info)
+        .field("bf16", &P::bf16, info)
+        .field("fp8", &P::fp8, info);
+}
+
+FieldInfo share(std::string help)
+{
+    return {.help = std::move(help), .min = 0, .max = 1};
+}
+
+} // namespace
+
+template <>
+const FieldTable<PerPrecision<FlopRate>>& fields_of<PerPrecision<FlopRate>>()
+{
+    static const auto table =
+        per_precision_table<FlopRate>("peak", {.help = "dense peak", .min = 0});
+    return table;
+}
+
+template <>
+const FieldTable<PerPrecision<double>>& fields_of<PerPrecision<double>>()
+{
+    static const auto table = per_precision_table<double>("efficiency", share("share of the peak"));
+    return table;
+}
+
+template <>
+const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>()
+{
+    using A = AttentionEfficiency;
+    static const auto table =
+        FieldTable<A>("attention", "Forward share of the 16-bit peak by kernel.")
+            .field("sdpa", &A::sdpa, share("PyTorch SDPA before 2.5"))
+            .field("sdpa_cudnn", &A::sdpa_cudnn, share("PyTorch SDPA since 2.5"))
+            .field("flash1", &A::flash1, share("FlashAttention 1"))
+            .field("flash2", &A::flash2, share("FlashAttention 2"))
+            .field("triton", &A::triton, share("Triton kernels of 2022-23"))
+            .field("cudnn", &A::cudnn, share("cuDNN, Transformer Engine"));
+    return table;
+}
+
+template <>
+const FieldTable<Device>& fields_of<Device>()
+{
+    using D = Device;
+    static const auto table =
+        FieldTable<D>("device", "Constants of one device model.")
+            .field("name", &D::name, {.help = "as topologies name it"})
+            .field("aliases", &D::aliases, {.help = "other names it is known by"})
+            .field("fabric", &D::fabric, {.help = "fabric class it comes with"})
+            .field("knots", &D::knots, {.help = "measured collectives of its nodes"})
+            .field("sms", &D::sms, {.help = "streaming multiprocessors", .min = 1, .max = 1024})
+            .field("peak", &D::peak, {.help = "dense peak by number format"})
+            .field("gemm_efficiency", &D::gemm_efficiency,
+                   {.help = "share of the peak that large GEMMs reach, hot, random data"})
+            .field("sustained_clock", &D::sustained_clock,
+                   {.help = "clock under training load / clock of the efficiencies",
+                    .min = 0.1,
+                    .max = 1.5})
+            .field("gemm_k_half", &D::gemm_k_half,
+                   {.help = "inner size at which a GEMM loses half", .min = 0})
+            .field("head_gemm", &D::head_gemm,
+                   {.help = "efficiency of the vocabulary projection / other GEMMs", .min = 0.01})
+            .field(
+                "square_gemm", &D::square_gemm,
+                {.help = "efficiency of unfused attention's products / other GEMMs", .min = 0.01})
+            .field("convolution", &D::convolution,
+                   {.help = "efficiency of convolutions / GEMMs", .min = 0.01})
+            .field("launch_gap", &D::launch_gap,
+                   {.help = "device idle per GEMM; half per other kernel", .min = 0})
+            .field("hbm_bandwidth", &D::hbm_bandwidth, {.help = "data sheet", .min = 0})
+            .field("hbm_efficiency", &D::hbm_efficiency,
+                   share("share of it that elementwise kernels reach"))
+            .field("hbm_gemm", &D::hbm_gemm, share("share of it that memory-bound GEMMs reach"))
+            .field("attention", &D::attention, {.help = "fused attention by kernel"})
+            .field("attention_backward", &D::attention_backward,
+                   {.help = "attention efficiency backward / forward", .min = 0.01, .max = 2})
+            .field("attention_half_length", &D::attention_half_length,
+                   {.help = "sequence length at which attention loses half", .min = 0})
+            .field("attention_head_96", &D::attention_head_96,
+                   share("attention factor for heads of 65 to 127"))
+            .field("attention_head_64", &D::attention_head_64,
+                   share("attention factor for heads up to 64"))
+            .field("nvlink", &D::nvlink, {.help = "line rate one way, all links", .min = 0})
+            .field("host_copy", &D::host_copy,
+                   {.help = "achieved between device and host, one way", .min = 0})
+            .field("host_copy_latency", &D::host_copy_latency, {.help = "of a copy", .min = 0})
+            .field("sm_loss", &D::sm_loss,
+                   share("compute lost per SM that a communication kernel holds"))
+            .field("memory", &D::memory, {.help = "as the driver reports it"})
+            .field("context_memory", &D::context_memory, {.help = "CUDA context and libraries"})
+            .field("communicator_memory", &D::communicator_memory,
+                   {.help = "NCCL buffers of one communicator"});
+    return table;
+}
+
+namespace {
+
+void warn_above(const Reader& reader, const char* field, double value, double limit,
+                const std::string& hint)
+{
+    if (value > limit)
+        reader.warn(fmt::format("\"{}\" is implausibly large", field), hint);
+}
+
+void warn_peaks(const Reader& reader, const Device& device)
+{
+    const double half = std::max(device.peak.fp16.value(), device.peak.bf16.value());
+    warn_above(reader, "peak", half, 20e15,
+               "the largest devices reach 2.5 PFLOP/s dense at 16 bit");
+    if (half > 0 && half < 1e12)
+        reader.warn("\"peak\" is implausibly small",
+                    fmt::format("{} at 16 bit? TFLOP/s is usual", to_display(FlopRate(half))));
+    if (device.peak.fp8.value() > 0 && device.peak.fp8.value() < half)
+        reader.warn("fp8 is slower than 16 bit", "dense peaks double from 16 to 8 bit");
+    if (half > 0 && device.peak.fp8.value() > 3 * half)
+        reader.warn("fp8 is more than three times as fast as 16 bit",
+                    "dense peaks double from 16 to 8 bit; is one figure with sparsity?");
+}
+
+} // namespace
+
+void check(const Reader& reader, const Device& device)
+{
+    const auto need = [&](bool given, const char* name) {
+        if (!given)
+            reader.error(fmt::format("\"{}\" is missing from device", name));
+    };
+    need(!device.name.empty(), "name");
+    need(device.sms > 0, "sms");
+    need(device.peak.fp16.value() > 0 || device.peak.bf16.value() > 0, "peak");
+    need(device.hbm_bandwidth.value() > 0, "hbm_bandwidth");
+    need(device.hbm_efficiency > 0, "hbm_efficiency");
+    need(device.memory.value() > 0, "memory");
+    for (const Precision p :
+         {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8})
+        if (device.peak.at(p).value() > 0 && !(device.gemm_efficiency.at(p) > 0))
+            reader.error(
+                fmt::format("\"gemm_efficiency\" of {} is missing from device", to_name(p)),
+                "every number format with a peak needs the share of it that is reached");
+    for (const AttentionKernel kernel :
+         {AttentionKernel::sdpa, AttentionKernel::sdpa_cudnn, AttentionKernel::flash1,
+          AttentionKernel::flash2, AttentionKernel::triton, AttentionKernel::cudnn})
+        if (!(device.attention.at(kernel) > 0))
+            reader.error(
+                fmt::format("\"attention\" of {} is missing from device", to_name(kernel)));
+    warn_peaks(reader, device);
+    warn_above(reader, "hbm_bandwidth", device.hbm_bandwidth.value(), 30e12,
+               "the fastest memories reach 8 TB/s");
+    warn_above(reader, "nvlink", device.nvlink.value(), 4e12,
+               "NVLink 5 carries 900 GB/s in each direction");
+    warn_above(reader, "launch_gap", device.launch_gap.value(), 1e-3, "2 to 5 us are usual");
+    warn_above(reader, "memory", static_cast<double>(device.memory.value()), 2e12,
+               "80 to 288 GB are usual");
+}
+
+} // namespace trainyard

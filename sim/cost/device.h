@@ -1,0 +1,107 @@
+#pragma once
+
+// Constants of one device model: the part of the hardware layer that no cable changes.
+
+#include "sim/cost/provenance.h"
+#include "sim/workload/kernel_style.h"
+
+namespace trainyard {
+
+// One value per number format of a GEMM.
+template <class T>
+struct PerPrecision {
+    T fp32{};
+    T tf32{};
+    T fp16{};
+    T bf16{};
+    T fp8{};
+
+    T at(Precision precision) const
+    {
+        switch (precision) {
+        case Precision::fp32:
+            return fp32;
+        case Precision::tf32:
+            return tf32;
+        case Precision::fp16:
+            return fp16;
+        case Precision::bf16:
+            return bf16;
+        case Precision::fp8:
+            return fp8;
+        }
+        return T{};
+    }
+    bool operator==(const PerPrecision&) const = default;
+};
+
+// Forward rate of a fused attention kernel as a share of the dense 16-bit peak, counting only the
+// operations it executes (causal: half), for long sequences and heads of 128.
+struct AttentionEfficiency {
+    double sdpa = 0;
+    double sdpa_cudnn = 0;
+    double flash1 = 0;
+    double flash2 = 0;
+    double triton = 0;
+    double cudnn = 0;
+
+    double at(AttentionKernel kernel) const; // unfused: that of flash2 (no such kernel is asked)
+    bool operator==(const AttentionEfficiency&) const = default;
+};
+
+struct Device {
+    std::string name; // as topologies name it: "H100-SXM5-80GB"
+    std::vector<std::string> aliases;
+    std::string fabric; // fabric class it comes with, e.g. "nvlink4"
+    std::string knots;  // measured collectives of its nodes, e.g. "h100"; empty: none
+
+    int sms = 0;
+    PerPrecision<FlopRate> peak;          // dense; 0: the device has no such units
+    PerPrecision<double> gemm_efficiency; // of the peak, large shapes, hot, random data
+    double sustained_clock = 1;           // clock under training load / clock of the efficiencies
+    double gemm_k_half = 0;               // inner size at which a GEMM loses half: k / (k + k_half)
+    double head_gemm = 1;                 // GEMM efficiency of the vocabulary projection / others
+    double square_gemm = 1;               // ... of unfused attention's batched products
+    double convolution = 1;               // ... of convolutions
+    Seconds launch_gap;                   // device idle per GEMM; half per other kernel
+
+    Bandwidth hbm_bandwidth;   // data sheet
+    double hbm_efficiency = 0; // of elementwise kernels
+    double hbm_gemm = 0.85;    // of a memory-bound GEMM
+
+    AttentionEfficiency attention;
+    double attention_backward = 1;    // efficiency backward / forward
+    double attention_half_length = 0; // sequence at which half is lost: s / (s + half)
+    double attention_head_96 = 1;     // factor for heads of 65 to 127
+    double attention_head_64 = 1;     // factor for heads up to 64
+
+    Bandwidth nvlink;    // line rate, one direction, all links; 0: none
+    Bandwidth host_copy; // achieved, one way
+    Seconds host_copy_latency;
+    double sm_loss = 1; // compute lost per SM that a communication kernel holds; below 1 where
+                        // waves leave SMs idle anyway
+
+    Bytes memory;              // as the driver reports it
+    Bytes context_memory;      // CUDA context and libraries
+    Bytes communicator_memory; // NCCL buffers of one communicator
+
+    ProvenanceMap provenance;
+
+    bool operator==(const Device&) const = default;
+};
+
+inline constexpr std::string_view device_format = "trainyard.device/1";
+
+template <>
+const FieldTable<PerPrecision<FlopRate>>& fields_of<PerPrecision<FlopRate>>();
+template <>
+const FieldTable<PerPrecision<double>>& fields_of<PerPrecision<double>>();
+template <>
+const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>();
+template <>
+const FieldTable<Device>& fields_of<Device>();
+
+// What is missing or contradicts itself (errors), and what is implausible (warnings).
+void check(const Reader& reader, const Device& device);
+
+} // namespace trainyard

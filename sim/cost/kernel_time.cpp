@@ -1,0 +1,144 @@
+#include "sim/cost/kernel_time.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace trainyard {
+namespace {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+// A rate that the precision's units reach; devices without such units run it at the next wider
+// format (fp8 as bf16, bf16 as fp16 on Volta, tf32 as fp32).
+FlopRate gemm_rate(Precision precision, const Device& device)
+{
+    const auto reached = [&](Precision p) {
+        return device.peak.at(p) * device.gemm_efficiency.at(p);
+    };
+    constexpr std::array wider{Precision::fp8, Precision::bf16, Precision::fp16, Precision::tf32,
+                               Precision::fp32};
+    auto candidate = std::find(wider.begin(), wider.end(), precision);
+    for (; candidate != wider.end(); ++candidate)
+        if (device.peak.at(*candidate).value() > 0)
+            return reached(*candidate);
+    return reached(device.peak.bf16.value() > 0 ? Precision::bf16 : Precision::fp16);
+}
+
+double use_efficiency(const Kernel& kernel, const ComputeContext& context)
+{
+    switch (kernel.use) {
+    case KernelUse::attention_square:
+        return context.device->square_gemm;
+    case KernelUse::expert:
+        if (kernel.gemm.batch == 1) // the router is a dense product
+            return 1;
+        return kernel.precision == Precision::fp8 ? context.software->expert_gemm_8
+                                                  : context.software->expert_gemm_16;
+    case KernelUse::head:
+        return context.device->head_gemm;
+    case KernelUse::convolution:
+        return context.device->convolution;
+    default:
+        return 1;
+    }
+}
+
+double traffic_factor(KernelUse use, const SoftwareClass& software)
+{
+    switch (use) {
+    case KernelUse::expert:
+        return software.moe_elementwise_factor;
+    case KernelUse::convolution:
+        return software.normalisation_factor;
+    case KernelUse::attention_square: // its passes are counted, not listed
+        return 1;
+    default:
+        return software.elementwise_factor;
+    }
+}
+
+double attention_efficiency(const AttentionShape& shape, const ComputeContext& context)
+{
+    const Device& device = *context.device;
+    double efficiency = device.attention.at(shape.kernel);
+    const std::int64_t head = (shape.head_dim + shape.value_dim + 1) / 2;
+    if (head <= 64)
+        efficiency *= device.attention_head_64;
+    else if (head < 128)
+        efficiency *= device.attention_head_96;
+    const double length = static_cast<double>(shape.key_length);
+    efficiency *= length / (length + device.attention_half_length);
+    if (shape.backward)
+        efficiency *= device.attention_backward;
+    if (shape.query_length < shape.key_length)
+        efficiency *= context.software->attention_across_cp;
+    return efficiency;
+}
+
+} // namespace
+
+double wave_utilisation(const GemmShape& shape, int sms)
+{
+    struct Tile {
+        std::int64_t rows;
+        std::int64_t columns;
+        double penalty;
+    };
+    constexpr std::array<Tile, 4> tiles{
+        {{256, 128, 1.0}, {128, 128, 0.93}, {128, 64, 0.8}, {64, 64, 0.6}}};
+    const double elements = static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                            static_cast<double>(shape.batch);
+    double best = 0;
+    for (const Tile& tile : tiles) {
+        const std::int64_t count =
+            ceil_div(shape.m, tile.rows) * ceil_div(shape.n, tile.columns) * shape.batch;
+        const double swept = static_cast<double>(tile.rows * tile.columns) *
+                             static_cast<double>(ceil_div(count, sms)) * sms;
+        best = std::max(best, tile.penalty * elements / swept);
+    }
+    return best;
+}
+
+Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
+{
+    const GemmShape& shape = kernel.gemm;
+    const Device& device = *context.device;
+    const double k = static_cast<double>(shape.k);
+    double efficiency = use_efficiency(kernel, context) * device.sustained_clock * context.clock;
+    if (kernel.use != KernelUse::convolution)
+        efficiency *= wave_utilisation(shape, device.sms) * k / (k + device.gemm_k_half);
+    const FlopRate rate = gemm_rate(kernel.precision, device) * efficiency;
+    const Flops work(2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * k *
+                     static_cast<double>(shape.batch));
+    return std::max(work / rate, kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
+}
+
+Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
+{
+    const Device& device = *context.device;
+    const FlopRate peak = std::max(device.peak.bf16, device.peak.fp16);
+    const double share = std::min(1.0, attention_efficiency(kernel.attention, context) *
+                                           device.sustained_clock * context.clock);
+    return std::max(hardware_flops(kernel) / (peak * share),
+                    kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
+}
+
+Seconds memory_time(const Kernel& kernel, const ComputeContext& context)
+{
+    return kernel.bytes / (context.device->hbm_bandwidth * context.device->hbm_efficiency) *
+           traffic_factor(kernel.use, *context.software);
+}
+
+Seconds launch_gaps(const Kernel& kernel, const Device& device)
+{
+    if (kernel.launches == 0)
+        return Seconds(0);
+    const double first = kernel.kind == KernelKind::gemm ? 1.0 : 0.5;
+    return device.launch_gap * (first + 0.5 * (kernel.launches - 1));
+}
+
+} // namespace trainyard

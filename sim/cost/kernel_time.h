@@ -1,0 +1,38 @@
+#pragma once
+
+// How long a device computes: GEMM, fused attention, memory-bound kernels.
+
+#include "sim/cost/device.h"
+#include "sim/cost/software.h"
+#include "sim/workload/kernel.h"
+
+namespace trainyard {
+
+// What a kernel's time depends on besides its shape.
+struct ComputeContext {
+    const Device* device = nullptr;
+    const SoftwareClass* software = nullptr;
+    double clock = 1; // installation factor: of GEMM and attention rates
+};
+
+// Share of the device's SM time that a GEMM's tiles use: the best over four tile sizes of
+//   penalty x m n batch / (Tm Tn waves SMs),   waves = ceil(tiles / SMs)
+// so that a last, partial wave costs as much as a full one (NVIDIA, "Matrix multiplication
+// background"). Tiles 256x128, 128x128, 128x64, 64x64 with penalties 1, 0.93, 0.8, 0.6.
+double wave_utilisation(const GemmShape& shape, int sms);
+
+// max(2 m n k batch / (peak x efficiency x waves x k / (k + k_half)), bytes / HBM). Convolutions
+// (as implicit GEMMs) take their own efficiency and neither waves nor ramp.
+Seconds gemm_time(const Kernel& kernel, const ComputeContext& context);
+
+// Operations executed / (16-bit peak x efficiency(kernel, head size, direction) x s / (s + half)),
+// at least the bytes' time.
+Seconds attention_time(const Kernel& kernel, const ComputeContext& context);
+
+// bytes x traffic factor of the software / (HBM x efficiency).
+Seconds memory_time(const Kernel& kernel, const ComputeContext& context);
+
+// Device idle around the launches of one kernel: a gap for a GEMM, half a gap for others.
+Seconds launch_gaps(const Kernel& kernel, const Device& device);
+
+} // namespace trainyard

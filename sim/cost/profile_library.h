@@ -1,0 +1,58 @@
+#pragma once
+
+// Profiles and their parts as files: the shipped set and the user's own.
+//
+// A folder of profiles holds devices/, fabrics/, networks/, collectives/, knots/ and software/, one
+// file per part, and profiles that name the parts they are made of. A part of a profile is the name
+// or path of such a file, an object in place, or an object with "base" that changes some constants
+// of a file.
+
+#include "sim/cost/profile.h"
+#include "sim/topology/topology.h"
+
+#include <filesystem>
+
+namespace trainyard {
+
+using Folders = std::vector<std::filesystem::path>; // earlier ones win
+
+// calibrate/profiles of this program.
+Folders shipped_profiles();
+
+struct ProfileFile {
+    Profile profile;
+    Problems warnings; // implausible values
+};
+
+// A profile by name ("h100-sxm-ndr400") or path (with a slash or ".json"). Everything is checked;
+// an unknown name lists what exists. Throws WorldError when a file cannot be read.
+Checked<ProfileFile> load_profile(const std::string& name_or_path,
+                                  const Folders& folders = shipped_profiles());
+
+// What a profile is put together from when a scenario names none.
+struct ProfileRequest {
+    std::string device;   // device model of the topology
+    std::string fabric;   // empty: the one the device comes with
+    NodeNetwork network;  // by name, else by transport and rate; transport none: NDR, never used
+    std::string software; // class name
+};
+
+// Hardware defaults of this device, network and software; installation factor 1.
+Checked<Profile> assemble(const ProfileRequest& request,
+                          const Folders& folders = shipped_profiles());
+
+// A software class by name.
+Checked<SoftwareClass> load_software(const std::string& name,
+                                     const Folders& folders = shipped_profiles());
+
+// Names of what the folders hold, sorted.
+std::vector<std::string> known_profiles(const Folders& folders = shipped_profiles());
+std::vector<std::string> known_devices(const Folders& folders = shipped_profiles());
+std::vector<std::string> known_networks(const Folders& folders = shipped_profiles());
+std::vector<std::string> known_software(const Folders& folders = shipped_profiles());
+
+// Where a profile and the cluster it is used for disagree (device model, kind of links, network):
+// warnings.
+Problems mismatches(const Profile& profile, const Topology& topology);
+
+} // namespace trainyard

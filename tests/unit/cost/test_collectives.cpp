@@ -1,0 +1,426 @@
+#include "sim/base/random.h"
+#include "tests/unit/cost/support.h"
+
+#include <array>
+
+using namespace trainyard;
+using namespace trainyard::literals;
+
+namespace {
+
+Seconds time_of(const CostModel& model, CollectiveKind kind, Bytes size, const GroupShape& shape)
+{
+    return model.collective(kind, size, shape, Backend::nccl).total;
+}
+
+constexpr std::array all_kinds{CollectiveKind::all_reduce,     CollectiveKind::all_gather,
+                               CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+                               CollectiveKind::broadcast,      CollectiveKind::reduce,
+                               CollectiveKind::send_receive};
+
+} // namespace
+
+TEST_CASE("the closed form gives the times of an independent implementation")
+{
+    // Computed outside this program from the same constants, to six digits: microseconds at
+    // 1 KiB, 1 MiB, 16 MiB and 256 MiB.
+    struct Vector {
+        CollectiveKind kind;
+        int per_domain;
+        int domains;
+        const char* device;
+        const char* network;
+        int nics;
+        double nic_GBps;
+        std::array<double, 4> us;
+    };
+    const std::array<Vector, 14> vectors{{
+        {CollectiveKind::all_reduce,
+         8,
+         1,
+         "A100",
+         "ndr400",
+         0,
+         0,
+         {21.4385, 44.8744, 236.798, 2166.36}},
+        {CollectiveKind::all_reduce,
+         8,
+         1,
+         "H100",
+         "ndr400",
+         0,
+         0,
+         {16.3267, 28.0086, 117.471, 1083.73}},
+        {CollectiveKind::all_gather,
+         8,
+         1,
+         "H100",
+         "ndr400",
+         0,
+         0,
+         {10.4015, 17.2554, 69.7202, 732.424}},
+        {CollectiveKind::reduce_scatter,
+         4,
+         1,
+         "B200",
+         "ndr400",
+         0,
+         0,
+         {11.0322, 15.8201, 51.9837, 370.338}},
+        {CollectiveKind::all_to_all,
+         8,
+         1,
+         "H100",
+         "ndr400",
+         0,
+         0,
+         {8.51093, 15.9512, 73.4208, 758.663}},
+        {CollectiveKind::all_reduce,
+         72,
+         1,
+         "B200",
+         "ndr400",
+         0,
+         0,
+         {44.6084, 52.9096, 156.09, 919.531}},
+        {CollectiveKind::all_reduce,
+         8,
+         2,
+         "H100",
+         "ndr400",
+         8,
+         50,
+         {33.134, 71.8417, 203.579, 1165.88}},
+        {CollectiveKind::all_reduce,
+         8,
+         16,
+         "H100",
+         "ndr400",
+         8,
+         50,
+         {83.5404, 210.8, 505.399, 2149.28}},
+        {CollectiveKind::all_gather,
+         8,
+         8,
+         "H100",
+         "ndr400",
+         8,
+         50,
+         {186.441, 193.535, 247.775, 940.757}},
+        {CollectiveKind::all_reduce,
+         1,
+         8,
+         "H100",
+         "ndr400",
+         1,
+         50,
+         {55.1386, 290.132, 869.608, 10141.2}},
+        {CollectiveKind::all_to_all,
+         8,
+         4,
+         "H100",
+         "ndr400",
+         8,
+         50,
+         {82.8922, 118.081, 396.475, 4811.53}},
+        {CollectiveKind::send_receive,
+         1,
+         2,
+         "A100",
+         "hdr200",
+         1,
+         25,
+         {19.5133, 114.139, 777.079, 11373.2}},
+        {CollectiveKind::all_reduce,
+         8,
+         2,
+         "A100",
+         "roce100",
+         8,
+         12.5,
+         {38.048, 88.7275, 365.936, 3014.97}},
+        {CollectiveKind::broadcast,
+         8,
+         2,
+         "A100",
+         "hdr200",
+         8,
+         25,
+         {23.4438, 50.7213, 195.291, 1519.81}},
+    }};
+    constexpr std::array sizes{1_KiB, 1_MiB, 16_MiB, 256_MiB};
+    for (const Vector& v : vectors) {
+        const CostModel model(bare_form(assembled(v.device, v.network)));
+        const GroupShape shape = whole_domains(model.profile(), v.per_domain, v.domains, v.nics,
+                                               Bandwidth(v.nic_GBps * 1e9));
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            INFO(to_name(v.kind) << " " << v.per_domain << " x " << v.domains << " " << v.device
+                                 << ", " << sizes[i].value() << " B");
+            CHECK_THAT(time_of(model, v.kind, sizes[i], shape).value() * 1e6,
+                       WithinRel(v.us[i], 2e-5));
+        }
+    }
+}
+
+TEST_CASE("one rank has nobody to talk to, and no bytes take no time")
+{
+    const CostModel model(assembled("H100"));
+    GroupShape alone;
+    const GroupShape eight = whole_domains(model.profile(), 8, 1, 8, 50_GBps);
+    for (const CollectiveKind kind : all_kinds) {
+        CHECK(time_of(model, kind, 1_GiB, alone) == Seconds(0));
+        CHECK(time_of(model, kind, 0_B, eight) == Seconds(0));
+    }
+    CHECK(model.collective(CollectiveKind::barrier, 0_B, eight, Backend::nccl).total > Seconds(0));
+    CHECK(model.collective(CollectiveKind::barrier, 0_B, alone, Backend::nccl).total == Seconds(0));
+}
+
+TEST_CASE(
+    "a larger buffer never takes less time, whatever the group, and never less than its latency")
+{
+    Random random(7);
+    for (const char* device : {"A100", "H100", "B200", "GB200"}) {
+        const CostModel model(assembled(device));
+        for (int trial = 0; trial < 40; ++trial) {
+            const int per_domain = 1 << random.integer(0, 3);
+            const int domains = 1 << random.integer(0, 5);
+            const GroupShape shape =
+                whole_domains(model.profile(), per_domain, domains, per_domain, 50_GBps);
+            const Backend backend = random.uniform() < 0.2 ? Backend::gloo : Backend::nccl;
+            for (const CollectiveKind kind : all_kinds) {
+                Seconds before(0);
+                for (std::uint64_t size = 1; size < (std::uint64_t{1} << 34); size = size * 3 + 1) {
+                    const TransferTime now = model.collective(kind, Bytes(size), shape, backend);
+                    INFO(device << " " << to_name(kind) << " " << per_domain << " x " << domains
+                                << " " << size);
+                    CHECK(now.total >= before);
+                    CHECK(now.total >= now.latency);
+                    before = now.total;
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("twice the link rates halve the bandwidth part of the form and leave the latency")
+{
+    Profile profile = bare_form(assembled("A100", "hdr200"));
+    Profile fast = profile;
+    fast.hardware.fabric.line_rate *= 2;
+    const CostModel slow_model(profile);
+    const CostModel fast_model(fast);
+    for (const int domains : {1, 2, 4}) {
+        const GroupShape slow = whole_domains(profile, 8, domains, 8, 25_GBps);
+        const GroupShape quick = whole_domains(fast, 8, domains, 8, 50_GBps);
+        for (const CollectiveKind kind : all_kinds) {
+            // At a gigabyte both are on the simple line of the same algorithm.
+            const TransferTime a = slow_model.collective(kind, 8_GiB, slow, Backend::nccl);
+            const TransferTime b = fast_model.collective(kind, 8_GiB, quick, Backend::nccl);
+            CHECK(a.latency == b.latency);
+            const double slope_a =
+                (a.total - slow_model.collective(kind, 4_GiB, slow, Backend::nccl).total).value();
+            const double slope_b =
+                (b.total - fast_model.collective(kind, 4_GiB, quick, Backend::nccl).total).value();
+            CHECK_THAT(slope_b, WithinRel(slope_a / 2, 1e-9));
+        }
+    }
+}
+
+TEST_CASE("across domains latencies add and the slower of the two levels sets the bandwidth")
+{
+    const Profile profile = bare_form(assembled("A100", "hdr200"));
+    const CostModel model(profile);
+    const auto kind = CollectiveKind::all_gather;
+    const GroupShape inside = whole_domains(profile, 8, 1, 8, 25_GBps);
+    const GroupShape narrow = whole_domains(profile, 8, 2, 8, 1_GBps);
+    GroupShape wide = whole_domains(profile, 8, 2, 8, 25_GBps);
+    wide.network.nic_rate = 1000_GBps;
+    const auto slope = [&](const GroupShape& shape) {
+        return (time_of(model, kind, 8_GiB, shape) - time_of(model, kind, 4_GiB, shape)).value();
+    };
+    // NICs of 1 GB/s: (n-1)/n S through 8 NICs at 95 % of the line.
+    const double bytes = 4.0 * (1ULL << 30);
+    CHECK_THAT(slope(narrow), WithinRel(15.0 / 16 * bytes / (8e9 * 0.95), 1e-9));
+    // Endless NICs: what NVLink takes for 16 ranks, never less than for the 8 of one domain.
+    const double nvlink = (15.0 / 16 + profile.hardware.fabric.local_copy / 16) * bytes /
+                          (profile.hardware.fabric.efficiency.all_gather * 300e9);
+    CHECK_THAT(slope(wide), WithinRel(nvlink, 1e-9));
+    CHECK(slope(wide) > slope(inside));
+    CHECK(time_of(model, kind, 1_B, narrow) >
+          time_of(model, kind, 1_B, inside) + profile.hardware.network.latency);
+}
+
+TEST_CASE("each rank of a group drives its own NIC, so half a node reaches half the rate")
+{
+    const Profile profile = bare_form(assembled("H100"));
+    const CostModel model(profile);
+    const GroupShape whole = whole_domains(profile, 8, 16, 8, 50_GBps);
+    GroupShape half = whole_domains(profile, 4, 16, 8, 50_GBps);
+    half.gpus_per_node = 8;
+    CHECK(network_rate(half, profile.hardware.network) ==
+          network_rate(whole, profile.hardware.network) / 2);
+}
+
+TEST_CASE("a communicator's own limit binds only groups that fill their domains")
+{
+    Profile profile = bare_form(assembled("GB200"));
+    const NetworkClass& network = profile.hardware.network;
+    const GroupShape rack = whole_domains(profile, 72, 4, 72, 50_GBps);
+    const GroupShape pair = whole_domains(profile, 2, 4, 2, 50_GBps);
+    CHECK(network_rate(rack, network) == network.max_per_communicator * network.efficiency);
+    CHECK_THAT(network_rate(pair, network).value(), WithinRel(100e9 * network.efficiency, 1e-12));
+}
+
+TEST_CASE("reduction in the switch needs the switch, an all-reduce and more than two ranks")
+{
+    const Profile profile = bare_form(assembled("H100"));
+    const CostModel model(profile);
+    GroupShape shape = whole_domains(profile, 8, 1, 8, 50_GBps);
+    const auto with = model.collective(CollectiveKind::all_reduce, 1_GiB, shape, Backend::nccl);
+    CHECK(with.algorithm == Algorithm::nvls);
+    // S (1 + 1/n) leaves each GPU instead of 2 S (n-1)/n.
+    CHECK_THAT(with.wire_bytes, WithinRel(1.125 * (1 << 30), 1e-12));
+    shape.in_switch_reduction = false;
+    const auto without = model.collective(CollectiveKind::all_reduce, 1_GiB, shape, Backend::nccl);
+    CHECK(without.algorithm == Algorithm::ring);
+    CHECK_THAT(without.wire_bytes, WithinRel(1.75 * (1 << 30), 1e-12));
+    CHECK(with.total < without.total);
+    CHECK(with.sm_share < without.sm_share);
+}
+
+TEST_CASE("reduction in the network sends the buffer once where a ring sends it nearly twice")
+{
+    const Profile profile = bare_form(assembled("H100"));
+    const CostModel model(profile);
+    GroupShape shape = whole_domains(profile, 8, 16, 8, 50_GBps);
+    const Seconds ring = time_of(model, CollectiveKind::all_reduce, 1_GiB, shape);
+    shape.network.in_network_reduction = true;
+    const TransferTime sharp =
+        model.collective(CollectiveKind::all_reduce, 1_GiB, shape, Backend::nccl);
+    CHECK(sharp.algorithm == Algorithm::sharp);
+    CHECK(sharp.total < ring);
+}
+
+TEST_CASE("without GPUDirect RDMA the network is slower, TCP excepted, which never had it")
+{
+    const Profile profile = assembled("H100");
+    GroupShape shape = whole_domains(profile, 8, 4, 8, 50_GBps);
+    const Bandwidth direct = network_rate(shape, profile.hardware.network);
+    shape.network.gpu_direct = false;
+    CHECK(network_rate(shape, profile.hardware.network) ==
+          direct * profile.hardware.network.staged_efficiency);
+    shape.network.transport = Transport::tcp;
+    CHECK(network_rate(shape, profile.hardware.network) == direct);
+}
+
+TEST_CASE("an oversubscribed fabric slows all-to-all and messages but not rings")
+{
+    const Profile profile = bare_form(assembled("H100"));
+    const CostModel model(profile);
+    const GroupShape flat = whole_domains(profile, 8, 16, 8, 50_GBps);
+    GroupShape thin = flat;
+    thin.network.oversubscription = 4;
+    const auto ratio = [&](CollectiveKind kind) {
+        return time_of(model, kind, 4_GiB, thin) / time_of(model, kind, 4_GiB, flat);
+    };
+    CHECK_THAT(ratio(CollectiveKind::all_to_all), WithinRel(4.0, 0.02));
+    CHECK_THAT(ratio(CollectiveKind::send_receive), WithinRel(4.0, 0.02));
+    CHECK(ratio(CollectiveKind::all_reduce) == 1.0);
+    CHECK(ratio(CollectiveKind::reduce_scatter) == 1.0);
+}
+
+TEST_CASE("published anchors of one node are met within a tenth")
+{
+    // Best all-reduce bus bandwidth of nccl-tests: A100 222-235, H100 480, H200 460, B200 685,
+    // GB200 tray 628, NVL72 847 GB/s.
+    struct Anchor {
+        const char* device;
+        int ranks;
+        double GBps;
+    };
+    for (const Anchor& anchor :
+         {Anchor{"A100", 8, 230}, Anchor{"H100", 8, 480}, Anchor{"H200", 8, 460},
+          Anchor{"B200", 8, 685}, Anchor{"GB200", 4, 628}, Anchor{"GB200", 72, 847}})
+    {
+        INFO(anchor.device << " x " << anchor.ranks);
+        const CostModel model(standing_alone(assembled(anchor.device)));
+        const GroupShape shape = whole_domains(model.profile(), anchor.ranks, 1, 8, 50_GBps);
+        CHECK_THAT(bus_bandwidth_GBps(model, CollectiveKind::all_reduce, 8_GiB, shape),
+                   WithinRel(anchor.GBps, 0.1));
+    }
+}
+
+TEST_CASE("published anchors of the network are met: bytes per NIC")
+{
+    // Traffic per NIC of a large all-gather over two nodes: HDR 23 of 25 GB/s, 100 Gb/s RoCE 11 of
+    // 12.5, NDR 47 of 50, EFA v1 10 of 12.5.
+    struct Anchor {
+        const char* device;
+        const char* network;
+        int nics;
+        Bandwidth rate;
+        double GBps;
+    };
+    for (const Anchor& anchor :
+         {Anchor{"A100", "hdr200", 8, 25_GBps, 23.0}, Anchor{"A100", "roce100", 8, 12.5_GBps, 11.3},
+          Anchor{"H100", "ndr400", 8, 50_GBps, 46.0}, Anchor{"A100", "efa-v1", 4, 12.5_GBps, 10.2}})
+    {
+        INFO(anchor.device << " " << anchor.network);
+        const CostModel model(standing_alone(assembled(anchor.device, anchor.network)));
+        const GroupShape shape = whole_domains(model.profile(), 8, 2, anchor.nics, anchor.rate);
+        const TransferTime time =
+            model.collective(CollectiveKind::all_gather, 8_GiB, shape, Backend::nccl);
+        const double per_nic = time.nic_bytes * 8 / anchor.nics / time.total.value() * 1e-9;
+        CHECK_THAT(per_nic, WithinRel(anchor.GBps, 0.08));
+    }
+}
+
+TEST_CASE("kernel sockets carry 1 to 3 GB/s between two nodes")
+{
+    const CostModel model(standing_alone(assembled("A100", "tcp")));
+    GroupShape shape = whole_domains(model.profile(), 1, 2, 1, Bandwidth(25e9 / 8));
+    shape.network.transport = Transport::tcp;
+    const double busbw = bus_bandwidth_GBps(model, CollectiveKind::all_reduce, 1_GiB, shape);
+    CHECK(busbw > 1.0);
+    CHECK(busbw < 3.0);
+}
+
+TEST_CASE("Gloo is an order of magnitude slower than NCCL on the same node")
+{
+    const CostModel model(assembled("H100"));
+    const GroupShape shape = whole_domains(model.profile(), 8, 1, 8, 50_GBps);
+    const TransferTime gloo =
+        model.collective(CollectiveKind::all_reduce, 64_MiB, shape, Backend::gloo);
+    const TransferTime nccl =
+        model.collective(CollectiveKind::all_reduce, 64_MiB, shape, Backend::nccl);
+    CHECK(gloo.total > nccl.total * 10);
+    CHECK(gloo.sm_share == 0); // it runs on the CPU
+    CHECK(gloo.traffic_share == 0);
+}
+
+TEST_CASE("a message takes the same time alone and beside its siblings on other rails")
+{
+    const CostModel model(assembled("H100"));
+    GroupShape pair = whole_domains(model.profile(), 1, 2, 8, 50_GBps);
+    pair.gpus_per_node = 8;
+    GroupShape eight = whole_domains(model.profile(), 8, 2, 8, 50_GBps);
+    CHECK(model.send_receive(32_MiB, pair, Backend::nccl).total ==
+          model.send_receive(32_MiB, eight, Backend::nccl).total);
+}
+
+TEST_CASE("overlapped communication slows compute by what it moves, and by the SMs it holds")
+{
+    const CostModel model(assembled("H100"));
+    const double phi = model.profile().software.overlap_slowdown;
+    const GroupShape inside = whole_domains(model.profile(), 8, 1, 8, 50_GBps);
+    const TransferTime fast =
+        model.collective(CollectiveKind::all_gather, 1_GiB, inside, Backend::nccl);
+    const double rate = fast.wire_bytes / (fast.total - fast.latency).value();
+    CHECK_THAT(fast.traffic_share, WithinRel(phi * rate / 450e9, 1e-9));
+    // The same collective over a slow network moves its bytes slowly and costs little.
+    const GroupShape slow_shape = whole_domains(model.profile(), 8, 2, 1, 1_GBps);
+    const TransferTime slow =
+        model.collective(CollectiveKind::all_gather, 1_GiB, slow_shape, Backend::nccl);
+    CHECK(slow.traffic_share < fast.traffic_share / 20);
+    CHECK(slow.sm_share == fast.sm_share);
+}
