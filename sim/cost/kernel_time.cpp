@@ -34,8 +34,6 @@ double use_efficiency(const Kernel& kernel, const ComputeContext& context)
     case KernelUse::attention_square:
         return context.device->square_gemm;
     case KernelUse::expert:
-        if (kernel.gemm.batch == 1) // the router is a dense product
-            return 1;
         return kernel.precision == Precision::fp8 ? context.software->expert_gemm_8
                                                   : context.software->expert_gemm_16;
     case KernelUse::head:

@@ -221,7 +221,7 @@ std::string network_by_transport(const NodeNetwork& network)
     const double gbps = network.nic_rate.value() * 8e-9;
     switch (network.transport) {
     case Transport::roce:
-        return gbps > 150 ? "roce400" : "roce100";
+        return gbps > 150 ? "roce-400" : "roce-100";
     case Transport::efa:
         return gbps > 300         ? "efa-v4"
                : gbps > 150       ? "efa-v3"
@@ -234,8 +234,8 @@ std::string network_by_transport(const NodeNetwork& network)
         break;
     }
     if (network.transport == Transport::none || (gbps > 300 && gbps < 700))
-        return "ndr400";
-    return gbps >= 700 ? "xdr800" : gbps > 150 ? "hdr200" : "edr100";
+        return "ib-ndr";
+    return gbps >= 700 ? "ib-xdr" : gbps > 150 ? "ib-hdr" : "ib-edr";
 }
 
 } // namespace

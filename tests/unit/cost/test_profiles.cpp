@@ -107,9 +107,9 @@ TEST_CASE("a topology's names find their device and network, whatever their spel
 {
     CHECK(assembled("h100_sxm5_80").hardware.device.name == "H100-SXM5-80GB");
     CHECK(assembled("H100 SXM5 80GB").hardware.device.name == "H100-SXM5-80GB");
-    CHECK(assembled("gb200_186", "ib_ndr").hardware.network.name == "ndr400");
-    CHECK(assembled("A100", "ib_hdr").hardware.network.name == "hdr200");
-    CHECK(assembled("A100", "roce_100").hardware.network.name == "roce100");
+    CHECK(assembled("gb200_186", "ib_ndr").hardware.network.name == "ib-ndr");
+    CHECK(assembled("A100", "ib_hdr").hardware.network.name == "ib-hdr");
+    CHECK(assembled("A100", "roce_100").hardware.network.name == "roce-100");
 }
 
 TEST_CASE("an unnamed network is chosen by transport and rate")
@@ -122,10 +122,10 @@ TEST_CASE("an unnamed network is chosen by transport and rate")
         request.network.nic_rate = rate;
         return assemble(request)->hardware.network.name;
     };
-    CHECK(chosen(Transport::infiniband, 25_GBps) == "hdr200");
-    CHECK(chosen(Transport::infiniband, 50_GBps) == "ndr400");
-    CHECK(chosen(Transport::infiniband, 100_GBps) == "xdr800");
-    CHECK(chosen(Transport::roce, 12.5_GBps) == "roce100");
+    CHECK(chosen(Transport::infiniband, 25_GBps) == "ib-hdr");
+    CHECK(chosen(Transport::infiniband, 50_GBps) == "ib-ndr");
+    CHECK(chosen(Transport::infiniband, 100_GBps) == "ib-xdr");
+    CHECK(chosen(Transport::roce, 12.5_GBps) == "roce-100");
     CHECK(chosen(Transport::efa, 12.5_GBps) == "efa-v1");
     CHECK(chosen(Transport::tcp, 12.5_GBps) == "tcp");
 }
