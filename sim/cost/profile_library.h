@@ -29,6 +29,10 @@ struct ProfileFile {
 Checked<ProfileFile> load_profile(const std::string& name_or_path,
                                   const Folders& folders = shipped_profiles());
 
+// Every problem of a profile or of one of the files that profiles are made of, warnings included;
+// the file's "format" says which it is. Throws WorldError when it cannot be read.
+Problems check_profile_file(const std::string& path, const Folders& folders = shipped_profiles());
+
 // What a profile is put together from when a scenario names none.
 struct ProfileRequest {
     std::string device;   // device model of the topology

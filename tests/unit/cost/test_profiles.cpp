@@ -1,4 +1,5 @@
 #include "sim/base/files.h"
+#include "sim/cost/profile_schema.h"
 #include "tests/unit/cost/support.h"
 
 #include <filesystem>
@@ -212,6 +213,7 @@ TEST_CASE("bad profiles are refused at the place and with the reason")
          "\"value\" is missing"},
         {profile_with(R"({"name": "X"})"), "/hardware/device", "\"sms\" is missing"},
         {profile_with(R"("H1OO")"), "/hardware/device", "unknown device"},
+        {device(R"("fabric": "")"), "/hardware", "no fabric"},
         {profile_with("3"), "/hardware/device", "expected an object"},
         {R"({"format": "trainyard.scenario/1"})", "/format", "expected format"},
         {R"({"format": "trainyard.profile/2"})", "/format", "expected format"},
@@ -286,6 +288,47 @@ TEST_CASE("an override that makes no sense is refused with its path")
     CHECK_FALSE(with_override(profile, "hardware.device.hbm_bandwidth", 3).has_value());
     CHECK_FALSE(with_override(profile, "hardware.gpu.sms", 3).has_value());
     CHECK_FALSE(with_override(profile, "installation.factor", -1).has_value());
+}
+
+TEST_CASE("each part can be checked on its own, by what its format says it is")
+{
+    const std::filesystem::path shipped = shipped_profiles().front();
+    int files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(shipped))
+        if (entry.path().extension() == ".json") {
+            INFO(entry.path());
+            CHECK(check_profile_file(entry.path().string()).empty());
+            ++files;
+        }
+    CHECK(files > 50);
+    const Folder folder;
+    const Problems problems = check_profile_file(folder.write(
+        "n.json", R"({"format": "trainyard.network/1", "name": "x", "latency": "3 MB"})"));
+    REQUIRE_FALSE(problems.empty());
+    CHECK(problems[0].pointer == "/latency");
+}
+
+TEST_CASE("the schema allows a constant in both forms and a part by name, in place or on a base")
+{
+    const Json schema = profile_schema();
+    const auto at = [](const Json& node, std::initializer_list<const char*> path) {
+        const Json* here = &node;
+        for (const char* key : path) {
+            REQUIRE(here->find(key) != nullptr);
+            here = here->find(key);
+        }
+        return *here;
+    };
+    const Json device = at(schema, {"properties", "hardware", "properties", "device", "anyOf"});
+    REQUIRE(device.items().size() == 2);
+    CHECK(device.items()[0].find("type")->as_string() == "string");
+    const Json fields = at(device.items()[1], {"properties"});
+    CHECK(fields.find("base") != nullptr);
+    const Json forms = at(fields, {"hbm_bandwidth", "anyOf"});
+    REQUIRE(forms.items().size() == 2);
+    CHECK(forms.items()[1].find("properties")->find("grade") != nullptr);
+    CHECK(at(fields, {"peak", "properties", "bf16"}).find("anyOf") != nullptr);
+    CHECK(at(fields, {"name"}).find("anyOf") == nullptr); // a name is no constant
 }
 
 TEST_CASE("two-node profiles exist for InfiniBand, RoCE and TCP")
