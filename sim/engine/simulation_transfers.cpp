@@ -71,13 +71,12 @@ bool Simulation::agree(std::uint32_t id, const TransferCost& cost, std::uint32_t
 
 void Simulation::join_collective(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
 {
-    const GroupId group_id = run_.group_of(lane, op.group);
-    const Group& group = run_.binding.groups[group_id.value];
+    const GroupId group = run_.group_of(lane, op.group);
+    const std::uint32_t channel = table_.group_channel(group);
     const std::uint32_t per_step = run_.kind_of(lane).collectives_per_step[op.group.value];
     StreamState& stream = run_.streams[index];
-    const std::uint32_t id =
-        table_.find_or_add(table_.group_channel(group_id), stream.step * per_step + op.ordinal);
-    const TransferCost& cost = run_.binding.costs.transfers[group.variant][op.cost.value];
+    const std::uint32_t id = table_.find_or_add(channel, stream.step * per_step + op.ordinal);
+    const TransferCost& cost = run_.binding.costs.transfers[table_.variant(channel)][op.cost.value];
     if (!agree(id, cost, index))
         return;
     Transfer& transfer = run_.transfers[id];
@@ -91,10 +90,8 @@ void Simulation::join_collective(std::uint32_t lane, std::uint32_t index, const 
     transfer.start = run_.now;
     const std::uint32_t scale = run_.scale_of(lane, op.scale);
     transfer.scale = transfer.arrived == 0 ? scale : std::max(transfer.scale, scale);
-    if (++transfer.arrived < group.members.size())
-        return;
-    transfer.links = cost.pattern == TrafficPattern::ring ? &group.ring : &group.all_to_all;
-    begin_transfer(id);
+    if (++transfer.arrived == table_.members(channel))
+        begin_transfer(id);
 }
 
 void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const FlatOp& op,
@@ -135,7 +132,11 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.start = run_.now;
     transfer.state = TransferState::latency;
     transfer.remaining = scaled_work(transfer);
-    if (transfer.sender != nobody) {
+    if (table_.is_group(transfer.channel)) {
+        const Group& group = run_.binding.groups[transfer.channel];
+        transfer.links =
+            transfer.cost->pattern == TrafficPattern::ring ? &group.ring : &group.all_to_all;
+    } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)
             begin_part(transfer.receiver);
