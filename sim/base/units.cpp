@@ -117,6 +117,9 @@ std::string three_digits(double number)
 std::string display(double value, std::span<const Unit> units, std::size_t decimal_units)
 {
     const Unit* chosen = &units.front();
+    for (const Unit& unit : units)
+        if (value == 0 && unit.factor == 1)
+            return fmt::format("0 {}", unit.name);
     for (const Unit& unit : units.first(decimal_units))
         if (std::abs(value) >= unit.factor * 0.9995)
             chosen = &unit;

@@ -2,53 +2,11 @@
 
 // What a person wants to know of an outcome, as values: text, JSON and HTML only lay it out.
 
-#include "sim/study/session.h"
+#include "sim/report/bottleneck.h"
+#include "sim/report/collectives.h"
+#include "sim/report/traffic.h"
 
 namespace trainyard {
-
-enum class BottleneckClass : std::uint8_t {
-    compute,
-    host,
-    communication,
-    synchronisation,
-    network,
-    memory,
-    bubble,
-    data,
-    imbalance
-};
-template <>
-std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>();
-
-struct Bottleneck {
-    BottleneckClass kind = BottleneckClass::compute;
-    std::string evidence; // "38 % of the step is exposed tensor-parallel communication across nodes
-                          // (tp 16 > 8 GPUs of a node)"
-};
-
-using TimeShares = std::array<Seconds, time_kind_count>; // sum to the step time
-
-// One kind of collective over one kind of group.
-struct CollectiveRow {
-    CollectiveKind collective = CollectiveKind::all_reduce;
-    GroupKind group = GroupKind::world;
-    std::uint64_t count_per_rank = 0;
-    Bytes mean_size;
-    Seconds mean_time; // from the last arrival
-    Bandwidth algorithm_bandwidth;
-    Bandwidth bus_bandwidth; // nccl-tests' factor applied
-    Seconds total_per_rank;
-    Seconds exposed_per_rank;
-    Seconds waiting_per_rank;
-};
-
-struct LinkClassRow {
-    std::string name; // "NVLink", "NIC NDR400", ...
-    std::size_t links = 0;
-    Bandwidth capacity;
-    double bytes = 0;       // per step, all links
-    double utilization = 0; // mean over links and time
-};
 
 struct Summary {
     Prediction step_time;
@@ -59,6 +17,8 @@ struct Summary {
     double mfu = 0;
     double hfu = 0;
     FlopRate model_flops_per_gpu;
+    FlopRate peak_flops_per_gpu; // dense, of the precision of most GEMMs
+    Precision peak_precision = Precision::bf16;
     Bytes peak_memory;
     Bytes capacity;
     bool fits = true;
@@ -73,17 +33,26 @@ struct Summary {
     std::optional<double> scaling_efficiency; // against the smallest feasible size
     int scaling_base_gpus = 0;
     std::vector<CollectiveRow> collectives;
+    std::vector<ClusterCollectiveRow> cluster_collectives;
     std::vector<LinkClassRow> links;
-    Seconds node_latency;     // smallest message between two nodes
+    Seconds node_latency;     // smallest message between two nodes; 0: there is only one
     Bandwidth node_bandwidth; // a large message between two nodes, one GPU pair
     Bottleneck bottleneck;
 };
 
+enum class ScalingRun : std::uint8_t {
+    skip,
+    simulate // the smallest feasible size too
+};
+
 struct SummaryOptions {
-    bool scaling = true; // simulate the smallest feasible size too
+    ScalingRun scaling = ScalingRun::simulate;
 };
 
 Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
                   const SummaryOptions& options = {});
+
+// Everything but the scaling efficiency, which needs a second simulation.
+Summary summarize(const Outcome& outcome);
 
 } // namespace trainyard

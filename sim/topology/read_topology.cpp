@@ -2,8 +2,6 @@
 
 #include "sim/topology/cluster.h"
 #include "sim/topology/cluster_model.h"
-#include "sim/topology/explicit_checks.h"
-#include "sim/topology/explicit_model.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +13,10 @@ Reader deepest(Reader reader, std::string_view pointer)
 {
     while (!pointer.empty()) {
         const std::size_t end = pointer.find('/', 1);
-        const std::string key(pointer.substr(1, end - 1));
-        if (reader.node().find(key) != nullptr)
-            reader = reader.member(key);
-        else if (reader.node().is_array())
-            reader = reader.element(static_cast<std::size_t>(std::stoul(key)));
-        else
+        const std::string_view key = pointer.substr(1, end - 1);
+        if (reader.node().find(key) == nullptr)
             break;
+        reader = reader.member(key);
         pointer = end == std::string_view::npos ? std::string_view() : pointer.substr(end);
     }
     return reader;
@@ -37,37 +32,27 @@ void check_format(const Reader& reader)
         reader.member("format").error("not the format of a cluster description", hint);
 }
 
-void report(const Reader& reader, const std::vector<ClusterFlaw>& found)
+Checked<TopologyFile> read_cluster(const Json& json, const std::string& file,
+                                   const Presets& presets)
 {
-    for (const ClusterFlaw& flaw : found) {
-        const Reader place = deepest(reader, flaw.pointer);
-        if (flaw.severity == Severity::error)
-            place.error(flaw.message, flaw.hint);
-        else
-            place.warn(flaw.message, flaw.hint);
-    }
-}
-
-template <class Description>
-Checked<TopologyFile> read_as(const Reader& reader, Problems& problems,
-                              Topology (*make)(const Description&))
-{
-    Description description;
-    fields_of<Description>().read(reader, description);
+    Problems problems;
+    const Json expanded = expand_presets(json, presets, file, problems);
+    const Reader reader(expanded, file, problems);
+    check_format(reader);
+    ClusterDescription description;
     if (!has_errors(problems))
-        report(reader, flaws(description));
+        fields_of<ClusterDescription>().read(reader, description);
+    if (!has_errors(problems))
+        for (const ClusterFlaw& flaw : flaws(description)) {
+            const Reader place = deepest(reader, flaw.pointer);
+            if (flaw.severity == Severity::error)
+                place.error(flaw.message, flaw.hint);
+            else
+                place.warn(flaw.message, flaw.hint);
+        }
     if (has_errors(problems))
         return tl::unexpected(std::move(problems));
-    return TopologyFile{make(description), std::move(problems)};
-}
-
-Json with_format(const Json& fields)
-{
-    Json out = Json::object();
-    out["format"] = topology_format;
-    for (const Json::Member& member : fields.members())
-        out[member.first] = member.second;
-    return out;
+    return TopologyFile{make_cluster(description), std::move(problems)};
 }
 
 } // namespace
@@ -75,26 +60,7 @@ Json with_format(const Json& fields)
 Checked<TopologyFile> inspect_topology(const Json& json, const std::string& file,
                                        const Presets& presets)
 {
-    Problems problems;
-    const Json expanded = expand_presets(json, presets, file, problems);
-    const Reader reader(expanded, file, problems);
-    if (!json.is_object())
-        reader.error(fmt::format("expected an object, found {}", json.kind_name()));
-    else
-        check_format(reader);
-    if (has_errors(problems))
-        return tl::unexpected(std::move(problems));
-    const bool generated = expanded.find("generator") != nullptr;
-    const bool listed = expanded.find("devices") != nullptr;
-    if (generated == listed) {
-        reader.error(generated ? "both a generator and explicit devices"
-                               : "neither a generator nor explicit devices",
-                     "\"generator\": \"cluster\" with nodes, node and fabric; or lists of "
-                     "devices, switches, nics and links");
-        return tl::unexpected(std::move(problems));
-    }
-    return generated ? read_as<ClusterDescription>(reader, problems, make_cluster)
-                     : read_as<ExplicitDescription>(reader, problems, make_explicit);
+    return read_cluster(json, file, presets);
 }
 
 Checked<Topology> read_topology(const Json& json, const std::string& file)
@@ -118,27 +84,22 @@ Checked<Topology> read_topology_file(const std::string& path)
 
 Json write_topology(const Topology& topology)
 {
-    if (const auto* given = dynamic_cast<const ExplicitModel*>(&topology.model()))
-        return with_format(fields_of<ExplicitDescription>().write(given->description()));
     const auto& model = dynamic_cast<const ClusterModel&>(topology.model());
-    return with_format(fields_of<ClusterDescription>().write(model.description()));
+    Json out = Json::object();
+    out["format"] = topology_format;
+    const Json fields = fields_of<ClusterDescription>().write(model.description());
+    for (const Json::Member& member : fields.members())
+        out[member.first] = member.second;
+    return out;
 }
 
 Json topology_schema()
 {
-    Json generated = fields_of<ClusterDescription>().schema();
-    Json& node = *generated.find("properties")->find("node");
+    Json schema = fields_of<ClusterDescription>().schema();
+    Json& node = *schema.find("properties")->find("node");
     node = with_preset(std::move(node));
-    Json& fabric = *generated.find("properties")->find("fabric");
-    Json& network = *fabric.find("properties")->find("network");
+    Json& network = *schema.find("properties")->find("fabric")->find("properties")->find("network");
     network = with_preset(std::move(network));
-    Json listed = fields_of<ExplicitDescription>().schema();
-    Json& spoken = *listed.find("properties")->find("network");
-    spoken = with_preset(std::move(spoken));
-    Json schema = Json::object();
-    schema["title"] = "topology";
-    schema["anyOf"].push_back(std::move(generated));
-    schema["anyOf"].push_back(std::move(listed));
     return schema;
 }
 

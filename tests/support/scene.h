@@ -155,7 +155,12 @@ public:
         return std::move(*result);
     }
 
-    // Closes the roles: local events are the role's.
+    Program program;
+    Binding binding;
+    std::vector<std::map<std::string, LocalEvent>> events;
+
+private:
+    // Local events are the role's.
     void bind_roles()
     {
         for (std::size_t l = 0; l < program.roles.size(); ++l) {
@@ -167,10 +172,6 @@ public:
             role.order = {{.block = make_id<BlockId>(l)}};
         }
     }
-
-    Program program;
-    Binding binding;
-    std::vector<std::map<std::string, LocalEvent>> events;
 };
 
 inline Block& LaneWriter::block()

@@ -1,0 +1,215 @@
+#include "sim/report/bottleneck.h"
+
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+
+template <>
+std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>()
+{
+    using enum BottleneckClass;
+    return {{compute, "compute"},
+            {host, "host"},
+            {communication, "communication"},
+            {synchronisation, "synchronisation"},
+            {network, "network"},
+            {memory, "memory"},
+            {bubble, "bubble"},
+            {data, "data"},
+            {imbalance, "imbalance"}};
+}
+
+namespace {
+
+// Above this share of the line rate the NICs are the limit, below it latency and sizes are.
+constexpr double saturated_nic = 0.5;
+
+// Memory that is left when recomputation was not needed.
+constexpr double much_free_memory = 0.35;
+
+double share_of(const Symptoms& symptoms, TimeKind kind)
+{
+    return symptoms.share[index_of(kind)];
+}
+
+double share_of(const Symptoms& symptoms, TimeClass wanted)
+{
+    double sum = 0;
+    for (const TimeKind kind : time_kinds())
+        if (class_of(kind) == wanted)
+            sum += share_of(symptoms, kind);
+    return sum;
+}
+
+// Time that is not the model's own compute, by what would have to change.
+struct Loss {
+    BottleneckClass kind;
+    double share;
+};
+
+Loss largest_loss(const Symptoms& symptoms)
+{
+    using enum BottleneckClass;
+    const std::array losses{
+        Loss{communication, share_of(symptoms, TimeClass::communication)},
+        Loss{bubble, share_of(symptoms, TimeKind::bubble)},
+        Loss{synchronisation, share_of(symptoms, TimeKind::waiting)},
+        Loss{host, share_of(symptoms, TimeKind::host)},
+        Loss{data, share_of(symptoms, TimeKind::data)},
+        Loss{memory, share_of(symptoms, TimeKind::recompute)},
+    };
+    return *std::max_element(losses.begin(), losses.end(),
+                             [](const Loss& a, const Loss& b) { return a.share < b.share; });
+}
+
+std::string_view long_title(GroupKind kind)
+{
+    switch (kind) {
+    case GroupKind::tp:
+        return "tensor-parallel";
+    case GroupKind::cp:
+        return "context-parallel";
+    case GroupKind::ep:
+    case GroupKind::etp:
+        return "expert-parallel";
+    case GroupKind::dp:
+    case GroupKind::edp:
+        return "data-parallel";
+    case GroupKind::pp:
+        return "pipeline";
+    case GroupKind::embedding:
+        return "embedding-gradient";
+    case GroupKind::world:
+        break;
+    }
+    return "global";
+}
+
+std::string where_it_runs(const Symptoms& symptoms)
+{
+    const std::string size = fmt::format("{} {}", to_name(symptoms.group), symptoms.group_ranks);
+    if (!symptoms.across_domains)
+        return fmt::format("inside the NVLink domain ({})", size);
+    if (symptoms.group_ranks > symptoms.domain_ranks)
+        return fmt::format("across nodes ({} > {} GPUs of an NVLink domain)", size,
+                           symptoms.domain_ranks);
+    return fmt::format("across nodes ({})", size);
+}
+
+Bottleneck of_communication(const Symptoms& symptoms, double share)
+{
+    const double slowdown = share_of(symptoms, TimeKind::slowdown);
+    std::string evidence =
+        fmt::format("{} of the step goes to communication, most of it {} {}", percent(share),
+                    long_title(symptoms.group), where_it_runs(symptoms));
+    if (slowdown > share / 2)
+        evidence = fmt::format("{} of the step goes to communication, most of it compute slowed "
+                               "down by transfers beside it",
+                               percent(share));
+    if (symptoms.across_domains && symptoms.line_rate_share >= saturated_nic)
+        return {BottleneckClass::network,
+                fmt::format("{}; meanwhile the NICs run at {} of line rate", evidence,
+                            percent(symptoms.line_rate_share)),
+                "more or faster NICs, a larger NVLink domain, or a strategy that sends less"};
+    return {BottleneckClass::communication, evidence,
+            symptoms.across_domains && symptoms.group == GroupKind::tp
+                ? "keep the tensor-parallel group inside the NVLink domain"
+                : "overlap it with compute, use fewer and larger transfers, or a larger batch"};
+}
+
+Bottleneck of_imbalance(const Symptoms& symptoms, double share)
+{
+    return {BottleneckClass::imbalance,
+            fmt::format("{} of the step is idle, and {} computes for {} of the step longer than "
+                        "the mean",
+                        percent(share), symptoms.busiest, percent(symptoms.imbalance)),
+            "move layers away from the busiest stage, or replace the slow device"};
+}
+
+Bottleneck of_bubble(const Symptoms& symptoms, double share)
+{
+    return {BottleneckClass::bubble,
+            fmt::format("{} of the step is pipeline bubble ({} stages, {} micro-batches)",
+                        percent(share), symptoms.stages, symptoms.micro_batches),
+            "more micro-batches, virtual stages, or fewer pipeline stages"};
+}
+
+Bottleneck of_memory_saving(const Symptoms& symptoms, double share)
+{
+    const double free = 1 - symptoms.needed / symptoms.capacity;
+    const bool needless = symptoms.capacity.value() > 0 && free > much_free_memory;
+    return {BottleneckClass::memory,
+            fmt::format("{} of the step recomputes activations to save memory; {} of it is free",
+                        percent(share), percent(std::max(free, 0.0))),
+            needless ? "recompute less: there is room for more activations"
+                     : "spread the model wider, or a device with more memory"};
+}
+
+Bottleneck of_too_much_memory(const Symptoms& symptoms)
+{
+    return {BottleneckClass::memory,
+            fmt::format("stage {} needs {} more than the {} of a device", symptoms.fullest_stage,
+                        to_display(symptoms.needed - symptoms.capacity),
+                        to_display(symptoms.capacity)),
+            "more tensor or pipeline parallelism, a higher ZeRO stage, recomputation, or a smaller "
+            "micro-batch"};
+}
+
+Bottleneck of_compute(const Symptoms& symptoms, const Loss& loss)
+{
+    std::string evidence =
+        fmt::format("{} of the step computes, at an MFU of {}",
+                    percent(share_of(symptoms, TimeClass::compute)), percent(symptoms.mfu));
+    if (loss.share >= good_overhead)
+        evidence +=
+            fmt::format("; the largest loss is {} with {}",
+                        loss.kind == BottleneckClass::memory ? "recomputation" : to_name(loss.kind),
+                        percent(loss.share));
+    return {BottleneckClass::compute, evidence,
+            "faster devices, a lower precision, or kernels nearer to the peak"};
+}
+
+} // namespace
+
+Bottleneck find_bottleneck(const Symptoms& symptoms)
+{
+    if (symptoms.needed > symptoms.capacity)
+        return of_too_much_memory(symptoms);
+    const Loss loss = largest_loss(symptoms);
+    if (loss.share < bad_overhead)
+        return of_compute(symptoms, loss);
+    const bool idle =
+        loss.kind == BottleneckClass::bubble || loss.kind == BottleneckClass::synchronisation;
+    if (idle && symptoms.imbalance >= loss.share / 2)
+        return of_imbalance(symptoms, loss.share);
+    switch (loss.kind) {
+    case BottleneckClass::communication:
+        return of_communication(symptoms, loss.share);
+    case BottleneckClass::bubble:
+        return of_bubble(symptoms, loss.share);
+    case BottleneckClass::memory:
+        return of_memory_saving(symptoms, loss.share);
+    case BottleneckClass::synchronisation:
+        return {loss.kind,
+                fmt::format("{} of the step ranks wait in collectives for the last one to arrive",
+                            percent(loss.share)),
+                "find what delays the last rank: jitter, a late loader, uneven work"};
+    case BottleneckClass::host:
+        return {loss.kind,
+                fmt::format("{} of the step the device waits for the host to launch kernels",
+                            percent(loss.share)),
+                "CUDA graphs, fused kernels, or a larger micro-batch"};
+    default:
+        return {BottleneckClass::data,
+                fmt::format("{} of the step waits for input data", percent(loss.share)),
+                "more loader workers, prefetch, or a smaller decode per sample"};
+    }
+}
+
+} // namespace trainyard

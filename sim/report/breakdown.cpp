@@ -1,0 +1,79 @@
+#include "sim/report/breakdown.h"
+
+namespace trainyard {
+
+TimeShares shares_of(const LaneTotals& lane)
+{
+    TimeShares shares;
+    for (std::size_t i = 0; i < time_kind_count; ++i)
+        shares[i] = to_seconds(lane.time[i]);
+    return shares;
+}
+
+TimeShares mean_shares(const StepResult& result, const Binding& binding)
+{
+    TimeShares shares;
+    for (std::size_t i = 0; i < time_kind_count; ++i)
+        shares[i] = Seconds(mean_over_ranks(result, binding, [i](const LaneTotals& lane) {
+            return to_seconds(lane.time[i]).value();
+        }));
+    return shares;
+}
+
+TimeClass class_of(TimeKind kind)
+{
+    switch (kind) {
+    case TimeKind::forward:
+    case TimeKind::backward:
+    case TimeKind::recompute:
+    case TimeKind::optimizer:
+    case TimeKind::other_compute:
+        return TimeClass::compute;
+    case TimeKind::slowdown:
+    case TimeKind::exposed_tp:
+    case TimeKind::exposed_cp:
+    case TimeKind::exposed_ep:
+    case TimeKind::exposed_dp:
+    case TimeKind::exposed_pp:
+        return TimeClass::communication;
+    case TimeKind::waiting:
+    case TimeKind::bubble:
+    case TimeKind::host:
+    case TimeKind::data:
+        break;
+    }
+    return TimeClass::idle;
+}
+
+std::string_view title_of(TimeKind kind)
+{
+    static constexpr std::array<std::string_view, time_kind_count> titles{
+        "forward",         "backward",      "recompute",
+        "optimizer",       "other compute", "slowed by communication",
+        "exposed TP",      "exposed CP",    "exposed EP",
+        "exposed DP",      "exposed PP",    "waiting for others",
+        "pipeline bubble", "host",          "input data"};
+    return titles[index_of(kind)];
+}
+
+const std::array<TimeKind, time_kind_count>& time_kinds()
+{
+    static const std::array<TimeKind, time_kind_count> kinds = [] {
+        std::array<TimeKind, time_kind_count> all{};
+        for (std::size_t i = 0; i < time_kind_count; ++i)
+            all[i] = static_cast<TimeKind>(i);
+        return all;
+    }();
+    return kinds;
+}
+
+Seconds exposed_communication(const TimeShares& shares)
+{
+    Seconds sum;
+    for (const TimeKind kind : {TimeKind::exposed_tp, TimeKind::exposed_cp, TimeKind::exposed_ep,
+                                TimeKind::exposed_dp, TimeKind::exposed_pp})
+        sum += shares[index_of(kind)];
+    return sum;
+}
+
+} // namespace trainyard

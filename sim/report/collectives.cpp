@@ -1,0 +1,120 @@
+#include "sim/report/collectives.h"
+
+#include "sim/cost/collective_form.h"
+#include "sim/strategy/rank_layout.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+// Share of a group kind's exchanges that send: those that only receive count as ops and take time,
+// yet their bytes are the sender's.
+double sending_share(const Outcome& outcome, GroupKind group)
+{
+    const Program& program = outcome.plan->program;
+    double sending = 0;
+    double all = 0;
+    for (const Lane& lane : outcome.binding->lanes)
+        for (const BlockUse& use : program.roles[lane.role.value].order) {
+            const Block& block = program.blocks[use.block.value];
+            for (const Op& op : block.ops) {
+                if (op.kind != OpKind::exchange || program.labels[op.label.value].group != group)
+                    continue;
+                const auto first = block.parts.begin() + op.part_first;
+                const bool sends = std::any_of(first, first + op.part_count, [](const auto& part) {
+                    return part.direction == Direction::send;
+                });
+                all += lane.multiplicity;
+                sending += sends ? lane.multiplicity : 0.0;
+            }
+        }
+    return all > 0 ? sending / all : 1.0;
+}
+
+CollectiveRow row_of(const TransferTotals& totals, int group_ranks, double world, double senders)
+{
+    CollectiveRow row;
+    row.collective = totals.collective;
+    row.group = totals.group;
+    row.ranks = group_ranks;
+    const auto count = static_cast<double>(totals.count);
+    row.count_per_rank = count / world;
+    row.mean_size = Bytes(static_cast<std::uint64_t>(totals.bytes / (count * senders)));
+    row.mean_time = Seconds(totals.transfer_seconds / count);
+    if (totals.transfer_seconds > 0)
+        row.algorithm_bandwidth = Bandwidth(totals.bytes / (totals.transfer_seconds * senders));
+    row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(totals.collective, group_ranks);
+    row.total_per_rank = Seconds(totals.transfer_seconds / world);
+    row.exposed_per_rank = Seconds(totals.exposed_seconds / world);
+    row.waiting_per_rank = Seconds(totals.waiting_seconds / world);
+    return row;
+}
+
+GroupShape shape_of_world(const Outcome& outcome)
+{
+    std::vector<DeviceId> devices(static_cast<std::size_t>(outcome.job.world()));
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        devices[i] = make_id<DeviceId>(i);
+    return group_shape(*outcome.topology, devices);
+}
+
+} // namespace
+
+std::vector<CollectiveRow> collective_rows(const Outcome& outcome)
+{
+    const RankLayout layout(outcome.job);
+    std::vector<CollectiveRow> rows;
+    for (const TransferTotals& totals : outcome.result->transfers)
+        if (totals.count > 0) {
+            const bool message = totals.collective == CollectiveKind::send_receive;
+            rows.push_back(row_of(totals, layout.group_size(totals.group), outcome.job.world(),
+                                  message ? sending_share(outcome, totals.group) : 1.0));
+        }
+    std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+        return a.total_per_rank > b.total_per_rank;
+    });
+    return rows;
+}
+
+std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome)
+{
+    std::vector<ClusterCollectiveRow> rows;
+    const int ranks = outcome.job.world();
+    if (ranks <= 1)
+        return rows;
+    const GroupShape shape = shape_of_world(outcome);
+    using enum CollectiveKind;
+    for (const CollectiveKind kind :
+         {all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, barrier})
+    {
+        ClusterCollectiveRow row;
+        row.collective = kind;
+        row.ranks = ranks;
+        const Bytes size = kind == barrier ? Bytes(0) : cluster_collective_size;
+        row.time = outcome.cost->collective(kind, size, shape, outcome.job.strategy.backend).total;
+        if (kind != barrier && row.time.value() > 0) {
+            row.size = size;
+            row.algorithm_bandwidth = size / row.time;
+            row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(kind, ranks);
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+NodePair node_pair(const Outcome& outcome)
+{
+    if (outcome.topology->node_count() < 2)
+        return {};
+    const std::array pair{outcome.topology->devices_of(NodeId{0}).front(),
+                          outcome.topology->devices_of(NodeId{1}).front()};
+    const GroupShape shape = group_shape(*outcome.topology, pair);
+    const Backend backend = outcome.job.strategy.backend;
+    const Bytes large = cluster_collective_size;
+    return {outcome.cost->send_receive(Bytes(8), shape, backend).total,
+            large / outcome.cost->send_receive(large, shape, backend).total};
+}
+
+} // namespace trainyard

@@ -1,0 +1,54 @@
+#pragma once
+
+// Two or more runs side by side, differences first.
+
+#include "sim/report/summary.h"
+#include "sim/report/text/terminal.h"
+
+#include <span>
+
+namespace trainyard {
+
+struct ComparedRun {
+    std::string name;
+    Outcome outcome;
+    Summary summary;
+};
+
+struct SettingDifference {
+    std::string field;               // "strategy.tp"
+    std::vector<std::string> values; // by run, JSON; empty where the scenario says nothing
+};
+
+enum class MetricUnit : std::uint8_t { seconds, per_second, share, bytes };
+
+struct MetricComparison {
+    std::string name; // as in the JSON result: "step_time_s"
+    std::string title;
+    MetricUnit unit = MetricUnit::seconds;
+    std::vector<double> values; // by run
+
+    // Of run i against the first: 0.25 is 25 % more. None when the first is zero.
+    std::optional<double> change(std::size_t i) const;
+    bool differs() const;
+};
+
+struct Comparison {
+    std::vector<std::string> names;
+    std::vector<SettingDifference> settings; // those that differ
+    std::vector<MetricComparison> metrics;   // all that any run has
+    std::vector<std::string> bottlenecks;
+    std::vector<bool> fits;
+};
+
+// Requires at least one run.
+Comparison compare(std::span<const ComparedRun> runs);
+
+// Settings that differ, then metrics that differ with the change against the first run.
+std::string comparison_text(const Comparison& comparison, const TerminalStyle& style = {});
+std::string comparison_text(std::span<const ComparedRun> runs, const TerminalStyle& style = {});
+
+Json comparison_json(const Comparison& comparison);
+Json comparison_json(std::span<const ComparedRun> runs);
+
+} // namespace trainyard

@@ -1,0 +1,175 @@
+#include "sim/base/units.h"
+#include "sim/report/compare/compare.h"
+#include "sim/report/figures.h"
+#include "sim/report/text/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace trainyard {
+
+namespace {
+
+std::string display(double value, MetricUnit unit)
+{
+    switch (unit) {
+    case MetricUnit::seconds:
+        return to_display(Seconds(value));
+    case MetricUnit::per_second:
+        return to_display_count(value);
+    case MetricUnit::share:
+        return percent(value);
+    case MetricUnit::bytes:
+        break;
+    }
+    return to_display(Bytes(static_cast<std::uint64_t>(value)));
+}
+
+std::string signed_percent(double change)
+{
+    return fmt::format("{:+.1f} %", 100 * change);
+}
+
+// Columns that fit side by side; more runs are listed below each other.
+constexpr std::size_t most_columns = 3;
+
+std::vector<std::string> titles(const Comparison& comparison, std::size_t cell)
+{
+    std::vector<std::string> out;
+    for (const std::string& name : comparison.names)
+        out.push_back(shortened(std::filesystem::path(name).stem().string(), cell));
+    return out;
+}
+
+std::string value_or_default(const std::string& value)
+{
+    return value.empty() ? "default" : value;
+}
+
+std::string fit_word(bool fits, const Paint& paint)
+{
+    return fits ? "yes" : paint.alarm("NO");
+}
+
+// One column per run, and one for its change from the second run on.
+class SideBySide {
+public:
+    explicit SideBySide(std::size_t runs) : table_(columns(runs)) {}
+
+    // `text(i)` and `change(i)` of run i.
+    template <class Text, class Change>
+    void add(std::string name, std::size_t runs, Text text, Change change)
+    {
+        std::vector<std::string> row{std::move(name)};
+        for (std::size_t i = 0; i < runs; ++i) {
+            row.push_back(text(i));
+            if (i > 0)
+                row.push_back(change(i));
+        }
+        table_.add(std::move(row));
+    }
+
+    std::string text() const { return table_.text(); }
+
+private:
+    static std::vector<Align> columns(std::size_t runs)
+    {
+        std::vector<Align> all(2 * runs, Align::right);
+        all[0] = Align::left;
+        return all;
+    }
+
+    TextTable table_;
+};
+
+std::string side_by_side(const Comparison& comparison, const Paint& paint, std::size_t cell)
+{
+    const std::size_t runs = comparison.names.size();
+    const auto nothing = [](std::size_t) { return std::string(); };
+    const std::vector<std::string> names = titles(comparison, cell);
+    SideBySide table(runs);
+    table.add(
+        "", runs, [&](std::size_t i) { return paint.bold(names[i]); }, nothing);
+    for (const SettingDifference& setting : comparison.settings)
+        table.add(
+            setting.field, runs,
+            [&](std::size_t i) { return shortened(value_or_default(setting.values[i]), cell); },
+            nothing);
+    table.add("", 0, nothing, nothing);
+    for (const MetricComparison& metric : comparison.metrics)
+        if (metric.differs())
+            table.add(
+                metric.title, runs,
+                [&](std::size_t i) { return display(metric.values[i], metric.unit); },
+                [&](std::size_t i) {
+                    return metric.change(i) ? signed_percent(*metric.change(i)) : "";
+                });
+    table.add(
+        "bottleneck", runs, [&](std::size_t i) { return comparison.bottlenecks[i]; }, nothing);
+    table.add(
+        "fits in memory", runs, [&](std::size_t i) { return fit_word(comparison.fits[i], paint); },
+        nothing);
+    return table.text();
+}
+
+std::string settings_of_run(const Comparison& comparison, std::size_t i, std::size_t width)
+{
+    std::string text;
+    for (const SettingDifference& setting : comparison.settings)
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", setting.field,
+                            value_or_default(setting.values[i]));
+    std::string out;
+    for (const std::string& line : wrapped(text, width - 4))
+        out += "    " + line + "\n";
+    return out;
+}
+
+std::string below_each_other(const Comparison& comparison, const Paint& paint, std::size_t width)
+{
+    const std::vector<std::string> names = titles(comparison, width - 4);
+    std::string out = "Settings that differ\n";
+    for (std::size_t i = 0; i < names.size(); ++i)
+        out += "  " + paint.bold(names[i]) + "\n" + settings_of_run(comparison, i, width);
+    TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right,
+                     Align::right, Align::left});
+    table.add({"", "step time", "", "MFU", "memory", "fits", "bottleneck"});
+    const auto metric = [&](std::string_view name) {
+        return std::find_if(comparison.metrics.begin(), comparison.metrics.end(),
+                            [&](const MetricComparison& m) { return m.name == name; });
+    };
+    const auto cell = [&](std::string_view name, std::size_t i) {
+        const auto found = metric(name);
+        return found == comparison.metrics.end() ? "" : display(found->values[i], found->unit);
+    };
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto step = metric("step_time_s");
+        const bool known = i > 0 && step != comparison.metrics.end() && step->change(i);
+        table.add({shortened(names[i], 30), cell("step_time_s", i),
+                   known ? signed_percent(*step->change(i)) : "", cell("mfu", i),
+                   cell("peak_memory_bytes", i), fit_word(comparison.fits[i], paint),
+                   comparison.bottlenecks[i]});
+    }
+    return out + "\nResults (change against the first)\n" + table.text();
+}
+
+} // namespace
+
+std::string comparison_text(const Comparison& comparison, const TerminalStyle& style)
+{
+    const Paint paint(style.colour);
+    const std::size_t width = std::max<std::size_t>(style.width, 80);
+    if (comparison.names.size() > most_columns)
+        return below_each_other(comparison, paint, width);
+    const std::size_t cell = (width - 34) / comparison.names.size() - 8;
+    const std::string head = comparison.settings.empty() ? "No setting differs.\n\n" : "";
+    return head + side_by_side(comparison, paint, cell);
+}
+
+std::string comparison_text(std::span<const ComparedRun> runs, const TerminalStyle& style)
+{
+    return comparison_text(compare(runs), style);
+}
+
+} // namespace trainyard

@@ -1,0 +1,65 @@
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/html/charts.h"
+#include "sim/report/html/palette.h"
+#include "sim/report/html/svg.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double width = 1000;
+constexpr double label_width = 118;
+constexpr double bar_height = 34;
+constexpr double bar_gap = 12;
+constexpr double room_for_text = 46;
+
+Seconds sum_of(const TimeShares& shares)
+{
+    Seconds sum;
+    for (const Seconds& part : shares)
+        sum += part;
+    return sum;
+}
+
+std::string bar(const std::string& name, const TimeShares& shares, double y)
+{
+    const Seconds step = sum_of(shares);
+    std::string out = svg_text({label_width - 8, y + 21, Anchor::end}, name);
+    double x = label_width;
+    for (const TimeKind kind : time_kinds()) {
+        const Seconds part = shares[index_of(kind)];
+        const double share = step.value() > 0 ? part / step : 0.0;
+        const double length = share * (width - label_width);
+        if (share <= 0)
+            continue;
+        out +=
+            svg_rect({x, y, length, bar_height}, css_class(kind),
+                     fmt::format("{}: {}, {}", title_of(kind), to_display(part), percent(share)));
+        if (length >= room_for_text && class_of(kind) == TimeClass::compute)
+            out += svg_text({x + length / 2, y + 21, Anchor::middle, "on-colour"}, percent(share));
+        x += length;
+    }
+    return out;
+}
+
+} // namespace
+
+std::string breakdown_figure(const Summary& summary)
+{
+    std::vector<LegendEntry> entries;
+    for (const TimeKind kind : time_kinds())
+        if (summary.critical[index_of(kind)].value() > 0 ||
+            summary.mean[index_of(kind)].value() > 0)
+            entries.push_back({css_class(kind), std::string(title_of(kind))});
+    std::string body = bar(fmt::format("rank {}", summary.critical_rank), summary.critical, 2) +
+                       bar("mean", summary.mean, 2 + bar_height + bar_gap);
+    const double legend_top = 2 * (bar_height + bar_gap) + 4;
+    const Legend legend = svg_legend(entries, label_width, legend_top, width - label_width);
+    return svg_figure(width, legend_top + legend.height, "where the time of a step goes",
+                      body + legend.body);
+}
+
+} // namespace trainyard

@@ -1,0 +1,183 @@
+#include "sim/report/html/html.h"
+
+#include "sim/base/build_info.h"
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/html/charts.h"
+#include "sim/report/html/palette.h"
+#include "sim/report/html/style.h"
+#include "sim/report/html/svg.h"
+#include "sim/report/html/tables.h"
+#include "sim/report/html/timeline_svg.h"
+#include "sim/report/targets.h"
+#include "sim/report/text/describe.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+namespace {
+
+struct Card {
+    std::string name;
+    std::string value;
+    std::string note;
+    std::string_view value_class = "";
+    std::string_view card_class = "card";
+};
+
+std::string card_html(const Card& card)
+{
+    return fmt::format("<div class=\"{}\"><div class=\"name\">{}</div><div class=\"value {}\">{}"
+                       "</div><div class=\"note\">{}</div></div>\n",
+                       card.card_class, escaped(card.name), card.value_class, escaped(card.value),
+                       escaped(card.note));
+}
+
+Card step_card(const Prediction& step)
+{
+    return {"Step time", to_display(step.value),
+            fmt::format("{} to {} (90 %), evidence: {}", to_display(step.low),
+                        to_display(step.high), to_name(step.grade))};
+}
+
+Card throughput_card(const Summary& summary)
+{
+    const std::string samples = to_display_count(summary.samples_per_s);
+    if (summary.tokens_per_s <= 0)
+        return {"Throughput", samples + " samples/s",
+                to_display_count(summary.samples_per_s_per_gpu) + " samples/s per GPU"};
+    return {"Throughput", to_display_count(summary.tokens_per_s) + " tokens/s",
+            fmt::format("{} tokens/s per GPU, {} sequences/s",
+                        to_display_count(summary.tokens_per_s_per_gpu), samples)};
+}
+
+Card mfu_card(const Summary& summary)
+{
+    return {"MFU", percent(summary.mfu),
+            fmt::format("HFU {}; {} of {} {} per GPU; {}", percent(summary.hfu),
+                        to_display(summary.model_flops_per_gpu),
+                        to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
+                        mfu_target),
+            to_word(judge_mfu(summary.mfu))};
+}
+
+Card memory_card(const Outcome& outcome, const Summary& summary)
+{
+    const std::string peak =
+        fmt::format("{} of {}", to_display(summary.peak_memory), to_display(summary.capacity));
+    if (!summary.fits)
+        return {"Memory", "Does not fit",
+                fmt::format("{} on stage {}: {} too much", peak, outcome.memory.fullest_stage,
+                            to_display(summary.peak_memory - summary.capacity)),
+                "alarm"};
+    return {"Memory", to_display(summary.peak_memory),
+            fmt::format("of {}, {} free on the fullest stage ({})", to_display(summary.capacity),
+                        percent(1 - summary.peak_memory / summary.capacity),
+                        outcome.memory.fullest_stage)};
+}
+
+Card bottleneck_card(const Bottleneck& bottleneck)
+{
+    return {"Bottleneck: " + std::string(to_name(bottleneck.kind)), bottleneck.evidence,
+            "What usually helps: " + bottleneck.advice, "", "card wide"};
+}
+
+std::string section(std::string_view title, const std::string& body)
+{
+    return body.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, body);
+}
+
+std::string timeline_section(const Outcome& outcome)
+{
+    const Timeline timeline = make_timeline(outcome);
+    if (timeline.lanes.empty())
+        return "";
+    return section("One step", fmt::format("<p class=\"sub\">Numbers are micro-batches. Small "
+                                           "slices are merged; hover for details.</p>{}",
+                                           timeline_figure(timeline)));
+}
+
+std::string memory_section(const Outcome& outcome)
+{
+    std::string body = memory_figure(outcome.memory);
+    const std::string curves = memory_over_time_figure(outcome);
+    if (!curves.empty())
+        body += "<h3>Over one step</h3>" + curves;
+    return section("Memory", body);
+}
+
+std::string assumptions_section(const Outcome& outcome, const Summary& summary)
+{
+    std::string items;
+    const auto add = [&](const std::string& text) {
+        items += fmt::format("<li>{}</li>\n", escaped(text));
+    };
+    if (!summary.step_time.basis.empty())
+        add("Interval: " + summary.step_time.basis + ".");
+    add(fmt::format("Evidence is {}: the worst grade among the inputs that matter.",
+                    to_name(summary.step_time.grade)));
+    add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.fidelity),
+                    outcome.engine.fidelity == Fidelity::alpha_beta
+                        ? "transfers do not slow each other down"
+                        : "transfers share links max-min fairly"));
+    if (outcome.engine.lanes < outcome.engine.ranks)
+        add(fmt::format("{} lanes stand for {} ranks that are exactly alike.", outcome.engine.lanes,
+                        outcome.engine.ranks));
+    for (const Diagnostic& problem : outcome.warnings)
+        add("Warning: " + problem.message +
+            (problem.hint.empty() ? "" : " (" + problem.hint + ")"));
+    return section("Assumptions and warnings", "<ul>\n" + items + "</ul>\n");
+}
+
+std::string inputs_section(const Outcome& outcome)
+{
+    return section("Inputs", fmt::format("<p>Hash {}, seed {}.</p>\n<details><summary>The scenario"
+                                         "</summary><pre>{}</pre></details>\n",
+                                         hash_text(outcome.input_hash), outcome.scenario.run.seed,
+                                         escaped(to_text(to_json(outcome.scenario)))));
+}
+
+std::string engine_line(const EngineReport& engine)
+{
+    return fmt::format("trainyard {}; {} engine, {} ranks, {} ops and {} events in {:.0f} ms",
+                       version(), engine.tier, engine.ranks,
+                       count_text(static_cast<double>(engine.ops)),
+                       count_text(static_cast<double>(engine.events)), engine.wall_ms);
+}
+
+std::string cards(const Outcome& outcome, const Summary& summary)
+{
+    std::string out = "<div class=\"cards\">\n";
+    for (const Card& card :
+         {step_card(summary.step_time), throughput_card(summary), mfu_card(summary),
+          memory_card(outcome, summary), bottleneck_card(summary.bottleneck)})
+        out += card_html(card);
+    return out + "</div>\n";
+}
+
+} // namespace
+
+std::string html_report(const Outcome& outcome, const Summary& summary)
+{
+    const std::string title = escaped(job_title(outcome));
+    std::string out = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+        "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n"
+        "<style>{}{}{}</style></head>\n<body><svg class=\"defs\" aria-hidden=\"true\"><defs>{}"
+        "</defs></svg><main>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
+        title, picture_style(), page_style(), palette_style(), palette_patterns(), title,
+        escaped(job_settings(outcome)));
+    out += cards(outcome, summary);
+    out += section("Where the time goes", breakdown_figure(summary) + breakdown_table(summary));
+    out += timeline_section(outcome);
+    out += section("Health", health_table(summary));
+    out += memory_section(outcome);
+    out += section("Communication", collectives_table(summary) + network_tables(summary));
+    out += assumptions_section(outcome, summary);
+    out += inputs_section(outcome);
+    return out + fmt::format("<footer>{}</footer>\n</main></body></html>\n",
+                             escaped(engine_line(outcome.engine)));
+}
+
+} // namespace trainyard

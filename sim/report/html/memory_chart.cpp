@@ -1,0 +1,180 @@
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/html/charts.h"
+#include "sim/report/html/palette.h"
+#include "sim/report/html/svg.h"
+#include "sim/report/text/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double width = 1000;
+constexpr double label_width = 118;
+constexpr double value_width = 110;
+constexpr double plot_width = width - label_width - value_width;
+constexpr double bar_height = 20;
+constexpr double bar_gap = 6;
+constexpr double curve_height = 190;
+constexpr std::size_t most_curves = 4;
+
+// All kinds that any stage has, so that a kind has one colour.
+std::vector<std::string> kinds_of(const MemoryEstimate& memory)
+{
+    std::set<std::string> names;
+    for (const StageMemory& stage : memory.stages)
+        for (const auto& [name, bytes] : stage.kinds)
+            if (bytes.value() > 0)
+                names.insert(name);
+    return {names.begin(), names.end()};
+}
+
+double pixels(Bytes bytes, Bytes full)
+{
+    return full.value() > 0 ? bytes / full * plot_width : 0.0;
+}
+
+std::string stage_bar(const StageMemory& stage, std::size_t index,
+                      const std::vector<std::string>& kinds, Bytes full, double y)
+{
+    std::string out =
+        svg_text({label_width - 8, y + 14, Anchor::end}, fmt::format("stage {}", index));
+    double x = label_width;
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+        const auto found = stage.kinds.find(kinds[k]);
+        if (found == stage.kinds.end() || found->second.value() == 0)
+            continue;
+        const double length = pixels(found->second, full);
+        out += svg_rect({x, y, length, bar_height}, series_class(k),
+                        fmt::format("{}: {}", kinds[k], to_display(found->second)));
+        x += length;
+    }
+    return out + svg_text({x + 8, y + 14}, to_display(stage.total()));
+}
+
+// A curve of steps, one segment per change; changes closer than a pixel keep the higher value.
+std::string curve_path(const std::vector<MemoryPoint>& points, SimTime end, double full_bytes)
+{
+    const auto x_of = [&](SimTime time) {
+        return label_width +
+               (time - points.front().time) / (end - points.front().time) * plot_width;
+    };
+    const auto y_of = [&](std::int64_t bytes) {
+        return curve_height * (1 - static_cast<double>(bytes) / full_bytes);
+    };
+    std::string path;
+    for (std::size_t i = 0; i < points.size();) {
+        const double x = x_of(points[i].time);
+        std::int64_t most = points[i].bytes;
+        std::size_t next = i + 1;
+        while (next < points.size() && x_of(points[next].time) - x < 1.0)
+            most = std::max(most, points[next++].bytes);
+        path += path.empty() ? fmt::format("M{} {}", coordinate(x), coordinate(y_of(most)))
+                             : fmt::format("H{}V{}", coordinate(x), coordinate(y_of(most)));
+        i = next;
+    }
+    return path + fmt::format("H{}", coordinate(x_of(end)));
+}
+
+struct Curve {
+    std::string name;
+    std::vector<MemoryPoint> points;
+};
+
+std::vector<Curve> curves_of(const Outcome& outcome)
+{
+    const std::vector<OpRecord>& records = outcome.result->records;
+    std::set<LaneId> lanes;
+    std::uint16_t step = 0;
+    for (const OpRecord& record : records) {
+        lanes.insert(record.lane);
+        step = std::max(step, record.step);
+    }
+    const std::vector<PlacedOp> placed = place_records(*outcome.plan, *outcome.binding, records);
+    std::vector<LaneId> order(lanes.begin(), lanes.end());
+    std::vector<Curve> curves;
+    const std::size_t shown = std::min(most_curves, order.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+        const LaneId lane = order[shown < 2 ? 0 : i * (order.size() - 1) / (shown - 1)];
+        std::vector<MemoryPoint> points = memory_over_time(outcome, placed, lane, step);
+        const Lane& at = outcome.binding->lanes[lane.value];
+        if (points.size() > 1)
+            curves.push_back(
+                {fmt::format("{} (rank {})", stage_name(outcome.plan->program, at.role),
+                             at.rank.value),
+                 std::move(points)});
+    }
+    return curves;
+}
+
+std::string byte_axis(double full_bytes)
+{
+    std::string out;
+    for (const double tick : round_ticks(full_bytes, 4)) {
+        const double y = curve_height * (1 - tick / full_bytes);
+        out += svg_line(label_width, y, label_width + plot_width, y, "grid");
+        out += svg_text({label_width - 8, y + 4, Anchor::end, "muted"},
+                        to_display(Bytes(static_cast<std::uint64_t>(tick))));
+    }
+    return out;
+}
+
+} // namespace
+
+std::string memory_figure(const MemoryEstimate& memory)
+{
+    const std::vector<std::string> kinds = kinds_of(memory);
+    const Bytes full = std::max(memory.peak(), memory.capacity);
+    std::string body;
+    double y = 16;
+    for (std::size_t i = 0; i < memory.stages.size(); ++i) {
+        body += stage_bar(memory.stages[i], i, kinds, full, y);
+        y += bar_height + bar_gap;
+    }
+    const double limit = label_width + pixels(memory.capacity, full);
+    body += svg_line(limit, 12, limit, y, "limit");
+    body += svg_text({limit, 9, Anchor::middle, "muted"},
+                     fmt::format("{} per device", to_display(memory.capacity)));
+    std::vector<LegendEntry> entries;
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+        entries.push_back({series_class(k), kinds[k]});
+    const Legend legend = svg_legend(entries, label_width, y + 8, width - label_width);
+    return svg_figure(width, y + 8 + legend.height, "peak memory by stage", body + legend.body);
+}
+
+std::string memory_over_time_figure(const Outcome& outcome)
+{
+    const std::vector<Curve> curves = curves_of(outcome);
+    if (curves.empty())
+        return "";
+    double full = static_cast<double>(outcome.memory.capacity.value());
+    SimTime end;
+    for (const Curve& curve : curves)
+        for (const MemoryPoint& point : curve.points) {
+            full = std::max(full, static_cast<double>(point.bytes));
+            end = std::max(end, point.time);
+        }
+    if (full <= 0 || end <= curves.front().points.front().time)
+        return "";
+    full *= 1.02;
+    std::string body = byte_axis(full);
+    const double limit =
+        curve_height * (1 - static_cast<double>(outcome.memory.capacity.value()) / full);
+    body += svg_line(label_width, limit, label_width + plot_width, limit, "limit");
+    std::vector<LegendEntry> entries;
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+        body += fmt::format("<path class=\"curve l-{}\" d=\"{}\"><title>{}</title></path>", i,
+                            curve_path(curves[i].points, end, full), escaped(curves[i].name));
+        entries.push_back({series_class(i), curves[i].name});
+    }
+    const Legend legend = svg_legend(entries, label_width, curve_height + 12, width - label_width);
+    return svg_figure(width, curve_height + 12 + legend.height, "memory held over one step",
+                      body + legend.body);
+}
+
+} // namespace trainyard

@@ -1,0 +1,177 @@
+#include "sim/report/html/tables.h"
+
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/health.h"
+#include "sim/report/html/palette.h"
+#include "sim/report/html/svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+enum class Cell { text, number };
+
+struct Column {
+    std::string title;
+    Cell cell = Cell::number;
+};
+
+// Cells are HTML already; escape what comes from names.
+class HtmlTable {
+public:
+    explicit HtmlTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    void add(const std::vector<std::string>& cells)
+    {
+        body_ += "<tr>";
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            body_ += fmt::format("<td{}>{}</td>", class_of_column(i), cells[i]);
+        body_ += "</tr>\n";
+    }
+
+    std::string html() const
+    {
+        if (body_.empty())
+            return "";
+        std::string head;
+        for (std::size_t i = 0; i < columns_.size(); ++i)
+            head += fmt::format("<th scope=\"col\"{}>{}</th>", class_of_column(i),
+                                escaped(columns_[i].title));
+        return fmt::format("<div class=\"scroll\"><table><thead><tr>{}</tr></thead>\n<tbody>{}"
+                           "</tbody></table></div>\n",
+                           head, body_);
+    }
+
+private:
+    std::string_view class_of_column(std::size_t i) const
+    {
+        return columns_[i].cell == Cell::number ? " class=\"n\"" : "";
+    }
+
+    std::vector<Column> columns_;
+    std::string body_;
+};
+
+std::string swatch(TimeKind kind)
+{
+    return fmt::format("<svg class=\"swatch\" aria-hidden=\"true\">{}</svg>",
+                       svg_rect({0, 0, 12, 12}, css_class(kind)));
+}
+
+std::string share_text(Seconds part, Seconds step)
+{
+    return percent(step.value() > 0 ? part / step : 0.0);
+}
+
+Seconds sum_of(const TimeShares& shares)
+{
+    Seconds sum;
+    for (const Seconds& part : shares)
+        sum += part;
+    return sum;
+}
+
+std::string links_table(const Summary& summary)
+{
+    HtmlTable table(
+        {{"links", Cell::text}, {"count"}, {"line rate"}, {"moved per step"}, {"busy"}});
+    for (const LinkClassRow& row : summary.links)
+        table.add({escaped(row.name), fmt::format("{}", row.links), to_display(row.capacity),
+                   to_display(Bytes(static_cast<std::uint64_t>(std::max(row.bytes, 0.0)))),
+                   percent(row.utilization)});
+    return table.html();
+}
+
+std::string cluster_table(const Summary& summary)
+{
+    HtmlTable table({{"all ranks, alone", Cell::text},
+                     {"ranks"},
+                     {"size"},
+                     {"time"},
+                     {"algorithm bandwidth"},
+                     {"bus bandwidth"}});
+    for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
+        const bool moves = row.size.value() > 0;
+        table.add({title_of(row.collective), fmt::format("{}", row.ranks),
+                   moves ? to_display(row.size) : "", to_display(row.time),
+                   moves ? to_display(row.algorithm_bandwidth) : "",
+                   moves ? to_display(row.bus_bandwidth) : ""});
+    }
+    return table.html();
+}
+
+} // namespace
+
+std::string breakdown_table(const Summary& summary)
+{
+    HtmlTable table({{"of the step", Cell::text},
+                     {fmt::format("rank {}, which sets the pace", summary.critical_rank)},
+                     {""},
+                     {"mean of all ranks"},
+                     {""}});
+    const Seconds critical_step = sum_of(summary.critical);
+    const Seconds mean_step = sum_of(summary.mean);
+    for (const TimeKind kind : time_kinds()) {
+        const Seconds critical = summary.critical[index_of(kind)];
+        const Seconds mean = summary.mean[index_of(kind)];
+        if (critical.value() > 0 || mean.value() > 0)
+            table.add({swatch(kind) + std::string(title_of(kind)), to_display(critical),
+                       share_text(critical, critical_step), to_display(mean),
+                       share_text(mean, mean_step)});
+    }
+    return table.html();
+}
+
+std::string health_table(const Summary& summary)
+{
+    HtmlTable table({{"mean of all ranks", Cell::text},
+                     {"share"},
+                     {"", Cell::text},
+                     {"usual target", Cell::text}});
+    for (const HealthRow& row : health_rows(summary)) {
+        const std::string_view word = row.verdict ? to_word(*row.verdict) : "";
+        table.add({escaped(row.name), percent(row.value),
+                   fmt::format("<span class=\"{0}\">{0}</span>", word), escaped(row.target)});
+    }
+    return table.html();
+}
+
+std::string collectives_table(const Summary& summary)
+{
+    HtmlTable table({{"per rank and step", Cell::text},
+                     {"group", Cell::text},
+                     {"ranks"},
+                     {"count"},
+                     {"size"},
+                     {"time"},
+                     {"algorithm bandwidth"},
+                     {"bus bandwidth"},
+                     {"total"},
+                     {"exposed"},
+                     {"waiting"}});
+    for (const CollectiveRow& row : summary.collectives)
+        table.add({title_of(row.collective), title_of(row.group), fmt::format("{}", row.ranks),
+                   count_text(row.count_per_rank), to_display(row.mean_size),
+                   to_display(row.mean_time), to_display(row.algorithm_bandwidth),
+                   to_display(row.bus_bandwidth), to_display(row.total_per_rank),
+                   to_display(row.exposed_per_rank), to_display(row.waiting_per_rank)});
+    return table.html();
+}
+
+std::string network_tables(const Summary& summary)
+{
+    std::string out = links_table(summary);
+    if (summary.node_latency.value() > 0)
+        out += fmt::format("<p>Between two nodes, one pair of GPUs: {} for a small message, {} for "
+                           "a large one.</p>\n",
+                           to_display(summary.node_latency), to_display(summary.node_bandwidth));
+    out += cluster_table(summary);
+    return out.empty() ? "" : "<h3>Network</h3>\n" + out;
+}
+
+} // namespace trainyard

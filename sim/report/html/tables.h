@@ -1,0 +1,17 @@
+#pragma once
+
+// The report's tables, as HTML.
+
+#include "sim/report/summary.h"
+
+namespace trainyard {
+
+std::string breakdown_table(const Summary& summary);
+std::string health_table(const Summary& summary);
+std::string collectives_table(const Summary& summary);
+
+// Link classes, the way between two nodes, and what the cluster gives to all ranks. Empty on a
+// single GPU.
+std::string network_tables(const Summary& summary);
+
+} // namespace trainyard

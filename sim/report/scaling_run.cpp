@@ -1,0 +1,55 @@
+// What needs a second simulation.
+
+#include "sim/report/scaling.h"
+#include "sim/report/summary.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+namespace {
+
+ScenarioFile with_replicas(const Outcome& outcome, const ScenarioFile& file, int replicas)
+{
+    Scenario scenario = file.scenario;
+    scenario.strategy.dp = replicas;
+    scenario.training.global_batch =
+        outcome.job.training.global_batch / outcome.job.dp() * replicas;
+    scenario.perturbations.clear();
+    return scenario_in_memory(std::move(scenario), file.base,
+                              fmt::format("{} with dp {}", file.file, replicas));
+}
+
+} // namespace
+
+std::optional<Scaling> scaling_against_smallest(const Outcome& outcome, const ScenarioFile& file,
+                                                Session& session)
+{
+    if (!outcome.memory.fits())
+        return std::nullopt;
+    const int gpus_per_replica = outcome.job.world() / outcome.job.dp();
+    const Seconds step = to_seconds(outcome.result->step_time);
+    for (const int replicas : smaller_replica_counts(outcome.job)) {
+        const Checked<Outcome> smaller = session.simulate(with_replicas(outcome, file, replicas));
+        if (!smaller || !smaller->memory.fits())
+            continue;
+        const Seconds base = to_seconds(smaller->result->step_time);
+        return Scaling{gpus_per_replica * replicas, base, scaling_efficiency(base, step)};
+    }
+    return Scaling{outcome.job.world(), step, 1.0};
+}
+
+Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
+                  const SummaryOptions& options)
+{
+    Summary summary = summarize(outcome);
+    if (options.scaling == ScalingRun::skip)
+        return summary;
+    if (const auto scaling = scaling_against_smallest(outcome, file, session)) {
+        summary.scaling_efficiency = scaling->efficiency;
+        summary.scaling_base_gpus = scaling->base_gpus;
+    }
+    return summary;
+}
+
+} // namespace trainyard

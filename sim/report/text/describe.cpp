@@ -1,0 +1,71 @@
+#include "sim/report/text/describe.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+namespace {
+
+void add_size(std::string& text, std::string_view name, int size)
+{
+    if (size > 1)
+        text += fmt::format("{} {}, ", name, size);
+}
+
+std::string memory_words(const Job& job)
+{
+    switch (job.strategy.zero) {
+    case 0:
+        return "";
+    case 3:
+        return "FSDP/ZeRO-3, ";
+    default:
+        return fmt::format("ZeRO-{}, ", job.strategy.zero);
+    }
+}
+
+} // namespace
+
+std::string job_title(const Outcome& outcome)
+{
+    const std::string& model = outcome.job.model.name;
+    return fmt::format("{} on {} x {}", model.empty() ? "model" : model, outcome.job.world(),
+                       outcome.topology->device(DeviceId{0}).model);
+}
+
+std::string job_settings(const Outcome& outcome)
+{
+    const Job& job = outcome.job;
+    const Strategy& strategy = job.strategy;
+    std::string text;
+    add_size(text, "tp", strategy.tp);
+    if (strategy.pp > 1)
+        text += strategy.vpp > 1 ? fmt::format("pp {} ({} virtual), ", strategy.pp, strategy.vpp)
+                                 : fmt::format("pp {}, ", strategy.pp);
+    add_size(text, "cp", strategy.cp);
+    add_size(text, "ep", strategy.ep);
+    add_size(text, "etp", strategy.etp);
+    text += fmt::format("dp {}, ", job.dp()) + memory_words(job);
+    if (job.training.recompute != Recompute::none)
+        text += fmt::format("{} recompute, ", to_name(job.training.recompute));
+    text += fmt::format("{}, ", to_name(job.training.precision));
+    text += job.model.is_transformer()
+                ? fmt::format("{} sequences of {} tokens", job.training.global_batch,
+                              job.training.sequence_length)
+                : fmt::format("{} samples", job.training.global_batch);
+    return text + fmt::format(" in {} micro-batch{}", job.micro_batches(),
+                              job.micro_batches() == 1 ? "" : "es");
+}
+
+std::string hash_text(std::uint64_t hash)
+{
+    return fmt::format("{:#018x}", hash);
+}
+
+std::string stage_name(const Program& program, RoleId role)
+{
+    const std::string& name = program.roles[role.value].name;
+    return name.empty() ? fmt::format("stage {}", role.value) : name;
+}
+
+} // namespace trainyard

@@ -1,0 +1,21 @@
+#pragma once
+
+// A job in words, as every report heads itself.
+
+#include "sim/study/session.h"
+
+namespace trainyard {
+
+// "llama-3.1-70b on 64 x H100-SXM5-80GB"
+std::string job_title(const Outcome& outcome);
+
+// "tp 4, pp 4 (5 virtual), dp 4, zero 1, bf16, 128 sequences of 8192 tokens, 32 micro-batches"
+std::string job_settings(const Outcome& outcome);
+
+// "0x0123456789abcdef"
+std::string hash_text(std::uint64_t hash);
+
+// "stage 2", of the lane's pipeline stage.
+std::string stage_name(const Program& program, RoleId role);
+
+} // namespace trainyard

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "sim/report/targets.h"
+
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+enum class Colour { none, ansi };
+
+// Text in terminal colours, or as it is.
+class Paint {
+public:
+    explicit Paint(Colour colour) : on_(colour == Colour::ansi) {}
+
+    std::string bold(std::string_view text) const { return wrap("1", text); }
+    std::string dim(std::string_view text) const { return wrap("2", text); }
+    std::string good(std::string_view text) const { return wrap("32", text); }
+    std::string fair(std::string_view text) const { return wrap("33", text); }
+    std::string bad(std::string_view text) const { return wrap("31", text); }
+    std::string alarm(std::string_view text) const { return wrap("1;31", text); }
+
+    std::string verdict(Verdict verdict) const
+    {
+        switch (verdict) {
+        case Verdict::good:
+            return good(to_word(verdict));
+        case Verdict::fair:
+            return fair(to_word(verdict));
+        case Verdict::bad:
+            break;
+        }
+        return bad(to_word(verdict));
+    }
+
+private:
+    std::string wrap(std::string_view code, std::string_view text) const
+    {
+        if (!on_)
+            return std::string(text);
+        return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+    }
+
+    bool on_;
+};
+
+} // namespace trainyard

@@ -1,0 +1,189 @@
+#include "sim/report/text/summary_json.h"
+
+#include "sim/base/build_info.h"
+#include "sim/report/text/describe.h"
+
+namespace trainyard {
+
+namespace {
+
+Json::Member member(std::string_view key, Json value)
+{
+    return {std::string(key), std::move(value)};
+}
+
+Json interval(const Prediction& prediction)
+{
+    return Json(Json::Array{prediction.low.value(), prediction.high.value()});
+}
+
+Json memory(const MemoryEstimate& memory)
+{
+    Json stages = Json::array();
+    for (const StageMemory& stage : memory.stages) {
+        Json kinds = Json::object();
+        for (const auto& [name, bytes] : stage.kinds)
+            kinds[name] = bytes.value();
+        stages.push_back(Json::Object{member("total", stage.total().value()),
+                                      member("kinds", std::move(kinds))});
+    }
+    return Json::Object{
+        member("peak", memory.peak().value()), member("capacity", memory.capacity.value()),
+        member("fullest_stage", memory.fullest_stage), member("stages", std::move(stages))};
+}
+
+Json by_kind(const TimeShares& shares)
+{
+    Json out = Json::object();
+    for (const TimeKind kind : time_kinds())
+        out[to_name(kind)] = shares[index_of(kind)].value();
+    return out;
+}
+
+Json breakdown(const Summary& summary)
+{
+    return Json::Object{member("critical_rank", summary.critical_rank),
+                        member("critical", by_kind(summary.critical)),
+                        member("mean", by_kind(summary.mean))};
+}
+
+Json collective(const CollectiveRow& row)
+{
+    return Json::Object{member("collective", to_name(row.collective)),
+                        member("group", to_name(row.group)),
+                        member("ranks", row.ranks),
+                        member("count_per_rank", row.count_per_rank),
+                        member("mean_bytes", row.mean_size.value()),
+                        member("mean_time_s", row.mean_time.value()),
+                        member("algorithm_bandwidth_bytes_per_s", row.algorithm_bandwidth.value()),
+                        member("bus_bandwidth_bytes_per_s", row.bus_bandwidth.value()),
+                        member("total_s_per_rank", row.total_per_rank.value()),
+                        member("exposed_s_per_rank", row.exposed_per_rank.value()),
+                        member("waiting_s_per_rank", row.waiting_per_rank.value())};
+}
+
+Json cluster_collective(const ClusterCollectiveRow& row)
+{
+    return Json::Object{member("collective", to_name(row.collective)),
+                        member("ranks", row.ranks),
+                        member("bytes", row.size.value()),
+                        member("time_s", row.time.value()),
+                        member("algorithm_bandwidth_bytes_per_s", row.algorithm_bandwidth.value()),
+                        member("bus_bandwidth_bytes_per_s", row.bus_bandwidth.value())};
+}
+
+Json link(const LinkClassRow& row)
+{
+    return Json::Object{
+        member("name", row.name), member("links", static_cast<std::uint64_t>(row.links)),
+        member("capacity_bytes_per_s", row.capacity.value()), member("bytes_per_step", row.bytes),
+        member("utilization", row.utilization)};
+}
+
+template <class Row, class Write>
+Json list(const std::vector<Row>& rows, Write write)
+{
+    Json out = Json::array();
+    for (const Row& row : rows)
+        out.push_back(write(row));
+    return out;
+}
+
+Json network_utilization(const Summary& summary)
+{
+    Json out = Json::object();
+    for (const LinkClassRow& row : summary.links)
+        out[row.name] = row.utilization;
+    return out;
+}
+
+Json engine(const EngineReport& engine)
+{
+    return Json::Object{
+        member("tier", engine.tier),      member("fidelity", to_name(engine.fidelity)),
+        member("ranks", engine.ranks),    member("lanes", engine.lanes),
+        member("ops", engine.ops),        member("events", engine.events),
+        member("wall_ms", engine.wall_ms)};
+}
+
+Json bottleneck(const Bottleneck& bottleneck)
+{
+    return Json::Object{member("class", to_name(bottleneck.kind)),
+                        member("evidence", bottleneck.evidence),
+                        member("advice", bottleneck.advice)};
+}
+
+Json node_to_node(const Summary& summary)
+{
+    if (summary.node_latency.value() <= 0)
+        return {};
+    return Json::Object{member("latency_s", summary.node_latency.value()),
+                        member("bandwidth_bytes_per_s", summary.node_bandwidth.value())};
+}
+
+Json warning(const Diagnostic& problem)
+{
+    Json out = Json::Object{member("message", problem.message)};
+    if (!problem.file.empty())
+        out["file"] = problem.file;
+    if (problem.line > 0)
+        out["line"] = problem.line;
+    if (!problem.pointer.empty())
+        out["pointer"] = problem.pointer;
+    if (!problem.hint.empty())
+        out["hint"] = problem.hint;
+    return out;
+}
+
+Json optional_number(const std::optional<double>& value)
+{
+    return value ? Json(*value) : Json();
+}
+
+} // namespace
+
+Json to_json(const Outcome& outcome, const Summary& summary)
+{
+    Json out = Json::object();
+    out["format"] = result_format;
+    out["trainyard"] = version();
+    out["inputs"] = Json::Object{member("hash", hash_text(outcome.input_hash)),
+                                 member("seed", outcome.scenario.run.seed)};
+    out["title"] = job_title(outcome);
+    out["step_time_s"] = summary.step_time.value.value();
+    out["step_time_interval_s"] = interval(summary.step_time);
+    out["grade"] = to_name(summary.step_time.grade);
+    out["basis"] = summary.step_time.basis;
+    out["tokens_per_s"] = summary.tokens_per_s;
+    out["samples_per_s"] = summary.samples_per_s;
+    out["tokens_per_s_per_gpu"] = summary.tokens_per_s_per_gpu;
+    out["samples_per_s_per_gpu"] = summary.samples_per_s_per_gpu;
+    out["mfu"] = summary.mfu;
+    out["hfu"] = summary.hfu;
+    out["model_flops_per_s_per_gpu"] = summary.model_flops_per_gpu.value();
+    out["peak_flops_per_s_per_gpu"] = summary.peak_flops_per_gpu.value();
+    out["peak_precision"] = to_name(summary.peak_precision);
+    out["fits"] = summary.fits;
+    out["memory_bytes"] = memory(outcome.memory);
+    out["breakdown_s"] = breakdown(summary);
+    out["communication_exposed_fraction"] = summary.communication_exposed_fraction;
+    out["communication_total_fraction"] = summary.communication_total_fraction;
+    out["compute_utilization"] = summary.compute_utilization;
+    out["synchronization_share"] = summary.synchronization_share;
+    out["bubble_share"] = summary.bubble_share;
+    out["scaling_efficiency"] = optional_number(summary.scaling_efficiency);
+    out["scaling_base_gpus"] =
+        summary.scaling_base_gpus > 0 ? Json(summary.scaling_base_gpus) : Json();
+    out["network_utilization"] = network_utilization(summary);
+    out["collectives"] = list(summary.collectives, collective);
+    out["cluster_collectives"] = list(summary.cluster_collectives, cluster_collective);
+    out["bottleneck"] = bottleneck(summary.bottleneck);
+    out["links"] = list(summary.links, link);
+    out["node_to_node"] = node_to_node(summary);
+    out["engine"] = engine(outcome.engine);
+    out["scenario"] = to_json(outcome.scenario);
+    out["warnings"] = list(outcome.warnings, warning);
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,40 @@
+#pragma once
+
+// Aligned columns for a terminal.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+enum class Align { left, right };
+
+// Character cells that UTF-8 text takes (one per code point; no wide characters are used here).
+std::size_t text_width(std::string_view text);
+
+// Cut to `width` cells, the last one an ellipsis if something was lost.
+std::string shortened(std::string_view text, std::size_t width);
+
+// Lines of at most `width` cells, broken at spaces; longer words stay whole.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+class TextTable {
+public:
+    // One alignment per column.
+    explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
+
+    // A row may be shorter than the table, never longer.
+    void add(std::vector<std::string> cells);
+
+    bool empty() const { return rows_.empty(); }
+
+    // Every line indented by `indent`, cells two apart, no trailing space; ends with a newline.
+    std::string text(std::size_t indent = 2) const;
+
+private:
+    std::vector<Align> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+} // namespace trainyard

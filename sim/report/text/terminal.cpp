@@ -1,0 +1,279 @@
+#include "sim/report/text/terminal.h"
+
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/health.h"
+#include "sim/report/text/describe.h"
+#include "sim/report/text/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t collectives_shown = 6;
+constexpr std::size_t stages_shown = 8;
+constexpr std::size_t warnings_shown = 5;
+constexpr double share_worth_a_line = 0.0005;
+
+std::string coloured(const Paint& paint, TimeKind kind, std::string_view text)
+{
+    switch (class_of(kind)) {
+    case TimeClass::compute:
+        return paint.good(text);
+    case TimeClass::communication:
+        return paint.fair(text);
+    case TimeClass::idle:
+        break;
+    }
+    return paint.bad(text);
+}
+
+std::string repeated(std::string_view text, std::size_t times)
+{
+    std::string out;
+    for (std::size_t i = 0; i < times; ++i)
+        out += text;
+    return out;
+}
+
+// A bar of eighths of a cell.
+std::string bar(double share, std::size_t cells)
+{
+    static constexpr std::array<std::string_view, 8> part{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const auto eighths = static_cast<std::size_t>(
+        std::lround(std::clamp(share, 0.0, 1.0) * 8 * static_cast<double>(cells)));
+    return repeated("█", eighths / 8) + std::string(part[eighths % 8]);
+}
+
+double share_of_step(Seconds time, const TimeShares& shares)
+{
+    Seconds step;
+    for (const Seconds& part : shares)
+        step += part;
+    return step.value() > 0 ? time / step : 0.0;
+}
+
+std::string memory_verdict(const Outcome& outcome, const Summary& summary, const Paint& paint)
+{
+    if (!summary.fits)
+        return paint.alarm(fmt::format("DOES NOT FIT: {} too much on stage {}",
+                                       to_display(summary.peak_memory - summary.capacity),
+                                       outcome.memory.fullest_stage));
+    const double free = 1 - summary.peak_memory / summary.capacity;
+    return fmt::format("fits, {} free on the fullest stage ({})", percent(free),
+                       outcome.memory.fullest_stage);
+}
+
+std::string headline(const Outcome& outcome, const Summary& summary, const Paint& paint,
+                     std::size_t width)
+{
+    TextTable table({Align::left, Align::left, Align::left});
+    const Prediction& step = summary.step_time;
+    table.add({"Step time", paint.bold(to_display(step.value)),
+               fmt::format("{} to {} (90 %), evidence: {}", to_display(step.low),
+                           to_display(step.high), to_name(step.grade))});
+    const std::string samples = fmt::format("{} {}/s", to_display_count(summary.samples_per_s),
+                                            summary.tokens_per_s > 0 ? "sequences" : "samples");
+    if (summary.tokens_per_s > 0)
+        table.add({"Throughput", paint.bold(to_display_count(summary.tokens_per_s) + " tokens/s"),
+                   fmt::format("{} tokens/s per GPU, {}",
+                               to_display_count(summary.tokens_per_s_per_gpu), samples)});
+    else
+        table.add({"Throughput", paint.bold(samples),
+                   fmt::format("{} per GPU", to_display_count(summary.samples_per_s_per_gpu))});
+    table.add({"MFU", paint.bold(percent(summary.mfu)),
+               fmt::format("HFU {}, {} of {} {} per GPU; {}", percent(summary.hfu),
+                           to_display(summary.model_flops_per_gpu),
+                           to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
+                           mfu_target)});
+    table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
+               fmt::format("of {}: {}", to_display(summary.capacity),
+                           memory_verdict(outcome, summary, paint))});
+    std::string out = table.text();
+    const std::string name = fmt::format("Bottleneck  {}", to_name(summary.bottleneck.kind));
+    out += "  " + paint.bold(name) + "\n";
+    for (const std::string& text : {summary.bottleneck.evidence, summary.bottleneck.advice})
+        for (const std::string& line : wrapped(text, width - 14))
+            out += std::string(14, ' ') + line + "\n";
+    return out;
+}
+
+std::string breakdown(const Summary& summary, const Paint& paint)
+{
+    TextTable table(
+        {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
+    table.add({paint.dim("of the step"), paint.dim(fmt::format("rank {}", summary.critical_rank)),
+               "", paint.dim("mean"), "", ""});
+    for (const TimeKind kind : time_kinds()) {
+        const Seconds critical = summary.critical[index_of(kind)];
+        const Seconds mean = summary.mean[index_of(kind)];
+        const double critical_share = share_of_step(critical, summary.critical);
+        const double mean_share = share_of_step(mean, summary.mean);
+        if (std::max(critical_share, mean_share) < share_worth_a_line)
+            continue;
+        table.add({std::string(title_of(kind)), to_display(critical), percent(critical_share),
+                   to_display(mean), percent(mean_share),
+                   coloured(paint, kind, bar(critical_share, 30))});
+    }
+    return paint.bold("Where the time goes") +
+           paint.dim(" (the rank that sets the pace, and all)") + "\n" + table.text();
+}
+
+std::string health(const Summary& summary, const Paint& paint)
+{
+    TextTable table({Align::left, Align::right, Align::left, Align::left});
+    for (const HealthRow& row : health_rows(summary))
+        table.add({row.name, percent(row.value), row.verdict ? paint.verdict(*row.verdict) : "",
+                   row.target.empty() ? "" : paint.dim(row.target)});
+    return paint.bold("Health") + paint.dim(" (mean of all ranks)") + "\n" + table.text();
+}
+
+std::string group_title(const CollectiveRow& row)
+{
+    return row.ranks > 1 ? fmt::format("{} {}", title_of(row.group), row.ranks)
+                         : title_of(row.group);
+}
+
+std::string collectives(const Summary& summary, const Paint& paint)
+{
+    if (summary.collectives.empty())
+        return "";
+    TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right,
+                     Align::right, Align::right, Align::right, Align::right});
+    std::vector<std::string> head;
+    for (const std::string_view title : {"per rank and step", "group", "count", "size", "time",
+                                         "bus bandwidth", "total", "exposed", "waiting"})
+        head.push_back(paint.dim(title));
+    table.add(std::move(head));
+    const std::size_t shown = std::min(collectives_shown, summary.collectives.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+        const CollectiveRow& row = summary.collectives[i];
+        table.add({title_of(row.collective), group_title(row), count_text(row.count_per_rank),
+                   to_display(row.mean_size), to_display(row.mean_time),
+                   to_display(row.bus_bandwidth), to_display(row.total_per_rank),
+                   to_display(row.exposed_per_rank), to_display(row.waiting_per_rank)});
+    }
+    std::string out = paint.bold("Communication") + "\n" + table.text();
+    if (shown < summary.collectives.size())
+        out += fmt::format("  and {} smaller kinds\n", summary.collectives.size() - shown);
+    return out;
+}
+
+std::string network(const Summary& summary, const Paint& paint)
+{
+    std::string out;
+    for (const LinkClassRow& row : summary.links)
+        if (row.bytes > 0)
+            out += fmt::format("{}{} {} of {}", out.empty() ? "" : ", ", row.name,
+                               percent(row.utilization), to_display(row.capacity));
+    if (!out.empty())
+        out = fmt::format("  {} {}\n", paint.dim("links busy:"), out);
+    if (summary.node_latency.value() > 0)
+        out += fmt::format("  {} {} latency, {} (one GPU pair)\n", paint.dim("node to node:"),
+                           to_display(summary.node_latency), to_display(summary.node_bandwidth));
+    std::string cluster;
+    for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
+        const bool timed = row.collective == CollectiveKind::barrier;
+        if (timed || row.collective == CollectiveKind::all_reduce ||
+            row.collective == CollectiveKind::broadcast)
+            cluster += fmt::format("{}{} {}", cluster.empty() ? "" : ", ", title_of(row.collective),
+                                   timed ? to_display(row.time) : to_display(row.bus_bandwidth));
+    }
+    if (!cluster.empty())
+        out += fmt::format("  {} {}\n", paint.dim("all ranks, 1 GiB, bus bandwidth:"), cluster);
+    return out;
+}
+
+std::string memory_kinds(const StageMemory& stage)
+{
+    std::vector<std::pair<std::string, Bytes>> kinds(stage.kinds.begin(), stage.kinds.end());
+    std::stable_sort(kinds.begin(), kinds.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string out;
+    for (const auto& [name, bytes] : kinds)
+        if (bytes.value() > 0)
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, to_display(bytes));
+    return out;
+}
+
+// The fullest stages when there are too many.
+std::vector<std::size_t> stages_to_show(const MemoryEstimate& memory)
+{
+    std::vector<std::size_t> order(memory.stages.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    if (order.size() <= stages_shown)
+        return order;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return memory.stages[a].total() > memory.stages[b].total();
+    });
+    order.resize(stages_shown);
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+std::string memory(const Outcome& outcome, const Paint& paint, std::size_t width)
+{
+    TextTable table({Align::left, Align::right, Align::left, Align::left});
+    for (const std::size_t i : stages_to_show(outcome.memory)) {
+        const StageMemory& stage = outcome.memory.stages[i];
+        const double share = stage.total() / outcome.memory.capacity;
+        const std::string filled = bar(share, 12);
+        const std::size_t rest = 12 - std::min<std::size_t>(12, text_width(filled));
+        table.add({fmt::format("stage {}", i), to_display(stage.total()),
+                   (share > 1 ? paint.alarm(filled) : filled) + paint.dim(repeated("░", rest)),
+                   shortened(memory_kinds(stage), width - 40)});
+    }
+    std::string out =
+        paint.bold("Memory") +
+        paint.dim(fmt::format(" (peak per stage, of {})", to_display(outcome.memory.capacity))) +
+        "\n" + table.text();
+    if (outcome.memory.stages.size() > stages_shown)
+        out +=
+            fmt::format("  and {} emptier stages\n", outcome.memory.stages.size() - stages_shown);
+    return out;
+}
+
+std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width)
+{
+    std::string out;
+    for (std::size_t i = 0; i < std::min(warnings_shown, outcome.warnings.size()); ++i)
+        for (const std::string& line :
+             wrapped("warning: " + outcome.warnings[i].message, width - 2))
+            out += "  " + line + "\n";
+    if (outcome.warnings.size() > warnings_shown)
+        out += fmt::format("  and {} more warnings\n", outcome.warnings.size() - warnings_shown);
+    const EngineReport& engine = outcome.engine;
+    const std::string line = fmt::format(
+        "{} engine, {}, {} ranks in {} lanes, {} ops in {:.0f} ms; inputs {}", engine.tier,
+        to_name(engine.fidelity), engine.ranks, engine.lanes,
+        count_text(static_cast<double>(engine.ops)), engine.wall_ms, hash_text(outcome.input_hash));
+    return out + paint.dim(shortened(line, width)) + "\n";
+}
+
+} // namespace
+
+std::string terminal_text(const Outcome& outcome, const Summary& summary,
+                          const TerminalStyle& style)
+{
+    const Paint paint(style.colour);
+    const std::size_t width = std::max<std::size_t>(style.width, 80);
+    std::string out = paint.bold(shortened(job_title(outcome), width)) + "\n";
+    for (const std::string& line : wrapped(job_settings(outcome), width))
+        out += line + "\n";
+    out += "\n" + headline(outcome, summary, paint, width);
+    out += "\n" + breakdown(summary, paint);
+    out += "\n" + health(summary, paint);
+    const std::string communication = collectives(summary, paint) + network(summary, paint);
+    if (!communication.empty())
+        out += "\n" + communication;
+    out += "\n" + memory(outcome, paint, width);
+    return out + "\n" + footer(outcome, paint, width);
+}
+
+} // namespace trainyard

@@ -1,0 +1,397 @@
+#include "sim/report/timeline/kineto.h"
+
+#include "sim/base/build_info.h"
+#include "sim/base/files.h"
+#include "sim/report/text/describe.h"
+#include "sim/report/timeline/kineto_names.h"
+#include "sim/report/timeline/recorded.h"
+#include "sim/strategy/rank_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int host_thread = 0;
+constexpr int step_thread = 1000;
+
+std::string json_text(std::string_view text)
+{
+    return to_text(Json(text), JsonStyle::compact);
+}
+
+// Microseconds with all picoseconds: 1234567 ps is "1.234567".
+std::string microseconds(SimTime time)
+{
+    const std::int64_t ps = std::max<std::int64_t>(time.value(), 0);
+    return fmt::format("{}.{:06}", ps / 1'000'000, ps % 1'000'000);
+}
+
+// Writes events one after the other, straight into the text.
+class TraceWriter {
+public:
+    TraceWriter(const Outcome& outcome, const TraceOptions& options)
+        : outcome_(outcome),
+          program_(outcome.plan->program),
+          records_(outcome.result->records),
+          layout_(outcome.job),
+          placed_(place_records(*outcome.plan, *outcome.binding, records_))
+    {
+        for (std::size_t i = 0; i < records_.size(); ++i)
+            if (!options.rank || lane_of(records_[i]).rank == *options.rank)
+                chosen_.push_back(i);
+    }
+
+    std::string text()
+    {
+        const std::set<LaneId> lanes = lanes_shown();
+        write_head(lanes);
+        out_ += "\"traceEvents\": [\n";
+        std::size_t order = 0;
+        for (const LaneId lane : lanes)
+            write_names(lane, order++);
+        write_steps(lanes);
+        for (const std::size_t i : chosen_)
+            write_op(i);
+        for (const LaneId lane : lanes)
+            write_launches(lane);
+        write_messages();
+        out_ += "\n]}\n";
+        return std::move(out_);
+    }
+
+private:
+    const Lane& lane_of(const OpRecord& record) const
+    {
+        return outcome_.binding->lanes[record.lane.value];
+    }
+
+    std::set<LaneId> lanes_shown() const
+    {
+        std::set<LaneId> lanes;
+        for (const std::size_t i : chosen_)
+            lanes.insert(records_[i].lane);
+        return lanes;
+    }
+
+    template <class... Args>
+    void event(fmt::format_string<Args...> format, Args&&... args)
+    {
+        out_ += first_ ? "" : ",\n";
+        first_ = false;
+        fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    }
+
+    void write_head(const std::set<LaneId>& lanes)
+    {
+        const std::uint32_t rank =
+            lanes.empty() ? 0 : outcome_.binding->lanes[lanes.begin()->value].rank.value;
+        fmt::format_to(std::back_inserter(out_),
+                       "{{\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": {}, \"rank\": "
+                       "{}, \"world_size\": {}, \"pg_config\": [",
+                       json_text(to_name(outcome_.job.strategy.backend)), rank,
+                       outcome_.job.world());
+        write_groups(lanes);
+        fmt::format_to(std::back_inserter(out_),
+                       "]}},\n\"displayTimeUnit\": \"ms\",\n\"trainyard\": {{\"version\": {}, "
+                       "\"job\": {}, \"settings\": {}, \"input_hash\": {}, \"seed\": {}}},\n",
+                       json_text(version()), json_text(job_title(outcome_)),
+                       json_text(job_settings(outcome_)), json_text(hash_text(outcome_.input_hash)),
+                       outcome_.scenario.run.seed);
+    }
+
+    // The groups that the ranks shown belong to.
+    void write_groups(const std::set<LaneId>& lanes)
+    {
+        std::set<std::string> seen;
+        for (const LaneId lane : lanes)
+            for (const GroupSlotInfo& slot : program_.groups) {
+                const auto members =
+                    layout_.members(slot.kind, outcome_.binding->lanes[lane.value].rank);
+                const std::string name = group_name(slot.kind, members);
+                if (members.size() < 2 || !seen.insert(name).second)
+                    continue;
+                fmt::format_to(std::back_inserter(out_),
+                               "{}{{\"pg_name\": {}, \"pg_desc\": {}, \"pg_size\": {}, \"ranks\": "
+                               "{}}}",
+                               seen.size() > 1 ? ", " : "", json_text(name),
+                               json_text(to_name(slot.kind)), members.size(),
+                               json_text(kineto_rank_list(members)));
+            }
+    }
+
+    static std::string group_name(GroupKind kind, const std::vector<RankId>& members)
+    {
+        return fmt::format("{}_{}", to_name(kind), members.front().value);
+    }
+
+    void write_names(LaneId id, std::size_t order)
+    {
+        const Lane& lane = outcome_.binding->lanes[id.value];
+        const std::uint32_t pid = lane.rank.value;
+        const NodeId node = outcome_.topology->device(DeviceId{pid}).node;
+        const auto meta = [&](std::string_view what, int tid, const std::string& args) {
+            event("{{\"ph\": \"M\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"args\": {{{}}}}}",
+                  what, pid, tid, args);
+        };
+        meta("process_name", 0,
+             fmt::format("\"name\": {}", json_text(fmt::format("rank {}", pid))));
+        meta("process_labels", 0,
+             fmt::format("\"labels\": {}",
+                         json_text(fmt::format("{}, node {}", stage_name(program_, lane.role),
+                                               node.value))));
+        meta("process_sort_index", 0, fmt::format("\"sort_index\": {}", order));
+        meta("thread_name", step_thread, "\"name\": \"steps\"");
+        for (std::size_t i = 0; i < program_.streams.size(); ++i) {
+            const int tid = static_cast<int>(i);
+            meta("thread_name", tid,
+                 fmt::format("\"name\": {}", json_text(program_.streams[i].name)));
+            meta("thread_sort_index", tid, fmt::format("\"sort_index\": {}", tid));
+        }
+    }
+
+    void write_steps(const std::set<LaneId>& lanes)
+    {
+        std::map<std::pair<LaneId, std::uint16_t>, std::pair<SimTime, SimTime>> spans;
+        for (const std::size_t i : chosen_) {
+            const OpRecord& record = records_[i];
+            auto [at, fresh] =
+                spans.try_emplace({record.lane, record.step}, std::pair(record.issued, record.end));
+            at->second.first = std::min({at->second.first, record.issued, record.start});
+            at->second.second = std::max(at->second.second, record.end);
+        }
+        for (const LaneId lane : lanes) {
+            SimTime free; // steps overlap where prefetch crosses their border
+            for (const auto& [key, span] : spans) {
+                if (key.first != lane)
+                    continue;
+                const SimTime start = std::max(span.first, free);
+                free = std::max(span.second, start);
+                event("{{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
+                      "\"ProfilerStep#{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}}}",
+                      key.second, outcome_.binding->lanes[lane.value].rank.value, step_thread,
+                      microseconds(start), microseconds(free - start));
+            }
+        }
+    }
+
+    void write_op(std::size_t index)
+    {
+        const OpRecord& record = records_[index];
+        const Label& label = program_.labels[record.label.value];
+        const std::uint32_t rank = lane_of(record).rank.value;
+        if (record.stream == host_stream)
+            return; // with the launches, which share its thread
+        std::string args =
+            fmt::format("\"stream\": {}, \"device\": {}, \"correlation\": {}, \"External id\": {}",
+                        record.stream.value,
+                        rank % static_cast<std::uint32_t>(std::max(outcome_.job.gpus_per_node, 1)),
+                        index + 1, index + 1);
+        add_place(args, record, label);
+        if (record.kind == OpKind::collective || record.kind == OpKind::exchange)
+            add_transfer(args, index, label);
+        if (record.kind == OpKind::compute)
+            add_flops(args, index);
+        event("{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": {}, \"pid\": {}, \"tid\": {}, \"ts\": "
+              "{}, \"dur\": {}, \"args\": {{{}}}}}",
+              record.kind == OpKind::copy ? "gpu_memcpy" : "kernel",
+              json_text(name_of(record, label)), rank, record.stream.value,
+              microseconds(record.start), microseconds(record.end - record.start), args);
+    }
+
+    std::string name_of(const OpRecord& record, const Label& label) const
+    {
+        if (record.kind == OpKind::copy)
+            return fmt::format("Memcpy ({})", label.name);
+        if (record.kind == OpKind::compute)
+            return label.name;
+        if (outcome_.job.strategy.backend == Backend::gloo)
+            return fmt::format("gloo:{} ({})", kineto_collective_name(label.collective),
+                               label.name);
+        return fmt::format("{} ({})", nccl_kernel_name(label.collective), label.name);
+    }
+
+    static void add_place(std::string& args, const OpRecord& record, const Label& label)
+    {
+        fmt::format_to(std::back_inserter(args), ", \"phase\": {}, \"step\": {}",
+                       json_text(to_name(label.phase)), record.step);
+        if (record.micro_batch != BlockUse::no_index)
+            fmt::format_to(std::back_inserter(args), ", \"micro_batch\": {}", record.micro_batch);
+        if (record.layer != BlockUse::no_index)
+            fmt::format_to(std::back_inserter(args), ", \"layer\": {}", record.layer);
+    }
+
+    void add_transfer(std::string& args, std::size_t index, const Label& label) const
+    {
+        const OpRecord& record = records_[index];
+        const std::vector<RankId> members = layout_.members(label.group, lane_of(record).rank);
+        const std::string_view dtype = kineto_dtype(outcome_.job, label.collective, label.group);
+        const MessageElements elements =
+            message_elements(label.collective, record.bytes, static_cast<int>(members.size()),
+                             bytes_of_dtype(dtype));
+        fmt::format_to(
+            std::back_inserter(args),
+            ", \"Collective name\": {}, \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group "
+            "size\": {}, \"dtype\": {}, \"In split size\": \"[]\", \"Out split size\": \"[]\", "
+            "\"Process Group Name\": {}, \"Process Group Description\": {}, \"Process Group "
+            "Ranks\": {}, \"Rank\": {}, \"transfer_start_us\": {}",
+            json_text(collective_name(index, label)), elements.in, elements.out, members.size(),
+            json_text(dtype), json_text(group_name(label.group, members)),
+            json_text(to_name(label.group)), json_text(kineto_rank_list(members)),
+            lane_of(record).rank.value, microseconds(record.transfer_start));
+        add_peers(args, index);
+        if (record.last_arriver.valid())
+            fmt::format_to(std::back_inserter(args), ", \"last_arriver\": {}",
+                           outcome_.binding->lanes[record.last_arriver.value].rank.value);
+    }
+
+    // The one part of a send or receive that is not batched with others.
+    const ExchangePart* single_part(std::size_t index) const
+    {
+        const PlacedOp& at = placed_[index];
+        if (at.op == nullptr || at.op->kind != OpKind::exchange || at.op->part_count != 1)
+            return nullptr;
+        return &at.block->parts[at.op->part_first];
+    }
+
+    std::string_view collective_name(std::size_t index, const Label& label) const
+    {
+        const ExchangePart* part = single_part(index);
+        if (part == nullptr)
+            return kineto_collective_name(label.collective);
+        return part->direction == Direction::send ? "send" : "recv";
+    }
+
+    void add_peers(std::string& args, std::size_t index) const
+    {
+        const ExchangePart* part = single_part(index);
+        if (part == nullptr)
+            return;
+        const Lane& lane = lane_of(records_[index]);
+        const LaneId peer = lane.peers[part->peer.value].lane;
+        if (peer.valid())
+            fmt::format_to(std::back_inserter(args), ", \"{}\": {}",
+                           part->direction == Direction::send ? "Dst Rank" : "Src Rank",
+                           outcome_.binding->lanes[peer.value].rank.value);
+    }
+
+    void add_flops(std::string& args, std::size_t index) const
+    {
+        const PlacedOp& at = placed_[index];
+        if (at.op == nullptr || !at.op->cost.valid() ||
+            at.op->cost.value >= outcome_.plan->compute.size())
+            return;
+        const Flops flops = hardware_flops(outcome_.plan->compute[at.op->cost.value].kernels);
+        if (flops.value() > 0)
+            fmt::format_to(std::back_inserter(args), ", \"flops\": {:.0f}", flops.value());
+    }
+
+    // The host's thread: its own work, and the launch of every device op, cut where the next
+    // begins.
+    void write_launches(LaneId lane)
+    {
+        struct HostEvent {
+            SimTime start;
+            SimTime end;
+            std::size_t record;
+        };
+        std::vector<HostEvent> events;
+        for (const std::size_t i : chosen_) {
+            const OpRecord& record = records_[i];
+            if (record.lane != lane)
+                continue;
+            if (record.stream == host_stream) {
+                events.push_back({record.start, record.end, i});
+                continue;
+            }
+            const int kernels = placed_[i].op == nullptr ? 1 : placed_[i].op->kernels;
+            const Phase phase = program_.labels[record.label.value].phase;
+            const SimTime each =
+                outcome_.binding->costs.host_per_kernel[static_cast<std::size_t>(phase)];
+            events.push_back({record.issued, record.issued + each * kernels, i});
+        }
+        std::stable_sort(events.begin(), events.end(),
+                         [](const HostEvent& a, const HostEvent& b) { return a.start < b.start; });
+        for (std::size_t i = 0; i + 1 < events.size(); ++i)
+            events[i].end = std::min(events[i].end, events[i + 1].start);
+        for (const HostEvent& at : events)
+            write_host_event(at.start, at.end, at.record);
+    }
+
+    void write_host_event(SimTime start, SimTime end, std::size_t index)
+    {
+        const OpRecord& record = records_[index];
+        const bool own = record.stream == host_stream;
+        const std::string name =
+            own ? program_.labels[record.label.value].name : std::string("cudaLaunchKernel");
+        event("{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": {}, \"pid\": {}, \"tid\": {}, \"ts\": "
+              "{}, \"dur\": {}, \"args\": {{\"correlation\": {}, \"External id\": {}}}}}",
+              own ? "cpu_op" : "cuda_runtime", json_text(name), lane_of(record).rank.value,
+              host_thread, microseconds(start), microseconds(end - start), index + 1, index + 1);
+    }
+
+    // Arrows from each send to its receive, bound to the middle of their transfers. A send that is
+    // batched with something slower may end later than its receive; arrows never point back.
+    void write_messages()
+    {
+        const std::set<std::size_t> chosen(chosen_.begin(), chosen_.end());
+        std::size_t id = records_.size() + 1;
+        for (const Message& message : messages(*outcome_.binding, records_, placed_)) {
+            if (!chosen.contains(message.send) || !chosen.contains(message.receive))
+                continue;
+            const SimTime received = middle(records_[message.receive]);
+            const SimTime sent = std::max(records_[message.send].start,
+                                          std::min(middle(records_[message.send]), received));
+            write_arrow_end(id, message.send, sent, "\"ph\": \"s\"");
+            write_arrow_end(id, message.receive, received, "\"ph\": \"f\", \"bp\": \"e\"");
+            ++id;
+        }
+    }
+
+    static SimTime middle(const OpRecord& record)
+    {
+        return record.transfer_start + SimTime((record.end - record.transfer_start).value() / 2);
+    }
+
+    void write_arrow_end(std::size_t id, std::size_t index, SimTime time, std::string_view phase)
+    {
+        event("{{{}, \"cat\": \"message\", \"name\": \"message\", \"id\": {}, \"pid\": {}, "
+              "\"tid\": {}, \"ts\": {}}}",
+              phase, id, lane_of(records_[index]).rank.value, records_[index].stream.value,
+              microseconds(time));
+    }
+
+    const Outcome& outcome_;
+    const Program& program_;
+    const std::vector<OpRecord>& records_;
+    RankLayout layout_;
+    std::vector<PlacedOp> placed_;
+    std::vector<std::size_t> chosen_;
+    std::string out_;
+    bool first_ = true;
+};
+
+} // namespace
+
+std::string kineto_trace(const Outcome& outcome, const TraceOptions& options)
+{
+    return TraceWriter(outcome, options).text();
+}
+
+void write_kineto_trace(const std::filesystem::path& path, const Outcome& outcome,
+                        const TraceOptions& options)
+{
+    const std::string text = kineto_trace(outcome, options);
+    if (path.extension() == ".gz")
+        write_file_gzip(path, text);
+    else
+        write_file(path, text);
+}
+
+} // namespace trainyard

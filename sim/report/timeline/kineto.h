@@ -1,0 +1,24 @@
+#pragma once
+
+// Chrome trace JSON with the names that PyTorch's profiler (Kineto) writes, so that its tools and
+// Perfetto read a simulated step like a measured one.
+
+#include "sim/study/session.h"
+
+namespace trainyard {
+
+struct TraceOptions {
+    std::optional<RankId> rank; // this one only: one file per rank, as trace analysers want; else
+                                // all that were recorded
+};
+
+// One process per recorded rank, one thread per stream and one for the host. A collective's slice
+// covers its kernel, waiting included; `transfer_start_us` says when data began to move. Times are
+// microseconds with all picoseconds.
+std::string kineto_trace(const Outcome& outcome, const TraceOptions& options = {});
+
+// Writes it; compressed when the name ends in .gz. Throws WorldError.
+void write_kineto_trace(const std::filesystem::path& path, const Outcome& outcome,
+                        const TraceOptions& options = {});
+
+} // namespace trainyard

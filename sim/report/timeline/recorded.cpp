@@ -1,0 +1,154 @@
+#include "sim/report/timeline/recorded.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+using OpsByStream = std::map<StreamId, std::vector<PlacedOp>>;
+
+OpsByStream ops_of(const Program& program, const Role& role)
+{
+    OpsByStream streams;
+    for (const BlockUse& use : role.order) {
+        const Block& block = program.blocks[use.block.value];
+        for (const Op& op : block.ops)
+            streams[op.stream].push_back({&op, &block});
+    }
+    return streams;
+}
+
+using Queue = std::tuple<LaneId, std::uint16_t, StreamId>; // lane, step, stream
+
+std::map<Queue, std::vector<std::size_t>> queues_of(const std::vector<OpRecord>& records)
+{
+    std::map<Queue, std::vector<std::size_t>> queues;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        queues[{records[i].lane, records[i].step, records[i].stream}].push_back(i);
+    for (auto& [queue, indices] : queues)
+        std::stable_sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
+            return std::tie(records[a].start, records[a].end) <
+                   std::tie(records[b].start, records[b].end);
+        });
+    return queues;
+}
+
+bool agree(const std::vector<OpRecord>& records, const std::vector<std::size_t>& indices,
+           const std::vector<PlacedOp>& ops)
+{
+    return std::equal(indices.begin(), indices.end(), ops.begin(), ops.end(),
+                      [&](std::size_t index, const PlacedOp& placed) {
+                          return records[index].label == placed.op->label;
+                      });
+}
+
+} // namespace
+
+RecordRequest default_trace_lanes(const Outcome& outcome)
+{
+    std::set<LaneId> lanes{outcome.result->critical_lane};
+    std::set<RoleId> seen;
+    for (std::size_t i = 0; i < outcome.binding->lanes.size(); ++i)
+        if (seen.insert(outcome.binding->lanes[i].role).second)
+            lanes.insert(make_id<LaneId>(i));
+    const std::size_t steps = outcome.result->step_ends.size();
+    RecordRequest request;
+    request.lane = [lanes](LaneId lane) { return lanes.contains(lane); };
+    request.first_step = static_cast<std::uint16_t>(steps > 0 ? steps - 1 : 0);
+    return request;
+}
+
+std::vector<PlacedOp> place_records(const Plan& plan, const Binding& binding,
+                                    const std::vector<OpRecord>& records)
+{
+    std::vector<PlacedOp> placed(records.size());
+    std::map<RoleId, OpsByStream> by_role;
+    for (const auto& [queue, indices] : queues_of(records)) {
+        const RoleId role = binding.lanes[std::get<LaneId>(queue).value].role;
+        auto found = by_role.find(role);
+        if (found == by_role.end())
+            found =
+                by_role.emplace(role, ops_of(plan.program, plan.program.roles[role.value])).first;
+        const std::vector<PlacedOp>& ops = found->second[std::get<StreamId>(queue)];
+        if (!agree(records, indices, ops))
+            continue;
+        for (std::size_t k = 0; k < indices.size(); ++k)
+            placed[indices[k]] = ops[k];
+    }
+    return placed;
+}
+
+std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord>& records,
+                              const std::vector<PlacedOp>& placed)
+{
+    using Channel = std::tuple<LaneId, LaneId, std::uint16_t, std::uint8_t>; // from, to, step
+    std::map<Channel, std::deque<std::size_t>> sends;
+    std::map<Channel, std::deque<std::size_t>> receives;
+    std::vector<std::size_t> order(records.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return records[a].issued < records[b].issued;
+    });
+    for (const std::size_t i : order) {
+        const PlacedOp& at = placed[i];
+        if (at.op == nullptr || at.op->kind != OpKind::exchange)
+            continue;
+        const LaneId lane = records[i].lane;
+        for (std::uint16_t p = 0; p < at.op->part_count; ++p) {
+            const ExchangePart& part =
+                at.block->parts[static_cast<std::size_t>(at.op->part_first + p)];
+            const LaneId peer = binding.lanes[lane.value].peers[part.peer.value].lane;
+            if (part.direction == Direction::send)
+                sends[{lane, peer, records[i].step, part.channel}].push_back(i);
+            else
+                receives[{peer, lane, records[i].step, part.channel}].push_back(i);
+        }
+    }
+    std::vector<Message> matched;
+    for (const auto& [channel, sent] : sends) {
+        const std::deque<std::size_t>& received = receives[channel];
+        for (std::size_t k = 0; k < std::min(sent.size(), received.size()); ++k)
+            matched.push_back({sent[k], received[k]});
+    }
+    return matched;
+}
+
+std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
+                                          const std::vector<PlacedOp>& placed, LaneId lane,
+                                          std::uint16_t step)
+{
+    const Program& program = outcome.plan->program;
+    const std::vector<OpRecord>& records = outcome.result->records;
+    std::vector<MemoryPoint> changes;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (records[i].lane != lane || records[i].step != step)
+            continue;
+        if (placed[i].op == nullptr)
+            return {};
+        if (!placed[i].op->memory.valid())
+            continue;
+        const MemoryEffect& effect = program.memory_effects[placed[i].op->memory.value];
+        changes.push_back({records[i].start, effect.at_start});
+        changes.push_back({records[i].end, effect.at_end});
+    }
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const MemoryPoint& a, const MemoryPoint& b) { return a.time < b.time; });
+    std::int64_t held = program.roles[outcome.binding->lanes[lane.value].role.value].static_memory;
+    std::vector<MemoryPoint> points;
+    for (const MemoryPoint& change : changes) {
+        held += change.bytes;
+        if (!points.empty() && points.back().time == change.time)
+            points.back().bytes = held;
+        else
+            points.push_back({change.time, held});
+    }
+    return points;
+}
+
+} // namespace trainyard

@@ -1,0 +1,51 @@
+#pragma once
+
+// Recorded ops, found again in the program: what they send, to whom, and what memory they take.
+
+#include "sim/study/session.h"
+
+namespace trainyard {
+
+// The lanes that a trace shows by default, in the last step: the first of each role (pipeline
+// stage), and the critical one.
+RecordRequest default_trace_lanes(const Outcome& outcome);
+
+// The op that a record is of. None (null) where the records of its stream are not the role's whole
+// step.
+struct PlacedOp {
+    const Op* op = nullptr;
+    const Block* block = nullptr;
+};
+
+// By record. Streams are in order, so the k-th record of a lane's stream in a step is the k-th op
+// that the role puts there.
+std::vector<PlacedOp> place_records(const Plan& plan, const Binding& binding,
+                                    const std::vector<OpRecord>& records);
+
+// A send and its receive among the records, by index.
+struct Message {
+    std::size_t send = 0;
+    std::size_t receive = 0;
+
+    bool operator==(const Message&) const = default;
+};
+
+// Sends and receives of a pair of lanes match in issue order per channel and step. Only pairs whose
+// both ends were recorded.
+std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord>& records,
+                              const std::vector<PlacedOp>& placed);
+
+struct MemoryPoint {
+    SimTime time;
+    std::int64_t bytes = 0; // held from here on
+
+    bool operator==(const MemoryPoint&) const = default;
+};
+
+// What the lane holds during the step, from its static part and its ops' effects. Empty when the
+// records do not cover the lane's step.
+std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
+                                          const std::vector<PlacedOp>& placed, LaneId lane,
+                                          std::uint16_t step);
+
+} // namespace trainyard

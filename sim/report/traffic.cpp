@@ -1,0 +1,188 @@
+#include "sim/report/traffic.h"
+
+#include "sim/cost/collective_form.h"
+#include "sim/strategy/rank_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+std::string_view link_title(LinkKind kind)
+{
+    switch (kind) {
+    case LinkKind::nvlink:
+        return "NVLink";
+    case LinkKind::c2c:
+        return "C2C";
+    case LinkKind::pcie:
+        return "PCIe";
+    case LinkKind::nic:
+        return "NIC";
+    case LinkKind::leaf_up:
+        return "leaf to spine";
+    case LinkKind::leaf_down:
+        return "spine to leaf";
+    case LinkKind::spine_up:
+        return "spine to core";
+    case LinkKind::spine_down:
+        return "core to spine";
+    case LinkKind::other:
+        break;
+    }
+    return "other links";
+}
+
+std::string link_title(LinkKind kind, const NodeNetwork& network)
+{
+    if (kind == LinkKind::nic && !network.name.empty())
+        return fmt::format("NIC {}", network.name);
+    return std::string(link_title(kind));
+}
+
+DomainId domain_of(const Outcome& outcome, RankId rank)
+{
+    return outcome.topology->device(DeviceId{rank.value}).domain;
+}
+
+// Ranks of the domain that holds most of them.
+int ranks_per_domain(const Outcome& outcome, const std::vector<RankId>& members)
+{
+    std::map<DomainId, int> count;
+    int most = 0;
+    for (const RankId rank : members)
+        most = std::max(most, ++count[domain_of(outcome, rank)]);
+    return most;
+}
+
+// Share of a pipeline's hand-overs that leave the domain. Virtual stages close the ring.
+TrafficSplit message_split(const Outcome& outcome, const std::vector<RankId>& stages)
+{
+    const std::size_t hops = outcome.job.strategy.vpp > 1 ? stages.size() : stages.size() - 1;
+    if (stages.size() < 2 || hops == 0)
+        return {};
+    std::size_t outside = 0;
+    for (std::size_t i = 0; i < hops; ++i)
+        if (domain_of(outcome, stages[i]) != domain_of(outcome, stages[(i + 1) % stages.size()]))
+            ++outside;
+    const double share = static_cast<double>(outside) / static_cast<double>(hops);
+    return {1 - share, share};
+}
+
+// Bytes per step inside and out of the domains, over all ranks.
+TrafficSplit bytes_per_step(const Outcome& outcome)
+{
+    TrafficSplit sum;
+    for (const TransferTotals& totals : outcome.result->transfers) {
+        const TrafficSplit split = traffic_split(outcome, totals.collective, totals.group);
+        sum.inside += totals.bytes * split.inside;
+        sum.outside += totals.bytes * split.outside;
+    }
+    return sum;
+}
+
+double utilization(const LinkClassRow& row, Seconds step)
+{
+    const double could = row.capacity.value() * static_cast<double>(row.links) * step.value();
+    return could > 0 ? row.bytes / could : 0.0;
+}
+
+std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
+{
+    const Seconds step = to_seconds(outcome.result->step_time);
+    const TrafficSplit bytes = bytes_per_step(outcome);
+    const DeviceAttachment device = outcome.topology->device(DeviceId{0});
+    const auto world = static_cast<std::size_t>(outcome.job.world());
+    std::vector<LinkClassRow> rows;
+    const bool has_nvlink = device.nvlink.value() > 0;
+    if (bytes.inside > 0 || has_nvlink)
+        rows.push_back({std::string(link_title(has_nvlink ? LinkKind::nvlink : LinkKind::pcie)),
+                        world, has_nvlink ? device.nvlink : device.pcie, bytes.inside, 0});
+    const NodeNetwork network = outcome.topology->network(device.node);
+    if (network.nics > 0) {
+        const std::size_t node = outcome.topology->devices_of(device.node).size();
+        const std::size_t nodes = (world + node - 1) / node;
+        rows.push_back({link_title(LinkKind::nic, network),
+                        nodes * static_cast<std::size_t>(network.nics), network.nic_rate,
+                        bytes.outside, 0});
+    }
+    for (LinkClassRow& row : rows)
+        row.utilization = utilization(row, step);
+    return rows;
+}
+
+std::vector<LinkClassRow> rows_from_links(const Outcome& outcome)
+{
+    const Seconds step = to_seconds(outcome.result->step_time);
+    const NodeNetwork network = outcome.topology->network(NodeId{0});
+    std::map<std::pair<LinkKind, double>, LinkClassRow> classes;
+    for (const LinkTotals& totals : outcome.result->links) {
+        const Link link = outcome.topology->link(totals.link);
+        LinkClassRow& row = classes[{link.kind, link.capacity.value()}];
+        row.name = link_title(link.kind, network);
+        row.capacity = link.capacity;
+        row.bytes += totals.bytes;
+        ++row.links;
+    }
+    std::vector<LinkClassRow> rows;
+    for (auto& [key, row] : classes) {
+        row.utilization = utilization(row, step);
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+} // namespace
+
+TrafficSplit traffic_split(CollectiveKind kind, int ranks, int ranks_per_domain)
+{
+    if (ranks <= 1)
+        return {};
+    const double sent = bus_factor(kind, ranks);
+    double outside = ranks_per_domain == ranks ? 0.0 : 1.0 / ranks_per_domain;
+    if (kind == CollectiveKind::all_to_all)
+        outside = static_cast<double>(ranks - ranks_per_domain) / (ranks - 1);
+    return {sent * (1 - outside), sent * outside};
+}
+
+TrafficSplit traffic_split(const Outcome& outcome, CollectiveKind collective, GroupKind group)
+{
+    const RankLayout layout(outcome.job);
+    std::set<RankId> seen;
+    TrafficSplit sum;
+    double ranks = 0;
+    for (const Lane& lane : outcome.binding->lanes) {
+        const std::vector<RankId> members = layout.members(group, lane.rank);
+        if (members.size() < 2 || !seen.insert(members.front()).second)
+            continue;
+        const int size = static_cast<int>(members.size());
+        const TrafficSplit split =
+            collective == CollectiveKind::send_receive
+                ? message_split(outcome, members)
+                : traffic_split(collective, size, ranks_per_domain(outcome, members));
+        sum.inside += split.inside * size;
+        sum.outside += split.outside * size;
+        ranks += size;
+    }
+    return ranks > 0 ? TrafficSplit{sum.inside / ranks, sum.outside / ranks} : TrafficSplit{};
+}
+
+std::vector<LinkClassRow> link_rows(const Outcome& outcome)
+{
+    return outcome.result->links.empty() ? rows_from_transfers(outcome) : rows_from_links(outcome);
+}
+
+Bandwidth nic_rate_per_gpu(const Outcome& outcome)
+{
+    const NodeId first{0};
+    const NodeNetwork network = outcome.topology->network(first);
+    const std::size_t gpus = outcome.topology->devices_of(first).size();
+    return Bandwidth(network.nic_rate.value() * network.nics / static_cast<double>(gpus));
+}
+
+} // namespace trainyard

@@ -1,0 +1,167 @@
+#include "sim/report/bottleneck.h"
+#include "tests/catch.h"
+#include "tests/unit/report/small_outcome.h"
+
+#include <functional>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+// A step that computes for all of its time.
+Symptoms healthy()
+{
+    Symptoms symptoms;
+    symptoms.share[index_of(TimeKind::forward)] = 1.0;
+    symptoms.needed = Bytes(40'000'000'000);
+    symptoms.capacity = Bytes(80'000'000'000);
+    symptoms.domain_ranks = 8;
+    symptoms.mfu = 0.45;
+    return symptoms;
+}
+
+// The same with `share` of the time spent otherwise.
+Symptoms with(TimeKind kind, double share)
+{
+    Symptoms symptoms = healthy();
+    symptoms.share[index_of(TimeKind::forward)] -= share;
+    symptoms.share[index_of(kind)] += share;
+    return symptoms;
+}
+
+Symptoms changed(Symptoms symptoms, const std::function<void(Symptoms&)>& change)
+{
+    change(symptoms);
+    return symptoms;
+}
+
+struct Case {
+    const char* what;
+    Symptoms symptoms;
+    BottleneckClass expected;
+    const char* evidence;
+};
+
+} // namespace
+
+TEST_CASE("the bottleneck is the largest loss once it hurts")
+{
+    using enum BottleneckClass;
+    const auto across = [](Symptoms& s) {
+        s.group = GroupKind::tp;
+        s.group_ranks = 16;
+        s.across_domains = true;
+    };
+    const std::vector<Case> cases{
+        {"nothing is lost", healthy(), compute, "100 % of the step computes, at an MFU of 45.0 %"},
+        {"a loss of 19 % is named, no more", with(TimeKind::bubble, 0.19), compute,
+         "the largest loss is bubble with 19.0 %"},
+        {"a loss below 5 % is not named", with(TimeKind::bubble, 0.04), compute,
+         "96.0 % of the step computes, at an MFU of 45.0 %"},
+        {"a bubble of 30 %",
+         changed(with(TimeKind::bubble, 0.30),
+                 [](Symptoms& s) {
+                     s.stages = 8;
+                     s.micro_batches = 16;
+                 }),
+         bubble, "30.0 % of the step is pipeline bubble (8 stages, 16 micro-batches)"},
+        {"tensor parallelism across nodes", changed(with(TimeKind::exposed_tp, 0.38), across),
+         communication,
+         "38.0 % of the step goes to communication, most of it tensor-parallel across nodes (tp 16 "
+         "> 8 GPUs of an NVLink domain)"},
+        {"the same with NICs near their line rate",
+         changed(with(TimeKind::exposed_tp, 0.38),
+                 [&](Symptoms& s) {
+                     across(s);
+                     s.line_rate_share = 0.8;
+                 }),
+         network, "meanwhile the NICs run at 80.0 % of line rate"},
+        {"communication inside the domain never blames the network",
+         changed(with(TimeKind::exposed_ep, 0.25),
+                 [](Symptoms& s) {
+                     s.group = GroupKind::ep;
+                     s.group_ranks = 8;
+                     s.line_rate_share = 0.9;
+                 }),
+         communication, "expert-parallel inside the NVLink domain (ep 8)"},
+        {"overlapped transfers that slow compute", with(TimeKind::slowdown, 0.22), communication,
+         "compute slowed down by transfers beside it"},
+        {"exposure of several groups adds up",
+         changed(with(TimeKind::exposed_dp, 0.12),
+                 [](Symptoms& s) {
+                     s.share[index_of(TimeKind::forward)] -= 0.12;
+                     s.share[index_of(TimeKind::exposed_pp)] += 0.12;
+                     s.group = GroupKind::dp;
+                     s.group_ranks = 4;
+                 }),
+         communication, "24.0 %"},
+        {"waiting for others", with(TimeKind::waiting, 0.30), synchronisation,
+         "30.0 % of the step ranks wait"},
+        {"waiting because one rank computes longer",
+         changed(with(TimeKind::waiting, 0.30),
+                 [](Symptoms& s) {
+                     s.imbalance = 0.25;
+                     s.busiest = "rank 17";
+                 }),
+         imbalance, "rank 17 computes for 25.0 % of the step longer than the mean"},
+        {"a little imbalance does not explain much waiting",
+         changed(with(TimeKind::waiting, 0.30), [](Symptoms& s) { s.imbalance = 0.05; }),
+         synchronisation, "wait"},
+        {"a bubble made by a heavy stage",
+         changed(with(TimeKind::bubble, 0.24),
+                 [](Symptoms& s) {
+                     s.imbalance = 0.12;
+                     s.busiest = "stage 7";
+                 }),
+         imbalance, "stage 7"},
+        {"the host", with(TimeKind::host, 0.5), host, "waits for the host to launch kernels"},
+        {"the loader", with(TimeKind::data, 0.94), data, "94.0 % of the step waits for input data"},
+        {"recomputation", with(TimeKind::recompute, 0.25), memory,
+         "25.0 % of the step recomputes activations"},
+        {"what does not fit comes first",
+         changed(with(TimeKind::host, 0.5),
+                 [](Symptoms& s) {
+                     s.needed = Bytes(92'300'000'000);
+                     s.fullest_stage = 3;
+                 }),
+         memory, "stage 3 needs 12.3 GB more than the 80.0 GB of a device"},
+    };
+    for (const Case& at : cases) {
+        INFO(at.what);
+        const Bottleneck found = find_bottleneck(at.symptoms);
+        CHECK(to_name(found.kind) == to_name(at.expected));
+        CHECK_THAT(found.evidence, ContainsSubstring(at.evidence));
+        CHECK_FALSE(found.advice.empty());
+    }
+}
+
+TEST_CASE("symptoms are shares of the step and name the heaviest group")
+{
+    const Symptoms symptoms = symptoms_of(small_outcome());
+    double sum = 0;
+    for (const double share : symptoms.share)
+        sum += share;
+    CHECK_THAT(sum, WithinRel(1.0, 1e-9));
+    CHECK(symptoms.group == GroupKind::dp);
+    CHECK(symptoms.group_ranks == 2);
+    CHECK_FALSE(symptoms.across_domains);
+    CHECK(symptoms.domain_ranks == 2);
+    CHECK(symptoms.stages == 2);
+    CHECK(symptoms.micro_batches == 2);
+    CHECK_THAT(symptoms.imbalance, WithinAbs(0.0, 1e-12));
+}
+
+TEST_CASE("a rank that computes longer than the mean shows as imbalance")
+{
+    Outcome outcome = small_outcome();
+    StepResult result = *outcome.result;
+    // Rank 3 takes 19 ms more forward, in place of its bubble: 81 ms against a mean of 66.75.
+    LaneTotals& lane = result.lanes[3];
+    lane.time[index_of(TimeKind::forward)] += SimTime(19'000'000'000);
+    lane.time[index_of(TimeKind::bubble)] -= SimTime(19'000'000'000);
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    const Symptoms symptoms = symptoms_of(outcome);
+    CHECK_THAT(symptoms.imbalance, WithinRel((81 - 66.75) / 100, 1e-9));
+    CHECK(symptoms.busiest == "stage 1");
+}

@@ -1,0 +1,48 @@
+#include "sim/report/flops.h"
+#include "tests/catch.h"
+#include "tests/unit/report/small_outcome.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+TEST_CASE("hardware operations are the kernels of every use by every rank")
+{
+    // Four ranks, two micro-batches, one forward and two forwards' worth of backward each.
+    const double expected = 4 * 2 * 3 * forward_flops;
+    for (const Lanes lanes : {Lanes::all, Lanes::folded}) {
+        const Outcome outcome = small_outcome(lanes);
+        CHECK_THAT(hardware_flops_per_step(*outcome.plan, *outcome.binding).value(),
+                   WithinRel(expected, 1e-12));
+    }
+}
+
+TEST_CASE("a device that computes at its peak all the time has a utilisation of one")
+{
+    CHECK_THAT(flops_utilization(Flops(8e15), Seconds(2), FlopRate(1e15), 4),
+               WithinRel(1.0, 1e-12));
+    CHECK(flops_utilization(Flops(1), Seconds(0), FlopRate(1e15), 4) == 0.0);
+}
+
+TEST_CASE("the peak is that of the number format of most matrix products")
+{
+    Plan plan = *small_outcome().plan;
+    CHECK(main_precision(plan, Precision::fp32) == Precision::bf16);
+    // One more product in fp8, larger than all others together.
+    Kernel kernel = std::get<Kernel>(plan.compute[0].kernels[0]);
+    kernel.precision = Precision::fp8;
+    kernel.gemm.batch = 10;
+    plan.compute[2].kernels = {kernel};
+    CHECK(main_precision(plan, Precision::fp32) == Precision::fp8);
+    CHECK(main_precision(Plan{}, Precision::fp32) == Precision::fp32);
+}
+
+TEST_CASE("halving the step time doubles MFU and HFU")
+{
+    Outcome outcome = small_outcome();
+    const Summary slow = summarize(outcome);
+    outcome.step_time.value = outcome.step_time.value / 2.0;
+    const Summary fast = summarize(outcome);
+    CHECK_THAT(fast.mfu, WithinRel(2 * slow.mfu, 1e-12));
+    CHECK_THAT(fast.hfu, WithinRel(2 * slow.hfu, 1e-12));
+    CHECK(slow.mfu > 0);
+}
