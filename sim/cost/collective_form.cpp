@@ -10,8 +10,8 @@ template <>
 std::vector<EnumName<Algorithm>> enum_names<Algorithm>()
 {
     using enum Algorithm;
-    return {{none, "none"},   {ring, "ring"},     {tree, "tree"},        {nvls, "nvls"},
-            {sharp, "sharp"}, {direct, "direct"}, {measured, "measured"}};
+    return {{none, "none"}, {ring, "ring"},   {tree, "tree"},
+            {nvls, "nvls"}, {sharp, "sharp"}, {direct, "direct"}};
 }
 
 double bus_factor(CollectiveKind kind, int ranks)

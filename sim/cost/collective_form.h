@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-enum class Algorithm : std::uint8_t { none, ring, tree, nvls, sharp, direct, measured };
+// Of the form's lowest line; direct: pairs exchange without a ring or tree.
+enum class Algorithm : std::uint8_t { none, ring, tree, nvls, sharp, direct };
 
 template <>
 std::vector<EnumName<Algorithm>> enum_names<Algorithm>();
