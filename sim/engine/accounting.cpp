@@ -134,7 +134,7 @@ void Accounting::charge_idle(std::uint32_t lane, Piece piece)
     const SimTime exposed = piece.end - moving;
     time_of(totals, exposed_kind(run_.label_of(cause.transfer_stream).group)) += exposed;
     sum_of(cause.transfer_stream).exposed +=
-        static_cast<u128>(exposed.value()) * run_.binding.lanes[lane].multiplicity;
+        static_cast<u128>(exposed.value()) * run_.lanes[lane].multiplicity;
 }
 
 // Transfers that move at the end of a piece have moved since they began: any end is a change.
@@ -153,7 +153,7 @@ SimTime Accounting::moving_since(std::uint32_t stream) const
 {
     const StreamState& op = run_.streams[stream];
     if (op.kind == OpKind::exchange)
-        return op.parts_moving > 0 ? op.moving_since : never;
+        return op.parts.moving > 0 ? op.moving_since : never;
     const Transfer& transfer = run_.transfers[op.transfer];
     return transfer.state == TransferState::gathering ? never : transfer.start;
 }
@@ -170,7 +170,7 @@ std::uint32_t Accounting::next_compute_stream(std::uint32_t lane) const
         if (kind.streams[s].kind != StreamKind::compute || stream.state == HeadState::finished)
             continue;
         const std::uint64_t order =
-            std::uint64_t{stream.step} * kind.op_count + kind.op(s, stream.position).order;
+            std::uint64_t{stream.step} * kind.op_count + kind.ops[stream.head].order;
         if (next == nobody || order < next_order) {
             next = index;
             next_order = order;
@@ -250,7 +250,7 @@ Accounting::Sum& Accounting::sum_of(std::uint32_t stream)
 
 void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes)
 {
-    const std::uint64_t ranks = run_.binding.lanes[run_.lane_of(stream)].multiplicity;
+    const std::uint64_t ranks = run_.lanes[run_.lane_of(stream)].multiplicity;
     Sum& sum = sum_of(stream);
     sum.count += ranks;
     sum.bytes += static_cast<double>(bytes.value()) * static_cast<double>(ranks);

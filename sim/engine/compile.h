@@ -75,11 +75,6 @@ struct LaneKind {
     std::vector<std::uint32_t> parts_per_step;       // by pipe of the kind
     HostPlan host;
     std::uint32_t op_count = 0;
-
-    const FlatOp& op(std::size_t stream, std::uint32_t position) const
-    {
-        return ops[streams[stream].op_first + position];
-    }
 };
 
 struct CompiledProgram {

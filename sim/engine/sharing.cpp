@@ -83,7 +83,7 @@ const std::vector<ByteRate>& FairSharing::solve(std::span<const Demand> demands)
     prepare(demands);
     while (!open_.empty()) {
         const u128 share = least_share();
-        const auto small = [&](const Demand& demand) { return demand.ceiling.value() <= share; };
+        const auto small = [&](const Demand& demand) { return demand.ceiling.value() < share; };
         const auto tight = [&](const Demand& demand) { return on_tightest_link(demand, share); };
         if (!fix(demands, share, small))
             fix(demands, share, tight);

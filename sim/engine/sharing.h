@@ -6,7 +6,7 @@
 // (Bertsekas & Gallager 1992, 6.5.2). Found by progressive filling: the link that offers least per
 // unit of coefficient fixes its users at that share. Shares are rounded down; all links of one
 // share fix their users before anything is subtracted, so the result does not depend on any order.
-// Demands whose ceiling is within the least share get their ceiling.
+// Demands whose ceiling is below the least share get their ceiling.
 
 #include "sim/program/binding.h"
 

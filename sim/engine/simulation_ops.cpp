@@ -33,7 +33,7 @@ void Simulation::look_at(std::uint32_t lane)
              run_.streams[first + stream.blocking_stream].done >= stream.blocking_count);
         if (!waits)
             continue;
-        const FlatOp& op = kind.op(s, stream.position);
+        const FlatOp& op = kind.ops[stream.head];
         if (may_start(lane, first + s, op))
             start(lane, first + s, op);
     }
@@ -150,11 +150,11 @@ void Simulation::next_head(std::uint32_t lane, std::uint32_t index)
     ++ops_;
     ++stream.done;
     ++stream.version;
-    ++stream.position;
     stream.waits_passed = 0;
     stream.state = HeadState::unchecked;
-    if (stream.position == run_.plan_of(index).op_count) {
-        stream.position = 0;
+    const StreamPlan& plan = run_.plan_of(index);
+    if (++stream.head == plan.op_first + plan.op_count) {
+        stream.head = plan.op_first;
         if (++stream.step == run_.steps)
             stream.state = HeadState::finished;
     }

@@ -13,11 +13,6 @@ u128 scaled_work(const Transfer& transfer)
     return transfer.cost->work.value * transfer.scale >> 20;
 }
 
-std::uint32_t scale_of(const RunState& run, std::uint32_t lane, const FlatOp& op)
-{
-    return op.scale.valid() ? run.binding.lanes[lane].scales[op.scale.value] : full_share;
-}
-
 } // namespace
 
 const TransferCost& Simulation::part_cost(std::uint32_t lane, const PartPlan& part) const
@@ -30,7 +25,7 @@ const TransferCost& Simulation::part_cost(std::uint32_t lane, const PartPlan& pa
 std::uint32_t Simulation::resident_share(std::uint32_t lane, const FlatOp& op) const
 {
     if (op.kind == OpKind::collective) {
-        const GroupId group = run_.binding.lanes[lane].groups[op.group.value];
+        const GroupId group = run_.group_of(lane, op.group);
         const std::uint32_t variant = run_.binding.groups[group.value].variant;
         return run_.binding.costs.transfers[variant][op.cost.value].sm_share;
     }
@@ -50,11 +45,10 @@ void Simulation::join(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
         rates_.add_resident(lane, resident_share(lane, op));
     if (op.kind == OpKind::collective)
         return join_collective(lane, index, op);
-    stream.parts_pending = op.part_count;
-    stream.parts_moving = 0;
+    stream.parts = {op.part_count, 0};
     for (std::size_t i = 0; i < op.part_count; ++i)
         join_message(lane, index, op, run_.kind_of(lane).parts[op.part_first + i]);
-    if (stream.parts_pending == 0)
+    if (stream.parts.pending == 0)
         queue_.push({run_.now, index, stream.version});
 }
 
@@ -77,13 +71,12 @@ bool Simulation::agree(std::uint32_t id, const TransferCost& cost, std::uint32_t
 
 void Simulation::join_collective(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
 {
-    const GroupId group_id = run_.binding.lanes[lane].groups[op.group.value];
-    const Group& group = run_.binding.groups[group_id.value];
+    const GroupId group = run_.group_of(lane, op.group);
+    const std::uint32_t channel = table_.group_channel(group);
     const std::uint32_t per_step = run_.kind_of(lane).collectives_per_step[op.group.value];
     StreamState& stream = run_.streams[index];
-    const std::uint32_t id =
-        table_.find_or_add(table_.group_channel(group_id), stream.step * per_step + op.ordinal);
-    const TransferCost& cost = run_.binding.costs.transfers[group.variant][op.cost.value];
+    const std::uint32_t id = table_.find_or_add(channel, stream.step * per_step + op.ordinal);
+    const TransferCost& cost = run_.binding.costs.transfers[table_.variant(channel)][op.cost.value];
     if (!agree(id, cost, index))
         return;
     Transfer& transfer = run_.transfers[id];
@@ -95,12 +88,10 @@ void Simulation::join_collective(std::uint32_t lane, std::uint32_t index, const 
     else
         transfer.last_arriver = std::min(transfer.last_arriver, LaneId{lane});
     transfer.start = run_.now;
-    const std::uint32_t scale = scale_of(run_, lane, op);
+    const std::uint32_t scale = run_.scale_of(lane, op.scale);
     transfer.scale = transfer.arrived == 0 ? scale : std::max(transfer.scale, scale);
-    if (++transfer.arrived < group.members.size())
-        return;
-    transfer.links = cost.pattern == TrafficPattern::ring ? &group.ring : &group.all_to_all;
-    begin_transfer(id);
+    if (++transfer.arrived == table_.members(channel))
+        begin_transfer(id);
 }
 
 void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const FlatOp& op,
@@ -118,14 +109,14 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
     Transfer& transfer = run_.transfers[id];
     if (part.direction == Direction::send) {
         transfer.sender = index;
-        transfer.scale = scale_of(run_, lane, op);
+        transfer.scale = run_.scale_of(lane, op.scale);
         transfer.links = &run_.binding.lanes[lane].peers[part.peer.value].links;
     } else {
         transfer.receiver = index;
     }
     ++transfer.arrived;
     if (transfer.state == TransferState::delivered) {
-        --stream.parts_pending;
+        --stream.parts.pending;
         table_.release(id);
     } else if (transfer.state != TransferState::gathering) {
         begin_part(index);
@@ -141,7 +132,11 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.start = run_.now;
     transfer.state = TransferState::latency;
     transfer.remaining = scaled_work(transfer);
-    if (transfer.sender != nobody) {
+    if (table_.is_group(transfer.channel)) {
+        const Group& group = run_.binding.groups[transfer.channel];
+        transfer.links =
+            transfer.cost->pattern == TrafficPattern::ring ? &group.ring : &group.all_to_all;
+    } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)
             begin_part(transfer.receiver);
@@ -156,7 +151,7 @@ void Simulation::begin_part(std::uint32_t index)
 {
     StreamState& stream = run_.streams[index];
     stream.mark = run_.now;
-    if (stream.parts_moving++ == 0)
+    if (stream.parts.moving++ == 0)
         stream.moving_since = run_.now;
 }
 
@@ -164,8 +159,8 @@ void Simulation::end_part(std::uint32_t index)
 {
     touch(run_.lane_of(index));
     StreamState& stream = run_.streams[index];
-    --stream.parts_moving;
-    if (--stream.parts_pending == 0)
+    --stream.parts.moving;
+    if (--stream.parts.pending == 0)
         finish(index);
 }
 

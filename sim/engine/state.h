@@ -21,23 +21,30 @@ enum class HeadState : std::uint8_t {
     joined           // collective, exchange: arrived
 };
 
-// A stream of a lane and its head op.
-struct StreamState {
+// A stream of a lane and its head op: one cache line.
+struct alignas(64) StreamState {
+    // Parts of an exchange, counted.
+    struct Parts {
+        std::uint16_t pending;
+        std::uint16_t moving;
+    };
+
     SimTime start{}; // of the head op
     SimTime mark{};  // running: when its device work ends (if known); exchange: when the last
                      // of its parts started so far
-    SimTime earliest_end{};     // running: as far as the host goes
-    SimTime moving_since{};     // exchange: since when some part has been moving
-    std::uint32_t done = 0;     // ops finished, all steps
-    std::uint32_t position = 0; // of the head within its step
+    SimTime earliest_end{}; // running: as far as the host goes
+    SimTime moving_since{}; // exchange: since when some part has been moving
+    std::uint32_t done = 0; // ops finished, all steps
+    std::uint32_t head = 0; // into LaneKind::ops
     std::uint32_t blocking_count = 0;
-    std::uint32_t transfer = nobody;    // collective
     std::uint32_t next_member = nobody; // collective: the stream that joined before
     std::uint32_t version = 0;
+    union {
+        std::uint32_t transfer = nobody; // collective
+        Parts parts;                     // exchange
+    };
     std::uint16_t step = 0;
     std::uint16_t waits_passed = 0;
-    std::uint16_t parts_pending = 0; // exchange
-    std::uint16_t parts_moving = 0;
     HeadState state = HeadState::unchecked;
     OpKind kind = OpKind::compute; // of the head, from its start on
     Phase phase = Phase::other;
@@ -45,13 +52,15 @@ struct StreamState {
 };
 
 struct LaneState {
+    const LaneKind* kind = nullptr;
     SimTime host_base{};            // when the current host segment began
     SimTime last{};                 // its time is accounted for up to here
     SimTime opened{};               // when the measured step began for this lane
     SimTime ended{};                // when it ended
     std::int64_t memory = 0;        // bytes now
+    std::uint32_t multiplicity = 1; // ranks it stands for
     std::uint32_t host_segment = 0; // barriers passed, all steps
-    std::uint32_t joined = 0;       // streams in state `joined`
+    std::uint16_t joined = 0;       // streams in state `joined`
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at
 };
@@ -87,19 +96,9 @@ struct Transfer {
 };
 
 struct RunState {
-    RunState(const Program& the_program, const Binding& the_binding, int step_count)
-        : program(the_program),
-          binding(the_binding),
-          steps(static_cast<std::uint32_t>(step_count)),
-          compiled(compile(the_program, the_binding)),
-          streams(the_binding.lanes.size() * compiled.streams),
-          lanes(the_binding.lanes.size())
-    {}
+    RunState(const Program& the_program, const Binding& the_binding, int step_count);
 
-    const LaneKind& kind_of(std::uint32_t lane) const
-    {
-        return compiled.kinds[compiled.lane_kinds[lane]];
-    }
+    const LaneKind& kind_of(std::uint32_t lane) const { return *lanes[lane].kind; }
     std::uint32_t stream_index(std::uint32_t lane, std::size_t stream) const
     {
         return lane * compiled.streams + static_cast<std::uint32_t>(stream);
@@ -112,12 +111,22 @@ struct RunState {
     }
     const FlatOp& head(std::uint32_t stream) const
     {
-        const std::uint32_t lane = lane_of(stream);
-        return kind_of(lane).op(stream - lane * compiled.streams, streams[stream].position);
+        return kind_of(lane_of(stream)).ops[streams[stream].head];
     }
     const Label& label_of(std::uint32_t stream) const
     {
         return program.labels[head(stream).label.value];
+    }
+    GroupId group_of(std::uint32_t lane, GroupSlot slot) const
+    {
+        return GroupId{slots[std::size_t{lane} * slots_per_lane + slot.value]};
+    }
+    // Of 2^20.
+    std::uint32_t scale_of(std::uint32_t lane, ScaleSlot slot) const
+    {
+        return slot.valid()
+                   ? slots[std::size_t{lane} * slots_per_lane + program.groups.size() + slot.value]
+                   : full_share;
     }
 
     const Program& program;
@@ -126,17 +135,19 @@ struct RunState {
     CompiledProgram compiled;
     std::vector<StreamState> streams; // lane x compiled.streams + stream of its kind
     std::vector<LaneState> lanes;
+    std::vector<std::uint32_t> slots; // by lane: its groups, then its scales, side by side
+    std::size_t slots_per_lane = 0;
     std::vector<Transfer> transfers; // a pool
     SimTime now{};
 };
 
-// `value` times a scale slot of the lane (none: 1), rounded down to a picosecond.
+// `value` times a scale slot of the lane, rounded down to a picosecond.
 inline SimTime scaled(const RunState& run, std::uint32_t lane, ScaleSlot slot, SimTime value)
 {
     if (!slot.valid())
         return value;
-    const std::uint32_t scale = run.binding.lanes[lane].scales[slot.value];
-    return SimTime(static_cast<std::int64_t>(static_cast<u128>(value.value()) * scale >> 20));
+    return SimTime(static_cast<std::int64_t>(
+        static_cast<u128>(value.value()) * run.scale_of(lane, slot) >> 20));
 }
 
 } // namespace trainyard::engine

@@ -2,6 +2,15 @@
 
 namespace trainyard::engine {
 
+TransferTable::TransferTable(RunState& run)
+    : run_(run), channels_(run.binding.groups.size() + run.compiled.pipes)
+{
+    for (std::size_t g = 0; g < run.binding.groups.size(); ++g) {
+        channels_[g].members = static_cast<std::uint32_t>(run.binding.groups[g].members.size());
+        channels_[g].variant = run.binding.groups[g].variant;
+    }
+}
+
 std::uint32_t TransferTable::add(std::uint32_t channel, std::uint32_t sequence)
 {
     std::uint32_t id;
@@ -23,7 +32,7 @@ std::uint32_t TransferTable::add(std::uint32_t channel, std::uint32_t sequence)
 
 std::uint32_t TransferTable::find_or_add(std::uint32_t channel, std::uint32_t sequence)
 {
-    const Channel before = channels_[channel];
+    const Channel& before = channels_[channel];
     std::uint32_t previous = nobody;
     std::uint32_t next = before.first;
     if (before.last != nobody && run_.transfers[before.last].sequence < sequence) {

@@ -12,9 +12,7 @@ namespace trainyard::engine {
 
 class TransferTable {
 public:
-    explicit TransferTable(RunState& run)
-        : run_(run), channels_(run.binding.groups.size() + run.compiled.pipes)
-    {}
+    explicit TransferTable(RunState& run);
 
     std::uint32_t group_channel(GroupId group) const { return group.value; }
     std::uint32_t pipe_channel(std::uint32_t pipe) const
@@ -22,6 +20,10 @@ public:
         return static_cast<std::uint32_t>(run_.binding.groups.size()) + pipe;
     }
     bool is_group(std::uint32_t channel) const { return channel < run_.binding.groups.size(); }
+
+    // Of a group's channel: members that take part, and the variant of its costs.
+    std::uint32_t members(std::uint32_t channel) const { return channels_[channel].members; }
+    std::uint32_t variant(std::uint32_t channel) const { return channels_[channel].variant; }
 
     // The transfer at `sequence` of the channel; a new one in state `gathering` if nobody came yet.
     std::uint32_t find_or_add(std::uint32_t channel, std::uint32_t sequence);
@@ -35,6 +37,8 @@ private:
     struct Channel {
         std::uint32_t first = nobody;
         std::uint32_t last = nobody;
+        std::uint32_t members = 2;
+        std::uint32_t variant = 0;
     };
 
     std::uint32_t add(std::uint32_t channel, std::uint32_t sequence);

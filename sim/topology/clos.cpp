@@ -21,10 +21,17 @@ int down_ports(int ports, double ratio)
                       ports - 1);
 }
 
+constexpr double most_links = 1 << 20; // per switch: beyond any switch, and safe to multiply
+
+int to_count(double value)
+{
+    return static_cast<int>(std::min(value, most_links + 1));
+}
+
 // Links upwards that carry `rate` / `ratio`.
 int links_for(Bandwidth rate, double ratio, Bandwidth link)
 {
-    return std::max(1, static_cast<int>(std::ceil(rate / link / ratio - 1e-9)));
+    return std::max(1, to_count(std::ceil(rate / link / ratio - 1e-9)));
 }
 
 // The fewest switches, at least `least`, over which `links` spread evenly; 0 when `least` exceeds
@@ -43,12 +50,12 @@ int default_nodes_per_unit(int nodes, const NodeTemplate& node, const FabricTemp
     const int nics_per_leaf = node.nics / shape.rails;
     const double ports_per_nic = std::max(1.0, shape.uplink_rate / shape.nic_rate);
     // A port of 400 Gb/s may be split for NICs of 100 Gb/s.
-    const int ports = static_cast<int>(fabric.network.switch_ports * ports_per_nic);
+    const int ports = to_count(fabric.network.switch_ports * ports_per_nic);
     // One switch holds everything: no uplinks needed.
     if (shape.rails == 1 && nodes * nics_per_leaf <= ports && fabric.kind != FabricKind::fat_tree)
         return nodes;
-    const int down = static_cast<int>(
-        down_ports(fabric.network.switch_ports, fabric.oversubscription) * ports_per_nic);
+    const int down =
+        to_count(down_ports(fabric.network.switch_ports, fabric.oversubscription) * ports_per_nic);
     const int fit = down / nics_per_leaf;
     const int domain_nodes = domain_gpus(node) / node.gpus;
     return fit > domain_nodes ? fit - fit % domain_nodes : fit;
@@ -143,6 +150,10 @@ tl::expected<ClosShape, ClosFlaw> clos_shape(int nodes, const NodeTemplate& node
         return shape;
     const Bandwidth below = static_cast<double>(shape.leaf_downlinks) * shape.nic_rate;
     shape.leaf_uplinks = links_for(below, fabric.oversubscription, shape.uplink_rate);
+    if (shape.leaf_uplinks > most_links)
+        return tl::unexpected(
+            ClosFlaw{"/fabric/uplink_rate", "a leaf switch would need more than a million uplinks",
+                     "the rates of NICs and uplinks are far apart: is a unit wrong?"});
     return with_spines(shape, fabric);
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
+#include <cmath>
 
 namespace trainyard {
 
@@ -98,6 +98,17 @@ void check_pcie(const NodeTemplate& node, FlawList& out)
                   "add \"c2c\": \"450 GB/s\", or \"nic_path\": \"pcie\"");
 }
 
+void check_ports(const ClusterDescription& description, const ClosShape& shape, FlawList& out)
+{
+    // A port of 400 Gb/s may be split for NICs of 100 Gb/s.
+    const double down = shape.leaf_downlinks * std::min(1.0, shape.nic_rate / shape.uplink_rate);
+    const int needed = static_cast<int>(std::ceil(down)) + shape.leaf_uplinks;
+    const int ports = description.fabric->network.switch_ports;
+    if (needed > ports)
+        out.warn("/fabric", fmt::format("a leaf switch needs {} ports and has {}", needed, ports),
+                 "fewer nodes_per_unit, or more switch_ports");
+}
+
 void check_fabric(const ClusterDescription& description, FlawList& out)
 {
     const NodeTemplate& node = description.node;
@@ -117,8 +128,25 @@ void check_fabric(const ClusterDescription& description, FlawList& out)
     if (description.fabric->network.transport == Transport::none)
         out.error("/fabric/network/transport", "a network needs a transport",
                   "one of: infiniband, roce, efa, tcp");
-    if (auto shape = clos_shape(description.nodes, node, *description.fabric); !shape)
+    const auto shape = clos_shape(description.nodes, node, *description.fabric);
+    if (!shape)
         out.error(shape.error().field, shape.error().message, shape.error().hint);
+    else
+        check_ports(description, *shape, out);
+}
+
+// Devices and links are numbered with 32 bits.
+void check_size(const ClusterDescription& description, FlawList& out)
+{
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    const NodeTemplate& node = description.node;
+    const std::int64_t pieces = std::int64_t{description.nodes} * std::max(node.gpus, node.nics);
+    const std::int64_t wires = node.nvlink.wiring == NvlinkWiring::all_to_all
+                                   ? std::int64_t{description.nodes} * node.gpus * node.gpus
+                                   : 0;
+    if (std::max(pieces, wires) > most)
+        out.error("/nodes", "a cluster of more than 16,777,216 devices, NICs or NVLinks",
+                  "fewer nodes, or smaller ones");
 }
 
 void check_plausible_rates(const ClusterDescription& description, FlawList& out)
@@ -174,6 +202,7 @@ std::vector<ClusterFlaw> flaws(const ClusterDescription& description)
         out.error("/node/gpus", "a node needs at least one GPU");
     if (description.nodes < 1 || description.node.gpus < 1)
         return out.take();
+    check_size(description, out);
     check_nvlink(description.node, out);
     check_pcie(description.node, out);
     check_fabric(description, out);

@@ -23,8 +23,7 @@ ClusterModel::ClusterModel(ClusterDescription description)
       nodes_per_domain_(std::max(1, domain_gpus(description_.node) / description_.node.gpus)),
       wires_(nvlink_wires(description_.node)),
       links_(description_.nodes, description_.node, description_.fabric.has_value(), shape_),
-      routes_(description_.node, shape_, description_.fabric ? description_.fabric->ecmp_seed : 0,
-              links_)
+      routes_(description_.node, shape_, links_)
 {}
 
 int ClusterModel::domain_count() const
@@ -70,8 +69,10 @@ NodeNetwork ClusterModel::network(NodeId) const
     if (!description_.fabric)
         return {};
     const NetworkTemplate& network = description_.fabric->network;
-    const bool one_unit_of_rails =
-        shape_.units == 1 && description_.node.nvlink.wiring == NvlinkWiring::switched;
+    // There NVLink leads to a GPU on every rail.
+    const NvlinkWiring wiring = description_.node.nvlink.wiring;
+    const bool one_unit_of_rails = shape_.units == 1 && (wiring == NvlinkWiring::switched ||
+                                                         wiring == NvlinkWiring::all_to_all);
     const bool one_leaf = shape_.leaves == 1 || one_unit_of_rails;
     return {.transport = network.transport,
             .name = network.name,
@@ -250,9 +251,14 @@ LinkEnds ClusterModel::link_ends(LinkId id) const
     return ends;
 }
 
-std::vector<LinkId> ClusterModel::path(DeviceId from, DeviceId to, std::uint64_t flow) const
+std::vector<LinkId> ClusterModel::route(DeviceId from, DeviceId to, PathChoice& choice) const
 {
-    return from == to ? std::vector<LinkId>{} : routes_.path(from, to, flow);
+    return from == to ? std::vector<LinkId>{} : routes_.route(from, to, choice);
+}
+
+std::uint64_t ClusterModel::ecmp_seed() const
+{
+    return description_.fabric ? description_.fabric->ecmp_seed : 0;
 }
 
 std::vector<SwitchLayer> ClusterModel::switch_layers() const

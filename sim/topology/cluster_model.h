@@ -36,7 +36,8 @@ public:
     std::string link_name(LinkId id) const override;
     LinkEnds link_ends(LinkId id) const override;
 
-    std::vector<LinkId> path(DeviceId from, DeviceId to, std::uint64_t flow) const override;
+    std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const override;
+    std::uint64_t ecmp_seed() const override;
 
     std::vector<SwitchLayer> switch_layers() const override;
     std::vector<FabricLayer> fabric_layers() const override;

@@ -6,7 +6,7 @@ namespace trainyard {
 
 struct ClusterRoutes::Walk {
     const ClusterLinks& numbers;
-    FlowHash hash;
+    PathChoice& choice;
     std::vector<LinkId> links = {};
 
     void take(LinkSection section, int owner, int index, Way way)
@@ -14,7 +14,7 @@ struct ClusterRoutes::Walk {
         links.push_back(numbers.id({section, owner, index, way}));
     }
     // One of equal next links, by the flow's hash.
-    std::size_t choose(std::size_t choices) const { return hash.choose(links.size(), choices); }
+    std::size_t choose(std::size_t choices) const { return choice.choose(links.size(), choices); }
     int choose(int choices) const
     {
         return static_cast<int>(choose(static_cast<std::size_t>(choices)));
@@ -22,11 +22,10 @@ struct ClusterRoutes::Walk {
     int choose(std::span<const int> choices) const { return choices[choose(choices.size())]; }
 };
 
-ClusterRoutes::ClusterRoutes(const NodeTemplate& node, const ClosShape& shape, std::uint64_t seed,
+ClusterRoutes::ClusterRoutes(const NodeTemplate& node, const ClosShape& shape,
                              const ClusterLinks& links)
     : node_(node),
       shape_(shape),
-      seed_(seed),
       links_(links),
       wires_(nvlink_wires(node)),
       nodes_per_domain_(std::max(1, domain_gpus(node) / node.gpus)),
@@ -67,9 +66,9 @@ int ClusterRoutes::layers_between(int node, int gpu, int other_node, int other_g
     return fewest;
 }
 
-std::vector<LinkId> ClusterRoutes::path(DeviceId from, DeviceId to, std::uint64_t flow) const
+std::vector<LinkId> ClusterRoutes::route(DeviceId from, DeviceId to, PathChoice& choice) const
 {
-    Walk walk{links_, FlowHash(seed_, from, to, flow)};
+    Walk walk{links_, choice};
     const auto gpus = static_cast<std::uint32_t>(node_.gpus);
     const int from_node = static_cast<int>(from.value / gpus);
     const int to_node = static_cast<int>(to.value / gpus);
@@ -151,7 +150,7 @@ int ClusterRoutes::relay(const Walk& walk, int from_node, int from_gpu, int to_n
     if (best.empty())
         return from_gpu;
     // The choice is made where the message leaves the NVSwitch: link 1 of the path.
-    return best[walk.hash.choose(switched ? 1 : 0, best.size())];
+    return best[walk.choice.choose(switched ? 1 : 0, best.size())];
 }
 
 void ClusterRoutes::network_route(Walk& walk, int from_node, int from_gpu, int to_node,

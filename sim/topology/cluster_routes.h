@@ -17,11 +17,10 @@ namespace trainyard {
 
 class ClusterRoutes {
 public:
-    ClusterRoutes(const NodeTemplate& node, const ClosShape& shape, std::uint64_t seed,
-                  const ClusterLinks& links);
+    ClusterRoutes(const NodeTemplate& node, const ClosShape& shape, const ClusterLinks& links);
 
     // Requires different devices that are connected.
-    std::vector<LinkId> path(DeviceId from, DeviceId to, std::uint64_t flow) const;
+    std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const;
 
     // NICs that `gpu` of a node uses: those of its PCIe switch, or all where the NICs are fewer
     // than the switches.
@@ -45,7 +44,6 @@ private:
 
     NodeTemplate node_;
     ClosShape shape_;
-    std::uint64_t seed_;
     const ClusterLinks& links_;
     std::vector<NvlinkWire> wires_;
     int nodes_per_domain_;

@@ -1,23 +1,31 @@
 #pragma once
 
-// Equal-cost multi-path: which of `choices` equal next links a flow takes, as a switch's hash of
-// the packet header would decide it.
+// Equal-cost multi-path: which of several equal next links a message takes.
 
 #include "sim/base/ids.h"
 #include "sim/base/random.h"
 
+#include <cstddef>
+
 namespace trainyard {
 
-// One stream of packets: fixed ends and a flow number (a queue pair or port), hashed with the
-// fabric's seed.
-class FlowHash {
+// Decides at link number `hop` of a path among `choices` equal ones; asked with choices >= 1 and in
+// the order of the path.
+class PathChoice {
 public:
-    constexpr FlowHash(std::uint64_t seed, DeviceId from, DeviceId to, std::uint64_t flow)
+    virtual ~PathChoice() = default;
+    virtual std::size_t choose(std::size_t hop, std::size_t choices) = 0;
+};
+
+// As a switch's hash of the packet header decides: fixed by the ends, the flow number (a queue pair
+// or port) and the fabric's seed; independent from hop to hop and uniform over flows.
+class FlowHash final : public PathChoice {
+public:
+    FlowHash(std::uint64_t seed, DeviceId from, DeviceId to, std::uint64_t flow)
         : key_(hash_key(seed, (std::uint64_t{from.value} << 32) | to.value, flow))
     {}
 
-    // The choice at link number `hop` of the path: independent from hop to hop, uniform over flows.
-    constexpr std::size_t choose(std::size_t hop, std::size_t choices) const
+    std::size_t choose(std::size_t hop, std::size_t choices) override
     {
         return choices <= 1 ? 0 : static_cast<std::size_t>(hash_key(key_, hop) % choices);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace trainyard {
 
@@ -57,7 +58,7 @@ const FieldTable<NodeTemplate>& fields_of<NodeTemplate>()
             .field("pcie_switches", &NodeTemplate::pcie_switches,
                    {.help =
                         "PCIe switches (or root complexes) that share out GPUs and NICs evenly; "
-                        "0: as many as NICs, at most one per GPU",
+                        "0: as many as do so",
                     .min = 0,
                     .max = 1024})
             .field("c2c", &NodeTemplate::c2c,
@@ -67,7 +68,9 @@ const FieldTable<NodeTemplate>& fields_of<NodeTemplate>()
                    {.help = "NICs for traffic between nodes", .min = 0, .max = 1024})
             .field("nic_rate", &NodeTemplate::nic_rate,
                    {.help = "line rate of one NIC, one direction; absent: the network's port rate",
-                    .min = 1e6});
+                    .min = 1e6})
+            .field("usual_network", &NodeTemplate::usual_network,
+                   {.help = "network preset, where the fabric names none"});
     return table;
 }
 
@@ -75,7 +78,7 @@ int pcie_switch_count(const NodeTemplate& node)
 {
     if (node.pcie_switches > 0)
         return node.pcie_switches;
-    return std::max(1, std::min(node.gpus, node.nics));
+    return node.nics == 0 ? 1 : std::gcd(node.gpus, node.nics);
 }
 
 int domain_gpus(const NodeTemplate& node)

@@ -38,11 +38,13 @@ struct NodeTemplate {
     NvlinkTemplate nvlink;
     Bandwidth pcie;                         // per GPU and direction
     Seconds pcie_latency = Seconds(0.4e-6); // of one PCIe link
-    int pcie_switches = 0; // 0: one for each NIC, or for each GPU if those are fewer
-    Bandwidth c2c;         // per GPU and direction to the CPU's memory; 0: none
+    int pcie_switches = 0;                  // 0: the most that share out GPUs and NICs evenly
+    Bandwidth c2c;                          // per GPU and direction to the CPU's memory; 0: none
     NicPath nic_path = NicPath::pcie;
     int nics = 0;                      // for traffic between nodes; management NICs do not count
     std::optional<Bandwidth> nic_rate; // one direction; absent: the network's port rate
+
+    std::string usual_network; // network preset, where the fabric names none
 
     bool operator==(const NodeTemplate&) const = default;
 };

@@ -81,6 +81,17 @@ void expand(Json& place, const std::string& pointer, const Shelf& shelf, const s
     place = std::move(expanded);
 }
 
+// A fabric that names no network has the usual one of its nodes.
+void add_usual_network(Json* fabric, const Json* node)
+{
+    const Json* usual = node == nullptr ? nullptr : node->find("usual_network");
+    if (fabric == nullptr || !fabric->is_object() || usual == nullptr ||
+        fabric->find("network") != nullptr)
+        return;
+    (*fabric)["network"] = *usual;
+    fabric->find("network")->set_line(fabric->line());
+}
+
 Checked<Json> read_shelf(const char* file_name, const char* member)
 {
     const std::string path = (data_dir() / "topologies" / "presets" / file_name).string();
@@ -117,8 +128,11 @@ Json expand_presets(Json cluster, const Presets& presets, const std::string& fil
     if (Json* node = cluster.find("node"))
         expand(*node, "/node", {"node", presets.nodes}, file, problems);
     Json* fabric = cluster.find("fabric");
+    add_usual_network(fabric, cluster.find("node"));
     if (Json* network = fabric == nullptr ? nullptr : fabric->find("network"))
         expand(*network, "/fabric/network", {"network", presets.networks}, file, problems);
+    if (Json* network = cluster.find("network"))
+        expand(*network, "/network", {"network", presets.networks}, file, problems);
     return cluster;
 }
 

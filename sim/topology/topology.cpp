@@ -56,7 +56,8 @@ std::string Topology::link_name(LinkId id) const
 
 std::vector<LinkId> Topology::path(DeviceId from, DeviceId to, std::uint64_t flow) const
 {
-    return model_->path(from, to, flow);
+    FlowHash choice(model_->ecmp_seed(), from, to, flow);
+    return model_->route(from, to, choice);
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 // What stands behind a Topology: a compact cluster (cluster_model.h) or an explicit graph
 // (explicit_model.h). Both answer the same questions.
 
+#include "sim/topology/ecmp.h"
 #include "sim/topology/topology.h"
 
 #include <span>
@@ -71,7 +72,10 @@ public:
     virtual std::string link_name(LinkId id) const = 0;
     virtual LinkEnds link_ends(LinkId id) const = 0;
 
-    virtual std::vector<LinkId> path(DeviceId from, DeviceId to, std::uint64_t flow) const = 0;
+    // A shortest path; `choice` decides among equal ones. Empty when from == to or nothing joins
+    // them.
+    virtual std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const = 0;
+    virtual std::uint64_t ecmp_seed() const = 0;
 
     virtual std::vector<SwitchLayer> switch_layers() const = 0;
     virtual std::vector<FabricLayer> fabric_layers() const = 0;

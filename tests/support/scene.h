@@ -155,12 +155,7 @@ public:
         return std::move(*result);
     }
 
-    Program program;
-    Binding binding;
-    std::vector<std::map<std::string, LocalEvent>> events;
-
-private:
-    // Local events are the role's.
+    // Closes the roles: local events are the role's.
     void bind_roles()
     {
         for (std::size_t l = 0; l < program.roles.size(); ++l) {
@@ -172,6 +167,10 @@ private:
             role.order = {{.block = make_id<BlockId>(l)}};
         }
     }
+
+    Program program;
+    Binding binding;
+    std::vector<std::map<std::string, LocalEvent>> events;
 };
 
 inline Block& LaneWriter::block()

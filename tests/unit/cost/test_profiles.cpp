@@ -1,9 +1,12 @@
+#include "sim/base/build_info.h"
 #include "sim/base/files.h"
+#include "sim/cost/part_files.h"
 #include "sim/cost/profile_schema.h"
 #include "tests/unit/cost/support.h"
 
 #include <filesystem>
-#include <fstream>
+#include <functional>
+#include <set>
 
 using namespace trainyard;
 using namespace trainyard::literals;
@@ -111,6 +114,39 @@ TEST_CASE("a topology's names find their device and network, whatever their spel
     CHECK(assembled("gb200_186", "ib_ndr").hardware.network.name == "ib-ndr");
     CHECK(assembled("A100", "ib_hdr").hardware.network.name == "ib-hdr");
     CHECK(assembled("A100", "roce_100").hardware.network.name == "roce-100");
+}
+
+TEST_CASE("whatever device or network the shipped topologies name has constants of its own")
+{
+    std::set<std::string> devices;
+    std::set<std::string> networks;
+    const std::function<void(const Json&)> walk = [&](const Json& node) {
+        if (node.is_array())
+            for (const Json& item : node.items())
+                walk(item);
+        if (!node.is_object())
+            return;
+        if (const Json* device = node.find("device"); device != nullptr && device->is_string())
+            devices.insert(device->as_string());
+        if (node.find("transport") != nullptr && node.find("name") != nullptr)
+            networks.insert(node.find("name")->as_string());
+        for (const Json::Member& member : node.members())
+            walk(member.second);
+    };
+    for (const char* file : {"nodes.json", "networks.json"})
+        walk(read_json_file((data_dir() / "topologies" / "presets" / file).string()).value());
+    CHECK(devices.size() >= 10);
+    for (const std::string& device : devices) {
+        INFO(device);
+        const Device found = assembled(device).hardware.device;
+        CHECK(answers_to(found.name, found.aliases, device));
+    }
+    CHECK(networks.size() >= 10);
+    for (const std::string& network : networks) {
+        INFO(network);
+        const NetworkClass found = assembled("H100", network).hardware.network;
+        CHECK(answers_to(found.name, found.aliases, network));
+    }
 }
 
 TEST_CASE("an unnamed network is chosen by transport and rate")

@@ -51,7 +51,7 @@ TEST_CASE("every shipped cluster description is right and says what it stands fo
         CHECK(problems_of(to_text(*json)).empty());
         ++count;
     }
-    CHECK(count >= 3);
+    CHECK(count >= 20);
 }
 
 TEST_CASE("what is written reads back as the same topology")
@@ -99,4 +99,56 @@ TEST_CASE("implausible values warn and are taken")
                                  "\"network\": \"ib_ndr\"}")) ==
           Lines{"3:/node/nic_rate warning: 400 GB/s for one NIC? (400 Gb/s is usual: bits, not "
                 "bytes)"});
+}
+
+TEST_CASE("a cluster too large to number, or for its switches, is refused")
+{
+    CHECK(problems_of(in_cluster("\"nodes\": 1048576,\n\"node\": {\"preset\": \"dgx-h100\", "
+                                 "\"gpus\": 1024, \"nics\": 1024}, \"fabric\": {\"kind\": "
+                                 "\"rail\"}")) ==
+          Lines{"2:/nodes a cluster of more than 16,777,216 devices, NICs or NVLinks (fewer nodes, "
+                "or smaller ones)",
+                "2:/nodes three layers of 64-port switches hold 64 pods of 32 nodes, not 32768 "
+                "(fewer nodes, more switch_ports, or a higher oversubscription)"});
+    CHECK(problems_of(in_cluster("\"nodes\": 17,\n\"node\": \"gcp-a2\", \"fabric\": {\"kind\": "
+                                 "\"fat-tree\", \"network\": {\"preset\": \"tcp\", "
+                                 "\"switch_ports\": 4}}")) ==
+          Lines{"2:/nodes three layers of 4-port switches hold 4 pods of 4 nodes, not 5 (fewer "
+                "nodes, more switch_ports, or a higher oversubscription)"});
+    CHECK(
+        problems_of(in_cluster("\"nodes\": 64,\n\"node\": \"dgx-h100\",\n\"fabric\": {\"kind\": "
+                               "\"leaf-spine\", \"nodes_per_unit\": 16}")) ==
+        Lines{"4:/fabric warning: a leaf switch needs 256 ports and has 64 (fewer nodes_per_unit, "
+              "or more switch_ports)"});
+}
+
+TEST_CASE("parts of a node that do not fit together are reported")
+{
+    CHECK(problems_of(in_cluster("\"nodes\": 1,\n\"node\": {\"preset\": \"dgx-h100\", \"nics\": "
+                                 "8, \"pcie_switches\": 3,\n\"nvlink\": {\"domain\": 12}}")) ==
+          Lines{"4:/node/nvlink/domain an NVLink domain of 12 GPUs is not whole nodes of 8 (a "
+                "multiple of 8; with bridges between pairs of GPUs: \"wiring\": \"pairs\")",
+                "3:/node/pcie_switches 3 PCIe switches do not divide 8 GPUs (each switch takes the "
+                "same number of GPUs)",
+                "3:/node/nics 3 PCIe switches do not divide 8 NICs (each switch takes the same "
+                "number of NICs; set \"pcie_switches\")"});
+    CHECK(problems_of(in_cluster("\"nodes\": 2,\n\"node\": {\"preset\": \"dgx-h100\", \"nics\": "
+                                 "0},\n\"fabric\": {\"kind\": \"rail\"}")) ==
+          Lines{"3:/node/nics a fabric, but the nodes have no NICs to reach it (add \"nics\": 8 or "
+                "so, or drop \"fabric\")"});
+    CHECK(problems_of(in_cluster("\"nodes\": 2,\n\"node\": \"dgx-h100\",\n\"fabric\": {\"kind\": "
+                                 "\"rail\", \"rails\": 3}")) ==
+          Lines{"4:/fabric/rails 3 rails do not divide the 8 NICs of a node (each rail takes the "
+                "same number of a node's NICs)"});
+}
+
+TEST_CASE("the schema has both forms and knows of presets")
+{
+    const Json schema = topology_schema();
+    REQUIRE(schema.find("anyOf")->items().size() == 2);
+    const Json& properties = *schema.find("anyOf")->items()[0].find("properties");
+    CHECK(properties.find("node")->find("anyOf")->items()[0].find("type")->as_string() == "string");
+    CHECK(properties.find("nodes")->find("minimum")->as_double() == 1);
+    const Json& listed = *schema.find("anyOf")->items()[1].find("properties");
+    CHECK(listed.find("links")->find("type")->as_string() == "array");
 }
