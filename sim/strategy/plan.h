@@ -11,21 +11,31 @@ namespace trainyard {
 
 // The kernels of a compute op; `CostId` of the op is its index.
 struct ComputeRequest {
-    WorkList kernels;  // kernels only
-    Bytes host_copy;   // copy ops instead
-    Seconds host_time; // host ops instead
+    WorkList kernels = {};  // kernels only
+    Bytes host_copy = {};   // copy ops instead
+    Seconds host_time = {}; // host ops instead
     Phase phase = Phase::other;
 
     bool operator==(const ComputeRequest&) const = default;
 };
 
+// What a transfer takes from the compute beside it.
+enum class Interference : std::uint8_t {
+    full,   // the SMs its kernel holds, and bandwidth while data moves
+    kernel, // the SMs only: it runs beside GEMMs, which leave bandwidth over
+    none    // the hidden part of a fused collective: what it costs is in the exposed share
+};
+
 // A transfer op's volume; `CostId` of the op or exchange part is its index.
 struct TransferRequest {
     CollectiveKind kind = CollectiveKind::all_reduce;
-    Bytes bytes;
+    Bytes bytes = {}; // of the whole transfer
     Backend backend = Backend::nccl;
-    double duration_factor =
-        1.0; // e.g. the share of an overlapped TP collective that stays exposed
+    // This op's part of the transfer: it takes `share` of the whole one's time and moves `share` of
+    // its bytes. A TP collective fused with its GEMM is two ops: the share left exposed, the rest
+    // beside the GEMM.
+    double share = 1.0;
+    Interference interference = Interference::full;
 
     bool operator==(const TransferRequest&) const = default;
 };
@@ -38,7 +48,7 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
-// The program of one step of the job: one role per pipeline stage. Requires a resolved job.
+// The program of one step of the job: role i is pipeline stage i. Requires a resolved job.
 Plan make_plan(const Job& job);
 
 enum class Folding : std::uint8_t {

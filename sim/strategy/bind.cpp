@@ -1,0 +1,147 @@
+#include "sim/strategy/bind/classes.h"
+#include "sim/strategy/bind/costs.h"
+#include "sim/strategy/bind/links.h"
+#include "sim/strategy/plan.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+// By rank, of 2^20.
+std::vector<std::uint32_t> speeds(std::size_t ranks, const Conditions& conditions)
+{
+    std::vector<std::uint32_t> scales(ranks, full_share);
+    for (const auto& [device, slowdown] : conditions.slowdown)
+        if (device.value < ranks)
+            scales[device.value] =
+                static_cast<std::uint32_t>(std::lround(slowdown * static_cast<double>(full_share)));
+    return scales;
+}
+
+// What a rank does and how fast, as one number per distinct pair.
+std::vector<std::uint32_t> colours(const Neighbourhood& neighbourhood,
+                                   const std::vector<std::uint32_t>& scales)
+{
+    std::map<std::pair<RoleId, std::uint32_t>, std::uint32_t> numbers;
+    std::vector<std::uint32_t> out;
+    for (std::size_t rank = 0; rank < scales.size(); ++rank) {
+        const auto next = static_cast<std::uint32_t>(numbers.size());
+        out.push_back(
+            numbers.emplace(std::pair(neighbourhood.role[rank], scales[rank]), next).first->second);
+    }
+    return out;
+}
+
+// Groups with lanes for members. Groups of the same classes are one.
+class LaneGroups {
+public:
+    LaneGroups(const Plan& plan, const Neighbourhood& neighbourhood, const RankClasses& classes)
+        : plan_(plan),
+          neighbourhood_(neighbourhood),
+          classes_(classes),
+          ids_(neighbourhood.groups.size())
+    {}
+
+    GroupId of(std::size_t slot, RankId rank)
+    {
+        const std::uint32_t index = neighbourhood_.group_of[slot][rank.value];
+        if (index == no_group)
+            return GroupId::none();
+        GroupId& id = ids_[index];
+        if (!id.valid())
+            id = add(neighbourhood_.groups[index]);
+        return id;
+    }
+    std::vector<Group> take() && { return std::move(groups_); }
+    // The group of ranks behind each group of lanes.
+    const std::vector<const RankGroup*>& sources() const { return sources_; }
+
+private:
+    GroupId add(const RankGroup& source)
+    {
+        std::vector<LaneId> lanes;
+        for (const RankId member : source.members)
+            lanes.push_back(LaneId{classes_.class_of[member.value]});
+        std::ranges::sort(lanes);
+        lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+        const auto found = known_.find({source.slot, lanes.front()});
+        if (found != known_.end())
+            return found->second;
+        const auto id = make_id<GroupId>(groups_.size());
+        for (const LaneId lane : lanes)
+            known_.emplace(std::pair(source.slot, lane), id);
+        groups_.push_back({.kind = plan_.program.groups[source.slot].kind,
+                           .members = std::move(lanes),
+                           .ranks = static_cast<std::uint32_t>(source.members.size()),
+                           .variant = source.shape,
+                           .ring = {},
+                           .all_to_all = {}});
+        sources_.push_back(&source);
+        return id;
+    }
+
+    const Plan& plan_;
+    const Neighbourhood& neighbourhood_;
+    const RankClasses& classes_;
+    std::vector<GroupId> ids_;                                // by group of ranks
+    std::map<std::pair<std::size_t, LaneId>, GroupId> known_; // a lane has one group per slot
+    std::vector<Group> groups_;
+    std::vector<const RankGroup*> sources_;
+};
+
+std::vector<Peer> lane_peers(const Neighbourhood& neighbourhood, const RankClasses& classes,
+                             RankId rank)
+{
+    std::vector<Peer> peers;
+    if (neighbourhood.peers.empty())
+        return peers;
+    const RankPeers& mine = neighbourhood.peers[rank.value];
+    for (const std::size_t side : {0, 1})
+        peers.push_back({.lane = LaneId{classes.class_of[mine.rank[side].value]},
+                         .variant = mine.shape[side],
+                         .links = {}});
+    return peers;
+}
+
+} // namespace
+
+Binding bind(const Plan& plan, const Job& job, const Topology& topology, const CostModel& cost,
+             const BindOptions& options)
+{
+    assert(topology.device_count() >= job.world());
+    const Neighbourhood near = neighbourhood(plan.program, job, topology);
+    const auto world = static_cast<std::size_t>(job.world());
+    const std::vector<std::uint32_t> scales = speeds(world, options.conditions);
+    const bool fold = options.folding == Folding::replicas && !options.links;
+    const RankClasses classes =
+        fold ? alike_ranks(near, colours(near, scales)) : separate_ranks(world);
+
+    Binding out;
+    out.costs = bind_costs(plan, near, cost, job.cuda_graphs);
+    LaneGroups groups(plan, near, classes);
+    out.lanes.reserve(classes.count());
+    for (std::size_t c = 0; c < classes.count(); ++c) {
+        const RankId rank = classes.first[c];
+        Lane lane;
+        lane.role = near.role[rank.value];
+        lane.rank = rank;
+        lane.multiplicity = classes.size[c];
+        for (std::size_t slot = 0; slot < plan.program.groups.size(); ++slot)
+            lane.groups.push_back(groups.of(slot, rank));
+        lane.peers = lane_peers(near, classes, rank);
+        lane.scales = {scales[rank.value]};
+        out.lanes.push_back(std::move(lane));
+    }
+    const std::vector<const RankGroup*> sources = groups.sources();
+    out.groups = std::move(groups).take();
+    if (options.links)
+        bind_links(out, sources, topology);
+    return out;
+}
+
+} // namespace trainyard

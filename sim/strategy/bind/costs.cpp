@@ -1,0 +1,118 @@
+#include "sim/strategy/bind/costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+Seconds compute_time(const ComputeRequest& request, const CostModel& cost)
+{
+    if (request.host_time.value() > 0)
+        return request.host_time;
+    if (request.host_copy.value() > 0)
+        return cost.host_copy(request.host_copy);
+    const Seconds forward = cost.kernel_time(request.kernels);
+    return request.phase == Phase::recompute ? forward * cost.profile().software.recompute_factor
+                                             : forward;
+}
+
+std::uint32_t share_of_full(double share)
+{
+    return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * full_share));
+}
+
+// Which requests are asked of each slot's groups; pairs come last.
+std::vector<std::set<CostId>> requests_by_slot(const Program& program)
+{
+    std::vector<std::set<CostId>> used(program.groups.size() + 1);
+    for (const Block& block : program.blocks) {
+        for (const Op& op : block.ops)
+            if (op.kind == OpKind::collective)
+                used[op.group.value].insert(op.cost);
+        for (const ExchangePart& part : block.parts)
+            used.back().insert(part.cost);
+    }
+    return used;
+}
+
+class TransferCosts {
+public:
+    TransferCosts(const Plan& plan, const Neighbourhood& neighbourhood, const CostModel& cost)
+        : plan_(plan),
+          shapes_(neighbourhood.shapes),
+          cost_(cost),
+          used_(requests_by_slot(plan.program)),
+          table_(shapes_.size(), std::vector<TransferCost>(plan.transfers.size()))
+    {
+        std::set<std::pair<std::uint32_t, std::size_t>> wanted; // shape, slot
+        for (const RankGroup& group : neighbourhood.groups)
+            wanted.emplace(group.shape, group.slot);
+        for (const RankPeers& peers : neighbourhood.peers)
+            for (const std::uint32_t shape : peers.shape)
+                wanted.emplace(shape, used_.size() - 1);
+        for (const auto& [shape, slot] : wanted)
+            for (const CostId id : used_[slot])
+                fill(shape, id);
+    }
+    std::vector<std::vector<TransferCost>> take() && { return std::move(table_); }
+
+private:
+    void fill(std::uint32_t shape, CostId id)
+    {
+        const TransferRequest& request = plan_.transfers[id.value];
+        const GroupShape& group = shapes_[shape];
+        const TransferTime time =
+            request.kind == CollectiveKind::send_receive
+                ? cost_.send_receive(request.bytes, group, request.backend)
+                : cost_.collective(request.kind, request.bytes, group, request.backend);
+        table_[shape][id.value] = transfer_cost(time, request);
+    }
+
+    const Plan& plan_;
+    const std::vector<GroupShape>& shapes_;
+    const CostModel& cost_;
+    std::vector<std::set<CostId>> used_;
+    std::vector<std::vector<TransferCost>> table_;
+};
+
+} // namespace
+
+TransferCost transfer_cost(const TransferTime& time, const TransferRequest& request)
+{
+    const double share = request.share;
+    const SimTime total = to_sim_time(time.total * share);
+    TransferCost out;
+    out.latency = std::min(to_sim_time(time.latency * share), total);
+    const SimTime moving = total - out.latency;
+    if (moving > SimTime(0)) {
+        const double rate = time.wire_bytes * share / to_seconds(moving).value();
+        out.ceiling = ByteRate(static_cast<std::uint64_t>(std::max(rate, 1.0)));
+        out.work = work_done(out.ceiling, moving);
+    }
+    if (request.interference != Interference::none)
+        out.sm_share = share_of_full(time.sm_share);
+    if (request.interference == Interference::full)
+        out.traffic_share = share_of_full(time.traffic_share);
+    out.pattern = request.kind == CollectiveKind::all_to_all ? TrafficPattern::all_to_all
+                                                             : TrafficPattern::ring;
+    out.bytes = scaled(request.bytes, share);
+    return out;
+}
+
+CostTable bind_costs(const Plan& plan, const Neighbourhood& neighbourhood, const CostModel& cost,
+                     bool cuda_graphs)
+{
+    CostTable table;
+    for (const ComputeRequest& request : plan.compute)
+        table.compute.push_back(to_sim_time(compute_time(request, cost)));
+    table.transfers = TransferCosts(plan, neighbourhood, cost).take();
+    for (std::size_t phase = 0; phase < phase_count; ++phase)
+        table.host_per_kernel[phase] =
+            to_sim_time(cost.host_per_kernel(static_cast<Phase>(phase), cuda_graphs));
+    return table;
+}
+
+} // namespace trainyard

@@ -1,0 +1,38 @@
+#pragma once
+
+// The communicators of every rank and their shapes on the cluster.
+
+#include "sim/program/binding.h"
+#include "sim/strategy/plan.h"
+
+#include <array>
+
+namespace trainyard {
+
+inline constexpr std::uint32_t no_group = 0xffffffff;
+
+// One communicator. Its members are ascending.
+struct RankGroup {
+    std::size_t slot = 0; // GroupSlot
+    std::vector<RankId> members;
+    std::uint32_t shape = 0; // into Neighbourhood::shapes
+};
+
+struct RankPeers {
+    std::array<RankId, 2> rank;           // previous, next stage
+    std::array<std::uint32_t, 2> shape{}; // of the pair
+};
+
+// What each rank communicates with. Groups of one rank do not exist.
+struct Neighbourhood {
+    std::vector<GroupShape> shapes; // distinct
+    std::vector<RankGroup> groups;
+    std::vector<std::vector<std::uint32_t>> group_of; // [slot][rank]: group, or no_group
+    std::vector<RankPeers> peers;                     // by rank; empty without pipeline
+    std::vector<RoleId> role;                         // by rank: its pipeline stage
+};
+
+// Rank i runs on device i.
+Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology);
+
+} // namespace trainyard

@@ -1,0 +1,138 @@
+// ZeRO-1 as Megatron-Core's distributed optimizer does it: gradients are reduce-scattered in
+// buckets, every rank updates its shard of all parameters, and the parameters are gathered again:
+// beside the next step's first forward passes, a bucket ahead of the layer that needs it, or at the
+// end of the step.
+
+#include "sim/strategy/lower/bucketed_reduction.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+// Megatron-Core's default: at least 40 M parameters and 1 M per rank in a bucket
+// (DistributedDataParallelConfig.bucket_size).
+BucketSizes bucket_sizes(const Job& job, double bytes_per_parameter)
+{
+    const double ranks = job.dp() * job.strategy.cp;
+    const double size = std::max(static_cast<double>(job.strategy.bucket_cap.value()),
+                                 bytes_per_parameter * std::max(40e6, 1e6 * ranks));
+    return {size, size};
+}
+
+class DistributedOptimizer final : public DataParallel {
+public:
+    DistributedOptimizer(const Job& job, const StageContent& stage)
+        : stage_(stage),
+          overlap_(*job.strategy.overlap.dp),
+          parameter_bytes_(parameter_bytes(job)),
+          reduction_(job, stage, CollectiveKind::reduce_scatter,
+                     bucket_sizes(job, gradient_bytes(job)))
+    {
+        if (overlap_)
+            plan_gathers(bucket_sizes(job, parameter_bytes_));
+    }
+
+    EventId before(StageWriter& writer, std::size_t visit) override;
+    void after(StageWriter& writer, std::size_t visit, const LayerBlock& block) override
+    {
+        reduction_.after(writer, visit, block);
+    }
+    void reduce_rest(StageWriter& writer) override { reduction_.rest(writer); }
+    void publish(StageWriter& writer) override;
+
+private:
+    struct Gather {
+        GroupKind group;
+        Bytes bytes;
+        EventId done; // made when it starts
+    };
+
+    void plan_gathers(BucketSizes sizes);
+    void start(StageWriter& writer, const Gather& gather, bool blocks_host) const;
+
+    const StageContent& stage_;
+    bool overlap_;
+    double parameter_bytes_;
+    BucketedReduction reduction_;
+    std::vector<Gather> gathers_;      // in the order of the first forward passes
+    std::vector<std::size_t> last_of_; // by layer: the gather that completes its parameters
+    std::size_t started_ = 0;
+};
+
+void DistributedOptimizer::plan_gathers(BucketSizes sizes)
+{
+    BucketFill dense(sizes);
+    BucketFill expert(sizes);
+    const auto gather = [&](GroupKind group, Bytes bytes) {
+        if (bytes.value() > 0)
+            gathers_.push_back({group, bytes, {}});
+    };
+    last_of_.resize(stage_.layers.size());
+    for (std::size_t i = 0; i < stage_.layers.size(); ++i) {
+        for (const Bytes bytes : dense.add(parameter_bytes_ * stage_.parameters(i).dense))
+            gather(GroupKind::dp, bytes);
+        for (const Bytes bytes : expert.add(parameter_bytes_ * stage_.parameters(i).expert))
+            gather(GroupKind::edp, bytes);
+        const bool ends_chunk =
+            i + 1 == stage_.layers.size() || stage_.layers[i + 1].chunk != stage_.layers[i].chunk;
+        if (ends_chunk) {
+            gather(GroupKind::dp, dense.rest());
+            gather(GroupKind::edp, expert.rest());
+        }
+        // Within a chunk, what the full buckets left over comes with the bucket after.
+        last_of_[i] = gathers_.size() - (ends_chunk && !gathers_.empty() ? 1 : 0);
+    }
+}
+
+EventId DistributedOptimizer::before(StageWriter& writer, std::size_t visit)
+{
+    const Visit& v = stage_.visits[visit];
+    if (!overlap_ || !v.first || gathers_.empty())
+        return writer.never();
+    const std::size_t needed = std::min(last_of_[v.layer], gathers_.size() - 1);
+    while (started_ < gathers_.size() && started_ <= needed + 1) {
+        gathers_[started_].done = writer.event();
+        start(writer, gathers_[started_++], false);
+    }
+    return gathers_[needed].done;
+}
+
+void DistributedOptimizer::start(StageWriter& writer, const Gather& gather, bool blocks_host) const
+{
+    writer.transfer({.kind = CollectiveKind::all_gather,
+                     .group = gather.group,
+                     .bytes = gather.bytes,
+                     .phase = Phase::parameter_sync,
+                     .stream = data_parallel_stream,
+                     .waits = {writer.computed(), writer.tail()},
+                     .record = gather.done,
+                     .blocks_host = blocks_host});
+}
+
+// The next step starts with whole parameters: the host waits for them.
+void DistributedOptimizer::publish(StageWriter& writer)
+{
+    if (overlap_)
+        return;
+    LayerParameters held;
+    for (std::size_t i = 0; i < stage_.layers.size(); ++i) {
+        held.dense += stage_.parameters(i).dense;
+        held.expert += stage_.parameters(i).expert;
+    }
+    const auto whole = [&](double parameters) {
+        return scaled(Bytes(1), parameter_bytes_ * parameters);
+    };
+    start(writer, {GroupKind::dp, whole(held.dense), writer.reduced()}, true);
+    start(writer, {GroupKind::edp, whole(held.expert), writer.reduced()}, true);
+}
+
+} // namespace
+
+std::unique_ptr<DataParallel> make_distributed_optimizer(const Job& job, const StageContent& stage)
+{
+    return std::make_unique<DistributedOptimizer>(job, stage);
+}
+
+} // namespace trainyard

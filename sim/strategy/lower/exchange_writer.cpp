@@ -1,0 +1,108 @@
+#include "sim/strategy/lower/exchange_writer.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::array<PassKind, 2> kinds = {PassKind::forward, PassKind::backward};
+
+std::size_t index_of(PassKind kind)
+{
+    return kind == PassKind::forward ? 0 : 1;
+}
+
+Phase phase_of(PassKind kind)
+{
+    return kind == PassKind::forward ? Phase::forward : Phase::backward;
+}
+
+// Events a kind's messages need: from one that a pass waits for to the latest posted by then.
+std::size_t ring_size(const StageExchanges& exchanges, PassKind kind)
+{
+    std::size_t posted = 0;
+    std::size_t most = 1;
+    for (std::size_t pass = 0; pass < exchanges.input_of.size(); ++pass) {
+        for (const Message& message : exchanges.gaps[pass].receives)
+            if (message.kind == kind)
+                posted = message.number + 1;
+        if (const auto input = exchanges.input_of[pass]; input && *input < posted)
+            most = std::max(most, posted - *input);
+    }
+    return most;
+}
+
+std::string stream_name(PassKind kind, Direction direction)
+{
+    return std::string("pp ") + (kind == PassKind::forward ? "forward " : "backward ") +
+           (direction == Direction::send ? "send" : "receive");
+}
+
+} // namespace
+
+ExchangeWriter::ExchangeWriter(StageWriter& writer, const StageExchanges& exchanges,
+                               const JobWork& work)
+    : writer_(writer), exchanges_(exchanges), work_(work)
+{
+    for (const PassKind kind : kinds)
+        for (std::size_t i = 0; i < ring_size(exchanges, kind); ++i)
+            received_[index_of(kind)].push_back(writer.event());
+}
+
+void ExchangeWriter::write_gap(std::size_t gap)
+{
+    const Gap& messages = exchanges_.gaps[gap];
+    if (messages.send)
+        write(*messages.send, Direction::send);
+    for (const Message& message : messages.receives)
+        write(message, Direction::receive);
+}
+
+EventId ExchangeWriter::input_of(std::size_t pass, PassKind kind) const
+{
+    const std::optional<std::size_t> number = exchanges_.input_of[pass];
+    const std::vector<EventId>& ring = received_[index_of(kind)];
+    return number ? ring[*number % ring.size()] : writer_.never();
+}
+
+// s b h (/ (t c)) elements: the output of the layer before the boundary. Moving them takes a
+// channel or two and no bandwidth worth naming from the compute beside it.
+CostId ExchangeWriter::cost_of(const Message& message)
+{
+    const auto& stage = work_.stages[static_cast<std::size_t>(message.boundary)];
+    return writer_.plan().transfer({.kind = CollectiveKind::send_receive,
+                                    .bytes = work_.kinds[stage.back()].work.output,
+                                    .backend = writer_.job().strategy.backend,
+                                    .interference = Interference::none});
+}
+
+// Activations go to the next stage, gradients to the one before. Where the framework blocks, the
+// host waits for each receive; a send it has no reason to wait for.
+void ExchangeWriter::write(const Message& message, Direction direction)
+{
+    PlanBuilder& plan = writer_.plan();
+    const SoftwareClass& software = writer_.job().software;
+    const bool sends = direction == Direction::send;
+    const bool to_next = (message.kind == PassKind::forward) == sends;
+    const std::string name = stream_name(message.kind, direction);
+    const std::vector<EventId>& ring = received_[index_of(message.kind)];
+    writer_.op({.op = {.kind = OpKind::exchange,
+                       .stream = plan.communication_stream(name),
+                       .label = plan.transfer_label(sends ? "pp send" : "pp receive",
+                                                    phase_of(message.kind),
+                                                    CollectiveKind::send_receive, GroupKind::pp),
+                       .blocks_host = software.blocking_p2p && !sends},
+                .name = name,
+                .waits = {writer_.computed(), writer_.tail()},
+                .record = sends ? EventId::none() : ring[message.number % ring.size()],
+                .parts = {{.direction = direction,
+                           .peer = to_next ? next_stage : previous_stage,
+                           .channel = static_cast<std::uint8_t>(index_of(message.kind)),
+                           .cost = cost_of(message)}},
+                .index = {static_cast<std::uint16_t>(message.micro_batch)}});
+    if (software.blocking_p2p && !sends)
+        writer_.host_work("pp bookkeeping", software.blocking_p2p_time, phase_of(message.kind));
+}
+
+} // namespace trainyard

@@ -1,0 +1,32 @@
+#pragma once
+
+// Writes a stage's sends and receives into its role: each direction and kind on its own stream.
+
+#include "sim/strategy/lower/exchanges.h"
+#include "sim/strategy/lower/stage_writer.h"
+
+#include <array>
+
+namespace trainyard {
+
+class ExchangeWriter {
+public:
+    // `exchanges` and `work` must outlive the writer.
+    ExchangeWriter(StageWriter& writer, const StageExchanges& exchanges, const JobWork& work);
+
+    // The gap before pass `gap`, or after the last one.
+    void write_gap(std::size_t gap);
+    // What the first layer of a pass must wait for.
+    EventId input_of(std::size_t pass, PassKind kind) const;
+
+private:
+    void write(const Message& message, Direction direction);
+    CostId cost_of(const Message& message);
+
+    StageWriter& writer_;
+    const StageExchanges& exchanges_;
+    const JobWork& work_;
+    std::array<std::vector<EventId>, 2> received_; // by kind, a ring over message numbers
+};
+
+} // namespace trainyard

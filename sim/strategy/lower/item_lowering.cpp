@@ -1,0 +1,193 @@
+#include "sim/strategy/lower/item_lowering.h"
+
+#include "sim/strategy/lower/parts.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+// Operations of the products that stand for weights: unfused attention's are between activations.
+ItemLowering::GradientWork products_of(const std::vector<Kernel>& run)
+{
+    ItemLowering::GradientWork work;
+    for (const Kernel& kernel : run) {
+        if (kernel.kind != KernelKind::gemm || kernel.use == KernelUse::attention_square)
+            continue;
+        const GemmShape& g = kernel.gemm;
+        const double operations = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) *
+                                  static_cast<double>(g.k) * static_cast<double>(g.batch);
+        (kernel.use == KernelUse::expert ? work.expert : work.dense) += operations;
+    }
+    return work;
+}
+
+ComputeRequest request_of(const std::vector<Kernel>& run, Phase phase)
+{
+    return {.kernels = WorkList(run.begin(), run.end()), .phase = phase};
+}
+
+std::uint16_t launches_of(const std::vector<Kernel>& run)
+{
+    int launches = 0;
+    for (const Kernel& kernel : run)
+        launches += kernel.launches;
+    return static_cast<std::uint16_t>(std::clamp(launches, 1, 0xffff));
+}
+
+} // namespace
+
+ItemLowering::ItemLowering(PlanBuilder& plan, const Job& job, std::string block_name)
+    : plan_(plan), job_(job), layout_(job), draft_(std::move(block_name), layer_event::count)
+{}
+
+void ItemLowering::lower(const WorkList& items, Phase phase)
+{
+    flush();
+    phase_ = phase;
+    for (std::size_t i = 0; i < items.size(); ++i, ++item_) {
+        if (const auto* kernel = std::get_if<Kernel>(&items[i]))
+            add(*kernel);
+        else
+            add(std::get<Communication>(items[i]), items, i);
+    }
+    flush();
+}
+
+void ItemLowering::add(const Kernel& kernel)
+{
+    const auto due = [&](const Pending& p) { return !p.until_heavy && p.due <= item_; };
+    if (std::ranges::any_of(pending_, due))
+        flush();
+    const std::string_view part = part_of(kernel);
+    if (!part.empty() && !part_.empty() && part != part_) {
+        std::vector<Kernel> norms; // a norm goes forward with what it feeds
+        while (phase_ != Phase::backward && !run_.empty() && is_norm(run_.back())) {
+            norms.insert(norms.begin(), run_.back());
+            run_.pop_back();
+        }
+        flush();
+        run_ = std::move(norms);
+    }
+    if (!part.empty())
+        part_ = part;
+    run_.push_back(kernel);
+    if (is_heavy(kernel))
+        for (Pending& pending : pending_)
+            if (std::exchange(pending.until_heavy, false))
+                pending.due = item_ + 1;
+}
+
+void ItemLowering::add(const Communication& communication, const WorkList& items, std::size_t index)
+{
+    if (communication.bytes.value() == 0 || layout_.group_size(communication.group) == 1)
+        return;
+    if (const auto fusion = fusion_of(communication, items, index)) {
+        add_fused(communication, *fusion);
+        return;
+    }
+    flush();
+    const bool tp = communication.group == GroupKind::tp;
+    const double share = tp && *job_.strategy.overlap.tp ? job_.software.tp_exposed_share : 1.0;
+    const bool beside = communication.needed_after > 0;
+    const std::size_t op = add_transfer(communication, beside ? 1.0 : std::max(share, 1.0),
+                                        tp && beside ? Interference::kernel : Interference::full);
+    pending_.push_back({op, item_ + 1 + static_cast<std::size_t>(communication.needed_after)});
+}
+
+void ItemLowering::flush()
+{
+    if (run_.empty())
+        return;
+    const std::string name(part_.empty() ? std::string_view(run_.front().name) : part_);
+    const std::size_t op = draft_.add({.kind = OpKind::compute,
+                                       .stream = plan_.compute_stream(),
+                                       .scale = device_speed,
+                                       .kernels = launches_of(run_),
+                                       .label = plan_.label(name, phase_),
+                                       .cost = plan_.compute(request_of(run_, phase_))});
+    wait_for_due(op);
+    if (!first_compute_) {
+        first_compute_ = op;
+        wait_for_surroundings(op);
+        draft_.wait_for(op, layer_event::parameters);
+    }
+    last_compute_ = op;
+    if (phase_ == Phase::backward)
+        if (const GradientWork work = products_of(run_); work.dense + work.expert > 0)
+            gradient_ops_.emplace_back(op, work);
+    run_.clear();
+    part_ = {};
+}
+
+std::size_t ItemLowering::add_transfer(const Communication& communication, double share,
+                                       Interference interference)
+{
+    const std::string group(to_name(communication.group));
+    const std::size_t op = draft_.add(
+        {.kind = OpKind::collective,
+         .stream = plan_.communication_stream(group),
+         .group = plan_.group(communication.group),
+         .label = plan_.transfer_label(transfer_name(communication.group, communication.kind),
+                                       phase_, communication.kind, communication.group),
+         .cost = plan_.transfer({.kind = communication.kind,
+                                 .bytes = communication.bytes,
+                                 .backend = job_.strategy.backend,
+                                 .share = share,
+                                 .interference = interference})});
+    wait_for_due(op);
+    if (last_compute_)
+        draft_.wait_for(op, *last_compute_);
+    else {
+        wait_for_surroundings(op);
+        draft_.wait_for(op, layer_event::computed);
+    }
+    return op;
+}
+
+// Communication whose result is needed now: waited for once; the stream's order covers the rest.
+void ItemLowering::wait_for_due(std::size_t op)
+{
+    const auto due = [&](const Pending& p) { return !p.until_heavy && p.due <= item_; };
+    for (const Pending& pending : pending_)
+        if (due(pending))
+            draft_.wait_for(op, pending.op);
+    if (draft_.op(op).kind == OpKind::compute)
+        std::erase_if(pending_, due);
+}
+
+void ItemLowering::wait_for_surroundings(std::size_t op)
+{
+    draft_.wait_for(op, layer_event::input);
+    draft_.wait_for(op, layer_event::tail);
+}
+
+ItemLowering::Result ItemLowering::finish(MemoryEffect memory) &&
+{
+    flush();
+    if (last_compute_) {
+        draft_.record(*last_compute_, layer_event::computed);
+        const bool one = first_compute_ == last_compute_;
+        draft_.op(*first_compute_).memory =
+            plan_.memory({memory.at_start, one ? memory.at_end : 0});
+        if (!one)
+            draft_.op(*last_compute_).memory = plan_.memory({0, memory.at_end});
+    }
+    if (!pending_.empty()) {
+        const std::size_t last = pending_.back().op;
+        for (const Pending& pending : pending_)
+            if (pending.op != last)
+                draft_.wait_for(last, pending.op);
+        draft_.record(last, layer_event::tail);
+    }
+    Result result;
+    for (auto& [op, work] : gradient_ops_) {
+        work.ready = draft_.event_of(op);
+        result.gradients.push_back(work);
+    }
+    result.block = std::move(draft_).build();
+    return result;
+}
+
+} // namespace trainyard

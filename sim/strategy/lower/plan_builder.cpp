@@ -1,0 +1,87 @@
+#include "sim/strategy/lower/plan_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+template <class T>
+CostId find_or_add(std::vector<T>& requests, T request)
+{
+    const auto found = std::find(requests.begin(), requests.end(), request);
+    if (found != requests.end())
+        return make_id<CostId>(static_cast<std::size_t>(found - requests.begin()));
+    requests.push_back(std::move(request));
+    return make_id<CostId>(requests.size() - 1);
+}
+
+} // namespace
+
+PlanBuilder::PlanBuilder()
+{
+    add_stream(plan_.program, {"host", StreamKind::host});
+    compute_ = add_stream(plan_.program, {"compute", StreamKind::compute});
+    plan_.program.scale_slots = 1;
+}
+
+StreamId PlanBuilder::communication_stream(const std::string& name)
+{
+    const auto found = streams_.find(name);
+    if (found != streams_.end())
+        return found->second;
+    const StreamId stream = add_stream(plan_.program, {name, StreamKind::communication});
+    streams_.emplace(name, stream);
+    return stream;
+}
+
+GroupSlot PlanBuilder::group(GroupKind kind)
+{
+    const auto found = groups_.find(kind);
+    if (found != groups_.end())
+        return found->second;
+    const GroupSlot slot = add_group_slot(plan_.program, kind);
+    groups_.emplace(kind, slot);
+    return slot;
+}
+
+LabelId PlanBuilder::label(std::string name, Phase phase)
+{
+    return label_id(plan_.program, {.name = std::move(name), .phase = phase});
+}
+
+LabelId PlanBuilder::transfer_label(std::string name, Phase phase, CollectiveKind kind,
+                                    GroupKind group)
+{
+    return label_id(plan_.program,
+                    {.name = std::move(name), .phase = phase, .collective = kind, .group = group});
+}
+
+MemoryEffectId PlanBuilder::memory(MemoryEffect effect)
+{
+    return effect == MemoryEffect{} ? MemoryEffectId::none()
+                                    : memory_effect_id(plan_.program, effect);
+}
+
+CostId PlanBuilder::compute(ComputeRequest request)
+{
+    return find_or_add(plan_.compute, std::move(request));
+}
+
+CostId PlanBuilder::transfer(const TransferRequest& request)
+{
+    return find_or_add(plan_.transfers, request);
+}
+
+BlockId PlanBuilder::block(Block block)
+{
+    std::vector<BlockId>& alike = blocks_[block.name];
+    for (const BlockId id : alike)
+        if (plan_.program.blocks[id.value] == block)
+            return id;
+    alike.push_back(add_block(plan_.program, std::move(block)));
+    return alike.back();
+}
+
+} // namespace trainyard

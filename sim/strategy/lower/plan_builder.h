@@ -1,0 +1,50 @@
+#pragma once
+
+// A plan under construction: every stream, group, label, cost request and block is stored once.
+
+#include "sim/program/builder.h"
+#include "sim/strategy/plan.h"
+
+#include <map>
+#include <utility>
+
+namespace trainyard {
+
+class PlanBuilder {
+public:
+    PlanBuilder();
+
+    StreamId compute_stream() const { return compute_; }
+    // The stream of that name, added at its first use.
+    StreamId communication_stream(const std::string& name);
+
+    GroupSlot group(GroupKind kind);
+    LabelId label(std::string name, Phase phase);
+    LabelId transfer_label(std::string name, Phase phase, CollectiveKind kind, GroupKind group);
+    MemoryEffectId memory(MemoryEffect effect); // none when nothing changes
+
+    CostId compute(ComputeRequest request);
+    CostId transfer(const TransferRequest& request);
+
+    // An equal block that is there already, else this one.
+    BlockId block(Block block);
+    void role(Role role) { add_role(plan_.program, std::move(role)); }
+
+    // Stages have neighbours: slot 0 the previous one, slot 1 the next.
+    void has_peers() { plan_.program.peer_slots = 2; }
+
+    Plan finish() && { return std::move(plan_); }
+
+private:
+    Plan plan_;
+    StreamId compute_;
+    std::map<std::string, StreamId> streams_;
+    std::map<GroupKind, GroupSlot> groups_;
+    std::map<std::string, std::vector<BlockId>> blocks_; // by name
+};
+
+inline constexpr PeerSlot previous_stage{0};
+inline constexpr PeerSlot next_stage{1};
+inline constexpr ScaleSlot device_speed{0}; // of every op on the compute stream
+
+} // namespace trainyard

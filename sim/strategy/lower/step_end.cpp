@@ -1,0 +1,99 @@
+#include "sim/strategy/lower/step_end.h"
+
+#include "sim/strategy/lower/bucketed_reduction.h"
+
+namespace trainyard {
+
+namespace {
+
+// Parameters whose optimizer state lives on a rank: all, or with ZeRO its shard.
+double updated_parameters(const Job& job, const StageContent& stage)
+{
+    const RankLayout layout(job);
+    const bool sharded = job.strategy.zero >= 1;
+    const double dense_ranks = sharded ? layout.group_size(GroupKind::dp) : 1;
+    const double expert_ranks = sharded ? layout.group_size(GroupKind::edp) : 1;
+    double total = 0;
+    for (std::size_t i = 0; i < stage.layers.size(); ++i)
+        total +=
+            stage.parameters(i).dense / dense_ranks + stage.parameters(i).expert / expert_ranks;
+    return total;
+}
+
+// The profile's figure is Adam's. In fp32 Adam reads parameter, gradient and two moments and writes
+// three of them, momentum SGD one moment less: 20 of 28 bytes.
+double optimizer_bytes(const Job& job)
+{
+    const double adam = job.software.optimizer_bytes_per_parameter;
+    return job.training.optimizer == Optimizer::adam ? adam : adam * 20 / 28;
+}
+
+bool ties_across_stages(const Job& job)
+{
+    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
+    return transformer != nullptr && transformer->tied_embeddings && job.strategy.pp > 1;
+}
+
+// First and last stage each hold the embedding and add up their gradients (Shoeybi 2019).
+void reduce_tied_embedding(StageWriter& writer, int stage_number)
+{
+    const Job& job = writer.job();
+    const bool end = stage_number == 0 || stage_number == job.strategy.pp - 1;
+    if (!end || !ties_across_stages(job))
+        return;
+    const auto& transformer = std::get<Transformer>(job.model.architecture);
+    const Partition partition = partition_of(job);
+    const double elements = static_cast<double>(partition.padded_vocabulary) *
+                            static_cast<double>(transformer.hidden) / job.strategy.tp;
+    writer.transfer({.kind = CollectiveKind::all_reduce,
+                     .group = GroupKind::embedding,
+                     .bytes = scaled(Bytes(1), elements * gradient_bytes(job)),
+                     .phase = Phase::gradient_sync,
+                     .stream = data_parallel_stream,
+                     .waits = {writer.computed(), writer.tail()},
+                     .record = writer.reduced()});
+}
+
+// The norm for clipping is a sum over all ranks that hold different parameters. Plain DDP ranks
+// hold the same ones and agree without asking.
+void agree_on_norm(StageWriter& writer)
+{
+    const Strategy& strategy = writer.job().strategy;
+    if (strategy.zero == 0 && strategy.tp == 1 && strategy.pp == 1 && strategy.ep == 1)
+        return;
+    writer.transfer({.kind = CollectiveKind::all_reduce,
+                     .group = GroupKind::world,
+                     .bytes = Bytes(8), // fp32 norm and overflow flag
+                     .phase = Phase::optimizer,
+                     .stream = data_parallel_stream,
+                     .waits = {writer.computed(), writer.tail(), writer.reduced()},
+                     .record = writer.reduced()});
+}
+
+void update(StageWriter& writer, const StageContent& stage)
+{
+    const Job& job = writer.job();
+    writer.memory_pass({.name = "optimizer",
+                        .bytes = optimizer_bytes(job) * updated_parameters(job, stage),
+                        .launches = job.software.optimizer_kernels,
+                        .phase = Phase::optimizer,
+                        .waits = {writer.reduced(), writer.tail()},
+                        .blocks_host = true});
+}
+
+} // namespace
+
+void write_step_end(StageWriter& writer, const StageContent& stage, int stage_number,
+                    DataParallel& data_parallel)
+{
+    const SoftwareClass& software = writer.job().software;
+    data_parallel.reduce_rest(writer);
+    reduce_tied_embedding(writer, stage_number);
+    agree_on_norm(writer);
+    update(writer, stage);
+    writer.host_work("optimizer bookkeeping", software.optimizer_time, Phase::optimizer);
+    data_parallel.publish(writer);
+    writer.host_work("step overhead", software.step_overhead, Phase::other);
+}
+
+} // namespace trainyard
