@@ -1,13 +1,6 @@
-#include "sim/base/build_info.h"
-
-#include <CLI/CLI.hpp>
-
-#include <string>
+#include "sim/cli/command.h"
 
 int main(int argc, char** argv)
 {
-    CLI::App app{"Simulator and capacity planner for distributed training", "trainyard"};
-    app.set_version_flag("--version", std::string(trainyard::version()));
-    CLI11_PARSE(app, argc, argv);
-    return 0;
+    return trainyard::run_program(argc, argv);
 }

@@ -23,8 +23,6 @@ KindFacts facts(InputKind kind)
         return {"model", "/model", "scenarios/models"};
     case InputKind::topology:
         return {"topology", "/topology", "topologies"};
-    case InputKind::profile:
-        return {"profile", "/profile", "calibrate/profiles"};
     }
     return {};
 }
@@ -42,10 +40,9 @@ std::vector<fs::path> candidates(const std::string& path, InputKind kind, const 
 std::optional<fs::path> existing_file(const fs::path& candidate)
 {
     std::error_code ignored;
-    if (fs::is_regular_file(candidate, ignored))
-        return candidate;
-    if (fs::is_regular_file(candidate / "config.json", ignored))
-        return candidate / "config.json";
+    for (const fs::path& file : {candidate, candidate / "config.json", candidate / "model.json"})
+        if (fs::is_regular_file(file, ignored))
+            return file;
     return std::nullopt;
 }
 

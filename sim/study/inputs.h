@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-enum class InputKind : std::uint8_t { model, topology, profile };
+enum class InputKind : std::uint8_t { model, topology };
 
 // A part of a scenario as JSON, and the name diagnostics give it.
 struct Input {
@@ -16,8 +16,8 @@ struct Input {
 };
 
 // Finds `source`: as a path relative to the scenario's folder, else among the shipped data (by
-// path, or by name without ".json"); a folder means the config.json in it. A missing or unreadable
-// file is a problem located at `pointer` of the scenario.
+// path, or by name without ".json"); a folder means the config.json or model.json in it. A missing
+// or unreadable file is a problem located at `pointer` of the scenario.
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario);
 
 } // namespace trainyard

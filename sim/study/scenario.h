@@ -61,7 +61,7 @@ struct Scenario {
     Training training;
     Strategy strategy;
     Source topology;
-    Source profile; // not given: chosen from the topology and the software
+    std::string profile; // name or path; empty: chosen from the topology and the software
     SoftwareChoice software;
     std::map<std::string, std::string> environment;
     std::vector<Perturbation> perturbations;

@@ -1,0 +1,114 @@
+#include "sim/base/build_info.h"
+#include "sim/base/diagnostic.h"
+#include "sim/base/progress.h"
+#include "sim/cli/command.h"
+#include "sim/cli/terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace trainyard {
+namespace {
+
+std::vector<std::string> subcommand_names(const CLI::App& program)
+{
+    std::vector<std::string> names;
+    for (const CLI::App* sub : program.get_subcommands({}))
+        names.push_back(sub->get_name());
+    return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app)
+{
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames())
+            names.push_back("--" + name);
+    return names;
+}
+
+// The first word that is no option: which subcommand was meant.
+std::string first_word(int argc, char** argv)
+{
+    for (int i = 1; i < argc; ++i)
+        if (argv[i][0] != '-')
+            return argv[i];
+    return {};
+}
+
+// CLI11's message, and the name that was probably meant.
+int report_usage(const CLI::App& program, const CLI::ParseError& error, int argc, char** argv)
+{
+    if (error.get_exit_code() == 0) // --help, --version
+        return program.exit(error);
+    const std::vector<std::string> subcommands = subcommand_names(program);
+    const std::string word = first_word(argc, argv);
+    const bool known = std::find(subcommands.begin(), subcommands.end(), word) != subcommands.end();
+    if (!known && !word.empty()) {
+        print_talk(fmt::format("error: \"{}\" is no command of trainyard\n      {}\n", word,
+                               suggestion(word, subcommands)));
+        return exit_usage;
+    }
+    print_talk(fmt::format("error: {}\n", error.what()));
+    const CLI::App& at = known ? *program.get_subcommand(word) : program;
+    for (int i = 1; i < argc; ++i) {
+        const std::string given = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+        const std::vector<std::string> options = option_names(at);
+        if (given.starts_with("--") &&
+            std::find(options.begin(), options.end(), given) == options.end())
+            if (const std::string near = did_you_mean(given, options); !near.empty())
+                print_talk(fmt::format("      {}: did you mean {}?\n", given, near));
+    }
+    print_talk(
+        fmt::format("      trainyard {}--help shows what there is\n", known ? word + " " : ""));
+    return exit_usage;
+}
+
+int run_guarded(const Command& command)
+{
+    try {
+        return command();
+    } catch (const WorldError& error) {
+        print_talk(fmt::format("error: {}\n", error.message));
+        return exit_input_output;
+    } catch (const Cancelled&) {
+        print_talk("interrupted; nothing was written\n");
+        return exit_interrupted;
+    } catch (const std::bad_alloc&) {
+        print_talk("error: out of memory\n");
+        return exit_input_output;
+    } catch (const std::exception& error) {
+        print_talk(fmt::format(
+            "internal error: {}\n      this is a bug of trainyard {}; please report it with the "
+            "command and its input\n",
+            error.what(), version()));
+        return exit_our_bug;
+    }
+}
+
+} // namespace
+
+int run_program(int argc, char** argv)
+{
+    listen_for_interrupts();
+    CLI::App program{"Simulator and capacity planner for distributed training", "trainyard"};
+    program.set_version_flag("--version", std::string(version()));
+    program.require_subcommand(1);
+    program.failure_message(CLI::FailureMessage::simple);
+    Command chosen;
+    for (const AddCommand add :
+         {add_simulate, add_compare, add_check, add_topo, add_schema, add_completion})
+        add(program, chosen);
+    if (argc == 1) {
+        print_data(program.help());
+        return exit_usage;
+    }
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return report_usage(program, error, argc, argv);
+    }
+    return run_guarded(chosen);
+}
+
+} // namespace trainyard

@@ -1,0 +1,104 @@
+#include "sim/cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace trainyard {
+
+bool use_colour_on_stdout()
+{
+    const char* const no_colour = std::getenv("NO_COLOR");
+    return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
+}
+
+void print_data(std::string_view text)
+{
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (!written || std::fflush(stdout) != 0)
+        throw WorldError{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
+}
+
+void print_talk(std::string_view text)
+{
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void print_problems(std::span<const Diagnostic> problems, std::string_view closing)
+{
+    print_talk(render(problems, closing));
+}
+
+namespace {
+
+CancelFlag interrupted;
+
+extern "C" void on_interrupt(int signal)
+{
+    interrupted.cancel();
+    std::signal(signal, SIG_DFL);
+}
+
+} // namespace
+
+const CancelFlag& interrupt_flag()
+{
+    return interrupted;
+}
+
+void listen_for_interrupts()
+{
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+}
+
+ProgressBar::ProgressBar()
+    : start_(std::chrono::steady_clock::now()),
+      drawn_(start_),
+      terminal_(::isatty(STDERR_FILENO) == 1)
+{}
+
+ProgressBar::~ProgressBar()
+{
+    if (visible_)
+        print_talk("\r\033[K");
+}
+
+WorkControl ProgressBar::control()
+{
+    WorkControl control;
+    control.cancel = &interrupt_flag();
+    if (terminal_)
+        control.progress = [this](std::string_view stage, double done, double total) {
+            draw(stage, done, total);
+        };
+    return control;
+}
+
+void ProgressBar::draw(std::string_view stage, double done, double total)
+{
+    using namespace std::chrono;
+    const auto now = steady_clock::now();
+    if (now - start_ < milliseconds(333) || now - drawn_ < milliseconds(100))
+        return;
+    drawn_ = now;
+    visible_ = true;
+    if (total <= 0) {
+        print_talk(fmt::format("\r\033[K{} ...", stage));
+        return;
+    }
+    constexpr int width = 30;
+    const double share = std::min(1.0, done / total);
+    const int filled = static_cast<int>(share * width);
+    const double left =
+        share > 0 ? duration<double>(now - start_).count() * (1 - share) / share : 0;
+    print_talk(fmt::format("\r\033[K{} [{:=<{}}{:{}}] {:3.0f} %, {:.0f} s left", stage, "", filled,
+                           "", width - filled, 100 * share, left));
+}
+
+} // namespace trainyard

@@ -1,0 +1,52 @@
+#pragma once
+
+// The two streams of the command line: stdout is data, stderr is talk.
+
+#include "sim/base/diagnostic.h"
+#include "sim/base/progress.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+// Colours only on a terminal, and not when NO_COLOR is set.
+bool use_colour_on_stdout();
+
+// Writes to stdout. Throws WorldError when it cannot (disk full); a closed pipe ends the program
+// quietly.
+void print_data(std::string_view text);
+
+// Writes to stderr.
+void print_talk(std::string_view text);
+
+// Every problem, and the closing count when there are errors.
+void print_problems(std::span<const Diagnostic> problems, std::string_view closing);
+
+// Cancelled by the first Ctrl-C; a second one kills. Valid for the life of the program.
+const CancelFlag& interrupt_flag();
+void listen_for_interrupts();
+
+// Draws progress and the time left on stderr while it lives, when stderr is a terminal and the work
+// takes longer than a third of a second.
+class ProgressBar {
+public:
+    ProgressBar();
+    ~ProgressBar();
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+
+    // Calls that draw, with the interrupt flag.
+    WorkControl control();
+
+private:
+    void draw(std::string_view stage, double done, double total);
+
+    std::chrono::steady_clock::time_point start_;
+    std::chrono::steady_clock::time_point drawn_;
+    bool terminal_ = false;
+    bool visible_ = false;
+};
+
+} // namespace trainyard

@@ -1,0 +1,237 @@
+#include "sim/study/stages.h"
+
+#include "sim/base/files.h"
+#include "sim/base/random.h"
+#include "sim/cost/profile_library.h"
+#include "sim/cost/software_choice.h"
+#include "sim/study/environment.h"
+#include "sim/study/inputs.h"
+#include "sim/topology/read_topology.h"
+#include "sim/workload/model_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace fs = std::filesystem;
+
+namespace {
+
+void append(Problems& all, const Problems& more)
+{
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+// The value, or null with its problems added.
+template <class T>
+T* take(Checked<T>& checked, Problems& problems)
+{
+    if (checked)
+        return &*checked;
+    append(problems, checked.error());
+    return nullptr;
+}
+
+std::shared_ptr<const Topology> build_topology(const ScenarioFile& file, StageMemos& memos,
+                                               std::uint64_t& hash, Problems& problems)
+{
+    Checked<Input> input = find_input(file.scenario.topology, InputKind::topology, file);
+    if (take(input, problems) == nullptr)
+        return nullptr;
+    hash = input->hash;
+    if (auto known = memos.topologies.find(hash))
+        return known;
+    Checked<Topology> topology = read_topology(input->json, input->file);
+    return take(topology, problems) != nullptr ? memos.topologies.keep(hash, std::move(*topology))
+                                               : nullptr;
+}
+
+std::shared_ptr<const Model> build_model(const ScenarioFile& file, StageMemos& memos,
+                                         std::uint64_t& hash, Problems& problems)
+{
+    Checked<Input> input = find_input(file.scenario.model, InputKind::model, file);
+    if (take(input, problems) == nullptr)
+        return nullptr;
+    hash = input->hash;
+    if (auto known = memos.models.find(hash))
+        return known;
+    Checked<Model> model = read_model(input->json, input->file);
+    return take(model, problems) != nullptr ? memos.models.keep(hash, std::move(*model)) : nullptr;
+}
+
+// The class of the scenario's framework, with the scenario's own choice of attention.
+Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, Problems& warnings)
+{
+    const ClassChoice chosen = software_class_for(choice.framework, choice.version);
+    if (!chosen.note.empty())
+        warnings.push_back({"", 0, "/software/framework", chosen.note, "", Severity::warning});
+    Checked<SoftwareClass> software = load_software(chosen.name);
+    if (!software)
+        return software;
+    if (chosen.attention)
+        software->kernels.attention = *chosen.attention;
+    if (choice.attention)
+        software->kernels.attention = *choice.attention;
+    return software;
+}
+
+// A profile's path is looked up beside the scenario first.
+std::string profile_path(const ScenarioFile& file)
+{
+    const fs::path beside = file.base / file.scenario.profile;
+    std::error_code ignored;
+    return fs::is_regular_file(beside, ignored) ? beside.string() : file.scenario.profile;
+}
+
+// The profile's constants with the software class of the scenario, where it states one.
+Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topology,
+                                Problems& warnings)
+{
+    const Scenario& scenario = file.scenario;
+    const bool states_software = file.json.find("software") != nullptr;
+    const DeviceId first = make_id<DeviceId>(0);
+    if (scenario.profile.empty()) {
+        Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
+        if (!software)
+            return tl::unexpected(software.error());
+        Checked<Profile> profile =
+            assemble({topology.device(first).model, "",
+                      topology.network(topology.device(first).node), software->name});
+        if (profile)
+            profile->software = std::move(*software);
+        return profile;
+    }
+    Checked<ProfileFile> loaded = load_profile(profile_path(file));
+    if (!loaded)
+        return tl::unexpected(loaded.error());
+    append(warnings, loaded->warnings);
+    append(warnings, mismatches(loaded->profile, topology));
+    if (states_software) {
+        Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
+        if (!software)
+            return tl::unexpected(software.error());
+        loaded->profile.software = std::move(*software);
+    }
+    return std::move(loaded->profile);
+}
+
+std::uint64_t hash_of(const Profile& profile)
+{
+    return content_hash(to_text(to_json(profile), JsonStyle::compact));
+}
+
+std::shared_ptr<const CostModel> build_cost(const ScenarioFile& file, const Topology& topology,
+                                            StageMemos& memos, std::uint64_t& hash,
+                                            Problems& problems)
+{
+    Checked<Profile> profile = choose_profile(file, topology, problems);
+    if (take(profile, problems) == nullptr)
+        return nullptr;
+    hash = hash_of(*profile);
+    if (auto known = memos.costs.find(hash))
+        return known;
+    return memos.costs.keep(hash, CostModel(std::move(*profile)));
+}
+
+std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
+{
+    const auto text = [](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        return to_text(fields_of<T>().write(value), JsonStyle::compact);
+    };
+    return hash_key(content_hash(text(job.training) + text(job.strategy) + text(job.software)),
+                    model_hash, static_cast<std::uint64_t>(job.gpus_per_node),
+                    job.cuda_graphs ? 1 : 0);
+}
+
+void check_perturbations(const Scenario& scenario, int world, Problems& problems)
+{
+    for (std::size_t i = 0; i < scenario.perturbations.size(); ++i)
+        if (const int device = scenario.perturbations[i].device; device >= world)
+            problems.push_back({"", 0, fmt::format("/perturbations/{}/device", i),
+                                fmt::format("there is no device {} in this job", device),
+                                fmt::format("devices are numbered 0 to {}", world - 1),
+                                Severity::error});
+}
+
+// GPUs of an NVLink domain: where groups begin to leave it.
+int domain_size(const Topology& topology)
+{
+    const int devices = topology.device_count();
+    return std::max(1, (devices + topology.domain_count() - 1) / topology.domain_count());
+}
+
+Checked<Job> build_job(const ScenarioFile& file, const Parts& parts)
+{
+    const Topology& topology = *parts.topology;
+    JobRequest request;
+    request.model = *parts.model;
+    request.training = file.scenario.training;
+    request.strategy = file.scenario.strategy;
+    request.software = parts.cost->profile().software;
+    request.devices = topology.device_count();
+    request.gpus_per_node = domain_size(topology);
+    request.cuda_graphs = file.scenario.software.cuda_graphs;
+    return resolve(request);
+}
+
+} // namespace
+
+Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
+{
+    Parts parts;
+    Problems problems = file.warnings;
+    const auto refused = [&] {
+        locate(problems, file);
+        return tl::unexpected(std::move(problems));
+    };
+    append(problems, check_environment(file.scenario.environment));
+    parts.topology = build_topology(file, memos, parts.topology_hash, problems);
+    parts.model = build_model(file, memos, parts.model_hash, problems);
+    if (parts.topology)
+        parts.cost = build_cost(file, *parts.topology, memos, parts.cost_hash, problems);
+    if (!parts.topology || !parts.model || !parts.cost)
+        return refused();
+    Checked<Job> job = build_job(file, parts);
+    if (take(job, problems) != nullptr) {
+        parts.job = std::move(*job);
+        check_perturbations(file.scenario, parts.job.world(), problems);
+    }
+    if (has_errors(problems))
+        return refused();
+    parts.job_hash = hash_of(parts.job, parts.model_hash);
+    parts.plan = memos.plans.find(parts.job_hash);
+    if (!parts.plan)
+        parts.plan = memos.plans.keep(parts.job_hash, make_plan(parts.job));
+    parts.grade = grade_of(parts.cost->profile(), parts.job, *parts.topology);
+    locate(problems, file);
+    parts.warnings = std::move(problems);
+    return parts;
+}
+
+DeviceMemory device_memory(const Profile& profile)
+{
+    const Device& device = profile.hardware.device;
+    return {device.memory, device.context_memory, device.communicator_memory};
+}
+
+Grade grade_of(const Profile& profile, const Job& job, const Topology& topology)
+{
+    std::vector<std::string> prefixes{"hardware.device.", "software."};
+    if (job.world() > 1)
+        prefixes.insert(prefixes.end(), {"hardware.fabric.", "hardware.collectives."});
+    if (job.world() > 1 &&
+        topology.device(make_id<DeviceId>(0)).domain !=
+            topology.device(make_id<DeviceId>(static_cast<std::size_t>(job.world()) - 1)).domain)
+        prefixes.emplace_back("hardware.network.");
+    Grade worst = Grade::measured;
+    for (const auto& [path, provenance] : provenance_of(profile))
+        if (std::any_of(
+                prefixes.begin(), prefixes.end(),
+                [&path = path](const std::string& prefix) { return path.starts_with(prefix); }))
+            worst = std::max(worst, provenance.grade);
+    return worst;
+}
+
+} // namespace trainyard

@@ -1,0 +1,44 @@
+#pragma once
+
+// What a scenario names, built: topology, model, costs, job and program, each once per distinct
+// input.
+
+#include "sim/cost/cost_model.h"
+#include "sim/strategy/memory.h"
+#include "sim/strategy/plan.h"
+#include "sim/study/memo.h"
+#include "sim/study/scenario.h"
+
+namespace trainyard {
+
+struct StageMemos {
+    Memo<Topology> topologies{8};
+    Memo<Model> models{16};
+    Memo<CostModel> costs{16};
+    Memo<Plan> plans{8};
+};
+
+// The parts of a scenario with the hashes that later stages are known by.
+struct Parts {
+    std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const CostModel> cost;
+    std::shared_ptr<const Plan> plan;
+    Job job;
+    Grade grade = Grade::measured; // the worst of the constants that matter
+    std::uint64_t topology_hash = 0;
+    std::uint64_t model_hash = 0;
+    std::uint64_t cost_hash = 0;
+    std::uint64_t job_hash = 0;
+    Problems warnings;
+};
+
+// All problems of all parts at once, located in the scenario or the file that has them.
+Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos);
+
+DeviceMemory device_memory(const Profile& profile);
+
+// The worst grade among the constants that the job's time depends on.
+Grade grade_of(const Profile& profile, const Job& job, const Topology& topology);
+
+} // namespace trainyard

@@ -1,0 +1,127 @@
+#include "sim/base/files.h"
+#include "sim/study/environment.h"
+#include "sim/study/inputs.h"
+#include "sim/study/scenario.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+
+using namespace trainyard;
+
+namespace {
+
+constexpr std::string_view small_scenario = R"({
+  "format": "trainyard.scenario/1",
+  "model": "models/gpt2-xl/config.json",
+  "training": {"global_batch": 8, "sequence_length": 1024},
+  "strategy": {
+    "tp": 2
+  },
+  "topology": "../topologies/h100-1x8.json"
+})";
+
+// A scenario in a folder of its own, removed with it.
+class TemporaryScenario {
+public:
+    explicit TemporaryScenario(std::string_view text)
+    {
+        char name[] = "/tmp/trainyard-scenario-XXXXXX";
+        folder_ = ::mkdtemp(name);
+        path_ = folder_ / "scenario.json";
+        write_file(path_, text);
+    }
+    ~TemporaryScenario() { std::filesystem::remove_all(folder_); }
+    TemporaryScenario(const TemporaryScenario&) = delete;
+    TemporaryScenario& operator=(const TemporaryScenario&) = delete;
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path folder_;
+    std::filesystem::path path_;
+};
+
+std::vector<Override> overrides(std::initializer_list<std::string_view> texts)
+{
+    std::vector<Override> out;
+    for (const std::string_view text : texts)
+        out.push_back(parse_override(text).value());
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("an override sets one field as if the file said so")
+{
+    const TemporaryScenario file(small_scenario);
+    const auto changed = read_scenario_file(
+        file.path(),
+        overrides({"strategy.tp=4", "training.precision=fp8", "software.framework=nemo"}));
+    REQUIRE(changed);
+    CHECK(changed->scenario.strategy.tp == 4);
+    CHECK(changed->scenario.training.precision == Precision::fp8);
+    CHECK(changed->scenario.software.framework == "nemo");
+    CHECK(read_scenario_file(file.path())->scenario.strategy.tp == 2);
+}
+
+TEST_CASE("an override inside a number or with an unknown field is refused")
+{
+    const TemporaryScenario file(small_scenario);
+    CHECK_FALSE(read_scenario_file(file.path(), overrides({"strategy.tp.size=4"})));
+    const auto unknown = read_scenario_file(file.path(), overrides({"strategy.tensor=4"}));
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().front().message == "unknown key \"tensor\"");
+    CHECK_FALSE(parse_override("strategy.tp"));
+    CHECK_FALSE(parse_override("=4"));
+}
+
+TEST_CASE("a scenario written out reads back as the same scenario")
+{
+    const TemporaryScenario file(small_scenario);
+    const Scenario scenario = read_scenario_file(file.path())->scenario;
+    const TemporaryScenario again(to_text(to_json(scenario)));
+    CHECK(read_scenario_file(again.path())->scenario == scenario);
+}
+
+TEST_CASE("a problem of a job is shown at the line that gives the field, or its parent")
+{
+    const TemporaryScenario file(small_scenario);
+    const ScenarioFile read = *read_scenario_file(file.path());
+    Problems problems{{"", 0, "/strategy/tp", "tp", "", Severity::error},
+                      {"", 0, "/strategy/pp", "pp", "", Severity::error},
+                      {"other.json", 3, "/strategy/tp", "elsewhere", "", Severity::error}};
+    locate(problems, read);
+    CHECK(problems[0].line == 6);
+    CHECK(problems[1].line == 5);
+    CHECK(problems[1].file == file.path());
+    CHECK(problems[2].line == 3);
+}
+
+TEST_CASE("a missing file is a problem of the scenario that names it, with the nearest name")
+{
+    const TemporaryScenario file(small_scenario);
+    const ScenarioFile read = *read_scenario_file(file.path());
+    CHECK(find_input(Source{"gpt2-xl", {}}, InputKind::model, read));
+    CHECK(find_input(Source{"h100-1x8", {}}, InputKind::topology, read));
+    const auto missing = find_input(Source{"h100-1x9", {}}, InputKind::topology, read);
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().front().pointer == "/topology");
+    CHECK(missing.error().front().line == 8);
+    CHECK(missing.error().front().hint.find("h100-1x8") != std::string::npos);
+}
+
+TEST_CASE("launch variables out of range are errors, unread ones warnings")
+{
+    const auto severity = [](const std::string& name,
+                             const std::string& value) -> std::optional<Severity> {
+        const Problems problems = check_environment({{name, value}});
+        return problems.empty() ? std::nullopt : std::optional(problems.front().severity);
+    };
+    CHECK(severity("NCCL_NTHREADS", "16") == Severity::error);
+    CHECK(severity("NCCL_SOCKET_NTHREADS", "17") == Severity::error);
+    CHECK(severity("NCCL_ALGO", "Rings") == Severity::error);
+    CHECK(severity("NCCL_ALGO", "^tree,ring") == Severity::warning); // not followed
+    CHECK(severity("NCCL_TIMEOUT", "60") == Severity::warning);
+    CHECK(severity("NCCL_DEBUG", "INFO") == std::nullopt);
+    CHECK(check_environment({{"NCCL_DEBUGG", "INFO"}}).front().hint ==
+          "did you mean \"NCCL_DEBUG\"?");
+}
