@@ -157,12 +157,16 @@ CostModel::Timing CostModel::gloo_timing(CollectiveKind kind, Bytes size,
     return {latency, latency + Seconds(bytes / rate), Algorithm::ring};
 }
 
-// NCCL opens channels with the size: one per 128 KiB of a rank's part, up to its maximum.
-double CostModel::sm_share(Bytes size, const GroupShape& shape, Algorithm algorithm) const
+// NCCL opens channels with the size: one per 128 KiB of a rank's part, up to its maximum. A message
+// takes two channels (NCCL's default per peer of another node).
+double CostModel::sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                           Algorithm algorithm) const
 {
+    constexpr int of_message = 2;
     const Hardware& hardware = profile_.hardware;
-    const int most =
-        algorithm == Algorithm::nvls ? hardware.fabric.sms_held_nvls : hardware.fabric.sms_held;
+    const int most = kind == CollectiveKind::send_receive ? of_message
+                     : algorithm == Algorithm::nvls       ? hardware.fabric.sms_held_nvls
+                                                          : hardware.fabric.sms_held;
     const double wanted =
         std::ceil(static_cast<double>(size.value()) / shape.ranks / (128.0 * 1024));
     const double held = std::min<double>(most, std::max(1.0, wanted));
@@ -187,7 +191,7 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     out.nic_bytes = bytes * crossing_factor(kind, shape);
     if (!nccl)
         return out;
-    out.sm_share = sm_share(moved, shape, timing.algorithm);
+    out.sm_share = sm_share(kind, moved, shape, timing.algorithm);
     const double moving = (out.total - out.latency).value();
     const Bandwidth fastest = profile_.hardware.device.nvlink.value() > 0
                                   ? profile_.hardware.device.nvlink

@@ -58,7 +58,8 @@ private:
     Timing nccl_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     Timing gloo_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     const KnotTable* knots_for(CollectiveKind kind, const GroupShape& shape) const;
-    double sm_share(Bytes size, const GroupShape& shape, Algorithm algorithm) const;
+    double sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                    Algorithm algorithm) const;
 
     Profile profile_;
 };

@@ -1,7 +1,10 @@
 // ZeRO-1 as Megatron-Core's distributed optimizer does it: gradients are reduce-scattered in
 // buckets, every rank updates its shard of all parameters, and the parameters are gathered again:
-// beside the next step's first forward passes, a bucket ahead of the layer that needs it, or at the
-// end of the step.
+// beside the next step's first forward passes, or at the end of the step.
+//
+// The gathers queue up at the start of the step in the order of first use. Megatron-Core starts
+// those of a chunk while the chunk before is at work (param_sync_func), on all stages at once; were
+// they started layer by layer, each stage would wait for its own after it got its input.
 
 #include "sim/strategy/lower/bucketed_reduction.h"
 
@@ -91,12 +94,11 @@ EventId DistributedOptimizer::before(StageWriter& writer, std::size_t visit)
     const Visit& v = stage_.visits[visit];
     if (!overlap_ || !v.first || gathers_.empty())
         return writer.never();
-    const std::size_t needed = std::min(last_of_[v.layer], gathers_.size() - 1);
-    while (started_ < gathers_.size() && started_ <= needed + 1) {
+    for (; started_ < gathers_.size(); ++started_) {
         gathers_[started_].done = writer.event();
-        start(writer, gathers_[started_++], false);
+        start(writer, gathers_[started_], false);
     }
-    return gathers_[needed].done;
+    return gathers_[std::min(last_of_[v.layer], gathers_.size() - 1)].done;
 }
 
 void DistributedOptimizer::start(StageWriter& writer, const Gather& gather, bool blocks_host) const

@@ -57,8 +57,11 @@ void ItemLowering::lower(const WorkList& items, Phase phase)
 
 void ItemLowering::add(const Kernel& kernel)
 {
-    const auto due = [&](const Pending& p) { return !p.until_heavy && p.due <= item_; };
-    if (std::ranges::any_of(pending_, due))
+    // Due before this kernel, but not before the run began.
+    const auto newly_due = [&](const Pending& p) {
+        return !p.until_heavy && p.due <= item_ && p.due > run_start_;
+    };
+    if (std::ranges::any_of(pending_, newly_due))
         flush();
     const std::string_view part = part_of(kernel);
     if (!part.empty() && !part_.empty() && part != part_) {
@@ -69,9 +72,12 @@ void ItemLowering::add(const Kernel& kernel)
         }
         flush();
         run_ = std::move(norms);
+        run_start_ = item_;
     }
     if (!part.empty())
         part_ = part;
+    if (run_.empty())
+        run_start_ = item_;
     run_.push_back(kernel);
     if (is_heavy(kernel))
         for (Pending& pending : pending_)
@@ -107,7 +113,7 @@ void ItemLowering::flush()
                                        .kernels = launches_of(run_),
                                        .label = plan_.label(name, phase_),
                                        .cost = plan_.compute(request_of(run_, phase_))});
-    wait_for_due(op);
+    wait_for_due(op, run_start_);
     if (!first_compute_) {
         first_compute_ = op;
         wait_for_surroundings(op);
@@ -136,7 +142,7 @@ std::size_t ItemLowering::add_transfer(const Communication& communication, doubl
                                  .backend = job_.strategy.backend,
                                  .share = share,
                                  .interference = interference})});
-    wait_for_due(op);
+    wait_for_due(op, item_);
     if (last_compute_)
         draft_.wait_for(op, *last_compute_);
     else {
@@ -147,9 +153,9 @@ std::size_t ItemLowering::add_transfer(const Communication& communication, doubl
 }
 
 // Communication whose result is needed now: waited for once; the stream's order covers the rest.
-void ItemLowering::wait_for_due(std::size_t op)
+void ItemLowering::wait_for_due(std::size_t op, std::size_t at)
 {
-    const auto due = [&](const Pending& p) { return !p.until_heavy && p.due <= item_; };
+    const auto due = [&](const Pending& p) { return !p.until_heavy && p.due <= at; };
     for (const Pending& pending : pending_)
         if (due(pending))
             draft_.wait_for(op, pending.op);

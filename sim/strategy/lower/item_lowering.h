@@ -60,7 +60,8 @@ private:
     void flush();
     std::size_t add_transfer(const Communication& communication, double share,
                              Interference interference);
-    void wait_for_due(std::size_t op);
+    // Waits for what is due at item `at`.
+    void wait_for_due(std::size_t op, std::size_t at);
     void wait_for_surroundings(std::size_t op);
     std::optional<Fusion> fusion_of(const Communication& communication, const WorkList& items,
                                     std::size_t index) const;
@@ -72,8 +73,9 @@ private:
     RankLayout layout_;
     BlockDraft draft_;
     Phase phase_ = Phase::forward;
-    std::vector<Kernel> run_; // kernels of the compute op to come
-    std::string_view part_;   // of the run
+    std::vector<Kernel> run_;   // kernels of the compute op to come
+    std::size_t run_start_ = 0; // item of its first kernel
+    std::string_view part_;     // of the run
     std::vector<Pending> pending_;
     std::optional<std::size_t> last_compute_;
     std::optional<std::size_t> first_compute_;
