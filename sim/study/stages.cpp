@@ -218,18 +218,27 @@ DeviceMemory device_memory(const Profile& profile)
 
 Grade grade_of(const Profile& profile, const Job& job, const Topology& topology)
 {
-    std::vector<std::string> prefixes{"hardware.device.", "software."};
+    const std::string precision(to_name(job.training.precision));
+    std::vector<std::string> decisive{
+        "hardware.device.peak." + precision, "hardware.device.gemm_efficiency." + precision,
+        "hardware.device.hbm_bandwidth", "hardware.device.hbm_efficiency"};
+    if (job.model.is_transformer())
+        decisive.push_back("hardware.device.attention." +
+                           std::string(to_name(job.software.kernels.attention)));
     if (job.world() > 1)
-        prefixes.insert(prefixes.end(), {"hardware.fabric.", "hardware.collectives."});
-    if (job.world() > 1 &&
-        topology.device(make_id<DeviceId>(0)).domain !=
-            topology.device(make_id<DeviceId>(static_cast<std::size_t>(job.world()) - 1)).domain)
-        prefixes.emplace_back("hardware.network.");
+        decisive.insert(decisive.end(),
+                        {"hardware.fabric.line_rate", "hardware.fabric.efficiency."});
+    const auto domain_of = [&](int rank) {
+        return topology.device(make_id<DeviceId>(static_cast<std::size_t>(rank))).domain;
+    };
+    if (domain_of(0) != domain_of(job.world() - 1))
+        decisive.insert(decisive.end(),
+                        {"hardware.network.line_rate", "hardware.network.efficiency"});
     Grade worst = Grade::measured;
     for (const auto& [path, provenance] : provenance_of(profile))
-        if (std::any_of(
-                prefixes.begin(), prefixes.end(),
-                [&path = path](const std::string& prefix) { return path.starts_with(prefix); }))
+        if (std::any_of(decisive.begin(), decisive.end(), [&path = path](const std::string& start) {
+                return path.starts_with(start);
+            }))
             worst = std::max(worst, provenance.grade);
     return worst;
 }

@@ -38,7 +38,9 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos);
 
 DeviceMemory device_memory(const Profile& profile);
 
-// The worst grade among the constants that the job's time depends on.
+// The worst grade among the constants that decide the job's time: rates of GEMMs, attention and
+// memory in its precision, and of the links it uses. Latencies, launch gaps and counts are left
+// out: they move a step by a few per cent.
 Grade grade_of(const Profile& profile, const Job& job, const Topology& topology);
 
 } // namespace trainyard
