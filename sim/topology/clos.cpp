@@ -21,7 +21,9 @@ int down_ports(int ports, double ratio)
                       ports - 1);
 }
 
-constexpr double most_links = 1 << 20; // per switch: beyond any switch, and safe to multiply
+// Beyond any fabric, and safe to multiply.
+constexpr double most_links = 1 << 20; // of one switch
+constexpr std::int64_t most_uplinks = 1 << 24;
 
 int to_count(double value)
 {
@@ -150,9 +152,9 @@ tl::expected<ClosShape, ClosFlaw> clos_shape(int nodes, const NodeTemplate& node
         return shape;
     const Bandwidth below = static_cast<double>(shape.leaf_downlinks) * shape.nic_rate;
     shape.leaf_uplinks = links_for(below, fabric.oversubscription, shape.uplink_rate);
-    if (shape.leaf_uplinks > most_links)
+    if (std::int64_t{shape.leaves} * shape.leaf_uplinks > most_uplinks)
         return tl::unexpected(
-            ClosFlaw{"/fabric/uplink_rate", "a leaf switch would need more than a million uplinks",
+            ClosFlaw{"/fabric", "more than 16,777,216 uplinks of leaf switches",
                      "the rates of NICs and uplinks are far apart: is a unit wrong?"});
     return with_spines(shape, fabric);
 }

@@ -30,6 +30,20 @@ TEST_CASE("a device's name alone gives its usual node and network")
     CHECK(gb300.network(NodeId{0}).nic_rate == 800_Gbps);
 }
 
+TEST_CASE("every node preset is right in itself, alone and as two nodes on its usual network")
+{
+    const Presets presets = load_presets().value();
+    for (const Json::Member& preset : presets.nodes.members()) {
+        INFO(preset.first);
+        const Topology t = testing::topology_of(
+            R"({"format": "trainyard.topology/1", "generator": "cluster", "nodes": 2, "node": ")" +
+            preset.first + R"(", "fabric": {"kind": "leaf-spine"}})");
+        CHECK(t.node_count() == 2);
+        CHECK(t.network(NodeId{0}).nics > 0);
+        CHECK_FALSE(preset.second.find("source")->as_string().empty());
+    }
+}
+
 TEST_CASE("what a record states replaces what is usual")
 {
     const Topology t = built(
