@@ -5,6 +5,7 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Boost 1.74 REQUIRED) # headers: Boost.Graph
 find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
 
 # Not every package of tl::expected comes with its CMake files; the header is all of it.
 find_package(tl-expected QUIET)

@@ -1,6 +1,7 @@
 #include "sim/study/record_machine.h"
 
 #include "sim/study/record_words.h"
+#include "sim/topology/read_topology.h"
 
 #include <fmt/format.h>
 
@@ -95,7 +96,19 @@ std::string gigabits(double gbps)
     return fmt::format("{} Gb/s", gbps);
 }
 
-Json node_of(const RecordHardware& hardware, const GpuRow& row, int gpus)
+// GPUs that NVLink joins. Jobs larger than a rack of 72 take as many GPUs of each rack, so that no
+// group straddles two: 64 of 72 for powers of two.
+int usable_domain(int domain, int per_node, int gpus)
+{
+    if (gpus <= domain)
+        return domain;
+    for (int size = domain / per_node * per_node; size > per_node; size -= per_node)
+        if (gpus % size == 0)
+            return size;
+    return domain;
+}
+
+Json node_of(const GpuRow& row, int gpus, int domain)
 {
     Json node = Json::object();
     node["preset"] = row.node;
@@ -105,7 +118,6 @@ Json node_of(const RecordHardware& hardware, const GpuRow& row, int gpus)
     node["pcie_switches"] = gpus;
     if (row.nvlink > 0)
         node["nvlink"]["rate"] = fmt::format("{} GB/s", row.nvlink);
-    const int domain = hardware.nvlink_domain.value_or(0);
     if (domain > gpus)
         node["nvlink"]["domain"] = domain;
     return node;
@@ -140,6 +152,7 @@ tl::expected<RecordMachine, std::string> machine_of(const MeasuredRecord& record
     if (record.gpus.value_or(0) < 1)
         return tl::unexpected(std::string("number of GPUs not stated"));
 
+    constexpr int nvl72_domain = 72;
     RecordMachine out;
     const int gpus = *record.gpus;
     const int usual = row->node.find("nvl72") != std::string_view::npos ? 4 : 8;
@@ -149,17 +162,20 @@ tl::expected<RecordMachine, std::string> machine_of(const MeasuredRecord& record
     const int nodes = (gpus + per_node - 1) / per_node;
     out.devices = nodes * per_node;
 
-    Json node = node_of(hardware, *row, per_node);
+    const int joined =
+        std::max(per_node, hardware.nvlink_domain.value_or(usual == 4 ? nvl72_domain : per_node));
+    const int domain = usable_domain(joined, per_node, out.devices);
+    if (domain != joined)
+        out.assumptions.push_back(fmt::format("{} GPUs of each rack of {}", domain, joined));
+    Json node = node_of(*row, per_node, domain);
     adjust_wiring(node, *row, per_node);
     const double nic = hardware.nic_gbps_per_gpu.value_or(row->nic);
     node["nic_rate"] = gigabits(nic);
-    const int domain =
-        std::max(per_node, hardware.nvlink_domain.value_or(
-                               row->node.find("nvl72") == std::string_view::npos ? per_node : 72));
     const bool crosses = out.devices > domain;
     if (crosses && !hardware.nic_gbps_per_gpu)
         out.assumptions.push_back(fmt::format("NIC not stated: {} per GPU", gigabits(nic)));
 
+    out.topology["format"] = topology_format;
     out.topology["generator"] = "cluster";
     out.topology["name"] = fmt::format("{} x {}", nodes, row->node);
     out.topology["nodes"] = nodes;

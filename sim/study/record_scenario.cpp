@@ -65,10 +65,12 @@ tl::expected<RecordScenario, std::string> scenario_of(const MeasuredRecord& reco
     out.scenario.strategy = job->strategy;
     out.scenario.topology = {{}, machine->topology};
     out.scenario.software = software.choice;
-    for (const auto* part :
-         {&software.assumptions, &machine->assumptions, &model->assumptions, &job->assumptions})
-        append(out.assumptions, *part);
+    append(out.assumptions, software.assumptions);
+    append(out.assumptions, machine->assumptions);
+    append(out.assumptions, model->assumptions);
+    append(out.assumptions, job->assumptions);
     out.recompute_to_fit = job->recompute_to_fit;
+    out.recompute_parts = job->recompute_parts;
     out.layers_per_device = job->layers_per_device;
     return out;
 }

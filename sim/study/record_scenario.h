@@ -17,7 +17,8 @@ struct RecordScenario {
     std::vector<std::string> assumptions; // in words, e.g. "recompute not stated: full"
     // Nobody said what was recomputed, and the framework has no habit: as much as memory demands.
     bool recompute_to_fit = false;
-    int layers_per_device = 0; // of the fullest stage
+    bool recompute_parts = false; // of a layer, about half of its work, rather than all of it
+    int layers_per_device = 0;    // of the fullest stage
 };
 
 // Or why the record cannot be simulated.

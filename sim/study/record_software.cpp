@@ -120,16 +120,6 @@ std::string all_remarks(const MeasuredRecord& record)
     return fmt::format("{} {}", fmt::join(record.flags, " "), record.notes);
 }
 
-// XLA takes cuDNN's attention by itself since mid 2024; Pax before that did so in its Transformer
-// Engine builds only, which tables of the time name in the precision column.
-bool jax_attention_is_unfused(const MeasuredRecord& record)
-{
-    const bool before_default =
-        mentions(record.framework + record.source.date, {"2022", "2023", "2024-0"});
-    return before_default && mentions(record.framework, {"pax"}) &&
-           !mentions(record.precision_published, {"te "});
-}
-
 std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, FrameworkFamily family,
                                             int year)
 {
@@ -139,8 +129,6 @@ std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, Framew
     switch (family) {
     case FrameworkFamily::megatron_2021:
         return AttentionKernel::unfused;
-    case FrameworkFamily::jax:
-        return jax_attention_is_unfused(record) ? AttentionKernel::unfused : AttentionKernel::cudnn;
     case FrameworkFamily::torch_fsdp:
     case FrameworkFamily::torch_fsdp_compiled:
         if (mentions(remarks, {"alibi", "triton"}))
@@ -148,6 +136,7 @@ std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, Framew
         return year < 2025 ? AttentionKernel::sdpa : AttentionKernel::sdpa_cudnn;
     case FrameworkFamily::megatron_2024:
     case FrameworkFamily::megatron_2025:
+    case FrameworkFamily::jax:
         return AttentionKernel::cudnn;
     case FrameworkFamily::torch_ddp:
         return AttentionKernel::sdpa;

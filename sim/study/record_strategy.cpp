@@ -235,21 +235,22 @@ private:
         strategy.sequence_parallel = said_.sequence_parallel.value_or(habit) && divides;
     }
 
+    // Left open where the record is silent: the software class knows its habit.
     void overlap()
     {
         const RecordOverlap& said = record_.overlap;
-        const bool core = is_megatron_core(software_.family);
         Overlap& overlap = out_.strategy.overlap;
-        overlap.dp = said.dp.value_or(software_.family != FrameworkFamily::megatron_2021);
-        overlap.tp = said.tp.value_or(core) && out_.strategy.tp > 1;
-        overlap.pp = said.pp.value_or(core);
-        const int ranks = *out_.strategy.dp * out_.strategy.cp;
-        if (!said.dp && ranks > 1)
-            assume(fmt::format("overlap of DP not stated: {}", *overlap.dp ? "on" : "off"));
-        if (!said.tp && out_.strategy.tp > 1)
-            assume(fmt::format("overlap of TP not stated: {}", *overlap.tp ? "on" : "off"));
-        if (!said.pp && out_.strategy.pp > 1)
-            assume(fmt::format("overlap of PP not stated: {}", *overlap.pp ? "on" : "off"));
+        overlap.dp = said.dp;
+        overlap.tp = said.tp;
+        overlap.pp = said.pp;
+        const auto note = [&](bool matters, const std::optional<bool>& value,
+                              std::string_view what) {
+            if (matters && !value)
+                assume(fmt::format("overlap of {} not stated: as the framework does", what));
+        };
+        note(*out_.strategy.dp * out_.strategy.cp > 1, said.dp, "DP");
+        note(out_.strategy.tp > 1, said.tp, "TP");
+        note(out_.strategy.pp > 1, said.pp, "PP");
     }
 
     void gradients()
@@ -274,7 +275,7 @@ private:
         }
         if (mentions(*record_.recompute, {"full"}))
             training.recompute = Recompute::full;
-        else if (selective() && software_.family == FrameworkFamily::torch_fsdp_compiled) {
+        else if (selective() && is_torch_fsdp(software_.family)) {
             // Every second matrix product, or one block in two.
             training.recompute = Recompute::full;
             training.recompute_layers = (out_.layers_per_device + 1) / 2;
@@ -294,6 +295,8 @@ private:
             return;
         }
         out_.recompute_to_fit = true;
+        // Checkpoint policies of XLA name the tensors to keep: products, mostly.
+        out_.recompute_parts = software_.family == FrameworkFamily::jax;
     }
 
     const MeasuredRecord& record_;

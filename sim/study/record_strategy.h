@@ -13,6 +13,7 @@ struct RecordStrategy {
     Strategy strategy;
     std::vector<std::string> assumptions;
     bool recompute_to_fit = false;
+    bool recompute_parts = false; // of a layer, about half of its work, rather than all of it
     int layers_per_device = 0;
 
     bool operator==(const RecordStrategy&) const = default;

@@ -119,6 +119,14 @@ Problems Session::check(const ScenarioFile& file)
     return parts ? parts->warnings : parts.error();
 }
 
+Checked<MemoryEstimate> Session::memory(const ScenarioFile& file)
+{
+    Checked<Parts> parts = build_job_parts(file, state_->memos);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    return estimate_memory(parts->job, device_memory(parts->cost->profile()));
+}
+
 Session::StageCounts Session::counts() const
 {
     const StageMemos& memos = state_->memos;

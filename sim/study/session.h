@@ -58,6 +58,9 @@ public:
     // Everything up to the program, without running it: is this scenario right?
     Problems check(const ScenarioFile& file);
 
+    // What each stage's device would hold; nothing is run.
+    Checked<MemoryEstimate> memory(const ScenarioFile& file);
+
     // How often each stage was built: for tests of the memo.
     struct StageCounts {
         int topology = 0;

@@ -178,7 +178,7 @@ Checked<Job> build_job(const ScenarioFile& file, const Parts& parts)
 
 } // namespace
 
-Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
+Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
 {
     Parts parts;
     Problems problems = file.warnings;
@@ -201,12 +201,20 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);
-    parts.plan = memos.plans.find(parts.job_hash);
-    if (!parts.plan)
-        parts.plan = memos.plans.keep(parts.job_hash, make_plan(parts.job));
     parts.grade = grade_of(parts.cost->profile(), parts.job, *parts.topology);
     locate(problems, file);
     parts.warnings = std::move(problems);
+    return parts;
+}
+
+Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
+{
+    Checked<Parts> parts = build_job_parts(file, memos);
+    if (!parts)
+        return parts;
+    parts->plan = memos.plans.find(parts->job_hash);
+    if (!parts->plan)
+        parts->plan = memos.plans.keep(parts->job_hash, make_plan(parts->job));
     return parts;
 }
 

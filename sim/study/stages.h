@@ -33,7 +33,11 @@ struct Parts {
     Problems warnings;
 };
 
-// All problems of all parts at once, located in the scenario or the file that has them.
+// Up to the job: no plan. All problems of all parts at once, located in the scenario or the file
+// that has them.
+Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos);
+
+// The same with the plan.
 Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos);
 
 DeviceMemory device_memory(const Profile& profile);

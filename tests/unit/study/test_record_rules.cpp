@@ -148,6 +148,21 @@ TEST_CASE("a rack of NVL72 keeps its NVLink domain across trays")
     CHECK(node.find("nvlink")->find("domain")->as_integer() == 72);
 }
 
+TEST_CASE("a job beyond one rack takes as many GPUs of each, so that groups stay inside")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.hardware = {"GB200 (NVL72)", "GB200", 4, 72, "InfiniBand NDR", 400.0};
+    record.gpus = 256;
+    const auto machine = machine_of(record);
+    REQUIRE(machine.has_value());
+    const Json& node = *machine->topology.find("node");
+    CHECK(node.find("nvlink")->find("domain")->as_integer() == 64);
+    CHECK(assumed(machine->assumptions, "64 GPUs of each rack of 72"));
+    record.gpus = 144;
+    CHECK(machine_of(record)->topology.find("node")->find("nvlink")->find("domain")->as_integer() ==
+          72);
+}
+
 TEST_CASE("GPUs that no table of ours has met are still known, or refused by name")
 {
     MeasuredRecord record = llama_on_64_h100();
@@ -202,7 +217,8 @@ TEST_CASE("what a strategy leaves open follows the framework's habit")
     const RecordStrategy made = strategy(llama_on_64_h100());
     CHECK(made.strategy.dp == 4);
     CHECK(made.strategy.sequence_parallel == true);
-    CHECK(made.strategy.overlap.tp == true);
+    CHECK_FALSE(made.strategy.overlap.tp.has_value()); // the software class knows
+    CHECK(assumed(made.assumptions, "overlap of TP not stated"));
     CHECK(made.recompute_to_fit);
     CHECK(assumed(made.assumptions, "sequence parallelism not stated: on"));
 
@@ -211,7 +227,6 @@ TEST_CASE("what a strategy leaves open follows the framework's habit")
     old.source.date = "2021";
     const RecordStrategy of_2021 = strategy(old);
     CHECK(of_2021.strategy.sequence_parallel == false);
-    CHECK(of_2021.strategy.overlap.dp == false);
     CHECK(of_2021.training.recompute == Recompute::full);
     CHECK(assumed(of_2021.assumptions, "recompute not stated: full"));
 }

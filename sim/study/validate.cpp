@@ -1,0 +1,231 @@
+#include "sim/study/validate.h"
+
+#include "sim/study/record_scenario.h"
+#include "sim/study/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace trainyard {
+
+namespace {
+
+std::string first_problem(const Problems& problems)
+{
+    for (const Diagnostic& problem : problems)
+        if (problem.severity == Severity::error)
+            return problem.pointer.empty() ? problem.message
+                                           : problem.message + " at " + problem.pointer;
+    return "the scenario could not be built";
+}
+
+// The dimensions in use, e.g. "fsdp+tp"; "single" on one GPU.
+std::string strategy_name(const Strategy& strategy)
+{
+    std::string name;
+    const auto add = [&](bool used, std::string_view word) {
+        if (used)
+            name += (name.empty() ? "" : "+") + std::string(word);
+    };
+    const bool replicated = strategy.dp.value_or(1) > 1;
+    add(strategy.zero == 3 && replicated, "fsdp");
+    add(strategy.tp > 1, "tp");
+    add(strategy.pp > 1, "pp");
+    add(strategy.cp > 1, "cp");
+    add(strategy.ep > 1, "ep");
+    add(name.empty() && replicated, "dp");
+    return name.empty() ? "single" : name;
+}
+
+RecordVerdict blank_verdict(const MeasuredRecord& record)
+{
+    RecordVerdict verdict;
+    verdict.id = record.id;
+    verdict.source = record.source.key;
+    verdict.gpu =
+        record.hardware.gpu_family.empty() ? record.hardware.gpu : record.hardware.gpu_family;
+    verdict.architecture =
+        record.model.architecture.empty() ? "not stated" : record.model.architecture;
+    verdict.quality = record.quality;
+    if (record.step_time)
+        verdict.measured = Seconds(*record.step_time);
+    return verdict;
+}
+
+ScenarioFile file_of(const Scenario& scenario, const std::string& id)
+{
+    return scenario_in_memory(scenario, {}, id);
+}
+
+// A run that was measured did fit, and the estimate is good to about a tenth: recompute is assumed
+// only where it exceeds the device by more.
+bool may_fit(const MemoryEstimate& memory)
+{
+    constexpr double doubt = 1.1;
+    return static_cast<double>(memory.peak().value()) <=
+           doubt * static_cast<double>(memory.capacity.value());
+}
+
+// Sets the smallest number of recomputed layers that fits, if any does; else all. What it chose
+// goes to the assumptions.
+Problems fit_recompute(Session& session, RecordScenario& made)
+{
+    Training& training = made.scenario.training;
+    const auto memory_with = [&](int layers) {
+        training.recompute = layers == 0 ? Recompute::none : Recompute::full;
+        training.recompute_layers = layers == 0 ? std::nullopt : std::optional<int>(layers);
+        return session.memory(file_of(made.scenario, made.scenario.description));
+    };
+    const Checked<MemoryEstimate> none = memory_with(0);
+    if (!none)
+        return none.error();
+    if (may_fit(*none)) {
+        made.assumptions.push_back("recompute not stated: none (fits)");
+        return {};
+    }
+    int too_few = 0; // does not fit
+    int enough = made.layers_per_device;
+    while (enough - too_few > 1) {
+        const int middle = (too_few + enough) / 2;
+        const Checked<MemoryEstimate> memory = memory_with(middle);
+        if (!memory)
+            return memory.error();
+        (may_fit(*memory) ? enough : too_few) = middle;
+    }
+    const int layers = made.recompute_parts ? (enough + 1) / 2 : enough;
+    const Checked<MemoryEstimate> chosen = memory_with(layers);
+    if (!chosen)
+        return chosen.error();
+    made.assumptions.push_back(
+        made.recompute_parts
+            ? fmt::format("recompute not stated: about half of {} of {} layers, to fit", enough,
+                          made.layers_per_device)
+            : fmt::format("recompute not stated: {} of {} layers, to fit", enough,
+                          made.layers_per_device));
+    return {};
+}
+
+RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkControl& work)
+{
+    RecordVerdict verdict = blank_verdict(record);
+    auto made = scenario_of(record);
+    if (!made) {
+        verdict.skipped = made.error();
+        return verdict;
+    }
+    verdict.strategy = strategy_name(made->scenario.strategy);
+    if (made->recompute_to_fit)
+        if (const Problems problems = fit_recompute(session, *made); !problems.empty()) {
+            verdict.skipped = first_problem(problems);
+            return verdict;
+        }
+    const Checked<Outcome> outcome =
+        session.simulate(file_of(made->scenario, record.id), {std::nullopt, work});
+    if (!outcome) {
+        verdict.skipped = first_problem(outcome.error());
+        return verdict;
+    }
+    verdict.predicted = outcome->step_time;
+    verdict.peak_memory = outcome->memory.peak();
+    verdict.fits = outcome->memory.fits();
+    verdict.assumptions = std::move(made->assumptions);
+    return verdict;
+}
+
+bool selected(const std::string& id, const std::string& source, const std::string& only)
+{
+    return only.empty() || id.find(only) != std::string::npos ||
+           source.find(only) != std::string::npos;
+}
+
+// Records one after the other, on several threads with a session each.
+class Judges {
+public:
+    Judges(std::vector<const MeasuredRecord*> records, const ValidateOptions& options)
+        : records_(std::move(records)), options_(options), verdicts_(records_.size())
+    {}
+
+    std::vector<RecordVerdict> run()
+    {
+        const std::size_t wanted = static_cast<std::size_t>(std::max(1, options_.threads));
+        std::vector<std::thread> threads;
+        for (std::size_t i = 1; i < std::min(wanted, records_.size()); ++i)
+            threads.emplace_back([this] { work(); });
+        work();
+        for (std::thread& thread : threads)
+            thread.join();
+        if (failure_)
+            std::rethrow_exception(failure_);
+        return std::move(verdicts_);
+    }
+
+private:
+    void work()
+    {
+        try {
+            Session session;
+            const WorkControl quiet{options_.work.cancel, {}};
+            while (!stopped_) {
+                const std::size_t index = next_++;
+                if (index >= records_.size())
+                    return;
+                options_.work.check();
+                verdicts_[index] = judge(*records_[index], session, quiet);
+                count();
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            stopped_ = true;
+            if (!failure_)
+                failure_ = std::current_exception();
+        }
+    }
+
+    void count()
+    {
+        const std::lock_guard lock(mutex_);
+        ++done_;
+        options_.work.report("validate", static_cast<double>(done_),
+                             static_cast<double>(records_.size()));
+    }
+
+    std::vector<const MeasuredRecord*> records_;
+    const ValidateOptions& options_;
+    std::vector<RecordVerdict> verdicts_;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    std::size_t done_ = 0;
+    std::exception_ptr failure_;
+};
+
+} // namespace
+
+ValidationReport validate(std::span<const RecordFile> files, const ValidateOptions& options)
+{
+    std::vector<const MeasuredRecord*> records;
+    std::vector<RecordVerdict> unreadable;
+    for (const RecordFile& file : files) {
+        for (const MeasuredRecord& record : file.records)
+            if (selected(record.id, record.source.key, options.only))
+                records.push_back(&record);
+        for (const UnreadableRecord& bad : file.unreadable)
+            if (selected(bad.id, {}, options.only)) {
+                RecordVerdict verdict;
+                verdict.id = bad.id;
+                verdict.architecture = "not stated";
+                verdict.skipped = "unreadable: " + first_problem(bad.problems);
+                unreadable.push_back(std::move(verdict));
+            }
+    }
+    std::vector<RecordVerdict> verdicts = Judges(std::move(records), options).run();
+    verdicts.insert(verdicts.end(), unreadable.begin(), unreadable.end());
+    return summarized(std::move(verdicts));
+}
+
+} // namespace trainyard

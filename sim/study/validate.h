@@ -1,0 +1,76 @@
+#pragma once
+
+// Predictions against measured runs: one simulation per record, then how far off they were.
+
+#include "sim/base/progress.h"
+#include "sim/study/prediction.h"
+#include "sim/study/record.h"
+
+#include <span>
+
+namespace trainyard {
+
+// A record, and what the simulator says of it.
+struct RecordVerdict {
+    std::string id;
+    std::string source;       // key of the publication
+    std::string gpu;          // family
+    std::string architecture; // dense-decoder, moe-decoder, encoder, cnn, ...
+    std::string strategy;     // "tp+pp", "fsdp", ...: the dimensions in use
+    std::string quality;
+    std::optional<Seconds> measured;
+    std::optional<Prediction> predicted; // absent when skipped
+    std::optional<Bytes> peak_memory;    // of the fullest stage, predicted
+    bool fits = true;
+    std::vector<std::string> assumptions;
+    std::string skipped; // why; empty when scored
+
+    // predicted / measured - 1. Requires both.
+    double error() const;
+    // Whether the measured time lies in the predicted interval. Requires both.
+    bool covered() const;
+
+    bool operator==(const RecordVerdict&) const = default;
+};
+
+// Errors of a set of records, as fractions: 0.1 is ten per cent.
+struct ErrorSummary {
+    std::string name;
+    std::size_t records = 0;
+    std::size_t scored = 0;
+    std::size_t skipped = 0;
+    double mape = 0; // mean of |error|
+    double median_ape = 0;
+    double bias = 0; // mean of error; above zero: predicted too slow
+    double p90_ape = 0;
+    double max_ape = 0;
+    double covered = 0; // share of measured times in their interval
+
+    bool operator==(const ErrorSummary&) const = default;
+};
+
+struct ValidationReport {
+    std::vector<RecordVerdict> records; // in the order of the files
+    ErrorSummary all;
+    std::vector<ErrorSummary> by_source;
+    std::vector<ErrorSummary> by_gpu;
+    std::vector<ErrorSummary> by_class; // "dense-decoder", then "dense-decoder tp+pp", ...
+
+    // Means of the sources' mean errors, so that a source with many near-repeats weighs no more
+    // than another: over everything scored, and over dense decoders of quality A.
+    double mean_of_sources = 0;
+    double dense_mean_of_sources = 0;
+};
+
+struct ValidateOptions {
+    std::string only; // records whose id or source holds this; empty: all
+    int threads = 2;
+    WorkControl work; // `cancel` makes validate throw Cancelled
+};
+
+ValidationReport validate(std::span<const RecordFile> files, const ValidateOptions& options = {});
+
+// The summaries over verdicts: everything in the report but the verdicts themselves.
+ValidationReport summarized(std::vector<RecordVerdict> verdicts);
+
+} // namespace trainyard

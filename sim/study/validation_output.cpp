@@ -1,0 +1,162 @@
+#include "sim/study/validation_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+Json summary_json(const ErrorSummary& summary)
+{
+    Json out = Json::object();
+    out["records"] = static_cast<std::uint64_t>(summary.records);
+    out["scored"] = static_cast<std::uint64_t>(summary.scored);
+    out["skipped"] = static_cast<std::uint64_t>(summary.skipped);
+    if (summary.scored == 0)
+        return out;
+    out["mape"] = summary.mape;
+    out["median_ape"] = summary.median_ape;
+    out["bias"] = summary.bias;
+    out["p90_ape"] = summary.p90_ape;
+    out["max_ape"] = summary.max_ape;
+    out["covered"] = summary.covered;
+    return out;
+}
+
+Json group_json(const std::vector<ErrorSummary>& groups)
+{
+    Json out = Json::object();
+    for (const ErrorSummary& group : groups)
+        out[group.name] = summary_json(group);
+    return out;
+}
+
+Json verdict_json(const RecordVerdict& verdict)
+{
+    Json out = Json::object();
+    out["id"] = verdict.id;
+    out["source"] = verdict.source;
+    out["quality"] = verdict.quality;
+    out["class"] = verdict.architecture;
+    out["measured_s"] = verdict.measured ? Json(verdict.measured->value()) : Json();
+    out["predicted_s"] = Json();
+    out["error"] = Json();
+    out["interval_s"] = Json();
+    out["skipped"] = verdict.skipped.empty() ? Json() : Json(verdict.skipped);
+    if (!verdict.skipped.empty())
+        return out;
+    out["predicted_s"] = verdict.predicted->value.value();
+    out["error"] = verdict.error();
+    out["interval_s"] =
+        Json(Json::Array{verdict.predicted->low.value(), verdict.predicted->high.value()});
+    out["grade"] = to_name(verdict.predicted->grade);
+    out["strategy"] = verdict.strategy;
+    out["peak_memory_bytes"] = verdict.peak_memory ? Json(verdict.peak_memory->value()) : Json();
+    out["fits"] = verdict.fits;
+    Json assumptions = Json::array();
+    for (const std::string& assumption : verdict.assumptions)
+        assumptions.push_back(assumption);
+    out["assumptions"] = std::move(assumptions);
+    return out;
+}
+
+std::string heading(std::string_view title)
+{
+    return fmt::format("{:<34} {:>6} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8}\n", title, "scored",
+                       "mean", "median", "bias", "p90", "worst", "covered");
+}
+
+std::string row(const ErrorSummary& summary)
+{
+    if (summary.scored == 0)
+        return fmt::format("{:<34} {:>6}\n", summary.name, 0);
+    return fmt::format(
+        "{:<34} {:>6} {:>6.1f}% {:>6.1f}% {:>+6.1f}% {:>6.1f}% {:>6.1f}% {:>7.0f}%\n", summary.name,
+        summary.scored, 100 * summary.mape, 100 * summary.median_ape, 100 * summary.bias,
+        100 * summary.p90_ape, 100 * summary.max_ape, 100 * summary.covered);
+}
+
+std::string table(std::string_view title, const std::vector<ErrorSummary>& groups)
+{
+    std::string out = heading(title);
+    for (const ErrorSummary& group : groups)
+        out += row(group);
+    return out + "\n";
+}
+
+std::string skipped_table(const ValidationReport& report)
+{
+    std::map<std::string, std::size_t> reasons;
+    for (const RecordVerdict& verdict : report.records)
+        if (!verdict.skipped.empty())
+            ++reasons[verdict.skipped];
+    std::string out;
+    for (const auto& [reason, count] : reasons)
+        out += fmt::format("{:>6}  {}\n", count, reason);
+    return out.empty() ? out : "skipped, and why\n" + out + "\n";
+}
+
+std::string quoted(const std::string& text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string::npos)
+        return text;
+    std::string out = "\"";
+    for (const char c : text)
+        out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+}
+
+} // namespace
+
+Json to_json(const ValidationReport& report)
+{
+    Json out = Json::object();
+    out["summary"] = summary_json(report.all);
+    out["summary"]["mean_of_sources"] = report.mean_of_sources;
+    out["summary"]["dense_mean_of_sources"] = report.dense_mean_of_sources;
+    out["by_source"] = group_json(report.by_source);
+    out["by_gpu"] = group_json(report.by_gpu);
+    out["by_class"] = group_json(report.by_class);
+    Json records = Json::array();
+    for (const RecordVerdict& verdict : report.records)
+        records.push_back(verdict_json(verdict));
+    out["records"] = std::move(records);
+    return out;
+}
+
+std::string to_text(const ValidationReport& report)
+{
+    std::string out = table("source", report.by_source) + table("GPU", report.by_gpu) +
+                      table("class", report.by_class) + skipped_table(report);
+    out += heading("") + row(report.all);
+    out += fmt::format("\n{} records, {} scored, {} skipped. Error: predicted / measured - 1.\n"
+                       "Mean of the sources' mean errors: {:.1f}%; dense decoders of quality A: "
+                       "{:.1f}%\n",
+                       report.all.records, report.all.scored, report.all.skipped,
+                       100 * report.mean_of_sources, 100 * report.dense_mean_of_sources);
+    return out;
+}
+
+std::string to_csv(const ValidationReport& report)
+{
+    std::string out = "id,source,gpu,class,strategy,quality,measured_s,predicted_s,error,low_s,"
+                      "high_s,fits,skipped,assumptions\n";
+    for (const RecordVerdict& v : report.records) {
+        const std::string measured = v.measured ? fmt::format("{}", v.measured->value()) : "";
+        const std::string numbers =
+            v.skipped.empty() ? fmt::format("{},{:.6f},{},{},{}", v.predicted->value.value(),
+                                            v.error(), v.predicted->low.value(),
+                                            v.predicted->high.value(), v.fits ? "yes" : "no")
+                              : ",,,,";
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", quoted(v.id), quoted(v.source),
+                           quoted(v.gpu), quoted(v.architecture), quoted(v.strategy),
+                           quoted(v.quality), measured, numbers, quoted(v.skipped),
+                           quoted(fmt::format("{}", fmt::join(v.assumptions, "; "))));
+    }
+    return out;
+}
+
+} // namespace trainyard
