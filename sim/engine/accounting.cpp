@@ -64,11 +64,11 @@ Accounting::Accounting(const RunState& run)
         totals.peak_memory = std::numeric_limits<std::int64_t>::min();
 }
 
-void Accounting::open(LaneState& lane) const
+void Accounting::open(LaneState& lane, SimTime time) const
 {
     lane.measured = true;
-    lane.opened = run_.now;
-    lane.last = run_.now;
+    lane.opened = time;
+    lane.last = time;
 }
 
 void Accounting::close(LaneState& lane) const

@@ -14,8 +14,8 @@ class Accounting {
 public:
     explicit Accounting(const RunState& run);
 
-    // The measured step begins or ends for a lane, now.
-    void open(LaneState& lane) const;
+    // The measured step of a lane begins at `time`, ends now.
+    void open(LaneState& lane, SimTime time) const;
     void close(LaneState& lane) const;
 
     // Charges the lane up to now. Call before its state changes; `share` is what its compute gets

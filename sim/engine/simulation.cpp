@@ -46,18 +46,16 @@ void Simulation::begin()
         LaneState& lane = run_.lanes[l];
         lane.memory = run_.program.roles[kind.role.value].static_memory;
         lane.host_base = run_.binding.lanes[l].start;
-        lane.ended = lane.host_base;
-        if (run_.steps == 1) {
-            accounting_.open(lane);
-            lane.opened = lane.last = lane.host_base;
-        }
         all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
         ops_left_.insert(ops_left_.end(), run_.steps, kind.op_count);
-        if (kind.op_count > 0)
-            touch(l);
-        else
+        if (kind.op_count == 0) {
             for (std::uint32_t step = 0; step < run_.steps; ++step)
                 end_of_step(l, step);
+            continue;
+        }
+        if (run_.steps == 1)
+            accounting_.open(lane, lane.host_base);
+        touch(l);
     }
     if (run_.steps == 1)
         rates_.open_links();

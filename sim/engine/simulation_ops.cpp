@@ -171,7 +171,7 @@ void Simulation::end_of_step(std::uint32_t lane, std::uint32_t step)
         accounting_.close(run_.lanes[lane]);
     if (step + 2 != run_.steps)
         return;
-    accounting_.open(run_.lanes[lane]);
+    accounting_.open(run_.lanes[lane], run_.now);
     if (last_lane)
         rates_.open_links();
 }

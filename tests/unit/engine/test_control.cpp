@@ -94,6 +94,10 @@ TEST_CASE("a program without ops takes no time")
     CHECK(result.step_ends == std::vector{SimTime(10), SimTime(20)});
     CHECK(time_in(result, 1, TimeKind::bubble) == 10);
 
+    // However late the idle lane starts.
+    scene.binding.lanes[1].start = SimTime(7);
+    CHECK(time_in(scene.run(1), 1, TimeKind::bubble) == 10);
+
     Scene idle(2);
     CHECK(idle.run(2).step_time == SimTime(0));
 }
