@@ -19,7 +19,7 @@
 
 #include <array>
 #include <functional>
-#include <optional>
+#include <vector>
 
 namespace trainyard {
 
@@ -84,7 +84,7 @@ struct RunControl {
         2; // unrolled, >= 1; the step time is end(k) - end(k-1) of the last, 0 before the first
     Fidelity fidelity = Fidelity::alpha_beta;
     WorkControl work{};
-    std::optional<RecordRequest> record{};
+    RecordRequest record{};
 };
 
 // Totals of one lane over the measured (last) step.

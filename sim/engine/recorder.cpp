@@ -7,16 +7,16 @@
 
 namespace trainyard::engine {
 
-Recorder::Recorder(const RunState& run, const std::optional<RecordRequest>& request) : run_(run)
+Recorder::Recorder(const RunState& run, const RecordRequest& request) : run_(run)
 {
-    if (!request || !request->lane)
+    if (!request.lane)
         return;
-    first_step_ = request->first_step;
+    first_step_ = request.first_step;
     const std::size_t lanes = run.lanes.size();
     wanted_.resize(lanes);
     segments_.resize(lanes);
     for (std::size_t l = 0; l < lanes; ++l) {
-        wanted_[l] = request->lane(make_id<LaneId>(l)) ? 1 : 0;
+        wanted_[l] = request.lane(make_id<LaneId>(l)) ? 1 : 0;
         if (wanted_[l] != 0)
             segments_[l].push_back(run.binding.lanes[l].start);
     }

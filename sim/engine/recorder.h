@@ -9,7 +9,7 @@ namespace trainyard::engine {
 
 class Recorder {
 public:
-    Recorder(const RunState& run, const std::optional<RecordRequest>& request);
+    Recorder(const RunState& run, const RecordRequest& request);
 
     bool wants(std::uint32_t lane) const { return !wanted_.empty() && wanted_[lane] != 0; }
 
