@@ -53,7 +53,8 @@ RunControl run_control(const Scenario& scenario, const SimulateRequest& request)
     control.steps = scenario.run.steps;
     control.fidelity = scenario.run.fidelity;
     control.work = request.work;
-    control.record = request.record;
+    if (request.record)
+        control.record = *request.record;
     return control;
 }
 
