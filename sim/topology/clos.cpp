@@ -153,9 +153,8 @@ tl::expected<ClosShape, ClosFlaw> clos_shape(int nodes, const NodeTemplate& node
     const Bandwidth below = static_cast<double>(shape.leaf_downlinks) * shape.nic_rate;
     shape.leaf_uplinks = links_for(below, fabric.oversubscription, shape.uplink_rate);
     if (std::int64_t{shape.leaves} * shape.leaf_uplinks > most_uplinks)
-        return tl::unexpected(
-            ClosFlaw{"/fabric", "more than 16,777,216 uplinks of leaf switches",
-                     "the rates of NICs and uplinks are far apart: is a unit wrong?"});
+        return tl::unexpected(ClosFlaw{"/fabric", "more than 16,777,216 uplinks of leaf switches",
+                                       "fewer nodes; or is the unit of a rate wrong?"});
     return with_spines(shape, fabric);
 }
 

@@ -108,8 +108,8 @@ TEST_CASE("a cluster too large to number, or for its switches, is refused")
                                  "\"rail\"}")) ==
           Lines{"2:/nodes a cluster of more than 16,777,216 devices, NICs or NVLinks (fewer nodes, "
                 "or smaller ones)",
-                "2:/nodes three layers of 64-port switches hold 64 pods of 32 nodes, not 32768 "
-                "(fewer nodes, more switch_ports, or a higher oversubscription)"});
+                "3:/fabric more than 16,777,216 uplinks of leaf switches (fewer nodes; or is the "
+                "unit of a rate wrong?)"});
     CHECK(problems_of(in_cluster("\"nodes\": 17,\n\"node\": \"gcp-a2\", \"fabric\": {\"kind\": "
                                  "\"fat-tree\", \"network\": {\"preset\": \"tcp\", "
                                  "\"switch_ports\": 4}}")) ==
@@ -120,6 +120,10 @@ TEST_CASE("a cluster too large to number, or for its switches, is refused")
                                "\"leaf-spine\", \"nodes_per_unit\": 16}")) ==
         Lines{"4:/fabric warning: a leaf switch needs 256 ports and has 64 (fewer nodes_per_unit, "
               "or more switch_ports)"});
+    CHECK(problems_of(in_cluster("\"nodes\": 4096,\n\"node\": \"dgx-h100\", \"fabric\": {\"kind\": "
+                                 "\"rail\", \"uplink_rate\": \"1 MB/s\"}")) ==
+          Lines{"3:/fabric more than 16,777,216 uplinks of leaf switches (fewer nodes; or is the "
+                "unit of a rate wrong?)"});
 }
 
 TEST_CASE("parts of a node that do not fit together are reported")
