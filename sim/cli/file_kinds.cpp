@@ -4,6 +4,7 @@
 #include "sim/cost/profile_schema.h"
 #include "sim/study/record.h"
 #include "sim/study/session.h"
+#include "sim/topology/presets.h"
 #include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
 
@@ -31,7 +32,11 @@ Problems check_scenario(const Json&, const std::string& path)
 
 Problems check_topology(const Json& json, const std::string& path)
 {
-    return problems_of(read_topology(json, path));
+    const Checked<Presets> presets = load_presets();
+    if (!presets)
+        return presets.error();
+    const Checked<TopologyFile> file = inspect_topology(json, path, *presets);
+    return file ? file->warnings : file.error();
 }
 
 Problems check_model(const Json& json, const std::string& path)

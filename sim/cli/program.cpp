@@ -97,7 +97,7 @@ int run_program(int argc, char** argv)
     program.failure_message(CLI::FailureMessage::simple);
     Command chosen;
     for (const AddCommand add :
-         {add_simulate, add_compare, add_check, add_topo, add_schema, add_completion})
+         {add_simulate, add_compare, add_check, add_topo, add_validate, add_schema, add_completion})
         add(program, chosen);
     if (argc == 1) {
         print_data(program.help());

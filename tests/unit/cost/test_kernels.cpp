@@ -190,7 +190,7 @@ TEST_CASE("a copy to the host takes a latency and the rate of its link")
     CHECK(model.host_copy(1_GiB) == d.host_copy_latency + 1_GiB / d.host_copy);
 }
 
-TEST_CASE("a list of work takes the sum of its kernels; communications have their own times")
+TEST_CASE("a list of work takes the sum of its kernels, communications have their own times")
 {
     const CostModel model(assembled("H100"));
     const Kernel kernel = gemm(4096, 4096, 4096);

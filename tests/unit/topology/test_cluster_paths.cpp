@@ -102,7 +102,7 @@ TEST_CASE("in a cube mesh neighbours talk directly and others over one GPU betwe
     CHECK(t.link(t.path(gpu(0), gpu(4))[0]).capacity == 50_GBps);
 }
 
-TEST_CASE("GPUs that share a NIC leave through it; GPUs with several spread flows over them")
+TEST_CASE("GPUs that share a NIC leave through it, GPUs with several spread flows over them")
 {
     const Topology shared = make_cluster(cluster(4, "aws-p4d", "efa_v1", FabricKind::leaf_spine));
     CHECK(names(shared, shared.path(gpu(5), gpu(8)))[1] == "node0/nic2 out");

@@ -1,0 +1,67 @@
+#include "sim/study/validate.h"
+
+#include "sim/base/files.h"
+#include "sim/cli/command.h"
+#include "sim/cli/terminal.h"
+#include "sim/study/validation_output.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace trainyard {
+namespace {
+
+struct ValidateCommand {
+    std::vector<std::string> files;
+    std::string only;
+    std::string csv;
+    bool json = false;
+};
+
+int run_validate(const ValidateCommand& command)
+{
+    std::vector<RecordFile> files;
+    Problems problems;
+    for (const std::string& path : command.files) {
+        Checked<RecordFile> file = read_records(path);
+        if (file)
+            files.push_back(std::move(*file));
+        else
+            problems.insert(problems.end(), file.error().begin(), file.error().end());
+    }
+    if (!problems.empty()) {
+        print_problems(problems, "nothing was run.");
+        return exit_invalid_input;
+    }
+    ValidateOptions options;
+    options.only = command.only;
+    ProgressBar bar;
+    options.work = bar.control();
+    const ValidationReport report = validate(files, options);
+    if (!command.csv.empty()) {
+        write_file(command.csv, to_csv(report));
+        print_talk(fmt::format("wrote {}\n", command.csv));
+    }
+    print_data(command.json ? to_text(to_json(report)) + "\n" : to_text(report));
+    return exit_ok;
+}
+
+} // namespace
+
+void add_validate(CLI::App& program, Command& chosen)
+{
+    CLI::App* const sub =
+        program.add_subcommand("validate", "Compare predictions with measured runs");
+    auto command = std::make_shared<ValidateCommand>();
+    sub->add_option("records", command->files, "files of measured records")
+        ->required()
+        ->type_name("FILE");
+    sub->add_option("--only", command->only, "records whose id or source holds this text")
+        ->type_name("TEXT");
+    sub->add_flag("--json", command->json, "print everything as JSON, one entry per record");
+    sub->add_option("--csv", command->csv, "write one line per record")->type_name("FILE");
+    sub->footer("Example: trainyard validate tests/validation/records/training_dev.json");
+    sub->callback([&chosen, command] { chosen = [command] { return run_validate(*command); }; });
+}
+
+} // namespace trainyard
