@@ -53,6 +53,7 @@ double traffic_factor(KernelUse use, const SoftwareClass& software)
     case KernelUse::convolution:
         return software.normalisation_factor;
     case KernelUse::attention_square: // its passes are counted, not listed
+    case KernelUse::states:
         return 1;
     default:
         return software.elementwise_factor;

@@ -50,7 +50,8 @@ enum class KernelUse : std::uint8_t {
     attention_square, // unfused attention: batched GEMMs, passes over the scores
     expert,           // MoE: router, permutation, grouped GEMMs (batch: local experts)
     head,             // logits and loss
-    convolution       // with its normalisation and activation
+    convolution,      // with its normalisation and activation
+    states            // parameters, gradients, optimizer: updates and copies
 };
 
 // One kernel, or a few launched together.

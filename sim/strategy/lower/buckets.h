@@ -21,6 +21,7 @@ public:
 
     // Sizes of the buckets that these bytes complete.
     std::vector<Bytes> add(double bytes);
+    bool empty() const { return filled_ <= 0; }
     // The last, partly filled bucket; 0 when there is none.
     Bytes rest();
 

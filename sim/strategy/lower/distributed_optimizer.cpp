@@ -9,6 +9,7 @@
 #include "sim/strategy/lower/bucketed_reduction.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 
@@ -60,32 +61,45 @@ private:
     double parameter_bytes_;
     BucketedReduction reduction_;
     std::vector<Gather> gathers_;      // in the order of the first forward passes
-    std::vector<std::size_t> last_of_; // by layer: the gather that completes its parameters
+    std::vector<std::size_t> completed_by_; // by layer: the gather that completes its parameters
     std::size_t started_ = 0;
 };
 
+// Buckets of dense and of expert parameters in the order of the first forward passes; none crosses
+// a chunk's end.
 void DistributedOptimizer::plan_gathers(BucketSizes sizes)
 {
-    BucketFill dense(sizes);
-    BucketFill expert(sizes);
-    const auto gather = [&](GroupKind group, Bytes bytes) {
-        if (bytes.value() > 0)
-            gathers_.push_back({group, bytes, {}});
+    struct Traffic {
+        GroupKind group;
+        double LayerParameters::* parameters;
+        BucketFill fill;
+        std::vector<std::size_t> open = {}; // layers with parameters in the bucket being filled
     };
-    last_of_.resize(stage_.layers.size());
+    std::array<Traffic, 2> traffic = {
+        Traffic{GroupKind::dp, &LayerParameters::dense, BucketFill(sizes)},
+        Traffic{GroupKind::edp, &LayerParameters::expert, BucketFill(sizes)}};
+    completed_by_.assign(stage_.layers.size(), 0);
+    const auto close = [&](Traffic& t, Bytes bytes) {
+        for (const std::size_t layer : t.open)
+            completed_by_[layer] = gathers_.size();
+        t.open.clear();
+        gathers_.push_back({t.group, bytes, {}});
+    };
     for (std::size_t i = 0; i < stage_.layers.size(); ++i) {
-        for (const Bytes bytes : dense.add(parameter_bytes_ * stage_.parameters(i).dense))
-            gather(GroupKind::dp, bytes);
-        for (const Bytes bytes : expert.add(parameter_bytes_ * stage_.parameters(i).expert))
-            gather(GroupKind::edp, bytes);
         const bool ends_chunk =
             i + 1 == stage_.layers.size() || stage_.layers[i + 1].chunk != stage_.layers[i].chunk;
-        if (ends_chunk) {
-            gather(GroupKind::dp, dense.rest());
-            gather(GroupKind::edp, expert.rest());
+        for (Traffic& t : traffic) {
+            if (stage_.parameters(i).*t.parameters > 0)
+                t.open.push_back(i);
+            for (const Bytes bytes : t.fill.add(parameter_bytes_ * stage_.parameters(i).*t.parameters))
+                close(t, bytes);
+            if (!t.fill.empty() && t.open.empty())
+                t.open.push_back(i); // the rest of it
+            if (ends_chunk && !t.fill.empty())
+                close(t, t.fill.rest());
+            if (t.fill.empty())
+                t.open.clear();
         }
-        // Within a chunk, what the full buckets left over comes with the bucket after.
-        last_of_[i] = gathers_.size() - (ends_chunk && !gathers_.empty() ? 1 : 0);
     }
 }
 
@@ -98,7 +112,7 @@ EventId DistributedOptimizer::before(StageWriter& writer, std::size_t visit)
         gathers_[started_].done = writer.event();
         start(writer, gathers_[started_], false);
     }
-    return gathers_[std::min(last_of_[v.layer], gathers_.size() - 1)].done;
+    return gathers_[completed_by_[v.layer]].done;
 }
 
 void DistributedOptimizer::start(StageWriter& writer, const Gather& gather, bool blocks_host) const

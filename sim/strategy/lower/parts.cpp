@@ -33,6 +33,7 @@ std::string_view part_of(const Kernel& kernel)
     case KernelUse::attention_square:
         return "attention";
     case KernelUse::layer:
+    case KernelUse::states:
         break;
     }
     if (kernel.kind == KernelKind::attention || names_attention(kernel.name))

@@ -79,6 +79,7 @@ void StageWriter::transfer(const SingleTransfer& t)
 void StageWriter::memory_pass(const MemoryPass& pass)
 {
     Kernel kernel;
+    kernel.use = KernelUse::states;
     kernel.name = pass.name;
     kernel.bytes = scaled(Bytes(1), pass.bytes);
     kernel.launches = pass.launches;

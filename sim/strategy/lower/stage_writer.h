@@ -37,7 +37,7 @@ struct SingleTransfer {
     bool blocks_host = false;
 };
 
-// Kernels that only read and write device memory.
+// Kernels that update or copy parameters, gradients or optimizer state.
 struct MemoryPass {
     std::string name;
     double bytes = 0;
