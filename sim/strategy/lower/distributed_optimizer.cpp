@@ -60,7 +60,7 @@ private:
     bool overlap_;
     double parameter_bytes_;
     BucketedReduction reduction_;
-    std::vector<Gather> gathers_;      // in the order of the first forward passes
+    std::vector<Gather> gathers_;           // in the order of the first forward passes
     std::vector<std::size_t> completed_by_; // by layer: the gather that completes its parameters
     std::size_t started_ = 0;
 };
@@ -71,7 +71,7 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
 {
     struct Traffic {
         GroupKind group;
-        double LayerParameters::* parameters;
+        double LayerParameters::*parameters;
         BucketFill fill;
         std::vector<std::size_t> open = {}; // layers with parameters in the bucket being filled
     };
@@ -91,7 +91,8 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
         for (Traffic& t : traffic) {
             if (stage_.parameters(i).*t.parameters > 0)
                 t.open.push_back(i);
-            for (const Bytes bytes : t.fill.add(parameter_bytes_ * stage_.parameters(i).*t.parameters))
+            for (const Bytes bytes :
+                 t.fill.add(parameter_bytes_ * stage_.parameters(i).*t.parameters))
                 close(t, bytes);
             if (!t.fill.empty() && t.open.empty())
                 t.open.push_back(i); // the rest of it

@@ -27,8 +27,9 @@ std::size_t ring_size(const StageExchanges& exchanges, PassKind kind)
         for (const Message& message : exchanges.gaps[pass].receives)
             if (message.kind == kind)
                 posted = message.number + 1;
-        if (const auto input = exchanges.input_of[pass]; input && *input < posted)
-            most = std::max(most, posted - *input);
+        const std::optional<Message>& input = exchanges.input_of[pass];
+        if (input && input->kind == kind && input->number < posted)
+            most = std::max(most, posted - input->number);
     }
     return most;
 }
@@ -50,20 +51,29 @@ ExchangeWriter::ExchangeWriter(StageWriter& writer, const StageExchanges& exchan
             received_[index_of(kind)].push_back(writer.event());
 }
 
+// Where the framework blocks, the host waits for the input of the pass that comes next. For sends
+// it has no reason to wait.
 void ExchangeWriter::write_gap(std::size_t gap)
 {
     const Gap& messages = exchanges_.gaps[gap];
+    const Job& job = writer_.job();
+    const bool blocks = job.software.blocking_p2p && !*job.strategy.overlap.pp;
     if (messages.send)
-        write(*messages.send, Direction::send);
-    for (const Message& message : messages.receives)
-        write(message, Direction::receive);
+        write(*messages.send, Direction::send, Waiting::host_goes_on);
+    for (const Message& message : messages.receives) {
+        const bool next = gap < exchanges_.input_of.size() && exchanges_.input_of[gap] == message;
+        write(message, Direction::receive,
+              blocks && next ? Waiting::host_blocks : Waiting::host_goes_on);
+    }
 }
 
-EventId ExchangeWriter::input_of(std::size_t pass, PassKind kind) const
+EventId ExchangeWriter::input_of(std::size_t pass) const
 {
-    const std::optional<std::size_t> number = exchanges_.input_of[pass];
-    const std::vector<EventId>& ring = received_[index_of(kind)];
-    return number ? ring[*number % ring.size()] : writer_.never();
+    const std::optional<Message>& input = exchanges_.input_of[pass];
+    if (!input)
+        return writer_.never();
+    const std::vector<EventId>& ring = received_[index_of(input->kind)];
+    return ring[input->number % ring.size()];
 }
 
 // s b h (/ (t c)) elements: the output of the layer before the boundary. Moving them takes a
@@ -77,12 +87,10 @@ CostId ExchangeWriter::cost_of(const Message& message)
                                     .interference = Interference::none});
 }
 
-// Activations go to the next stage, gradients to the one before. Where the framework blocks, the
-// host waits for each receive; a send it has no reason to wait for.
-void ExchangeWriter::write(const Message& message, Direction direction)
+// Activations go to the next stage, gradients to the one before.
+void ExchangeWriter::write(const Message& message, Direction direction, Waiting waiting)
 {
     PlanBuilder& plan = writer_.plan();
-    const SoftwareClass& software = writer_.job().software;
     const bool sends = direction == Direction::send;
     const bool to_next = (message.kind == PassKind::forward) == sends;
     const std::string name = stream_name(message.kind, direction);
@@ -92,7 +100,7 @@ void ExchangeWriter::write(const Message& message, Direction direction)
                        .label = plan.transfer_label(sends ? "pp send" : "pp receive",
                                                     phase_of(message.kind),
                                                     CollectiveKind::send_receive, GroupKind::pp),
-                       .blocks_host = software.blocking_p2p && !sends},
+                       .blocks_host = waiting == Waiting::host_blocks},
                 .name = name,
                 .waits = {writer_.computed(), writer_.tail()},
                 .record = sends ? EventId::none() : ring[message.number % ring.size()],
@@ -101,8 +109,9 @@ void ExchangeWriter::write(const Message& message, Direction direction)
                            .channel = static_cast<std::uint8_t>(index_of(message.kind)),
                            .cost = cost_of(message)}},
                 .index = {static_cast<std::uint16_t>(message.micro_batch)}});
-    if (software.blocking_p2p && !sends)
-        writer_.host_work("pp bookkeeping", software.blocking_p2p_time, phase_of(message.kind));
+    if (waiting == Waiting::host_blocks)
+        writer_.host_work("pp bookkeeping", writer_.job().software.blocking_p2p_time,
+                          phase_of(message.kind));
 }
 
 } // namespace trainyard

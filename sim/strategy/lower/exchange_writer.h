@@ -17,10 +17,12 @@ public:
     // The gap before pass `gap`, or after the last one.
     void write_gap(std::size_t gap);
     // What the first layer of a pass must wait for.
-    EventId input_of(std::size_t pass, PassKind kind) const;
+    EventId input_of(std::size_t pass) const;
 
 private:
-    void write(const Message& message, Direction direction);
+    enum class Waiting { host_blocks, host_goes_on };
+
+    void write(const Message& message, Direction direction, Waiting waiting);
     CostId cost_of(const Message& message);
 
     StageWriter& writer_;

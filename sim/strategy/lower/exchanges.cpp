@@ -70,7 +70,7 @@ std::vector<StageExchanges> place_exchanges(const PipelineShape& shape,
     std::vector<StageExchanges> out;
     for (const std::vector<Pass>& order : passes)
         out.push_back({std::vector<Gap>(order.size() + 1),
-                       std::vector<std::optional<std::size_t>>(order.size())});
+                       std::vector<std::optional<Message>>(order.size())});
     for (const auto& [channel, trips] : trips_of(shape, passes)) {
         StageExchanges& sender = out[static_cast<std::size_t>(channel.from)];
         StageExchanges& receiver = out[static_cast<std::size_t>(channel.to)];
@@ -81,7 +81,7 @@ std::vector<StageExchanges> place_exchanges(const PipelineShape& shape,
             sender.gaps[trip->made_by + 1].send = trip->message;
             std::vector<Message>& receives = receiver.gaps[gap].receives;
             receives.insert(receives.begin(), trip->message);
-            receiver.input_of[trip->used_by] = trip->message.number;
+            receiver.input_of[trip->used_by] = trip->message;
         }
     }
     return out;

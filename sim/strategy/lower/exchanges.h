@@ -30,9 +30,8 @@ struct Gap {
 
 struct StageExchanges {
     std::vector<Gap> gaps; // passes + 1
-    // By pass: the number of the message it needs on its kind's channel; none where the input was
-    // made on the same device.
-    std::vector<std::optional<std::size_t>> input_of;
+    // By pass: the message it needs; none where the input was made on the same device.
+    std::vector<std::optional<Message>> input_of;
 };
 
 enum class Posting {

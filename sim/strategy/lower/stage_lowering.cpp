@@ -71,7 +71,7 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     for (std::size_t i = 0; i < request.passes.size(); ++i) {
         const Pass& pass = request.passes[i];
         exchanges.write_gap(i);
-        EventId input = exchanges.input_of(i, pass.kind);
+        EventId input = exchanges.input_of(i);
         for (const std::size_t layer : layers_of_pass(content.layers, pass)) {
             const PlacedLayer& placed = content.layers[layer];
             const LayerBlock& block =

@@ -47,8 +47,7 @@ Seconds step_time(Case c)
     const Binding bound = bind(plan, job, h100_nodes(1), h100_costs(), {});
     const ToyCosts costs{phase_costs(1.0_ms, 2.0_ms),
                          [&](const TransferRequest& request) {
-                             const double layers =
-                                 static_cast<double>(request.bytes.value()) / 2e6;
+                             const double layers = static_cast<double>(request.bytes.value()) / 2e6;
                              return c.transfer_per_layer * layers;
                          },
                          Seconds(0)};

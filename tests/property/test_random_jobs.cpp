@@ -1,0 +1,186 @@
+// Any job that resolves makes a program that is sound, runs to its end, gives memory back, and runs
+// alike folded and unfolded.
+
+#include "sim/base/random.h"
+#include "sim/cost/profile_library.h"
+#include "sim/strategy/model_states.h"
+#include "tests/catch.h"
+#include "tests/unit/strategy/plans.h"
+
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+template <class T>
+T pick(Random& random, const std::vector<T>& values)
+{
+    return values[static_cast<std::size_t>(
+        random.integer(0, static_cast<std::int64_t>(values.size()) - 1))];
+}
+
+bool coin(Random& random)
+{
+    return random.integer(0, 1) == 1;
+}
+
+Model random_model(Random& random)
+{
+    Model model = random.integer(0, 2) == 0 ? small_mixture() : small_decoder();
+    auto& transformer = std::get<Transformer>(model.architecture);
+    transformer.layers = pick<int>(random, {4, 6, 8, 12});
+    transformer.tied_embeddings = coin(random);
+    transformer.kv_heads = pick<int>(random, {2, 8});
+    if (transformer.moe)
+        transformer.moe->shared_expert_ffn = pick<std::int64_t>(random, {0, 1024});
+    return model;
+}
+
+JobRequest random_request(Random& random, const std::vector<SoftwareClass>& software)
+{
+    JobRequest request;
+    request.model = random_model(random);
+    request.software = pick(random, software);
+    Strategy& s = request.strategy;
+    s.tp = pick<int>(random, {1, 1, 2, 4});
+    s.pp = pick<int>(random, {1, 2, 3, 4});
+    s.vpp = s.pp > 1 ? pick<int>(random, {1, 1, 2, 3}) : 1;
+    s.cp = pick<int>(random, {1, 1, 2});
+    s.dp = pick<int>(random, {1, 2, 3, 4});
+    if (request.model.is_moe()) {
+        s.ep = pick<int>(random, {1, 2, 4, 8});
+        s.etp = pick<int>(random, {1, s.tp});
+    }
+    s.zero = pick<int>(random, {0, 1, 3});
+    s.schedule = s.vpp > 1 ? "interleaved-1f1b" : pick<std::string>(random, {"1f1b", "gpipe"});
+    s.overlap = {coin(random), coin(random), coin(random)};
+    s.sequence_parallel = s.tp > 1 && coin(random);
+    s.prefetch = pick<int>(random, {0, 1, 2});
+    s.reshard_after_forward = coin(random);
+    Training& t = request.training;
+    t = training_of(*s.dp * s.pp * random.integer(1, 3));
+    t.precision = pick<Precision>(random, {Precision::bf16, Precision::fp8, Precision::fp32});
+    t.optimizer = pick<Optimizer>(random, {Optimizer::adam, Optimizer::sgd});
+    t.recompute = pick<Recompute>(random, {Recompute::none, Recompute::selective, Recompute::full});
+    if (t.recompute == Recompute::full && coin(random))
+        t.recompute_layers = pick<int>(random, {0, 1, 2});
+    request.devices = s.tp * s.pp * s.cp * *s.dp;
+    return request;
+}
+
+std::vector<SoftwareClass> all_software()
+{
+    std::vector<SoftwareClass> all;
+    for (const std::string& name : known_software())
+        all.push_back(load_software(name).value());
+    return all;
+}
+
+std::string describe(const Job& job)
+{
+    const Strategy& s = job.strategy;
+    return job.model.name + " tp " + std::to_string(s.tp) + " cp " + std::to_string(s.cp) + " pp " +
+           std::to_string(s.pp) + " vpp " + std::to_string(s.vpp) + " dp " + std::to_string(*s.dp) +
+           " ep " + std::to_string(s.ep) + " etp " + std::to_string(s.etp) + " zero " +
+           std::to_string(s.zero) + " " + s.schedule + " m " + std::to_string(job.micro_batches()) +
+           " " + job.software.name;
+}
+
+// What a step leaves allocated.
+std::int64_t left_over(const Program& program, const Role& role)
+{
+    std::int64_t bytes = 0;
+    for_each_op(program, role, [&](const Block&, const Op& op, const BlockUse&) {
+        if (op.memory.valid()) {
+            const MemoryEffect& effect = program.memory_effects[op.memory.value];
+            bytes += effect.at_start + effect.at_end;
+        }
+    });
+    return bytes;
+}
+
+void check_alike(const Binding& folded, const StepResult& few, const StepResult& all)
+{
+    CHECK(few.step_time == all.step_time);
+    std::uint32_t ranks = 0;
+    for (std::size_t lane = 0; lane < folded.lanes.size(); ++lane) {
+        const Lane& one = folded.lanes[lane];
+        ranks += one.multiplicity;
+        CHECK(few.lane_ends[lane] == all.lane_ends[one.rank.value]);
+        CHECK(few.lanes[lane].time == all.lanes[one.rank.value].time);
+        CHECK(few.lanes[lane].peak_memory == all.lanes[one.rank.value].peak_memory);
+    }
+    CHECK(ranks == all.lanes.size());
+}
+
+} // namespace
+
+TEST_CASE("every job that resolves runs to its end, folded as unfolded")
+{
+    const std::vector<SoftwareClass> software = all_software();
+    const Topology cluster = h100_nodes(16);
+    Profile profile = h100_costs().profile();
+    Random random(20240501);
+    int ran = 0;
+    int with_pipeline = 0;
+    int with_experts = 0;
+    int lanes = 0;
+    int ranks = 0;
+    for (int attempt = 0; attempt < 1500 && ran < 300; ++attempt) {
+        const Checked<Job> job = resolve(random_request(random, software));
+        if (!job)
+            continue;
+        CAPTURE(attempt, describe(*job));
+        ++ran;
+        with_pipeline += job->strategy.pp > 1;
+        with_experts += job->model.is_moe();
+        profile.software = job->software;
+        const CostModel cost(profile);
+        const Plan plan = make_plan(*job);
+        for (const Role& role : plan.program.roles)
+            REQUIRE(left_over(plan.program, role) == 0);
+        BindOptions options;
+        const Binding unfolded = bind(plan, *job, cluster, cost, options);
+        options.folding = Folding::replicas;
+        const Binding folded = bind(plan, *job, cluster, cost, options);
+        check_alike(folded, run(plan.program, folded, 2), run(plan.program, unfolded, 2));
+        lanes += static_cast<int>(folded.lanes.size());
+        ranks += job->world();
+    }
+    CHECK(ran == 300);
+    CHECK(with_pipeline > 100);
+    CHECK(with_experts > 50);
+    CHECK(lanes * 3 < ranks); // folding is worth it
+}
+
+TEST_CASE("a slow device folds with nobody and slows everybody")
+{
+    const Topology cluster = h100_nodes(4);
+    Random random(7);
+    for (int i = 0; i < 40; ++i) {
+        Strategy strategy;
+        strategy.tp = pick<int>(random, {1, 2, 4});
+        strategy.pp = pick<int>(random, {1, 2});
+        strategy.dp = pick<int>(random, {2, 4});
+        strategy.zero = pick<int>(random, {0, 1});
+        strategy.overlap = {coin(random), coin(random), coin(random)};
+        const Job job = job_of(small_decoder(), strategy, training_of(8));
+        const Plan plan = make_plan(job);
+        BindOptions options;
+        const SimTime healthy =
+            run(plan.program, bind(plan, job, cluster, h100_costs(), options)).step_time;
+        const auto slow = static_cast<std::uint32_t>(random.integer(0, job.world() - 1));
+        options.conditions.slowdown = {{DeviceId{slow}, 1.5}};
+        const Binding unfolded = bind(plan, job, cluster, h100_costs(), options);
+        options.folding = Folding::replicas;
+        const Binding folded = bind(plan, job, cluster, h100_costs(), options);
+        const StepResult all = run(plan.program, unfolded, 2);
+        check_alike(folded, run(plan.program, folded, 2), all);
+        CHECK(all.step_time > healthy);
+        const auto alone = std::ranges::find(folded.lanes, RankId{slow}, &Lane::rank);
+        REQUIRE(alone != folded.lanes.end());
+        CHECK(alone->multiplicity == 1);
+    }
+}
