@@ -1,71 +1,105 @@
 #include "sim/engine/sharing.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trainyard::engine {
 
-u128 FairSharing::load(LinkId link) const
-{
-    return link.value < links_.size() ? links_[link.value].used : 0;
-}
-
 void FairSharing::prepare(std::span<const Demand> demands)
 {
-    links_.resize(capacities_.size());
-    for (const LinkId link : touched_)
-        links_[link.value] = Filling{};
+    for (const std::uint32_t link : touched_)
+        links_[link] = Filling{};
     touched_.clear();
-    open_.clear();
-    rates_.assign(demands.size(), ByteRate(0));
-    for (std::size_t d = 0; d < demands.size(); ++d) {
-        open_.push_back(static_cast<std::uint32_t>(d));
-        for (const LinkUse& use : demands[d].links) {
+    for (const Demand& demand : demands)
+        for (const LinkUse& use : demand.links) {
+            if (use.coefficient == 0)
+                continue;
             Filling& link = links_[use.link.value];
             if (!link.touched) {
                 link.touched = true;
                 link.left = static_cast<u128>(capacities_[use.link.value].value()) << 16;
-                touched_.push_back(use.link);
+                touched_.push_back(use.link.value);
             }
             link.wanting += use.coefficient;
+            ++link.user_count;
         }
-    }
+    for (const std::uint32_t link : touched_)
+        if (links_[link].wanting > 0)
+            links_[link].share = links_[link].left / links_[link].wanting;
+    open_ = touched_;
+    list_users(demands);
+    by_ceiling_.resize(demands.size());
+    std::iota(by_ceiling_.begin(), by_ceiling_.end(), 0U);
+    std::sort(by_ceiling_.begin(), by_ceiling_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return demands[a].ceiling < demands[b].ceiling;
+    });
+    next_ceiling_ = 0;
+    fixed_.assign(demands.size(), 0);
+    rates_.assign(demands.size(), ByteRate(0));
 }
 
-// What the tightest link still in demand offers.
-u128 FairSharing::least_share() const
+void FairSharing::list_users(std::span<const Demand> demands)
+{
+    std::uint32_t first = 0;
+    for (const std::uint32_t link : touched_) {
+        links_[link].user_first = first;
+        first += links_[link].user_count;
+        links_[link].user_count = 0;
+    }
+    users_.resize(first);
+    for (std::uint32_t d = 0; d < demands.size(); ++d)
+        for (const LinkUse& use : demands[d].links) {
+            if (use.coefficient == 0)
+                continue;
+            Filling& link = links_[use.link.value];
+            users_[link.user_first + link.user_count++] = d;
+        }
+}
+
+// What the tightest link still in demand offers; without any, more than any ceiling.
+u128 FairSharing::least_share()
 {
     u128 least = ~u128{0};
-    for (const LinkId id : touched_) {
-        const Filling& link = links_[id.value];
-        if (link.wanting > 0)
-            least = std::min(least, link.left / link.wanting);
+    std::size_t kept = 0;
+    for (const std::uint32_t id : open_) {
+        if (links_[id].wanting == 0)
+            continue;
+        open_[kept++] = id;
+        least = std::min(least, links_[id].share);
     }
+    open_.resize(kept);
     return least;
 }
 
-bool FairSharing::on_tightest_link(const Demand& demand, u128 share) const
+void FairSharing::collect(std::uint32_t demand)
 {
-    return std::any_of(demand.links.begin(), demand.links.end(), [&](const LinkUse& use) {
-        const Filling& link = links_[use.link.value];
-        return use.coefficient > 0 && link.left / link.wanting == share;
-    });
+    if (fixed_[demand] != 0)
+        return;
+    fixed_[demand] = 1;
+    collected_.push_back(demand);
 }
 
-// Fixes the open demands chosen, each at the lesser of ceiling and share; only then takes what they
-// use away. False if none was chosen.
-template <class IsFixed>
-bool FairSharing::fix(std::span<const Demand> demands, u128 share, const IsFixed& is_fixed)
+// The demands whose ceiling is below the share.
+void FairSharing::collect_small(std::span<const Demand> demands, u128 share)
 {
-    fixed_.clear();
-    std::size_t kept = 0;
-    for (const std::uint32_t d : open_) {
-        if (is_fixed(demands[d]))
-            fixed_.push_back(d);
-        else
-            open_[kept++] = d;
-    }
-    open_.resize(kept);
-    for (const std::uint32_t d : fixed_) {
+    while (next_ceiling_ < by_ceiling_.size() &&
+           demands[by_ceiling_[next_ceiling_]].ceiling.value() < share)
+        collect(by_ceiling_[next_ceiling_++]);
+}
+
+// The users of all links that offer just the share.
+void FairSharing::collect_tight(u128 share)
+{
+    for (const std::uint32_t id : open_)
+        if (links_[id].share == share)
+            for (std::uint32_t i = 0; i < links_[id].user_count; ++i)
+                collect(users_[links_[id].user_first + i]);
+}
+
+// Fixes them at the lesser of ceiling and share; all were chosen before any takes its part away.
+void FairSharing::fix_collected(std::span<const Demand> demands, u128 share)
+{
+    for (const std::uint32_t d : collected_) {
         const u128 rate = std::min(share, u128{demands[d].ceiling.value()});
         rates_[d] = ByteRate(static_cast<std::uint64_t>(rate));
         for (const LinkUse& use : demands[d].links) {
@@ -75,18 +109,25 @@ bool FairSharing::fix(std::span<const Demand> demands, u128 share, const IsFixed
             link.wanting -= use.coefficient;
         }
     }
-    return !fixed_.empty();
+    for (const std::uint32_t d : collected_)
+        for (const LinkUse& use : demands[d].links) {
+            Filling& link = links_[use.link.value];
+            if (link.wanting > 0)
+                link.share = link.left / link.wanting;
+        }
+    collected_.clear();
 }
 
 const std::vector<ByteRate>& FairSharing::solve(std::span<const Demand> demands)
 {
     prepare(demands);
-    while (!open_.empty()) {
+    for (std::size_t fixed = 0; fixed < demands.size();) {
         const u128 share = least_share();
-        const auto small = [&](const Demand& demand) { return demand.ceiling.value() < share; };
-        const auto tight = [&](const Demand& demand) { return on_tightest_link(demand, share); };
-        if (!fix(demands, share, small))
-            fix(demands, share, tight);
+        collect_small(demands, share);
+        if (collected_.empty())
+            collect_tight(share);
+        fixed += collected_.size();
+        fix_collected(demands, share);
     }
     return rates_;
 }

@@ -34,7 +34,7 @@ System random_system(std::uint64_t seed)
                 demand.links.push_back({make_id<LinkId>(l), random.integer(0, 1) == 0
                                                                 ? 1U << 16
                                                                 : static_cast<std::uint32_t>(
-                                                                      random.integer(1, 300'000))});
+                                                                      random.integer(0, 300'000))});
         system.demands.push_back(std::move(demand));
     }
     return system;
