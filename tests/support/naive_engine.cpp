@@ -1,3 +1,5 @@
+// One file on purpose: all rules of the engine in the order in which they apply.
+
 #include "tests/support/naive_engine.h"
 
 #include <algorithm>
