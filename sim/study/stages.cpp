@@ -33,31 +33,20 @@ T* take(Checked<T>& checked, Problems& problems)
     return nullptr;
 }
 
-std::shared_ptr<const Topology> build_topology(const ScenarioFile& file, StageMemos& memos,
-                                               std::uint64_t& hash, Problems& problems)
+// A part that a file describes: from the memo, or read. Null with its problems added.
+template <class T>
+std::shared_ptr<const T> build_input(const Checked<Input>& input,
+                                     Checked<T> (*read)(const Json&, const std::string&),
+                                     Memo<T>& memo, Problems& problems)
 {
-    Checked<Input> input = find_input(file.scenario.topology, InputKind::topology, file);
-    if (take(input, problems) == nullptr)
+    if (!input) {
+        append(problems, input.error());
         return nullptr;
-    hash = input->hash;
-    if (auto known = memos.topologies.find(hash))
+    }
+    if (auto known = memo.find(input->hash))
         return known;
-    Checked<Topology> topology = read_topology(input->json, input->file);
-    return take(topology, problems) != nullptr ? memos.topologies.keep(hash, std::move(*topology))
-                                               : nullptr;
-}
-
-std::shared_ptr<const Model> build_model(const ScenarioFile& file, StageMemos& memos,
-                                         std::uint64_t& hash, Problems& problems)
-{
-    Checked<Input> input = find_input(file.scenario.model, InputKind::model, file);
-    if (take(input, problems) == nullptr)
-        return nullptr;
-    hash = input->hash;
-    if (auto known = memos.models.find(hash))
-        return known;
-    Checked<Model> model = read_model(input->json, input->file);
-    return take(model, problems) != nullptr ? memos.models.keep(hash, std::move(*model)) : nullptr;
+    Checked<T> value = read(input->json, input->file);
+    return take(value, problems) != nullptr ? memo.keep(input->hash, std::move(*value)) : nullptr;
 }
 
 // The class of the scenario's framework, with the scenario's own choice of attention.
@@ -187,12 +176,16 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         return tl::unexpected(std::move(problems));
     };
     append(problems, check_environment(file.scenario.environment));
-    parts.topology = build_topology(file, memos, parts.topology_hash, problems);
-    parts.model = build_model(file, memos, parts.model_hash, problems);
+    const Checked<Input> topology = find_input(file.scenario.topology, InputKind::topology, file);
+    const Checked<Input> model = find_input(file.scenario.model, InputKind::model, file);
+    parts.topology = build_input(topology, read_topology, memos.topologies, problems);
+    parts.model = build_input(model, read_model, memos.models, problems);
     if (parts.topology)
         parts.cost = build_cost(file, *parts.topology, memos, parts.cost_hash, problems);
     if (!parts.topology || !parts.model || !parts.cost)
         return refused();
+    parts.topology_hash = topology->hash;
+    parts.model_hash = model->hash;
     Checked<Job> job = build_job(file, parts);
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
