@@ -64,8 +64,8 @@ SyntaxProblem explain(std::string what)
         return what.find(part) != std::string::npos;
     };
     if (says("unexpected end of input") || says("missing closing quote"))
-        return {"the text ends too early", "was the file truncated? a bracket, a brace or a quote "
-                                           "is still open"};
+        return {"the text ends too early (truncated?)",
+                "a bracket, a brace or a quote is still open"};
     if (says("expected end of input"))
         return {"something follows the end of the JSON value", "a file holds one value"};
     std::string hint;
