@@ -31,6 +31,7 @@ public:
     // The path of a new file that holds `content`.
     std::string file(const std::string& name, std::string_view content) const
     {
+        std::filesystem::create_directories((path_ / name).parent_path());
         std::ofstream(path_ / name, std::ios::binary) << content;
         return (path_ / name).string();
     }
