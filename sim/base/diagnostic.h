@@ -36,8 +36,9 @@ bool has_errors(std::span<const Diagnostic> problems);
 // again, and the hint. Ends with a newline.
 std::string render(const Diagnostic& problem);
 
-// All of them, errors and warnings in the order found, and a closing count ("2 problems; nothing
-// was run.").
+// All of them (of each severity the first 50), errors and warnings in the order found, and a
+// closing count ("2 problems; nothing was run."). Control characters of the input are escaped and
+// endless texts are cut.
 std::string render(std::span<const Diagnostic> problems, std::string_view closing);
 
 // The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length), or empty.

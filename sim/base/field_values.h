@@ -56,9 +56,9 @@ struct FieldValue {
     static std::string type_name() { return fields_of<T>().name(); }
     static bool read(const Reader& reader, T& out)
     {
-        const std::size_t before = reader.error_count();
+        const std::size_t before = reader.problem_count();
         fields_of<T>().read(reader, out);
-        return reader.error_count() == before;
+        return !reader.errors_since(before);
     }
     static Json write(const T& value) { return fields_of<T>().write(value); }
     static Json schema() { return fields_of<T>().schema(); }
@@ -82,6 +82,7 @@ concept HasMagnitude = requires(const T& value)
 #define TRAINYARD_SIZED_FIELD(Type)                                                                \
     TRAINYARD_BASIC_FIELD(Type)                                                                    \
     static double magnitude(const Type& value);                                                    \
+    static std::string magnitude_text(double magnitude); /* "8", "25 MiB" */                       \
     }
 
 TRAINYARD_BASIC_FIELD(bool)
@@ -167,6 +168,10 @@ struct FieldValue<std::optional<T>> {
     {
         return value ? FieldValue<T>::magnitude(*value) : std::numeric_limits<double>::quiet_NaN();
     }
+    static std::string magnitude_text(double magnitude) requires HasMagnitude<T>
+    {
+        return FieldValue<T>::magnitude_text(magnitude);
+    }
 };
 template <class T>
 struct FieldValue<std::vector<T>> {
@@ -207,7 +212,7 @@ struct FieldValue<std::map<std::string, T>> {
         }
         bool good = true;
         for (const Json::Member& member : reader.node().members())
-            good = FieldValue<T>::read(reader.member(member.first), out[member.first]) && good;
+            good = FieldValue<T>::read(reader.member(member), out[member.first]) && good;
         return good;
     }
     static Json write(const std::map<std::string, T>& value)

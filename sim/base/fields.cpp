@@ -3,9 +3,11 @@
 #include "sim/base/units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace trainyard {
@@ -22,27 +24,32 @@ bool check_keys(const Reader& reader,
     std::vector<std::string> names;
     for (const auto& [name, required] : names_and_required)
         names.push_back(name);
+    constexpr std::size_t most_reported = 20;
+    std::size_t unknown = 0;
     for (const Json::Member& member : reader.node().members()) {
         const bool known = std::find(names.begin(), names.end(), member.first) != names.end();
-        if (!known && member.first != "format" && member.first != "$schema")
-            reader.member(member.first)
-                .error(fmt::format("unknown key \"{}\"", member.first),
-                       suggestion(member.first, names));
+        if (!known && member.first != "format" && member.first != "$schema" &&
+            ++unknown <= most_reported)
+            reader.member(member).error(fmt::format("unknown key \"{}\"", member.first),
+                                        suggestion(member.first, names));
     }
+    if (unknown > most_reported)
+        reader.error(fmt::format("{} more unknown keys", unknown - most_reported));
     for (const auto& [name, required] : names_and_required)
         if (required && reader.node().find(name) == nullptr)
             reader.error(fmt::format("\"{}\" is missing from {}", name, table_name));
     return true;
 }
 
-void check_range(const Reader& reader, double value, const FieldInfo& info)
+void check_range(const Reader& reader, double value, const FieldInfo& info,
+                 std::string (*text)(double))
 {
     if (info.min && value < *info.min)
         reader.error(fmt::format("{} is too small", to_text(reader.node(), JsonStyle::compact)),
-                     fmt::format("at least {}", *info.min));
+                     fmt::format("at least {}", text(*info.min)));
     if (info.max && value > *info.max)
         reader.error(fmt::format("{} is too large", to_text(reader.node(), JsonStyle::compact)),
-                     fmt::format("at most {}", *info.max));
+                     fmt::format("at most {}", text(*info.max)));
 }
 
 Json object_schema(std::string_view title, std::string_view help,
@@ -81,7 +88,10 @@ namespace {
 
 bool wrong_kind(const Reader& reader, std::string_view expected)
 {
-    reader.error(fmt::format("expected {}, found {}", expected, reader.node().kind_name()));
+    const Json& node = reader.node();
+    reader.error(fmt::format("expected {}, found {}", expected,
+                             node.is_number() ? to_text(node, JsonStyle::compact)
+                                              : std::string(node.kind_name())));
     return false;
 }
 
@@ -96,16 +106,16 @@ template <class Int>
 bool read_integer(const Reader& reader, Int& out)
 {
     const Json& node = reader.node();
-    std::int64_t value = 0;
-    if (node.is_integer())
-        value = node.as_integer();
-    else if (node.is_number() && node.as_double() == std::floor(node.as_double()) &&
-             std::abs(node.as_double()) < 9e15)
-        value = static_cast<std::int64_t>(node.as_double());
-    else
+    if (!node.is_number() || node.as_double() != std::floor(node.as_double()))
         return wrong_kind(reader, "a whole number");
-    if (!std::in_range<Int>(value)) {
-        reader.error(fmt::format("{} is out of range", value));
+    const bool exact = node.is_integer() || std::abs(node.as_double()) < 0x1p53;
+    const std::int64_t value = node.is_integer() ? node.as_integer()
+                               : exact           ? static_cast<std::int64_t>(node.as_double())
+                                                 : 0;
+    if (!exact || !std::in_range<Int>(value)) {
+        reader.error(fmt::format("{} is out of range", to_text(node, JsonStyle::compact)),
+                     fmt::format("between {} and {}", std::numeric_limits<Int>::min(),
+                                 std::numeric_limits<Int>::max()));
         return false;
     }
     out = static_cast<Int>(value);
@@ -220,6 +230,10 @@ Json FieldValue<Json>::schema()
     double FieldValue<Type>::magnitude(const Type& value)                                          \
     {                                                                                              \
         return static_cast<double>(value);                                                         \
+    }                                                                                              \
+    std::string FieldValue<Type>::magnitude_text(double magnitude)                                 \
+    {                                                                                              \
+        return fmt::format("{}", magnitude);                                                       \
     }
 
 TRAINYARD_INTEGER_FIELD(int)
@@ -249,6 +263,10 @@ double FieldValue<double>::magnitude(const double& value)
 {
     return value;
 }
+std::string FieldValue<double>::magnitude_text(double magnitude)
+{
+    return fmt::format("{}", magnitude);
+}
 
 #define TRAINYARD_QUANTITY_FIELD(Type, parser, what, example)                                      \
     std::string FieldValue<Type>::type_name()                                                      \
@@ -270,6 +288,10 @@ double FieldValue<double>::magnitude(const double& value)
     double FieldValue<Type>::magnitude(const Type& value)                                          \
     {                                                                                              \
         return static_cast<double>(value.value());                                                 \
+    }                                                                                              \
+    std::string FieldValue<Type>::magnitude_text(double magnitude)                                 \
+    {                                                                                              \
+        return to_text(Type(static_cast<Type::rep>(magnitude)));                                   \
     }
 
 TRAINYARD_QUANTITY_FIELD(Seconds, parse_seconds, "a time", "3 us")
@@ -283,15 +305,15 @@ TRAINYARD_QUANTITY_FIELD(FlopRate, parse_flop_rate, "a compute rate", "989 TFLOP
 
 bool read_enum_name(const Reader& reader, const std::vector<std::string>& names, std::size_t& index)
 {
-    if (!reader.node().is_string())
-        return wrong_kind(reader, "one of the names in the hint");
+    const std::string all = fmt::format("one of: {}", fmt::join(names, ", "));
+    if (!reader.node().is_string()) {
+        reader.error(fmt::format("expected a name, found {}", reader.node().kind_name()), all);
+        return false;
+    }
     const std::string& word = reader.node().as_string();
-    for (index = 0; index < names.size(); ++index)
-        if (names[index] == word)
-            return true;
-    std::string all;
-    for (const std::string& name : names)
-        all += (all.empty() ? "one of: " : ", ") + name;
+    index = static_cast<std::size_t>(std::find(names.begin(), names.end(), word) - names.begin());
+    if (index < names.size())
+        return true;
     const std::string near = did_you_mean(word, names);
     reader.error(fmt::format("\"{}\" is not known here", word),
                  near.empty() ? all : fmt::format("did you mean \"{}\"? ({})", near, all));

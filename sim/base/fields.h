@@ -77,7 +77,8 @@ private:
 bool check_keys(const Reader& reader,
                 const std::vector<std::pair<std::string, bool>>& names_and_required,
                 std::string_view table_name);
-void check_range(const Reader& reader, double value, const FieldInfo& info);
+void check_range(const Reader& reader, double value, const FieldInfo& info,
+                 std::string (*text)(double));
 Json object_schema(std::string_view title, std::string_view help,
                    const std::vector<const FieldDescription*>& fields);
 
@@ -96,7 +97,8 @@ FieldTable<T>&& FieldTable<T>::field(std::string name, M T::*member, FieldInfo i
         if (!FieldValue<M>::read(reader, value.*member))
             return;
         if constexpr (HasMagnitude<M>)
-            check_range(reader, FieldValue<M>::magnitude(value.*member), info);
+            check_range(reader, FieldValue<M>::magnitude(value.*member), info,
+                        &FieldValue<M>::magnitude_text);
     };
     f.write = [member](const T& value) { return FieldValue<M>::write(value.*member); };
     fields_.push_back(std::move(f));

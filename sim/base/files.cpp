@@ -8,9 +8,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <new>
+#include <random>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 namespace fs = std::filesystem;
@@ -22,109 +26,199 @@ namespace {
     throw WorldError{fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error))};
 }
 
-// A file descriptor and a temporary name that vanish unless `publish` was reached.
+// An open file that closes itself.
+class Descriptor {
+public:
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor()
+    {
+        if (number_ >= 0)
+            ::close(number_);
+    }
+
+    int number() const { return number_; }
+    void reset(int number) { number_ = number; }
+    // Closes now; false when what was written could not be kept.
+    bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+private:
+    int number_ = -1;
+};
+
+void write_all(const Descriptor& file, std::string_view content, const fs::path& target)
+{
+    while (!content.empty()) {
+        const ssize_t written = ::write(file.number(), content.data(), content.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            fail(target, "write", errno);
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+// A file without a name (where the file system has such; else with a temporary one), which vanishes
+// unless `publish` gives it the name of its target.
 class PendingFile {
 public:
-    explicit PendingFile(const fs::path& target) : target_(target)
+    explicit PendingFile(const fs::path& target)
+        : target_(target), aside_(temporary_name(target)), file_(-1)
     {
-        std::string name =
-            (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
-        descriptor_ = ::mkstemp(name.data());
-        if (descriptor_ < 0)
+        const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+        file_.reset(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+        if (file_.number() >= 0)
+            return;
+        file_.reset(::open(aside_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+        if (file_.number() < 0)
             fail(target, "write", errno);
-        aside_ = name;
+        named_ = true;
     }
     PendingFile(const PendingFile&) = delete;
     PendingFile& operator=(const PendingFile&) = delete;
     ~PendingFile()
     {
-        if (descriptor_ >= 0)
-            ::close(descriptor_);
-        if (!aside_.empty())
+        if (named_)
             ::unlink(aside_.c_str());
     }
 
-    void write(std::string_view content)
-    {
-        while (!content.empty()) {
-            const ssize_t written = ::write(descriptor_, content.data(), content.size());
-            if (written < 0 && errno == EINTR)
-                continue;
-            if (written < 0)
-                fail(target_, "write", errno);
-            content.remove_prefix(static_cast<std::size_t>(written));
-        }
-    }
+    const Descriptor& file() const { return file_; }
 
     void publish()
     {
         const mode_t mask = ::umask(0);
         ::umask(mask);
-        if (::fchmod(descriptor_, 0666 & ~mask) != 0 || ::fsync(descriptor_) != 0)
+        if (::fchmod(file_.number(), 0666 & ~mask) != 0 || ::fsync(file_.number()) != 0)
             fail(target_, "write", errno);
-        const int closing = descriptor_;
-        descriptor_ = -1;
-        if (::close(closing) != 0 || ::rename(aside_.c_str(), target_.c_str()) != 0)
+        if (!named_) {
+            const std::string unnamed = fmt::format("/proc/self/fd/{}", file_.number());
+            if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, aside_.c_str(), AT_SYMLINK_FOLLOW) !=
+                0)
+                fail(target_, "write", errno);
+            named_ = true;
+        }
+        if (!file_.close() || ::rename(aside_.c_str(), target_.c_str()) != 0)
             fail(target_, "write", errno);
-        aside_.clear();
+        named_ = false;
     }
 
 private:
+    // One that no other process of any machine uses.
+    static std::string temporary_name(const fs::path& target)
+    {
+        std::random_device entropy;
+        return (target.parent_path() / fmt::format(".{:.200}.{:08x}{:08x}",
+                                                   target.filename().string(), entropy(),
+                                                   entropy()))
+            .string();
+    }
+
     fs::path target_;
     std::string aside_;
-    int descriptor_ = -1;
+    Descriptor file_;
+    bool named_ = false; // aside_ exists
+};
+
+// The file that a name leads to, through symbolic links.
+fs::path behind_links(const fs::path& path)
+{
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    return error ? path : real;
+}
+
+// Devices, pipes and what the shell opened for us: there is no whole file to put in place.
+bool is_stream(const fs::path& path)
+{
+    std::error_code ignored;
+    return path.native().starts_with("/dev/") || path.native().starts_with("/proc/") ||
+           (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored));
+}
+
+void write_stream(const fs::path& path, std::string_view content)
+{
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.number() < 0)
+        fail(path, "write", errno);
+    write_all(file, content, path);
+    if (!file.close())
+        fail(path, "write", errno);
+}
+
+struct DeflateStream {
+    z_stream state = {};
+    DeflateStream()
+    {
+        constexpr int gzip_window = 15 + 16; // zlib: 16 more asks for the gzip wrapper
+        constexpr int memory_level = 8;      // zlib's default
+        if (deflateInit2(&state, Z_BEST_SPEED, Z_DEFLATED, gzip_window, memory_level,
+                         Z_DEFAULT_STRATEGY) != Z_OK)
+            throw std::bad_alloc();
+    }
+    DeflateStream(const DeflateStream&) = delete;
+    DeflateStream& operator=(const DeflateStream&) = delete;
+    ~DeflateStream() { deflateEnd(&state); }
 };
 
 } // namespace
 
 std::string read_file(const fs::path& path, std::size_t max_bytes)
 {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat info = {};
-    if (::stat(path.c_str(), &info) != 0)
-        fail(path, "read", errno);
-    if (S_ISDIR(info.st_mode))
-        fail(path, "read", EISDIR);
-    std::ifstream in(path, std::ios::binary);
-    if (!in)
+    if (file.number() < 0 || ::fstat(file.number(), &info) != 0)
         fail(path, "read", errno);
     std::string content;
-    char buffer[1 << 16];
-    while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-        content.append(buffer, static_cast<std::size_t>(in.gcount()));
+    if (S_ISREG(info.st_mode))
+        content.reserve(std::min(max_bytes, static_cast<std::size_t>(info.st_size)));
+    std::vector<char> buffer(1U << 18);
+    while (true) {
+        const ssize_t got = ::read(file.number(), buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            fail(path, "read", errno);
+        if (got == 0)
+            return content;
+        content.append(buffer.data(), static_cast<std::size_t>(got));
         if (content.size() > max_bytes)
             throw WorldError{
                 fmt::format("cannot read {}: larger than {} MiB", path.string(), max_bytes >> 20)};
     }
-    if (in.bad())
-        fail(path, "read", errno);
-    return content;
 }
 
 void write_file(const fs::path& path, std::string_view content)
 {
-    if (fs::is_directory(path))
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored))
         fail(path, "write", EISDIR);
-    PendingFile file(path);
-    file.write(content);
-    file.publish();
+    if (is_stream(path))
+        return write_stream(path, content);
+    PendingFile pending(behind_links(path));
+    write_all(pending.file(), content, path);
+    pending.publish();
 }
 
 void write_file_gzip(const fs::path& path, std::string_view content)
 {
-    z_stream stream = {};
-    constexpr int gzip_window = 15 + 16; // zlib: 16 more asks for the gzip wrapper
-    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        throw WorldError{fmt::format("cannot write {}: compression did not start", path.string())};
-    std::string packed(deflateBound(&stream, content.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-    stream.avail_in = static_cast<uInt>(content.size());
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    const int status = deflate(&stream, Z_FINISH);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    if (status != Z_STREAM_END)
-        throw WorldError{fmt::format("cannot write {}: compression failed", path.string())};
+    constexpr std::size_t slice = 1U << 20; // zlib counts in 32 bits
+    DeflateStream stream;
+    std::string packed;
+    std::string buffer(slice, '\0');
+    int status = Z_OK;
+    while (status != Z_STREAM_END) {
+        if (stream.state.avail_in == 0) {
+            const std::string_view next = content.substr(0, slice);
+            content.remove_prefix(next.size());
+            stream.state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next.data()));
+            stream.state.avail_in = static_cast<uInt>(next.size());
+        }
+        stream.state.next_out = reinterpret_cast<Bytef*>(buffer.data());
+        stream.state.avail_out = static_cast<uInt>(buffer.size());
+        status = deflate(&stream.state, content.empty() ? Z_FINISH : Z_NO_FLUSH);
+        packed.append(buffer.data(), buffer.size() - stream.state.avail_out);
+    }
     write_file(path, packed);
 }
 

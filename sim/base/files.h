@@ -15,7 +15,9 @@ std::string read_file(const std::filesystem::path& path,
                       std::size_t max_bytes = std::size_t{1} << 30);
 
 // Writes aside in the same folder, flushes, then renames: a reader sees the old file or the new
-// one. Throws WorldError and leaves nothing behind on failure.
+// one. Symbolic links are followed; a device or a pipe (/dev/stdout) is written to as it is. Throws
+// WorldError and leaves nothing behind on failure. Where files have a size limit, SIGXFSZ must be
+// ignored for that failure to be reported.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
 // The same with gzip compression (for names ending in .gz).

@@ -70,6 +70,7 @@ public:
     // "a string", "an object", ...: for messages.
     std::string_view kind_name() const;
 
+    // Where it stood in its file, 1-based; 0 when it was not read from one.
     int line() const { return line_; }
     void set_line(int line) { line_ = line; }
 
@@ -83,16 +84,21 @@ private:
 
 struct JsonLimits {
     std::size_t max_bytes = 256U << 20;
+    std::size_t max_values = 8'000'000; // of all kinds; about 80 bytes of memory each
     int max_depth = 64;
 };
 
-// Parses `text`; `file` is the name used in diagnostics. Reports a syntax error with its line, a
-// duplicate key, too deep a nesting, an empty text.
+// Parses `text` (UTF-8, comments accepted); `file` is the name used in diagnostics. A member's line
+// is that of its key. Reports a syntax error with its line, every duplicate key, a text that is
+// empty or beyond the limits.
 Checked<Json> parse_json(std::string_view text, const std::string& file,
                          const JsonLimits& limits = {});
 
 // Reads and parses a file. A missing or unreadable file or a directory throws WorldError.
 Checked<Json> read_json_file(const std::string& path, const JsonLimits& limits = {});
+
+// One key inside an RFC 6901 pointer: "~" and "/" are written "~0" and "~1".
+std::string pointer_token(std::string_view key);
 
 enum class JsonStyle { compact, pretty };
 

@@ -3,29 +3,22 @@
 #include <algorithm>
 
 namespace trainyard {
-namespace {
-
-// RFC 6901: "~" and "/" are written "~0" and "~1" inside a token.
-std::string escaped(std::string_view token)
-{
-    std::string out;
-    for (const char c : token)
-        out += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
-    return out;
-}
-
-} // namespace
 
 Reader::Reader(const Json& node, const Reader& parent, std::string_view token)
     : node_(&node),
       file_(parent.file_),
-      pointer_(parent.pointer_ + "/" + escaped(token)),
+      pointer_(parent.pointer_ + "/" + pointer_token(token)),
       problems_(parent.problems_)
 {}
 
 Reader Reader::member(std::string_view key) const
 {
     return {*node_->find(key), *this, key};
+}
+
+Reader Reader::member(const Json::Member& of_this) const
+{
+    return {of_this.second, *this, of_this.first};
 }
 
 Reader Reader::element(std::size_t index) const
@@ -48,6 +41,16 @@ std::size_t Reader::error_count() const
     return static_cast<std::size_t>(
         std::count_if(problems_->begin(), problems_->end(),
                       [](const Diagnostic& p) { return p.severity == Severity::error; }));
+}
+
+std::size_t Reader::problem_count() const
+{
+    return problems_->size();
+}
+
+bool Reader::errors_since(std::size_t count) const
+{
+    return has_errors(std::span(*problems_).subspan(count));
 }
 
 void Reader::report(Severity severity, std::string message, std::string hint) const

@@ -18,6 +18,7 @@ public:
 
     // The member `key` of this object (which must exist), or element `index` of this array.
     Reader member(std::string_view key) const;
+    Reader member(const Json::Member& of_this) const; // without a search
     Reader element(std::size_t index) const;
 
     void error(std::string message, std::string hint = {}) const;
@@ -25,6 +26,10 @@ public:
 
     // Errors reported so far in the whole document.
     std::size_t error_count() const;
+
+    // Whether one was reported since `problem_count` was `count`: as cheap as what came since.
+    std::size_t problem_count() const;
+    bool errors_since(std::size_t count) const;
 
 private:
     Reader(const Json& node, const Reader& parent, std::string_view token);

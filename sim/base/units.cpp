@@ -51,6 +51,20 @@ std::string_view trimmed(std::string_view text)
     return text;
 }
 
+// What is being read: for messages.
+struct Kind {
+    std::string_view article; // "a", "an"
+    std::string_view name;    // "bandwidth"
+    std::string_view example; // "450 GB/s"
+    std::span<const Unit> units;
+};
+
+constexpr Kind time_kind{"a", "time", "3 us", time_units};
+constexpr Kind size_kind{"a", "size", "25 MiB", byte_units};
+constexpr Kind rate_kind{"a", "bandwidth", "450 GB/s", rate_units};
+constexpr Kind flop_kind{"an", "operation count", "12 TFLOP", flop_units};
+constexpr Kind flop_rate_kind{"a", "compute rate", "989 TFLOP/s", flop_rate_units};
+
 std::string listed(std::span<const Unit> units)
 {
     std::string out;
@@ -59,30 +73,87 @@ std::string listed(std::span<const Unit> units)
     return out;
 }
 
-// Number and unit of "450 GB/s", in SI units.
-Parsed<double> parse(std::string_view text, std::span<const Unit> units, std::string_view what,
-                     std::string_view example)
+// Other spellings of units, and what they stand for: "GBps" is GB/s, "Gbit/s" and "Gbps" are Gb/s.
+std::string usual_spelling(std::string_view name)
 {
-    const std::string_view whole = trimmed(text);
-    double number = 0;
-    const auto [rest, error] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
-    if (error != std::errc() || !std::isfinite(number))
-        return tl::unexpected(
-            UnitError{fmt::format("\"{}\" is not {}", text, what),
-                      fmt::format("write a number and a unit, as in \"{}\"", example)});
-    const std::string_view name =
-        trimmed(whole.substr(static_cast<std::size_t>(rest - whole.data())));
-    if (name.empty())
-        return tl::unexpected(UnitError{fmt::format("\"{}\" has no unit", text),
-                                        fmt::format("write the unit too, as in \"{}\"", example)});
+    std::string text(name);
+    const auto replace = [&text](std::string_view from, std::string_view to) {
+        if (const auto at = text.find(from); at != std::string::npos)
+            text.replace(at, from.size(), to);
+    };
+    for (const std::string_view micro : {"\u00b5", "\u03bc"}) // the sign and the Greek letter
+        replace(micro, "u");
+    for (const std::string_view word : {"ps", "/sec", "/second"})
+        if (text.size() > word.size() && text.ends_with(word))
+            text.replace(text.size() - word.size(), word.size(), "/s");
+    replace("bits", "b");
+    replace("bit", "b");
+    replace("bytes", "B");
+    replace("byte", "B");
+    replace("FLOPS", "FLOP/s");
+    replace("FLOPs", "FLOP");
+    replace("KB", "kB");
+    return text;
+}
+
+std::string unit_hint(std::string_view name, std::span<const Unit> units)
+{
+    const std::string usual = usual_spelling(name);
     for (const Unit& unit : units)
+        if (unit.name == usual || unit.name == usual + "/s")
+            return fmt::format("did you mean \"{}\"?", unit.name);
+    return fmt::format("units that work here: {}", listed(units));
+}
+
+// A number and its unit's factor, not yet multiplied.
+struct Amount {
+    std::string_view digits;
+    double number = 0;
+    double factor = 1; // of the SI unit
+};
+
+Parsed<Amount> split(std::string_view text, const Kind& kind)
+{
+    const auto wrong = [](std::string message, std::string hint) {
+        return tl::unexpected(UnitError{std::move(message), std::move(hint)});
+    };
+    const std::string_view whole = trimmed(text);
+    Amount amount;
+    const auto [rest, error] =
+        std::from_chars(whole.data(), whole.data() + whole.size(), amount.number);
+    if (error == std::errc::result_out_of_range)
+        return wrong(fmt::format("the number of \"{}\" is out of range", text), "");
+    amount.digits = whole.substr(0, static_cast<std::size_t>(rest - whole.data()));
+    const std::string_view name = trimmed(whole.substr(amount.digits.size()));
+    const bool separated = !name.empty() && (name[0] == ',' || name[0] == '.' || name[0] == '_');
+    if (error != std::errc() || !std::isfinite(amount.number) || separated)
+        return wrong(fmt::format("\"{}\" is not {} {}", text, kind.article, kind.name),
+                     fmt::format("write a number and a unit, as in \"{}\"", kind.example));
+    if (name.empty())
+        return wrong(fmt::format("\"{}\" has no unit", text),
+                     fmt::format("write the unit too, as in \"{}\"", kind.example));
+    for (const Unit& unit : kind.units)
         if (unit.name == name) {
-            if (number < 0)
-                return tl::unexpected(UnitError{fmt::format("\"{}\" is negative", text), ""});
-            return number * unit.factor;
+            if (amount.number < 0)
+                return wrong(fmt::format("\"{}\" is negative", text), "");
+            amount.factor = unit.factor;
+            return amount;
         }
-    return tl::unexpected(UnitError{fmt::format("\"{}\" is not a unit of {}", name, what),
-                                    fmt::format("units that work here: {}", listed(units))});
+    return wrong(fmt::format("\"{}\" is not a unit of {}", name, kind.name),
+                 unit_hint(name, kind.units));
+}
+
+// The quantity of "450 GB/s", in SI units.
+template <class Q>
+Parsed<Q> parse(std::string_view text, const Kind& kind)
+{
+    const Parsed<Amount> amount = split(text, kind);
+    if (!amount)
+        return tl::unexpected(amount.error());
+    const double value = amount->number * amount->factor;
+    if (!std::isfinite(value))
+        return tl::unexpected(UnitError{fmt::format("\"{}\" is too large", text), ""});
+    return Q(value);
 }
 
 // Shortest text that reads back as the same value: the largest unit in which the number has few
@@ -108,9 +179,9 @@ std::string exact(double value, std::span<const Unit> units)
 std::string three_digits(double number)
 {
     const double size = std::abs(number);
-    if (size >= 100 || size == 0)
+    if (size >= 99.95 || size == 0)
         return fmt::format("{:.0f}", number);
-    return size >= 10 ? fmt::format("{:.1f}", number) : fmt::format("{:.2f}", number);
+    return size >= 9.995 ? fmt::format("{:.1f}", number) : fmt::format("{:.2f}", number);
 }
 
 // The largest decimal unit not above the value, three significant digits.
@@ -126,44 +197,48 @@ std::string display(double value, std::span<const Unit> units, std::size_t decim
     return fmt::format("{} {}", three_digits(value / chosen->factor), chosen->name);
 }
 
-template <class Q>
-Parsed<Q> typed(const Parsed<double>& number)
-{
-    if (!number)
-        return tl::unexpected(number.error());
-    return Q(*number);
-}
-
 } // namespace
 
 Parsed<Seconds> parse_seconds(std::string_view text)
 {
-    return typed<Seconds>(parse(text, time_units, "a time", "3 us"));
+    return parse<Seconds>(text, time_kind);
 }
 
+// Whole numbers are multiplied as such: a double has no room for every byte beyond 2^53.
 Parsed<Bytes> parse_bytes(std::string_view text)
 {
-    const Parsed<double> number = parse(text, byte_units, "a size", "25 MiB");
-    if (!number)
-        return tl::unexpected(number.error());
-    if (*number >= 0x1p63)
+    const Parsed<Amount> amount = split(text, size_kind);
+    if (!amount)
+        return tl::unexpected(amount.error());
+    const auto too_large = [text] {
         return tl::unexpected(UnitError{fmt::format("\"{}\" is more than 8 EiB", text), ""});
-    return Bytes(static_cast<std::uint64_t>(std::llround(*number)));
+    };
+    std::uint64_t whole = 0;
+    const char* const end = amount->digits.data() + amount->digits.size();
+    const auto [rest, error] = std::from_chars(amount->digits.data(), end, whole);
+    if (error == std::errc() && rest == end) {
+        const auto factor = static_cast<std::uint64_t>(amount->factor);
+        return whole <= ((1ULL << 63) - 1) / factor ? Parsed<Bytes>(Bytes(whole * factor))
+                                                    : too_large();
+    }
+    const double size = amount->number * amount->factor;
+    return size < 0x1p63 ? Parsed<Bytes>(Bytes(static_cast<std::uint64_t>(std::llround(size))))
+                         : too_large();
 }
 
 Parsed<Bandwidth> parse_bandwidth(std::string_view text)
 {
-    return typed<Bandwidth>(parse(text, rate_units, "a bandwidth", "450 GB/s"));
+    return parse<Bandwidth>(text, rate_kind);
 }
 
 Parsed<Flops> parse_flops(std::string_view text)
 {
-    return typed<Flops>(parse(text, flop_units, "an operation count", "12 TFLOP"));
+    return parse<Flops>(text, flop_kind);
 }
 
 Parsed<FlopRate> parse_flop_rate(std::string_view text)
 {
-    return typed<FlopRate>(parse(text, flop_rate_units, "a compute rate", "989 TFLOP/s"));
+    return parse<FlopRate>(text, flop_rate_kind);
 }
 
 std::string to_text(Seconds time)
@@ -172,7 +247,15 @@ std::string to_text(Seconds time)
 }
 std::string to_text(Bytes size)
 {
-    return exact(static_cast<double>(size.value()), byte_units);
+    if (size.value() < 1ULL << 53)
+        return exact(static_cast<double>(size.value()), byte_units);
+    const Unit* largest = &byte_units.front();
+    for (const Unit& unit : byte_units)
+        if (size.value() % static_cast<std::uint64_t>(unit.factor) == 0 &&
+            unit.factor > largest->factor)
+            largest = &unit;
+    return fmt::format("{} {}", size.value() / static_cast<std::uint64_t>(largest->factor),
+                       largest->name);
 }
 std::string to_text(Bandwidth rate)
 {
@@ -189,7 +272,7 @@ std::string to_text(FlopRate rate)
 
 std::string to_display(Seconds time)
 {
-    return display(time.value(), time_units, 5);
+    return time.value() == 0 ? "0 s" : display(time.value(), time_units, 5);
 }
 std::string to_display(SimTime time)
 {

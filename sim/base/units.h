@@ -28,7 +28,8 @@ parse_bandwidth(std::string_view text);           // B/s ... TB/s, GiB/s, bit ra
 Parsed<Flops> parse_flops(std::string_view text); // FLOP, kFLOP ... ZFLOP
 Parsed<FlopRate> parse_flop_rate(std::string_view text); // FLOP/s ... EFLOP/s
 
-// Exact round trip: parse(to_text(q)) == q. The largest unit that keeps it short.
+// Exact round trip of what is finite and not negative (sizes: below 8 EiB): parse(to_text(q)) == q.
+// The largest unit that keeps it short.
 std::string to_text(Seconds time);
 std::string to_text(Bytes size);
 std::string to_text(Bandwidth rate);

@@ -102,3 +102,37 @@ TEST_CASE("every problem of a file is reported at once, with its line and pointe
     CHECK(all[4].pointer == "/inner/sizes/1");
     CHECK(all[4].line == 5);
 }
+
+TEST_CASE("a bound is told in the unit of its field")
+{
+    CHECK(read(R"({"cap": "0 B"})").error()[0].hint == "at least 1 B");
+    CHECK(read(R"({"count": 0})").error()[0].hint == "at least 1");
+    CHECK(read(R"({"count": 9})").error()[0].hint == "at most 8");
+}
+
+TEST_CASE("a value of the wrong kind says what it is")
+{
+    const auto message = [](std::string_view text) { return read(text).error()[0].message; };
+    CHECK(message(R"({"count": 1.5})") == "expected a whole number, found 1.5");
+    CHECK(message(R"({"count": "1"})") == "expected a whole number, found a string");
+    CHECK(message(R"({"count": 1e30})") == "1e+30 is out of range");
+    CHECK(message(R"({"count": 4294967296})") == "4294967296 is out of range");
+    CHECK(message(R"({"inner": 3})") == "expected an object (inner), found a whole number");
+    CHECK(message(R"({"inner": {"sizes": {}}})") == "expected a list, found an object");
+    CHECK(message(R"({"inner": {"rate": true}})") ==
+          "expected a bandwidth such as \"450 GB/s\", found true or false");
+    CHECK(message(R"({"colour": 3})") == "expected a name, found a whole number");
+    CHECK(message("[]") == "expected an object (outer), found a list");
+    CHECK(read(R"({"colour": 3})").error()[0].hint == "one of: red, green");
+    CHECK(read(R"({"count": 2.0})")->count == 2);
+}
+
+TEST_CASE("thousands of unknown keys are counted, not listed")
+{
+    std::string text = "{";
+    for (int i = 0; i < 100'000; ++i)
+        text += "\"k" + std::to_string(i) + "\": 1,";
+    const Problems problems = read(text + "\"count\": 1}").error();
+    REQUIRE(problems.size() == 21);
+    CHECK(problems.back().message == "99980 more unknown keys");
+}

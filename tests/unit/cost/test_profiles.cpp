@@ -2,6 +2,7 @@
 #include "sim/base/files.h"
 #include "sim/cost/part_files.h"
 #include "sim/cost/profile_schema.h"
+#include "tests/support/folder.h"
 #include "tests/unit/cost/support.h"
 
 #include <filesystem>
@@ -10,34 +11,9 @@
 
 using namespace trainyard;
 using namespace trainyard::literals;
+using trainyard::testing::Folder;
 
 namespace {
-
-// A folder that is gone with the test.
-class Folder {
-public:
-    Folder()
-    {
-        static int count = 0;
-        path_ = std::filesystem::temp_directory_path() /
-                ("trainyard-profiles-" + std::to_string(++count));
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    std::string write(const std::string& name, const std::string& text) const
-    {
-        std::filesystem::create_directories((path_ / name).parent_path());
-        write_file(path_ / name, text);
-        return (path_ / name).string();
-    }
-
-private:
-    std::filesystem::path path_;
-};
 
 std::string profile_with(const std::string& device)
 {
@@ -48,7 +24,7 @@ std::string profile_with(const std::string& device)
 Problems problems_of(const std::string& text)
 {
     const Folder folder;
-    const auto profile = load_profile(folder.write("mine.json", text));
+    const auto profile = load_profile(folder.file("mine.json", text));
     return profile ? profile->warnings : profile.error();
 }
 
@@ -66,7 +42,7 @@ TEST_CASE("every shipped profile loads without a complaint and survives writing 
         CHECK(profile->warnings.empty());
         CHECK(profile->profile.name == name);
         const auto again =
-            load_profile(folder.write(name + ".json", to_text(to_json(profile->profile))));
+            load_profile(folder.file(name + ".json", to_text(to_json(profile->profile))));
         if (!again)
             FAIL(render(again.error(), ""));
         CHECK(again->profile == profile->profile);
@@ -185,7 +161,7 @@ TEST_CASE("an unknown device lists the known ones")
 TEST_CASE("a user's profile changes some constants of a shipped device and inlines the rest")
 {
     const Folder folder;
-    const auto profile = load_profile(folder.write("mine.json", R"({
+    const auto profile = load_profile(folder.file("mine.json", R"({
         "format": "trainyard.profile/1",
         // bare values are welcome
         "hardware": {"device": {"base": "H100", "hbm_efficiency": 0.7,
@@ -214,10 +190,10 @@ TEST_CASE("a user's profile changes some constants of a shipped device and inlin
 TEST_CASE("parts beside a profile are found before the shipped ones")
 {
     const Folder folder;
-    folder.write("software/mine.json",
+    folder.file("software/mine.json",
                  R"({"format": "trainyard.software/1", "name": "mine",
                      "host_per_kernel_forward": "7 us"})");
-    const auto profile = load_profile(folder.write(
+    const auto profile = load_profile(folder.file(
         "p.json", R"({"hardware": {"device": "H100", "network": "ndr400"}, "software": "mine"})"));
     REQUIRE(profile);
     CHECK(profile->profile.software.host_per_kernel_forward == 7_us);
@@ -338,7 +314,7 @@ TEST_CASE("each part can be checked on its own, by what its format says it is")
         }
     CHECK(files > 50);
     const Folder folder;
-    const Problems problems = check_profile_file(folder.write(
+    const Problems problems = check_profile_file(folder.file(
         "n.json", R"({"format": "trainyard.network/1", "name": "x", "latency": "3 MB"})"));
     REQUIRE_FALSE(problems.empty());
     CHECK(problems[0].pointer == "/latency");

@@ -2,6 +2,7 @@
 #include "sim/report/timeline/kineto.h"
 #include "sim/report/timeline/kineto_names.h"
 #include "tests/catch.h"
+#include "tests/support/folder.h"
 #include "tests/unit/report/small_outcome.h"
 
 #include <filesystem>
@@ -151,8 +152,8 @@ TEST_CASE("names with quotes and line breaks keep a trace readable")
 
 TEST_CASE("a name that ends in .gz is compressed")
 {
-    const auto folder = std::filesystem::temp_directory_path() / "trainyard-kineto-test";
-    std::filesystem::create_directories(folder);
+    const testing::Folder temporary;
+    const std::filesystem::path& folder = temporary.path();
     write_kineto_trace(folder / "t.json", recorded_outcome());
     write_kineto_trace(folder / "t.json.gz", recorded_outcome());
     const std::string plain = read_file(folder / "t.json");
@@ -160,7 +161,6 @@ TEST_CASE("a name that ends in .gz is compressed")
     CHECK(plain.front() == '{');
     CHECK(packed.substr(0, 2) == "\x1f\x8b");
     CHECK(packed.size() < plain.size() / 4);
-    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("elements in and out follow each collective's convention")

@@ -122,7 +122,7 @@ TEST_CASE("links without a rate or latency, or with bare numbers, are refused")
           Lines{"7:/links/2 \"latency\" is missing from link",
                 "7:/links/2/bandwidth 400 has no unit (write a bandwidth as text with its unit, as "
                 "in \"450 GB/s\")",
-                "8:/links/3/bandwidth \"0 B/s\" is too small (at least 1000000)",
-                "8:/links/3/latency \"m\" is not a unit of a time (units that work here: ps, ns, "
+                "8:/links/3/bandwidth \"0 B/s\" is too small (at least 1 MB/s)",
+                "8:/links/3/latency \"m\" is not a unit of time (units that work here: ps, ns, "
                 "us, ms, s, min, h, d)"});
 }
