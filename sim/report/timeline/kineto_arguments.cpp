@@ -49,8 +49,7 @@ void OpArguments::add_transfer(std::string& args, std::size_t index, const Label
     const OpRecord& record = outcome_->result->records[index];
     const std::vector<RankId> members = layout_.members(label.group, lane_of(record).rank);
     const std::string_view dtype = kineto_dtype(outcome_->job, label.collective, label.group);
-    const MessageElements elements = message_elements(
-        label.collective, record.bytes, static_cast<int>(members.size()), bytes_of_dtype(dtype));
+    const MessageElements elements = elements_of(index, label, static_cast<int>(members.size()));
     fmt::format_to(
         std::back_inserter(args),
         ", \"Collective name\": {}, \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group "
@@ -65,6 +64,29 @@ void OpArguments::add_transfer(std::string& args, std::size_t index, const Label
     if (record.last_arriver.valid())
         fmt::format_to(std::back_inserter(args), ", \"last_arriver\": {}",
                        outcome_->binding->lanes[record.last_arriver.value].rank.value);
+}
+
+// Of an exchange: what it sends and what it receives; both the same where it only does one, as
+// PyTorch has it.
+MessageElements OpArguments::elements_of(std::size_t index, const Label& label, int ranks) const
+{
+    const OpRecord& record = outcome_->result->records[index];
+    const int element = bytes_of_dtype(kineto_dtype(outcome_->job, label.collective, label.group));
+    const PlacedOp& at = placed_[index];
+    if (at.op == nullptr || at.op->kind != OpKind::exchange)
+        return message_elements(label.collective, record.bytes, ranks, element);
+    Bytes sent;
+    Bytes received;
+    for (std::size_t i = 0; i < at.op->part_count; ++i) {
+        const ExchangePart& part = at.block->parts[at.op->part_first + i];
+        (part.direction == Direction::send ? sent : received) +=
+            outcome_->plan->transfers[part.cost.value].bytes;
+    }
+    const auto elements = [&](Bytes bytes, Bytes otherwise) {
+        const Bytes counted = bytes.value() > 0 ? bytes : otherwise;
+        return counted.value() / static_cast<std::uint64_t>(element);
+    };
+    return {elements(sent, received), elements(received, sent)};
 }
 
 // The one part of a send or receive that is not batched with others.

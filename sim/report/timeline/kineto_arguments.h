@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sim/report/timeline/kineto_names.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/strategy/rank_layout.h"
 
@@ -22,6 +23,7 @@ private:
     const Lane& lane_of(const OpRecord& record) const;
     void add_place(std::string& args, const OpRecord& record, const Label& label) const;
     void add_transfer(std::string& args, std::size_t index, const Label& label) const;
+    MessageElements elements_of(std::size_t index, const Label& label, int ranks) const;
     const ExchangePart* single_part(std::size_t index) const;
     std::string_view collective_name(std::size_t index, const Label& label) const;
     void add_peers(std::string& args, std::size_t index) const;

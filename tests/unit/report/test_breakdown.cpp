@@ -61,6 +61,18 @@ TEST_CASE("exposed communication leaves out waiting and slowed compute")
     CHECK(exposed_communication(shares).value() == 5.0);
 }
 
+TEST_CASE("kinds that would show as 0.0 % in both columns are left out")
+{
+    TimeShares critical{};
+    TimeShares mean{};
+    critical[index_of(TimeKind::forward)] = mean[index_of(TimeKind::forward)] = Seconds(1);
+    critical[index_of(TimeKind::host)] = Seconds(0.0004);
+    mean[index_of(TimeKind::host)] = Seconds(0.0004);
+    mean[index_of(TimeKind::bubble)] = Seconds(0.1);
+    CHECK(visible_kinds(critical, mean) == std::vector{TimeKind::forward, TimeKind::bubble});
+    CHECK(share_of(TimeShares{}, TimeKind::forward) == 0.0);
+}
+
 TEST_CASE("every time kind has a title of its own and a name in files")
 {
     std::vector<std::string> seen;
