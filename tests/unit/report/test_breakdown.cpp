@@ -4,24 +4,13 @@
 using namespace trainyard;
 using namespace trainyard::test;
 
-namespace {
-
-double sum_of(const TimeShares& shares)
-{
-    double sum = 0;
-    for (const Seconds& part : shares)
-        sum += part.value();
-    return sum;
-}
-
-} // namespace
-
 TEST_CASE("the parts of a breakdown add up to the step, of one rank and of the mean")
 {
     const Outcome outcome = small_outcome();
     const double step = to_seconds(outcome.result->step_time).value();
-    CHECK_THAT(sum_of(shares_of(outcome.result->lanes[0])), WithinRel(step, 1e-12));
-    CHECK_THAT(sum_of(mean_shares(*outcome.result, *outcome.binding)), WithinRel(step, 1e-12));
+    CHECK_THAT(sum_of(shares_of(outcome.result->lanes[0])).value(), WithinRel(step, 1e-12));
+    CHECK_THAT(sum_of(mean_shares(*outcome.result, *outcome.binding)).value(),
+               WithinRel(step, 1e-12));
 }
 
 TEST_CASE("a lane counts in the mean as often as it stands for ranks")

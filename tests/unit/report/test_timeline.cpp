@@ -104,7 +104,8 @@ TEST_CASE("a collective whose members have not all arrived is shown as waiting f
         if (record.kind == OpKind::collective)
             record.start -= SimTime(1'000'000'000);
     outcome.result = std::make_shared<const StepResult>(std::move(result));
-    const auto& slices = make_timeline(outcome).lanes[0].rows[1].slices;
+    const Timeline timeline = make_timeline(outcome);
+    const auto& slices = timeline.lanes[0].rows[1].slices;
     REQUIRE(slices.size() == 2);
     CHECK(slices[0].kind == SliceKind::waiting);
     CHECK(slices[1].kind == SliceKind::dp);
@@ -122,7 +123,8 @@ TEST_CASE("sends and receives of several streams share one row without overlap")
             record.stream = other;
     outcome.plan = std::make_shared<const Plan>(std::move(plan));
     outcome.result = std::make_shared<const StepResult>(std::move(result));
-    const auto& rows = make_timeline(outcome).lanes[0].rows;
+    const Timeline timeline = make_timeline(outcome);
+    const auto& rows = timeline.lanes[0].rows;
     REQUIRE(rows.size() == 3);
     CHECK(rows[2].name == "pp");
     CHECK(rows[2].slices.size() == 4);
