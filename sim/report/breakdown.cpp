@@ -67,6 +67,30 @@ const std::array<TimeKind, time_kind_count>& time_kinds()
     return kinds;
 }
 
+Seconds sum_of(const TimeShares& shares)
+{
+    Seconds sum;
+    for (const Seconds& part : shares)
+        sum += part;
+    return sum;
+}
+
+double share_of(const TimeShares& shares, TimeKind kind)
+{
+    const Seconds sum = sum_of(shares);
+    return sum.value() > 0 ? shares[index_of(kind)] / sum : 0.0;
+}
+
+std::vector<TimeKind> visible_kinds(const TimeShares& critical, const TimeShares& mean)
+{
+    constexpr double visible = 0.0005;
+    std::vector<TimeKind> kinds;
+    for (const TimeKind kind : time_kinds())
+        if (share_of(critical, kind) >= visible || share_of(mean, kind) >= visible)
+            kinds.push_back(kind);
+    return kinds;
+}
+
 Seconds exposed_communication(const TimeShares& shares)
 {
     Seconds sum;

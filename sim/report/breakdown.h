@@ -32,6 +32,15 @@ std::string_view title_of(TimeKind kind);
 // All kinds in the order in which they are shown.
 const std::array<TimeKind, time_kind_count>& time_kinds();
 
+Seconds sum_of(const TimeShares& shares);
+
+// `kind` over the sum of all; 0 for an empty breakdown.
+double share_of(const TimeShares& shares, TimeKind kind);
+
+// Kinds that take at least 0.05 % of the critical rank's step or of the mean: fewer digits would
+// show them as nothing.
+std::vector<TimeKind> visible_kinds(const TimeShares& critical, const TimeShares& mean);
+
 // Exposed communication of all groups (data moves, nothing is computed).
 Seconds exposed_communication(const TimeShares& shares);
 

@@ -16,22 +16,13 @@ constexpr double bar_height = 34;
 constexpr double bar_gap = 12;
 constexpr double room_for_text = 46;
 
-Seconds sum_of(const TimeShares& shares)
-{
-    Seconds sum;
-    for (const Seconds& part : shares)
-        sum += part;
-    return sum;
-}
-
 std::string bar(const std::string& name, const TimeShares& shares, double y)
 {
-    const Seconds step = sum_of(shares);
     std::string out = svg_text({label_width - 8, y + 21, Anchor::end}, name);
     double x = label_width;
     for (const TimeKind kind : time_kinds()) {
         const Seconds part = shares[index_of(kind)];
-        const double share = step.value() > 0 ? part / step : 0.0;
+        const double share = share_of(shares, kind);
         const double length = share * (width - label_width);
         if (share <= 0)
             continue;
@@ -50,10 +41,8 @@ std::string bar(const std::string& name, const TimeShares& shares, double y)
 std::string breakdown_figure(const Summary& summary)
 {
     std::vector<LegendEntry> entries;
-    for (const TimeKind kind : time_kinds())
-        if (summary.critical[index_of(kind)].value() > 0 ||
-            summary.mean[index_of(kind)].value() > 0)
-            entries.push_back({css_class(kind), std::string(title_of(kind))});
+    for (const TimeKind kind : visible_kinds(summary.critical, summary.mean))
+        entries.push_back({css_class(kind), std::string(title_of(kind))});
     std::string body = bar(fmt::format("rank {}", summary.critical_rank), summary.critical, 2) +
                        bar("mean", summary.mean, 2 + bar_height + bar_gap);
     const double legend_top = 2 * (bar_height + bar_gap) + 4;

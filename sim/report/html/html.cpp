@@ -88,14 +88,23 @@ std::string section(std::string_view title, const std::string& body)
     return body.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, body);
 }
 
+// The whole step, and its beginning in detail when it has too many passes to read.
 std::string timeline_section(const Outcome& outcome)
 {
-    const Timeline timeline = make_timeline(outcome);
-    if (timeline.lanes.empty())
+    constexpr std::size_t readable_passes = 44;
+    const Timeline whole = make_timeline(outcome);
+    if (whole.lanes.empty())
         return "";
-    return section("One step", fmt::format("<p class=\"sub\">Numbers are micro-batches. Small "
-                                           "slices are merged; hover for details.</p>{}",
-                                           timeline_figure(timeline)));
+    std::string body = fmt::format("<p class=\"sub\">Numbers are micro-batches. Small slices are "
+                                   "merged; hover for details.</p>{}",
+                                   timeline_figure(whole));
+    if (const auto window = window_of_passes(whole, readable_passes)) {
+        TimelineOptions options;
+        options.window = window;
+        body += fmt::format("<h3>The first {} of it</h3>{}", to_display(window->length),
+                            timeline_figure(make_timeline(outcome, options)));
+    }
+    return section("One step", body);
 }
 
 std::string memory_section(const Outcome& outcome)

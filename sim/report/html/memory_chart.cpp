@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -23,15 +24,50 @@ constexpr double bar_gap = 6;
 constexpr double curve_height = 190;
 constexpr std::size_t most_curves = 4;
 
-// All kinds that any stage has, so that a kind has one colour.
+// The kinds with a colour of their own, largest first. The others share one.
 std::vector<std::string> kinds_of(const MemoryEstimate& memory)
 {
-    std::set<std::string> names;
+    constexpr std::size_t most = 7;
+    std::map<std::string, Bytes> largest;
     for (const StageMemory& stage : memory.stages)
         for (const auto& [name, bytes] : stage.kinds)
             if (bytes.value() > 0)
-                names.insert(name);
-    return {names.begin(), names.end()};
+                largest[name] = std::max(largest[name], bytes);
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : largest)
+        names.push_back(name);
+    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+        return largest[a] > largest[b];
+    });
+    if (names.size() > most + 1)
+        names.resize(most);
+    return names;
+}
+
+struct Part {
+    std::string title;
+    Bytes bytes;
+};
+
+// What a stage holds of each of `kinds`, and of all others together.
+std::vector<Part> parts_of(const StageMemory& stage, const std::vector<std::string>& kinds)
+{
+    std::vector<Part> parts;
+    for (const std::string& kind : kinds) {
+        const auto found = stage.kinds.find(kind);
+        parts.push_back({kind, found == stage.kinds.end() ? Bytes(0) : found->second});
+    }
+    Part others{"others", Bytes(0)};
+    std::string names;
+    for (const auto& [name, bytes] : stage.kinds)
+        if (bytes.value() > 0 && std::find(kinds.begin(), kinds.end(), name) == kinds.end()) {
+            others.bytes += bytes;
+            names += fmt::format("{}{} {}", names.empty() ? " (" : ", ", name, to_display(bytes));
+        }
+    if (!names.empty())
+        others.title += names + ")";
+    parts.push_back(std::move(others));
+    return parts;
 }
 
 double pixels(Bytes bytes, Bytes full)
@@ -45,13 +81,13 @@ std::string stage_bar(const StageMemory& stage, std::size_t index,
     std::string out =
         svg_text({label_width - 8, y + 14, Anchor::end}, fmt::format("stage {}", index));
     double x = label_width;
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-        const auto found = stage.kinds.find(kinds[k]);
-        if (found == stage.kinds.end() || found->second.value() == 0)
+    const std::vector<Part> parts = parts_of(stage, kinds);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        if (parts[k].bytes.value() == 0)
             continue;
-        const double length = pixels(found->second, full);
+        const double length = pixels(parts[k].bytes, full);
         out += svg_rect({x, y, length, bar_height}, series_class(k),
-                        fmt::format("{}: {}", kinds[k], to_display(found->second)));
+                        fmt::format("{}: {}", parts[k].title, to_display(parts[k].bytes)));
         x += length;
     }
     return out + svg_text({x + 8, y + 14}, to_display(stage.total()));
@@ -143,6 +179,11 @@ std::string memory_figure(const MemoryEstimate& memory)
     std::vector<LegendEntry> entries;
     for (std::size_t k = 0; k < kinds.size(); ++k)
         entries.push_back({series_class(k), kinds[k]});
+    const auto has_others = [&](const StageMemory& stage) {
+        return parts_of(stage, kinds).back().bytes.value() > 0;
+    };
+    if (std::any_of(memory.stages.begin(), memory.stages.end(), has_others))
+        entries.push_back({series_class(kinds.size()), "others"});
     const Legend legend = svg_legend(entries, label_width, y + 8, width - label_width);
     return svg_figure(width, y + 8 + legend.height, "peak memory by stage", body + legend.body);
 }

@@ -32,7 +32,7 @@ h1{font-size:24px;line-height:1.25;margin:0}
 h2{font-size:17px;margin:36px 0 10px;padding-bottom:5px;border-bottom:1px solid var(--line)}
 h3{font-size:14px;margin:20px 0 6px}
 p{margin:6px 0}
-.sub{color:var(--muted);margin:4px 0 0}
+.sub{color:var(--muted);margin:4px 0 8px}
 .cards{display:grid;grid-template-columns:repeat(4,1fr);gap:12px;margin-top:22px}
 @media (max-width:900px){.cards{grid-template-columns:repeat(2,1fr)}}
 .card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 14px}

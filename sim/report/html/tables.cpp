@@ -63,19 +63,6 @@ std::string swatch(TimeKind kind)
                        svg_rect({0, 0, 12, 12}, css_class(kind)));
 }
 
-std::string share_text(Seconds part, Seconds step)
-{
-    return percent(step.value() > 0 ? part / step : 0.0);
-}
-
-Seconds sum_of(const TimeShares& shares)
-{
-    Seconds sum;
-    for (const Seconds& part : shares)
-        sum += part;
-    return sum;
-}
-
 std::string links_table(const Summary& summary)
 {
     HtmlTable table(
@@ -114,16 +101,12 @@ std::string breakdown_table(const Summary& summary)
                      {""},
                      {"mean of all ranks"},
                      {""}});
-    const Seconds critical_step = sum_of(summary.critical);
-    const Seconds mean_step = sum_of(summary.mean);
-    for (const TimeKind kind : time_kinds()) {
-        const Seconds critical = summary.critical[index_of(kind)];
-        const Seconds mean = summary.mean[index_of(kind)];
-        if (critical.value() > 0 || mean.value() > 0)
-            table.add({swatch(kind) + std::string(title_of(kind)), to_display(critical),
-                       share_text(critical, critical_step), to_display(mean),
-                       share_text(mean, mean_step)});
-    }
+    for (const TimeKind kind : visible_kinds(summary.critical, summary.mean))
+        table.add({swatch(kind) + std::string(title_of(kind)),
+                   to_display(summary.critical[index_of(kind)]),
+                   percent(share_of(summary.critical, kind)),
+                   to_display(summary.mean[index_of(kind)]),
+                   percent(share_of(summary.mean, kind))});
     return table.html();
 }
 

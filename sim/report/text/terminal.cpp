@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t collectives_shown = 6;
 constexpr std::size_t stages_shown = 8;
 constexpr std::size_t warnings_shown = 5;
-constexpr double share_worth_a_line = 0.0005;
 
 std::string coloured(const Paint& paint, TimeKind kind, std::string_view text)
 {
@@ -48,14 +47,6 @@ std::string bar(double share, std::size_t cells)
     const auto eighths = static_cast<std::size_t>(
         std::lround(std::clamp(share, 0.0, 1.0) * 8 * static_cast<double>(cells)));
     return repeated("█", eighths / 8) + std::string(part[eighths % 8]);
-}
-
-double share_of_step(Seconds time, const TimeShares& shares)
-{
-    Seconds step;
-    for (const Seconds& part : shares)
-        step += part;
-    return step.value() > 0 ? time / step : 0.0;
 }
 
 std::string memory_verdict(const Outcome& outcome, const Summary& summary, const Paint& paint)
@@ -109,13 +100,11 @@ std::string breakdown(const Summary& summary, const Paint& paint)
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
     table.add({paint.dim("of the step"), paint.dim(fmt::format("rank {}", summary.critical_rank)),
                "", paint.dim("mean"), "", ""});
-    for (const TimeKind kind : time_kinds()) {
+    for (const TimeKind kind : visible_kinds(summary.critical, summary.mean)) {
         const Seconds critical = summary.critical[index_of(kind)];
         const Seconds mean = summary.mean[index_of(kind)];
-        const double critical_share = share_of_step(critical, summary.critical);
-        const double mean_share = share_of_step(mean, summary.mean);
-        if (std::max(critical_share, mean_share) < share_worth_a_line)
-            continue;
+        const double critical_share = share_of(summary.critical, kind);
+        const double mean_share = share_of(summary.mean, kind);
         table.add({std::string(title_of(kind)), to_display(critical), percent(critical_share),
                    to_display(mean), percent(mean_share),
                    coloured(paint, kind, bar(critical_share, 30))});
@@ -178,26 +167,32 @@ std::string network(const Summary& summary, const Paint& paint)
                            to_display(summary.node_latency), to_display(summary.node_bandwidth));
     std::string cluster;
     for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
-        const bool timed = row.collective == CollectiveKind::barrier;
-        if (timed || row.collective == CollectiveKind::all_reduce ||
-            row.collective == CollectiveKind::broadcast)
+        if (row.collective == CollectiveKind::barrier)
+            cluster += fmt::format(" (bus bandwidth), barrier {}", to_display(row.time));
+        else if (row.collective == CollectiveKind::all_reduce ||
+                 row.collective == CollectiveKind::broadcast)
             cluster += fmt::format("{}{} {}", cluster.empty() ? "" : ", ", title_of(row.collective),
-                                   timed ? to_display(row.time) : to_display(row.bus_bandwidth));
+                                   to_display(row.bus_bandwidth));
     }
     if (!cluster.empty())
-        out += fmt::format("  {} {}\n", paint.dim("all ranks, 1 GiB, bus bandwidth:"), cluster);
+        out += fmt::format("  {} {}\n", paint.dim("all ranks, 1 GiB:"), cluster);
     return out;
 }
 
-std::string memory_kinds(const StageMemory& stage)
+// The largest kinds that fit into `width`.
+std::string memory_kinds(const StageMemory& stage, std::size_t width)
 {
     std::vector<std::pair<std::string, Bytes>> kinds(stage.kinds.begin(), stage.kinds.end());
     std::stable_sort(kinds.begin(), kinds.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string out;
-    for (const auto& [name, bytes] : kinds)
-        if (bytes.value() > 0)
-            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, to_display(bytes));
+    for (const auto& [name, bytes] : kinds) {
+        const std::string more =
+            fmt::format("{}{} {}", out.empty() ? "" : ", ", name, to_display(bytes));
+        if (bytes.value() == 0 || text_width(out) + text_width(more) > width)
+            break;
+        out += more;
+    }
     return out;
 }
 
@@ -227,7 +222,7 @@ std::string memory(const Outcome& outcome, const Paint& paint, std::size_t width
         const std::size_t rest = 12 - std::min<std::size_t>(12, text_width(filled));
         table.add({fmt::format("stage {}", i), to_display(stage.total()),
                    (share > 1 ? paint.alarm(filled) : filled) + paint.dim(repeated("░", rest)),
-                   shortened(memory_kinds(stage), width - 40)});
+                   memory_kinds(stage, width - 40)});
     }
     std::string out =
         paint.bold("Memory") +

@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/timeline/kineto_arguments.h"
 #include "sim/report/timeline/kineto_names.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/strategy/rank_layout.h"
@@ -21,18 +22,6 @@ namespace {
 constexpr int host_thread = 0;
 constexpr int step_thread = 1000;
 
-std::string json_text(std::string_view text)
-{
-    return to_text(Json(text), JsonStyle::compact);
-}
-
-// Microseconds with all picoseconds: 1234567 ps is "1.234567".
-std::string microseconds(SimTime time)
-{
-    const std::int64_t ps = std::max<std::int64_t>(time.value(), 0);
-    return fmt::format("{}.{:06}", ps / 1'000'000, ps % 1'000'000);
-}
-
 // Writes events one after the other, straight into the text.
 class TraceWriter {
 public:
@@ -41,7 +30,8 @@ public:
           program_(outcome.plan->program),
           records_(outcome.result->records),
           layout_(outcome.job),
-          placed_(place_records(*outcome.plan, *outcome.binding, records_))
+          placed_(place_records(*outcome.plan, *outcome.binding, records_)),
+          arguments_(outcome, placed_)
     {
         for (std::size_t i = 0; i < records_.size(); ++i)
             if (!options.rank || lane_of(records_[i]).rank == *options.rank)
@@ -114,7 +104,7 @@ private:
             for (const GroupSlotInfo& slot : program_.groups) {
                 const auto members =
                     layout_.members(slot.kind, outcome_.binding->lanes[lane.value].rank);
-                const std::string name = group_name(slot.kind, members);
+                const std::string name = kineto_group_name(slot.kind, members);
                 if (members.size() < 2 || !seen.insert(name).second)
                     continue;
                 fmt::format_to(std::back_inserter(out_),
@@ -124,11 +114,6 @@ private:
                                json_text(to_name(slot.kind)), members.size(),
                                json_text(kineto_rank_list(members)));
             }
-    }
-
-    static std::string group_name(GroupKind kind, const std::vector<RankId>& members)
-    {
-        return fmt::format("{}_{}", to_name(kind), members.front().value);
     }
 
     void write_names(LaneId id, std::size_t order)
@@ -188,21 +173,12 @@ private:
         const std::uint32_t rank = lane_of(record).rank.value;
         if (record.stream == host_stream)
             return; // with the launches, which share its thread
-        std::string args =
-            fmt::format("\"stream\": {}, \"device\": {}, \"correlation\": {}, \"External id\": {}",
-                        record.stream.value,
-                        rank % static_cast<std::uint32_t>(std::max(outcome_.job.gpus_per_node, 1)),
-                        index + 1, index + 1);
-        add_place(args, record, label);
-        if (record.kind == OpKind::collective || record.kind == OpKind::exchange)
-            add_transfer(args, index, label);
-        if (record.kind == OpKind::compute)
-            add_flops(args, index);
         event("{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": {}, \"pid\": {}, \"tid\": {}, \"ts\": "
               "{}, \"dur\": {}, \"args\": {{{}}}}}",
               record.kind == OpKind::copy ? "gpu_memcpy" : "kernel",
               json_text(name_of(record, label)), rank, record.stream.value,
-              microseconds(record.start), microseconds(record.end - record.start), args);
+              microseconds(record.start), microseconds(record.end - record.start),
+              arguments_.of(index));
     }
 
     std::string name_of(const OpRecord& record, const Label& label) const
@@ -215,81 +191,6 @@ private:
             return fmt::format("gloo:{} ({})", kineto_collective_name(label.collective),
                                label.name);
         return fmt::format("{} ({})", nccl_kernel_name(label.collective), label.name);
-    }
-
-    static void add_place(std::string& args, const OpRecord& record, const Label& label)
-    {
-        fmt::format_to(std::back_inserter(args), ", \"phase\": {}, \"step\": {}",
-                       json_text(to_name(label.phase)), record.step);
-        if (record.micro_batch != BlockUse::no_index)
-            fmt::format_to(std::back_inserter(args), ", \"micro_batch\": {}", record.micro_batch);
-        if (record.layer != BlockUse::no_index)
-            fmt::format_to(std::back_inserter(args), ", \"layer\": {}", record.layer);
-    }
-
-    void add_transfer(std::string& args, std::size_t index, const Label& label) const
-    {
-        const OpRecord& record = records_[index];
-        const std::vector<RankId> members = layout_.members(label.group, lane_of(record).rank);
-        const std::string_view dtype = kineto_dtype(outcome_.job, label.collective, label.group);
-        const MessageElements elements =
-            message_elements(label.collective, record.bytes, static_cast<int>(members.size()),
-                             bytes_of_dtype(dtype));
-        fmt::format_to(
-            std::back_inserter(args),
-            ", \"Collective name\": {}, \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group "
-            "size\": {}, \"dtype\": {}, \"In split size\": \"[]\", \"Out split size\": \"[]\", "
-            "\"Process Group Name\": {}, \"Process Group Description\": {}, \"Process Group "
-            "Ranks\": {}, \"Rank\": {}, \"transfer_start_us\": {}",
-            json_text(collective_name(index, label)), elements.in, elements.out, members.size(),
-            json_text(dtype), json_text(group_name(label.group, members)),
-            json_text(to_name(label.group)), json_text(kineto_rank_list(members)),
-            lane_of(record).rank.value, microseconds(record.transfer_start));
-        add_peers(args, index);
-        if (record.last_arriver.valid())
-            fmt::format_to(std::back_inserter(args), ", \"last_arriver\": {}",
-                           outcome_.binding->lanes[record.last_arriver.value].rank.value);
-    }
-
-    // The one part of a send or receive that is not batched with others.
-    const ExchangePart* single_part(std::size_t index) const
-    {
-        const PlacedOp& at = placed_[index];
-        if (at.op == nullptr || at.op->kind != OpKind::exchange || at.op->part_count != 1)
-            return nullptr;
-        return &at.block->parts[at.op->part_first];
-    }
-
-    std::string_view collective_name(std::size_t index, const Label& label) const
-    {
-        const ExchangePart* part = single_part(index);
-        if (part == nullptr)
-            return kineto_collective_name(label.collective);
-        return part->direction == Direction::send ? "send" : "recv";
-    }
-
-    void add_peers(std::string& args, std::size_t index) const
-    {
-        const ExchangePart* part = single_part(index);
-        if (part == nullptr)
-            return;
-        const Lane& lane = lane_of(records_[index]);
-        const LaneId peer = lane.peers[part->peer.value].lane;
-        if (peer.valid())
-            fmt::format_to(std::back_inserter(args), ", \"{}\": {}",
-                           part->direction == Direction::send ? "Dst Rank" : "Src Rank",
-                           outcome_.binding->lanes[peer.value].rank.value);
-    }
-
-    void add_flops(std::string& args, std::size_t index) const
-    {
-        const PlacedOp& at = placed_[index];
-        if (at.op == nullptr || !at.op->cost.valid() ||
-            at.op->cost.value >= outcome_.plan->compute.size())
-            return;
-        const Flops flops = hardware_flops(outcome_.plan->compute[at.op->cost.value].kernels);
-        if (flops.value() > 0)
-            fmt::format_to(std::back_inserter(args), ", \"flops\": {:.0f}", flops.value());
     }
 
     // The host's thread: its own work, and the launch of every device op, cut where the next
@@ -372,6 +273,7 @@ private:
     const std::vector<OpRecord>& records_;
     RankLayout layout_;
     std::vector<PlacedOp> placed_;
+    OpArguments arguments_;
     std::vector<std::size_t> chosen_;
     std::string out_;
     bool first_ = true;

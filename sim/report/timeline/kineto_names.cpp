@@ -1,6 +1,10 @@
 #include "sim/report/timeline/kineto_names.h"
 
+#include "sim/base/json.h"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace trainyard {
 
@@ -84,6 +88,22 @@ MessageElements message_elements(CollectiveKind kind, Bytes bytes, int ranks, in
     default:
         return {whole, whole};
     }
+}
+
+std::string json_text(std::string_view text)
+{
+    return to_text(Json(text), JsonStyle::compact);
+}
+
+std::string microseconds(SimTime time)
+{
+    const std::int64_t ps = std::max<std::int64_t>(time.value(), 0);
+    return fmt::format("{}.{:06}", ps / 1'000'000, ps % 1'000'000);
+}
+
+std::string kineto_group_name(GroupKind kind, const std::vector<RankId>& members)
+{
+    return fmt::format("{}_{}", to_name(kind), members.front().value);
 }
 
 std::string kineto_rank_list(const std::vector<RankId>& ranks)

@@ -31,6 +31,15 @@ struct MessageElements {
 };
 MessageElements message_elements(CollectiveKind kind, Bytes bytes, int ranks, int element_bytes);
 
+// Text as a JSON string, quotes included.
+std::string json_text(std::string_view text);
+
+// Microseconds with all picoseconds: 1234567 ps is "1.234567".
+std::string microseconds(SimTime time);
+
+// "dp_16": argument `Process Group Name`, the same on all members.
+std::string kineto_group_name(GroupKind kind, const std::vector<RankId>& members);
+
 // "[0, 1, 2]"; beyond 30 ranks the middle is left out, as PyTorch does.
 std::string kineto_rank_list(const std::vector<RankId>& ranks);
 

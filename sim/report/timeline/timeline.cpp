@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -67,47 +68,90 @@ SliceKind kind_of(const OpRecord& record, const Label& label)
     return kind_of_phase(label.phase);
 }
 
-void add_slices(std::vector<Slice>& slices, const OpRecord& record, const Label& label)
+// The part of `slice` inside the window, if any.
+void add_inside(std::vector<Slice>& slices, Slice slice, SimTime from, SimTime to)
 {
-    Slice slice{record.start,
-                record.end,
-                record.end - record.start,
-                kind_of(record, label),
-                record.micro_batch,
-                label.name,
-                1};
-    if (is_transfer(record.kind) && record.transfer_start > record.start) {
-        Slice wait = slice;
-        wait.kind = SliceKind::waiting;
-        wait.end = std::min(record.transfer_start, record.end);
-        wait.busy = wait.end - wait.start;
-        slices.push_back(wait);
-        slice.start = wait.end;
-        slice.busy = slice.end - slice.start;
-    }
-    if (slice.end > slice.start)
+    slice.start = std::max(slice.start, from);
+    slice.end = std::min(slice.end, to);
+    slice.busy = slice.end - slice.start;
+    if (slice.busy > SimTime(0))
         slices.push_back(std::move(slice));
 }
 
-bool shown(StreamKind kind)
+// Time of a step, as records have it.
+struct Span {
+    SimTime start;
+    SimTime end;
+};
+
+void add_slices(std::vector<Slice>& slices, const OpRecord& record, const Label& label,
+                const Span& shown)
 {
-    return kind != StreamKind::host;
+    Slice slice{record.start,       record.end, {}, kind_of(record, label),
+                record.micro_batch, label.name, 1};
+    if (is_transfer(record.kind)) {
+        Slice wait = slice;
+        wait.kind = SliceKind::waiting;
+        wait.end = std::min(record.transfer_start, record.end);
+        if (record.kind == OpKind::collective)
+            add_inside(slices, wait, shown.start, shown.end);
+        slice.start = std::max(slice.start, wait.end);
+    }
+    add_inside(slices, std::move(slice), shown.start, shown.end);
 }
 
+// Rows that share a picture's line: by lane and stream, all exchanges of a lane on the first of
+// their streams.
 using Rows = std::map<std::pair<LaneId, StreamId>, std::vector<Slice>>;
 
-Rows rows_of(const Outcome& outcome, std::uint16_t step)
+std::set<StreamId> exchange_streams(const std::vector<OpRecord>& records)
+{
+    std::set<StreamId> streams;
+    for (const OpRecord& record : records)
+        if (record.kind == OpKind::exchange)
+            streams.insert(record.stream);
+    return streams;
+}
+
+// Later slices give way to earlier ones.
+void remove_overlap(std::vector<Slice>& slices)
+{
+    SimTime free;
+    for (Slice& slice : slices) {
+        slice.start = std::min(std::max(slice.start, free), slice.end);
+        slice.busy = slice.end - slice.start;
+        free = slice.end;
+    }
+    std::erase_if(slices, [](const Slice& slice) { return slice.busy == SimTime(0); });
+}
+
+Rows rows_of(const Outcome& outcome, std::uint16_t step, const Span& shown)
 {
     Rows rows;
     const Program& program = outcome.plan->program;
-    for (const OpRecord& record : outcome.result->records)
-        if (record.step == step && shown(program.streams[record.stream.value].kind))
-            add_slices(rows[{record.lane, record.stream}], record,
-                       program.labels[record.label.value]);
-    for (auto& [key, slices] : rows)
-        std::stable_sort(slices.begin(), slices.end(),
-                         [](const Slice& a, const Slice& b) { return a.start < b.start; });
+    const std::set<StreamId> exchanges = exchange_streams(outcome.result->records);
+    for (const OpRecord& record : outcome.result->records) {
+        if (record.step != step || record.stream == host_stream)
+            continue;
+        const bool exchange = exchanges.contains(record.stream);
+        add_slices(rows[{record.lane, exchange ? *exchanges.begin() : record.stream}], record,
+                   program.labels[record.label.value], shown);
+    }
+    for (auto& [key, slices] : rows) {
+        std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+            return std::pair(a.start, a.end) < std::pair(b.start, b.end);
+        });
+        remove_overlap(slices);
+    }
     return rows;
+}
+
+std::string row_name(const Outcome& outcome, StreamId stream)
+{
+    const std::set<StreamId> exchanges = exchange_streams(outcome.result->records);
+    if (exchanges.size() > 1 && stream == *exchanges.begin())
+        return "pp";
+    return outcome.plan->program.streams[stream.value].name;
 }
 
 // By stage; evenly spaced ones when there are too many.
@@ -128,13 +172,18 @@ std::vector<LaneId> lanes_of(const Rows& rows, const Binding& binding, std::size
     return chosen;
 }
 
-void join(Slice& slice, const Slice& next)
+Span span_of(const std::vector<OpRecord>& records, std::uint16_t step)
 {
-    slice.end = std::max(slice.end, next.end);
-    slice.busy += next.busy;
-    slice.ops += next.ops;
-    if (slice.micro_batch != next.micro_batch)
-        slice.micro_batch = BlockUse::no_index;
+    std::optional<Span> span;
+    for (const OpRecord& record : records) {
+        if (record.step != step || record.stream == host_stream)
+            continue;
+        if (!span)
+            span = Span{record.start, record.end};
+        span->start = std::min(span->start, record.start);
+        span->end = std::max(span->end, record.end);
+    }
+    return span.value_or(Span{});
 }
 
 Timeline build(const Outcome& outcome, const Rows& rows, const TimelineOptions& options,
@@ -153,7 +202,9 @@ Timeline build(const Outcome& outcome, const Rows& rows, const TimelineOptions& 
              row != rows.end() && row->first.first == id; ++row)
         {
             const Stream& stream = program.streams[row->first.second.value];
-            shown_lane.rows.push_back({stream.name, stream.kind, merged(row->second, resolution)});
+            if (!row->second.empty() || stream.kind == StreamKind::compute)
+                shown_lane.rows.push_back({row_name(outcome, row->first.second), stream.kind,
+                                           merged(row->second, resolution)});
         }
         timeline.lanes.push_back(std::move(shown_lane));
     }
@@ -179,43 +230,6 @@ std::size_t Timeline::slice_count() const
     return count;
 }
 
-std::vector<Slice> merged(const std::vector<Slice>& slices, SimTime resolution)
-{
-    std::vector<Slice> alike;
-    for (const Slice& slice : slices) {
-        if (!alike.empty() && alike.back().kind == slice.kind &&
-            alike.back().micro_batch == slice.micro_batch &&
-            slice.start - alike.back().end <= resolution)
-            join(alike.back(), slice);
-        else
-            alike.push_back(slice);
-    }
-    std::vector<Slice> out;
-    SimTime longest; // of the short slices that the last one of `out` is made of; 0: it is long
-    for (const Slice& slice : alike) {
-        const SimTime length = slice.end - slice.start;
-        if (length >= resolution) {
-            out.push_back(slice);
-            longest = SimTime(0);
-            continue;
-        }
-        const bool joins = longest > SimTime(0) && slice.start - out.back().end <= resolution &&
-                           out.back().end - out.back().start < resolution;
-        if (!joins) {
-            out.push_back(slice);
-            longest = length;
-            continue;
-        }
-        join(out.back(), slice);
-        if (length > longest) {
-            longest = length;
-            out.back().kind = slice.kind;
-            out.back().title = slice.title;
-        }
-    }
-    return out;
-}
-
 Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options)
 {
     const std::vector<OpRecord>& records = outcome.result->records;
@@ -224,25 +238,40 @@ Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options)
     std::uint16_t step = 0;
     for (const OpRecord& record : records)
         step = std::max(step, record.step);
-    const Rows rows = rows_of(outcome, step);
-    SimTime start = records.front().end;
-    SimTime end;
-    for (const auto& [key, slices] : rows)
-        for (const Slice& slice : slices) {
-            start = std::min(start, slice.start);
-            end = std::max(end, slice.end);
-        }
-    if (end <= start)
+    Span shown = span_of(records, step);
+    if (options.window) {
+        shown.start += options.window->from;
+        shown.end = std::min(shown.end, shown.start + options.window->length);
+    }
+    if (shown.end <= shown.start)
         return {};
-    SimTime resolution = (end - start) / first_resolution;
+    const Rows rows = rows_of(outcome, step, shown);
+    SimTime resolution = (shown.end - shown.start) / first_resolution;
     Timeline timeline = build(outcome, rows, options, resolution);
-    while (timeline.slice_count() > options.max_slices && resolution < end - start) {
+    while (timeline.slice_count() > options.max_slices && resolution < shown.end - shown.start) {
         resolution = std::max(resolution * 2, SimTime(1));
         timeline = build(outcome, rows, options, resolution);
     }
-    timeline.start = start;
-    timeline.end = end;
+    timeline.start = shown.start;
+    timeline.end = shown.end;
     return timeline;
+}
+
+std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes)
+{
+    std::size_t most = 0;
+    for (const TimelineLane& lane : whole.lanes)
+        for (const TimelineRow& row : lane.rows)
+            if (row.kind == StreamKind::compute)
+                most = std::max(most, static_cast<std::size_t>(std::count_if(
+                                          row.slices.begin(), row.slices.end(), [](const Slice& s) {
+                                              return s.micro_batch != BlockUse::no_index;
+                                          })));
+    if (most <= passes)
+        return std::nullopt;
+    const std::int64_t span = (whole.end - whole.start).value();
+    return TimelineWindow{SimTime(0), SimTime(span / static_cast<std::int64_t>(most) *
+                                              static_cast<std::int64_t>(passes))};
 }
 
 } // namespace trainyard

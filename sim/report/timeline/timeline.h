@@ -59,18 +59,34 @@ struct Timeline {
     std::size_t slice_count() const;
 };
 
+// Part of a step, from its beginning.
+struct TimelineWindow {
+    SimTime from;
+    SimTime length;
+
+    bool operator==(const TimelineWindow&) const = default;
+};
+
 struct TimelineOptions {
     std::size_t max_lanes = 16;
     std::size_t max_slices = 6000; // the resolution is made coarser until they suffice
+    std::optional<TimelineWindow> window = {};
 };
 
-// The last recorded step. Compute streams, and communication and copy streams that did anything.
+// The last recorded step: compute streams, and communication and copy streams that did anything.
+// All sends and receives of a lane share a row, without the time that they wait for each other.
 // Empty without records.
 Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options = {});
 
-// Slices of one kind and micro-batch at most `resolution` apart become one; what is still shorter
-// than that is gathered into slices about as long, coloured as their longest part. Requires order
-// in time.
+// The beginning of the step, long enough for `passes` passes of a micro-batch; none when the whole
+// step has no more than that.
+std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes);
+
+// Slices of one kind and micro-batch at most `resolution` apart become one. Passes stay whole:
+// parts of one micro-batch's forward, or of its backward with its recomputation, are joined where
+// they are too short to be told apart. What is still shorter than `resolution` is gathered into
+// slices about as long. What is made of several kinds is shown as the one that takes longest.
+// Requires order in time.
 std::vector<Slice> merged(const std::vector<Slice>& slices, SimTime resolution);
 
 } // namespace trainyard

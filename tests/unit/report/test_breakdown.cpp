@@ -4,24 +4,13 @@
 using namespace trainyard;
 using namespace trainyard::test;
 
-namespace {
-
-double sum_of(const TimeShares& shares)
-{
-    double sum = 0;
-    for (const Seconds& part : shares)
-        sum += part.value();
-    return sum;
-}
-
-} // namespace
-
 TEST_CASE("the parts of a breakdown add up to the step, of one rank and of the mean")
 {
     const Outcome outcome = small_outcome();
     const double step = to_seconds(outcome.result->step_time).value();
-    CHECK_THAT(sum_of(shares_of(outcome.result->lanes[0])), WithinRel(step, 1e-12));
-    CHECK_THAT(sum_of(mean_shares(*outcome.result, *outcome.binding)), WithinRel(step, 1e-12));
+    CHECK_THAT(sum_of(shares_of(outcome.result->lanes[0])).value(), WithinRel(step, 1e-12));
+    CHECK_THAT(sum_of(mean_shares(*outcome.result, *outcome.binding)).value(),
+               WithinRel(step, 1e-12));
 }
 
 TEST_CASE("a lane counts in the mean as often as it stands for ranks")
@@ -59,6 +48,18 @@ TEST_CASE("exposed communication leaves out waiting and slowed compute")
         shares[index_of(kind)] = Seconds(1);
     // tp, cp, ep, dp, pp.
     CHECK(exposed_communication(shares).value() == 5.0);
+}
+
+TEST_CASE("kinds that would show as 0.0 % in both columns are left out")
+{
+    TimeShares critical{};
+    TimeShares mean{};
+    critical[index_of(TimeKind::forward)] = mean[index_of(TimeKind::forward)] = Seconds(1);
+    critical[index_of(TimeKind::host)] = Seconds(0.0004);
+    mean[index_of(TimeKind::host)] = Seconds(0.0004);
+    mean[index_of(TimeKind::bubble)] = Seconds(0.1);
+    CHECK(visible_kinds(critical, mean) == std::vector{TimeKind::forward, TimeKind::bubble});
+    CHECK(share_of(TimeShares{}, TimeKind::forward) == 0.0);
 }
 
 TEST_CASE("every time kind has a title of its own and a name in files")

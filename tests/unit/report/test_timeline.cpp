@@ -1,4 +1,5 @@
 #include "sim/base/random.h"
+#include "sim/program/builder.h"
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/timeline/timeline.h"
 #include "tests/catch.h"
@@ -19,7 +20,7 @@ Slice slice(std::int64_t start, std::int64_t end, SliceKind kind = SliceKind::fo
 
 TEST_CASE("slices of one kind and micro-batch with small gaps become one that knows its busy time")
 {
-    const auto out = merged({slice(0, 100), slice(105, 200), slice(230, 300)}, SimTime(10));
+    const auto out = merged({slice(0, 100), slice(105, 200), slice(250, 300)}, SimTime(10));
     REQUIRE(out.size() == 2);
     CHECK(out[0].start == SimTime(0));
     CHECK(out[0].end == SimTime(200));
@@ -32,6 +33,21 @@ TEST_CASE("another micro-batch or another kind starts a new slice")
 {
     CHECK(merged({slice(0, 100), slice(100, 200, SliceKind::forward, 1)}, SimTime(10)).size() == 2);
     CHECK(merged({slice(0, 100), slice(100, 200, SliceKind::backward)}, SimTime(10)).size() == 2);
+}
+
+TEST_CASE("a backward pass with short pieces of recomputation is shown as one backward")
+{
+    std::vector<Slice> layers;
+    for (std::int64_t i = 0; i < 10; ++i) {
+        layers.push_back(slice(30 * i, 30 * i + 10, SliceKind::recompute));
+        layers.push_back(slice(30 * i + 10, 30 * i + 30, SliceKind::backward));
+    }
+    const auto out = merged(layers, SimTime(10));
+    REQUIRE(out.size() == 1);
+    CHECK(out[0].kind == SliceKind::backward);
+    CHECK(out[0].ops == 20);
+    // Finer, the pieces are seen.
+    CHECK(merged(layers, SimTime(1)).size() == 20);
 }
 
 TEST_CASE("merging keeps order, busy time and the number of ops, and bounds the slices")
@@ -74,11 +90,65 @@ TEST_CASE("a timeline shows each recorded lane's streams, waiting apart from mov
     CHECK(rows[0].name == "compute");
     CHECK(rows[0].slices.size() == 5); // two forwards, two backwards, the update
     CHECK(rows[0].slices[1].micro_batch == 1);
-    // Two sends; two receives that first wait.
-    std::size_t waits = 0;
+    // Two sends and two receives, which wait for nobody in a picture.
+    CHECK(rows[2].slices.size() == 4);
     for (const Slice& slice : rows[2].slices)
-        waits += slice.kind == SliceKind::waiting ? 1 : 0;
-    CHECK(waits == 2);
+        CHECK(slice.kind == SliceKind::pp);
+}
+
+TEST_CASE("a collective whose members have not all arrived is shown as waiting first")
+{
+    Outcome outcome = recorded_outcome();
+    StepResult result = *outcome.result;
+    for (OpRecord& record : result.records)
+        if (record.kind == OpKind::collective)
+            record.start -= SimTime(1'000'000'000);
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    const Timeline timeline = make_timeline(outcome);
+    const auto& slices = timeline.lanes[0].rows[1].slices;
+    REQUIRE(slices.size() == 2);
+    CHECK(slices[0].kind == SliceKind::waiting);
+    CHECK(slices[1].kind == SliceKind::dp);
+    CHECK(slices[0].end == slices[1].start);
+}
+
+TEST_CASE("sends and receives of several streams share one row without overlap")
+{
+    Outcome outcome = recorded_outcome();
+    Plan plan = *outcome.plan;
+    const StreamId other = add_stream(plan.program, {"second", StreamKind::communication});
+    StepResult result = *outcome.result;
+    for (OpRecord& record : result.records)
+        if (record.kind == OpKind::exchange && record.micro_batch == 1)
+            record.stream = other;
+    outcome.plan = std::make_shared<const Plan>(std::move(plan));
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    const Timeline timeline = make_timeline(outcome);
+    const auto& rows = timeline.lanes[0].rows;
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[2].name == "pp");
+    CHECK(rows[2].slices.size() == 4);
+    for (std::size_t i = 1; i < rows[2].slices.size(); ++i)
+        CHECK(rows[2].slices[i - 1].end <= rows[2].slices[i].start);
+}
+
+TEST_CASE("a window shows its part of the step and nothing else")
+{
+    TimelineOptions options;
+    options.window = TimelineWindow{SimTime(5'000'000'000), SimTime(20'000'000'000)};
+    const Timeline timeline = make_timeline(recorded_outcome(), options);
+    CHECK(timeline.end - timeline.start == SimTime(20'000'000'000));
+    const auto& slices = timeline.lanes[0].rows[0].slices; // the rest of F0, and F1
+    REQUIRE(slices.size() == 2);
+    CHECK(slices[0].busy == SimTime(5'000'000'000));
+    CHECK(slices[1].busy == SimTime(10'000'000'000));
+}
+
+TEST_CASE("a step of few passes needs no window, a longer one gets room for as many as asked")
+{
+    const Timeline whole = make_timeline(recorded_outcome()); // four passes in 100 ms
+    CHECK_FALSE(window_of_passes(whole, 4).has_value());
+    CHECK(window_of_passes(whole, 2)->length == SimTime(50'000'000'000));
 }
 
 TEST_CASE("a timeline is empty without records and coarser when slices are too many")
