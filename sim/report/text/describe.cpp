@@ -30,7 +30,7 @@ std::string job_title(const Outcome& outcome)
 {
     const std::string& model = outcome.job.model.name;
     return fmt::format("{} on {} x {}", model.empty() ? "model" : model, outcome.job.world(),
-                       outcome.topology->device(DeviceId{0}).model);
+                       outcome.cost->profile().hardware.device.name);
 }
 
 std::string job_settings(const Outcome& outcome)
