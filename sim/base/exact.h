@@ -29,12 +29,19 @@ constexpr Work work_done(ByteRate rate, SimTime time)
     return Work{static_cast<u128>(rate.value()) * static_cast<u128>(time.value())};
 }
 
-// Time to finish `work` at `rate`, rounded up to a picosecond. Requires rate > 0 and a result below
-// 2^63 ps.
+// A 128-bit count of picoseconds as a span, at most `longest_sim_time`.
+constexpr SimTime span_of(u128 picoseconds)
+{
+    const auto longest = static_cast<u128>(longest_sim_time.value());
+    return picoseconds < longest ? SimTime(static_cast<std::int64_t>(picoseconds))
+                                 : longest_sim_time;
+}
+
+// Time to finish `work` at `rate`, rounded up to a picosecond. Requires rate > 0.
 constexpr SimTime time_to_finish(Work work, ByteRate rate)
 {
     const u128 divisor = rate.value();
-    return SimTime(static_cast<std::int64_t>((work.value + divisor - 1) / divisor));
+    return span_of((work.value + divisor - 1) / divisor);
 }
 
 // `work` less what was done at `rate` during `time`; never below zero (the last picosecond is

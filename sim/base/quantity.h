@@ -108,10 +108,17 @@ inline Bytes scaled(Bytes size, double factor)
         static_cast<std::uint64_t>(std::llround(static_cast<double>(size.value()) * factor)));
 }
 
-// Nearest picosecond. Requires |time| < 9.2e6 s (a step, not a run).
+// What the clock counts to: 2^61 ps, 26.7 days. Longer spans become this, and a run that reaches it
+// is refused, so that no sum of two spans overflows.
+inline constexpr SimTime longest_sim_time{std::int64_t{1} << 61};
+
+// Nearest picosecond, at most `longest_sim_time`. Requires time >= 0.
 inline SimTime to_sim_time(Seconds time)
 {
-    return SimTime(std::llround(time.value() * 1e12));
+    const double picoseconds = time.value() * 1e12;
+    return picoseconds < static_cast<double>(longest_sim_time.value())
+               ? SimTime(std::llround(picoseconds))
+               : longest_sim_time;
 }
 constexpr Seconds to_seconds(SimTime time)
 {

@@ -12,20 +12,10 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b)
     return (a + b - 1) / b;
 }
 
-// A rate that the precision's units reach; devices without such units run it at the next wider
-// format (fp8 as bf16, bf16 as fp16 on Volta, tf32 as fp32).
 FlopRate gemm_rate(Precision precision, const Device& device)
 {
-    const auto reached = [&](Precision p) {
-        return device.peak.at(p) * device.gemm_efficiency.at(p);
-    };
-    constexpr std::array wider{Precision::fp8, Precision::bf16, Precision::fp16, Precision::tf32,
-                               Precision::fp32};
-    auto candidate = std::find(wider.begin(), wider.end(), precision);
-    for (; candidate != wider.end(); ++candidate)
-        if (device.peak.at(*candidate).value() > 0)
-            return reached(*candidate);
-    return reached(device.peak.bf16.value() > 0 ? Precision::bf16 : Precision::fp16);
+    const Precision executed = executed_precision(precision, device);
+    return device.peak.at(executed) * device.gemm_efficiency.at(executed);
 }
 
 double use_efficiency(const Kernel& kernel, const ComputeContext& context)
@@ -79,6 +69,17 @@ double attention_efficiency(const AttentionShape& shape, const ComputeContext& c
 }
 
 } // namespace
+
+Precision executed_precision(Precision precision, const Device& device)
+{
+    constexpr std::array wider{Precision::fp8, Precision::bf16, Precision::fp16, Precision::tf32,
+                               Precision::fp32};
+    auto candidate = std::find(wider.begin(), wider.end(), precision);
+    for (; candidate != wider.end(); ++candidate)
+        if (device.peak.at(*candidate).value() > 0)
+            return *candidate;
+    return device.peak.bf16.value() > 0 ? Precision::bf16 : Precision::fp16;
+}
 
 double wave_utilisation(const GemmShape& shape, int sms)
 {

@@ -15,6 +15,10 @@ struct ComputeContext {
     double clock = 1; // installation factor: of GEMM and attention rates
 };
 
+// The format whose units run a GEMM of `precision`: devices without such units take the next wider
+// format (fp8 as bf16, bf16 as fp16 on Volta, tf32 as fp32).
+Precision executed_precision(Precision precision, const Device& device);
+
 // Share of the device's SM time that a GEMM's tiles use: the best over four tile sizes of
 //   penalty x m n batch / (Tm Tn waves SMs),   waves = ceil(tiles / SMs)
 // so that a last, partial wave costs as much as a full one (NVIDIA, "Matrix multiplication

@@ -2,6 +2,8 @@
 
 #include "sim/engine/stall_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace trainyard::engine {
@@ -9,6 +11,18 @@ namespace trainyard::engine {
 namespace {
 
 constexpr std::uint64_t ops_between_reports = 1U << 16;
+
+Diagnostic too_long()
+{
+    return {
+        "",
+        0,
+        "",
+        fmt::format("the steps take longer than {:.0f} days, which is as far as the clock counts",
+                    to_seconds(longest_sim_time).value() / 86400),
+        "a smaller batch, a shorter sequence, or fewer steps in run.steps",
+        Severity::error};
+}
 
 } // namespace
 
@@ -28,6 +42,8 @@ Checked<StepResult> Simulation::run()
     begin();
     while (problems_.empty() && !queue_.empty()) {
         run_.now = queue_.next_time();
+        if (run_.now >= longest_sim_time)
+            return tl::unexpected(Problems{too_long()});
         run_instant();
         keep_in_touch();
     }

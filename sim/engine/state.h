@@ -146,8 +146,7 @@ inline SimTime scaled(const RunState& run, std::uint32_t lane, ScaleSlot slot, S
 {
     if (!slot.valid())
         return value;
-    return SimTime(static_cast<std::int64_t>(
-        static_cast<u128>(value.value()) * run.scale_of(lane, slot) >> 20));
+    return span_of(static_cast<u128>(value.value()) * run.scale_of(lane, slot) >> 20);
 }
 
 } // namespace trainyard::engine

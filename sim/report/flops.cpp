@@ -24,6 +24,21 @@ std::vector<double> flops_of_blocks(const Plan& plan)
     return by_block;
 }
 
+// How often all roles together run each compute request.
+std::vector<double> uses_of_costs(const Plan& plan)
+{
+    std::vector<double> by_block(plan.program.blocks.size());
+    for (const Role& role : plan.program.roles)
+        for (const BlockUse& use : role.order)
+            by_block[use.block.value] += 1;
+    std::vector<double> by_cost(plan.compute.size());
+    for (std::size_t b = 0; b < by_block.size(); ++b)
+        for (const Op& op : plan.program.blocks[b].ops)
+            if (op.kind == OpKind::compute)
+                by_cost[op.cost.value] += by_block[b];
+    return by_cost;
+}
+
 } // namespace
 
 Flops model_flops_per_step(const Job& job)
@@ -50,12 +65,13 @@ Flops hardware_flops_per_step(const Plan& plan, const Binding& binding)
 
 Precision main_precision(const Plan& plan, Precision otherwise)
 {
+    const std::vector<double> uses = uses_of_costs(plan);
     std::map<Precision, double> flops;
-    for (const ComputeRequest& request : plan.compute)
-        for (const WorkItem& item : request.kernels)
+    for (std::size_t i = 0; i < plan.compute.size(); ++i)
+        for (const WorkItem& item : plan.compute[i].kernels)
             if (const auto* kernel = std::get_if<Kernel>(&item))
                 if (kernel->kind == KernelKind::gemm)
-                    flops[kernel->precision] += hardware_flops(*kernel).value();
+                    flops[kernel->precision] += uses[i] * hardware_flops(*kernel).value();
     const auto most =
         std::max_element(flops.begin(), flops.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });

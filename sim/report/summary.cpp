@@ -1,5 +1,6 @@
 #include "sim/report/summary.h"
 
+#include "sim/cost/kernel_time.h"
 #include "sim/report/flops.h"
 
 namespace trainyard {
@@ -27,9 +28,10 @@ void add_flops(Summary& summary, const Outcome& outcome)
     const int gpus = outcome.job.world();
     const Flops model = model_flops_per_step(outcome.job);
     const Flops hardware = hardware_flops_per_step(*outcome.plan, *outcome.binding);
-    summary.peak_precision = main_precision(*outcome.plan, outcome.job.training.precision);
-    summary.peak_flops_per_gpu =
-        outcome.cost->profile().hardware.device.peak.at(summary.peak_precision);
+    const Device& device = outcome.cost->profile().hardware.device;
+    summary.peak_precision =
+        executed_precision(main_precision(*outcome.plan, outcome.job.training.precision), device);
+    summary.peak_flops_per_gpu = device.peak.at(summary.peak_precision);
     summary.mfu = flops_utilization(model, step, summary.peak_flops_per_gpu, gpus);
     summary.hfu = flops_utilization(hardware, step, summary.peak_flops_per_gpu, gpus);
     if (step.value() > 0)

@@ -2,6 +2,7 @@
 
 #include "sim/base/files.h"
 #include "sim/base/random.h"
+#include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
 #include "sim/cost/software_choice.h"
 #include "sim/study/environment.h"
@@ -144,6 +145,16 @@ void check_perturbations(const Scenario& scenario, int world, Problems& problems
                                 Severity::error});
 }
 
+void check_precision(Precision precision, const Device& device, Problems& problems)
+{
+    const Precision executed = executed_precision(precision, device);
+    if (executed != precision)
+        problems.push_back({"", 0, "/training/precision",
+                            fmt::format("{} has no units for {}", device.name, to_name(precision)),
+                            fmt::format("its products are timed as {}", to_name(executed)),
+                            Severity::warning});
+}
+
 // GPUs of an NVLink domain: where groups begin to leave it.
 int domain_size(const Topology& topology)
 {
@@ -186,6 +197,8 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         return refused();
     parts.topology_hash = topology->hash;
     parts.model_hash = model->hash;
+    check_precision(file.scenario.training.precision, parts.cost->profile().hardware.device,
+                    problems);
     Checked<Job> job = build_job(file, parts);
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);

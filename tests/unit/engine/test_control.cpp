@@ -86,6 +86,17 @@ TEST_CASE("a record says what ran: block use, bytes, group")
     CHECK(record.layer == 3);
 }
 
+TEST_CASE("steps beyond the end of the clock are refused, not wrapped around")
+{
+    GridJob job = grid_job({});
+    for (SimTime& time : job.binding.costs.compute)
+        time = SimTime(longest_sim_time.value() / 2);
+    const Checked<StepResult> result = run_reference(job.program, job.binding, {});
+    REQUIRE_FALSE(result);
+    // 2^61 ps is 26.7 days.
+    CHECK(result.error().front().message.find("27 days") != std::string::npos);
+}
+
 TEST_CASE("a program without ops takes no time")
 {
     Scene scene(2);

@@ -36,6 +36,21 @@ TEST_CASE("the peak is that of the number format of most matrix products")
     CHECK(main_precision(Plan{}, Precision::fp32) == Precision::fp32);
 }
 
+TEST_CASE("a product counts as often as it runs, for the number format of most of them")
+{
+    Plan plan = *small_outcome().plan;
+    for (std::size_t layers : {0, 1})
+        for (WorkItem& item : plan.compute[layers].kernels)
+            std::get<Kernel>(item).precision = Precision::fp8;
+    // The head runs once per role where the layers run twice forward and twice backward (of twice
+    // the work): 4 of 16 parts, though it is larger than either.
+    Kernel head = std::get<Kernel>(plan.compute[1].kernels[0]);
+    head.precision = Precision::bf16;
+    head.gemm.batch = 4;
+    plan.compute[2].kernels = {head};
+    CHECK(main_precision(plan, Precision::bf16) == Precision::fp8);
+}
+
 TEST_CASE("halving the step time doubles MFU and HFU")
 {
     Outcome outcome = small_outcome();
