@@ -44,7 +44,11 @@ std::string stream_name(PassKind kind, Direction direction)
 
 ExchangeWriter::ExchangeWriter(StageWriter& writer, const StageExchanges& exchanges,
                                const JobWork& work)
-    : writer_(writer), exchanges_(exchanges), work_(work)
+    : writer_(writer),
+      exchanges_(exchanges),
+      work_(work),
+      scatters_(writer.job().strategy.vpp > 1 && !*writer.job().strategy.sequence_parallel),
+      gathered_(writer.event())
 {
     for (const PassKind kind : kinds)
         for (std::size_t i = 0; i < ring_size(exchanges, kind); ++i)
@@ -67,23 +71,41 @@ void ExchangeWriter::write_gap(std::size_t gap)
     }
 }
 
-EventId ExchangeWriter::input_of(std::size_t pass) const
+EventId ExchangeWriter::input_of(std::size_t pass)
 {
     const std::optional<Message>& input = exchanges_.input_of[pass];
     if (!input)
         return writer_.never();
     const std::vector<EventId>& ring = received_[index_of(input->kind)];
-    return ring[input->number % ring.size()];
+    const EventId received = ring[input->number % ring.size()];
+    if (!scatters_ || writer_.job().strategy.tp == 1)
+        return received;
+    writer_.transfer({.kind = CollectiveKind::all_gather,
+                      .group = GroupKind::tp,
+                      .bytes = boundary_bytes(*input),
+                      .phase = phase_of(input->kind),
+                      .stream = "tp",
+                      .waits = {received, writer_.tail()},
+                      .record = gathered_,
+                      .index = {static_cast<std::uint16_t>(input->micro_batch)}});
+    return gathered_;
 }
 
-// s b h (/ (t c)) elements: the output of the layer before the boundary. Moving them takes a
-// channel or two and no bandwidth worth naming from the compute beside it.
-CostId ExchangeWriter::cost_of(const Message& message)
+// s b h (/ (t c)) elements: the output of the layer before the boundary.
+Bytes ExchangeWriter::boundary_bytes(const Message& message) const
 {
     const auto& stage = work_.stages[static_cast<std::size_t>(message.boundary)];
+    return work_.kinds[stage.back()].work.output;
+}
+
+// Moving a message takes a channel or two and no bandwidth worth naming from the compute beside it.
+CostId ExchangeWriter::cost_of(const Message& message)
+{
+    const Strategy& strategy = writer_.job().strategy;
+    const auto shares = static_cast<std::uint64_t>(scatters_ ? strategy.tp : 1);
     return writer_.plan().transfer({.kind = CollectiveKind::send_receive,
-                                    .bytes = work_.kinds[stage.back()].work.output,
-                                    .backend = writer_.job().strategy.backend,
+                                    .bytes = boundary_bytes(message) / shares,
+                                    .backend = strategy.backend,
                                     .interference = Interference::none});
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
 // Writes a stage's sends and receives into its role: each direction and kind on its own stream.
+//
+// Interleaved passes without sequence parallelism send a TP rank's share of the boundary tensor,
+// which all TP ranks hold, and gather it again behind (Narayanan 2021, section 4.1).
 
 #include "sim/strategy/lower/exchanges.h"
 #include "sim/strategy/lower/stage_writer.h"
@@ -16,19 +19,22 @@ public:
 
     // The gap before pass `gap`, or after the last one.
     void write_gap(std::size_t gap);
-    // What the first layer of a pass must wait for.
-    EventId input_of(std::size_t pass) const;
+    // Called before a pass: what its first layer must wait for.
+    EventId input_of(std::size_t pass);
 
 private:
     enum class Waiting { host_blocks, host_goes_on };
 
     void write(const Message& message, Direction direction, Waiting waiting);
+    Bytes boundary_bytes(const Message& message) const;
     CostId cost_of(const Message& message);
 
     StageWriter& writer_;
     const StageExchanges& exchanges_;
     const JobWork& work_;
+    bool scatters_;
     std::array<std::vector<EventId>, 2> received_; // by kind, a ring over message numbers
+    EventId gathered_;
 };
 
 } // namespace trainyard

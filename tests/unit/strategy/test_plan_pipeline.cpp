@@ -114,3 +114,23 @@ TEST_CASE("each boundary carries s b h W bytes per micro-batch and direction")
     CHECK(sends == 16);
     CHECK(receives == 16);
 }
+
+TEST_CASE("interleaved stages without sequence parallelism send shares and gather them")
+{
+    // Narayanan 2021, section 4.1: each of t ranks sends 1/t of what all of them hold.
+    Strategy strategy;
+    strategy.tp = 4;
+    strategy.pp = 2;
+    strategy.vpp = 2;
+    strategy.sequence_parallel = GENERATE(false, true);
+    const Job job = job_of(small_decoder(), strategy, training_of(4));
+    const Plan plan = make_plan(job);
+    const Bytes whole(1024 * 1024 * 2);
+    for (const TransferRequest& request : plan.transfers)
+        if (request.kind == CollectiveKind::send_receive)
+            CHECK(request.bytes == whole / 4);
+    // The first stage receives 4 micro-batches forward for its second chunk and 2 x 4 backward.
+    const Volume gathered = volume(plan, 0, CollectiveKind::all_gather, GroupKind::tp);
+    if (!*strategy.sequence_parallel)
+        CHECK(gathered.bytes == 12.0 * static_cast<double>(whole.value()));
+}

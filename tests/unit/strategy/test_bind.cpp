@@ -1,0 +1,192 @@
+// Numbers of plans on clusters.
+
+#include "sim/strategy/bind/costs.h"
+#include "tests/catch.h"
+#include "tests/unit/strategy/plans.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace trainyard;
+using namespace trainyard::literals;
+using namespace trainyard::testing;
+
+namespace {
+
+Strategy three_dimensional()
+{
+    Strategy strategy;
+    strategy.tp = 4;
+    strategy.pp = 2;
+    strategy.dp = 4;
+    return strategy;
+}
+
+BindOptions with_links()
+{
+    BindOptions options;
+    options.links = true;
+    return options;
+}
+
+const Group& group_of(const Binding& binding, std::size_t lane, GroupKind kind)
+{
+    for (const GroupId id : binding.lanes[lane].groups)
+        if (id.valid() && binding.groups[id.value].kind == kind)
+            return binding.groups[id.value];
+    FAIL("no such group");
+    return binding.groups.front();
+}
+
+// Bytes that leave a device over links of a kind, per byte leaving the busiest member.
+double share_over(const Topology& topology, const std::vector<LinkUse>& uses, LinkKind kind)
+{
+    double sum = 0;
+    for (const LinkUse& use : uses)
+        if (topology.link(use.link).kind == kind)
+            sum += use.coefficient / 65536.0;
+    return sum;
+}
+
+} // namespace
+
+TEST_CASE("a transfer alone takes exactly T(S), a share of it that share")
+{
+    const TransferTime time{.latency = Seconds(12e-6),
+                            .total = Seconds(345.678901e-6),
+                            .wire_bytes = 1.75 * 64 * 1024 * 1024,
+                            .sm_share = 0.1,
+                            .traffic_share = 0.5};
+    for (const double share : {1.0, 0.47, 0.53}) {
+        const TransferCost cost = transfer_cost(time, {.bytes = 64_MiB, .share = share});
+        CHECK(cost.latency + time_to_finish(cost.work, cost.ceiling) ==
+              to_sim_time(time.total * share));
+        CHECK(cost.bytes == scaled(64_MiB, share));
+        CHECK(cost.sm_share == full_share / 10 + 1);
+        CHECK(cost.traffic_share == full_share / 2);
+    }
+}
+
+TEST_CASE("the hidden part of a fused collective takes nothing from compute")
+{
+    const TransferTime time{.latency = Seconds(1e-6),
+                            .total = Seconds(2e-6),
+                            .wire_bytes = 1e6,
+                            .sm_share = 0.1,
+                            .traffic_share = 0.5};
+    const TransferCost none = transfer_cost(time, {.interference = Interference::none});
+    CHECK(none.sm_share + none.traffic_share == 0);
+    const TransferCost kernel = transfer_cost(time, {.interference = Interference::kernel});
+    CHECK(kernel.sm_share > 0);
+    CHECK(kernel.traffic_share == 0);
+}
+
+TEST_CASE("groups of one shape share their costs, others have their own")
+{
+    // TP 4 and DP 4 x CP 1: TP inside nodes, DP over two nodes for each of the stages.
+    const Job job = job_of(small_decoder(), three_dimensional(), training_of(16));
+    const Plan plan = make_plan(job);
+    const Binding binding = bind(plan, job, h100_nodes(4), h100_costs(), {});
+    std::set<std::uint32_t> tp;
+    std::set<std::uint32_t> dp;
+    for (const Group& group : binding.groups) {
+        if (group.kind == GroupKind::tp)
+            tp.insert(group.variant);
+        if (group.kind == GroupKind::dp)
+            dp.insert(group.variant);
+    }
+    CHECK(tp.size() == 1);
+    CHECK(dp.size() == 1);
+    CHECK(*tp.begin() != *dp.begin());
+}
+
+TEST_CASE("each rank is in one group of a kind and its group knows it")
+{
+    const Job job = job_of(small_decoder(), three_dimensional(), training_of(16));
+    const Binding binding = bind(make_plan(job), job, h100_nodes(4), h100_costs(), {});
+    REQUIRE(binding.lanes.size() == 32);
+    for (std::size_t lane = 0; lane < binding.lanes.size(); ++lane) {
+        CHECK(binding.lanes[lane].rank == make_id<RankId>(lane));
+        const Group& tp = group_of(binding, lane, GroupKind::tp);
+        CHECK(tp.members.size() == 4);
+        CHECK(std::ranges::count(tp.members, make_id<LaneId>(lane)) == 1);
+    }
+}
+
+TEST_CASE("identical replicas fold to one lane per stage")
+{
+    Strategy strategy = three_dimensional();
+    strategy.tp = 8;
+    const Job job = job_of(small_decoder(), strategy, training_of(16));
+    BindOptions options;
+    options.folding = Folding::replicas;
+    const Binding binding = bind(make_plan(job), job, h100_nodes(8), h100_costs(), options);
+    REQUIRE(binding.lanes.size() == 2);
+    CHECK(binding.lanes[0].multiplicity == 32);
+    CHECK(binding.lanes[1].multiplicity == 32);
+    const Group& tp = group_of(binding, 0, GroupKind::tp);
+    CHECK(tp.members.size() == 1);
+    CHECK(tp.ranks == 8);
+}
+
+TEST_CASE("stages whose groups differ in shape fold apart")
+{
+    // Stage 0 is ranks 0 to 5 of the first node; of stage 1's ranks 6 to 11 the first two are still
+    // there. So some neighbours share a node and others do not, within one stage.
+    Strategy strategy;
+    strategy.tp = 2;
+    strategy.pp = 2;
+    strategy.dp = 3;
+    const Job job = job_of(small_decoder(), strategy, training_of(12));
+    BindOptions options;
+    options.folding = Folding::replicas;
+    const Plan plan = make_plan(job);
+    const Binding folded = bind(plan, job, h100_nodes(2), h100_costs(), options);
+    const Binding unfolded = bind(plan, job, h100_nodes(2), h100_costs(), {});
+    CHECK(folded.lanes.size() > 2);
+    CHECK(folded.lanes.size() < 12);
+    CHECK(run(plan.program, folded).step_time == run(plan.program, unfolded).step_time);
+}
+
+TEST_CASE("a ring over whole nodes leaves each member's NIC one share in eight")
+{
+    // 16 GPUs on two nodes: eight rings, each through all members and out at another one. Every
+    // byte that leaves a member is 7/8 NVLink, 1/8 NIC; with one member per node all of it is NIC.
+    const Topology cluster = h100_nodes(2);
+    Strategy strategy;
+    strategy.dp = 16;
+    const Job job = job_of(small_decoder(), strategy, training_of(16));
+    const Binding binding = bind(make_plan(job), job, cluster, h100_costs(), with_links());
+    const Group& dp = group_of(binding, 0, GroupKind::dp);
+    // 16 members, each out of one NIC and into another: two NIC links of 1/8.
+    CHECK_THAT(share_over(cluster, dp.ring, LinkKind::nic), WithinRel(16 * 2 / 8.0, 1e-3));
+    CHECK_THAT(share_over(cluster, dp.ring, LinkKind::nvlink), WithinRel(16 * 2 * 7 / 8.0, 1e-3));
+}
+
+TEST_CASE("a ring inside a node uses NVLink only, an all-to-all in equal shares")
+{
+    const Topology cluster = h100_nodes(1);
+    Strategy strategy;
+    strategy.dp = 8;
+    strategy.ep = 8;
+    const Job job = job_of(small_mixture(), strategy, training_of(8));
+    const Binding binding = bind(make_plan(job), job, cluster, h100_costs(), with_links());
+    const Group& ep = group_of(binding, 0, GroupKind::ep);
+    CHECK(share_over(cluster, ep.ring, LinkKind::nic) == 0);
+    CHECK_THAT(share_over(cluster, ep.all_to_all, LinkKind::nvlink), WithinRel(16.0, 1e-3));
+    CHECK(share_over(cluster, ep.all_to_all, LinkKind::nic) == 0);
+}
+
+TEST_CASE("without contention, shared links change no time")
+{
+    const Topology cluster = h100_nodes(2);
+    Strategy strategy;
+    strategy.dp = 16;
+    strategy.zero = GENERATE(0, 1);
+    const Job job = job_of(small_decoder(), strategy, training_of(16));
+    const Plan plan = make_plan(job);
+    const Binding binding = bind(plan, job, cluster, h100_costs(), with_links());
+    const SimTime bundle = run(plan.program, binding, 3, Fidelity::bundle).step_time;
+    const SimTime alpha_beta = run(plan.program, binding, 3, Fidelity::alpha_beta).step_time;
+    CHECK_THAT(to_seconds(bundle).value(), WithinRel(to_seconds(alpha_beta).value(), 0.01));
+}
