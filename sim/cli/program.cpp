@@ -7,6 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
+
 namespace trainyard {
 namespace {
 
@@ -39,8 +42,12 @@ std::string first_word(int argc, char** argv)
 // CLI11's message, and the name that was probably meant.
 int report_usage(const CLI::App& program, const CLI::ParseError& error, int argc, char** argv)
 {
-    if (error.get_exit_code() == 0) // --help, --version
-        return program.exit(error);
+    if (error.get_exit_code() == 0) { // --help, --version
+        std::ostringstream text;
+        program.exit(error, text, text);
+        print_data(text.str());
+        return exit_ok;
+    }
     const std::vector<std::string> subcommands = subcommand_names(program);
     const std::string word = first_word(argc, argv);
     const bool known = std::find(subcommands.begin(), subcommands.end(), word) != subcommands.end();
@@ -64,33 +71,9 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error, int argc
     return exit_usage;
 }
 
-int run_guarded(const Command& command)
+// Parses the command line and runs what it asks for.
+int parse_and_run(int argc, char** argv)
 {
-    try {
-        return command();
-    } catch (const WorldError& error) {
-        print_talk(fmt::format("error: {}\n", error.message));
-        return exit_input_output;
-    } catch (const Cancelled&) {
-        print_talk("interrupted; nothing was written\n");
-        return exit_interrupted;
-    } catch (const std::bad_alloc&) {
-        print_talk("error: out of memory\n");
-        return exit_input_output;
-    } catch (const std::exception& error) {
-        print_talk(fmt::format(
-            "internal error: {}\n      this is a bug of trainyard {}; please report it with the "
-            "command and its input\n",
-            error.what(), version()));
-        return exit_our_bug;
-    }
-}
-
-} // namespace
-
-int run_program(int argc, char** argv)
-{
-    listen_for_interrupts();
     CLI::App program{"Simulator and capacity planner for distributed training", "trainyard"};
     program.set_version_flag("--version", std::string(version()));
     program.require_subcommand(1);
@@ -108,7 +91,32 @@ int run_program(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return report_usage(program, error, argc, argv);
     }
-    return run_guarded(chosen);
+    return chosen();
+}
+
+} // namespace
+
+int run_program(int argc, char** argv)
+{
+    listen_for_interrupts();
+    try {
+        return parse_and_run(argc, argv);
+    } catch (const WorldError& error) {
+        print_talk(fmt::format("error: {}\n", error.message));
+        return exit_input_output;
+    } catch (const Cancelled&) {
+        print_talk("interrupted; nothing was written\n");
+        return exit_interrupted;
+    } catch (const std::bad_alloc&) {
+        print_talk("error: out of memory\n");
+        return exit_input_output;
+    } catch (const std::exception& error) {
+        print_talk(fmt::format(
+            "internal error: {}\n      this is a bug of trainyard {}; please report it with the "
+            "command and its input\n",
+            error.what(), version()));
+        return exit_our_bug;
+    }
 }
 
 } // namespace trainyard
