@@ -113,9 +113,7 @@ bool read_integer(const Reader& reader, Int& out)
                                : exact           ? static_cast<std::int64_t>(node.as_double())
                                                  : 0;
     if (!exact || !std::in_range<Int>(value)) {
-        reader.error(fmt::format("{} is out of range", to_text(node, JsonStyle::compact)),
-                     fmt::format("between {} and {}", std::numeric_limits<Int>::min(),
-                                 std::numeric_limits<Int>::max()));
+        reader.error(fmt::format("{} is out of range", to_text(node, JsonStyle::compact)));
         return false;
     }
     out = static_cast<Int>(value);

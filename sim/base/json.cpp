@@ -53,6 +53,17 @@ void Json::push_back(Json item)
     items().push_back(std::move(item));
 }
 
+void Json::set_lines(int line)
+{
+    line_ = line;
+    if (is_object())
+        for (Member& member : members())
+            member.second.set_lines(line);
+    else if (is_array())
+        for (Json& item : items())
+            item.set_lines(line);
+}
+
 std::string_view Json::kind_name() const
 {
     static constexpr std::string_view names[] = {

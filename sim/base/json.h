@@ -73,6 +73,7 @@ public:
     // Where it stood in its file, 1-based; 0 when it was not read from one.
     int line() const { return line_; }
     void set_line(int line) { line_ = line; }
+    void set_lines(int line); // of all parts too
 
     // Values only: lines do not count.
     friend bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }

@@ -13,9 +13,10 @@ struct CheckedFile {
     std::string path;
     std::string kind; // empty when it was not recognised
     Problems problems;
+    bool read = true; // false: the system did not give it
 };
 
-CheckedFile check_file(const std::string& path)
+CheckedFile check_content(const std::string& path)
 {
     CheckedFile out{path, "", {}};
     const Checked<Json> json = read_json_file(path);
@@ -36,6 +37,16 @@ CheckedFile check_file(const std::string& path)
     out.kind = kind->name;
     out.problems = kind->check(*json, path);
     return out;
+}
+
+// A file that cannot be read does not keep the others from being checked.
+CheckedFile check_file(const std::string& path)
+{
+    try {
+        return check_content(path);
+    } catch (const WorldError& error) {
+        return {path, "", {{"", 0, "", error.message, "", Severity::error}}, false};
+    }
 }
 
 Json to_json(const CheckedFile& file)
@@ -62,9 +73,11 @@ int run_check(const std::vector<std::string>& paths, bool as_json)
 {
     Json report = Json::array();
     bool good = true;
+    bool all_read = true;
     for (const std::string& path : paths) {
         const CheckedFile file = check_file(path);
         good = good && !has_errors(file.problems);
+        all_read = all_read && file.read;
         if (as_json) {
             report.push_back(to_json(file));
             continue;
@@ -75,7 +88,7 @@ int run_check(const std::vector<std::string>& paths, bool as_json)
     }
     if (as_json)
         print_data(to_text(report) + "\n");
-    return good ? exit_ok : exit_invalid_input;
+    return good ? exit_ok : all_read ? exit_invalid_input : exit_input_output;
 }
 
 } // namespace

@@ -83,7 +83,7 @@ int parse_and_run(int argc, char** argv)
          {add_simulate, add_compare, add_check, add_topo, add_validate, add_schema, add_completion})
         add(program, chosen);
     if (argc == 1) {
-        print_data(program.help());
+        print_talk(program.help());
         return exit_usage;
     }
     try {

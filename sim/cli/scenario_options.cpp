@@ -10,12 +10,9 @@ void add_scenario_options(CLI::App& app, ScenarioOptions& options)
                    "change a field of the scenario, as in --set strategy.tp=8")
         ->type_name("FIELD=VALUE")
         ->take_all();
-    std::map<std::string, Fidelity> fidelities;
-    for (const EnumName<Fidelity>& entry : enum_names<Fidelity>())
-        fidelities.emplace(entry.name, entry.value);
     app.add_option("--fidelity", options.fidelity, "how the network is modelled")
-        ->transform(CLI::CheckedTransformer(fidelities))
-        ->type_name("alpha-beta|bundle");
+        ->check(CLI::IsMember(FieldValue<Fidelity>::names()))
+        ->type_name("");
     app.add_option("--steps", options.steps, "steps to unroll; the last is measured")
         ->check(CLI::Range(1, 1000));
     app.add_flag("--no-fold", options.no_fold, "simulate every rank, also where ranks are alike");
@@ -35,7 +32,7 @@ Checked<ScenarioFile> read_scenario(const std::string& path, const ScenarioOptio
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     if (options.fidelity)
-        overrides.push_back({"run.fidelity", std::string(to_name(*options.fidelity))});
+        overrides.push_back({"run.fidelity", *options.fidelity});
     if (options.steps)
         overrides.push_back({"run.steps", std::to_string(*options.steps)});
     if (options.no_fold)

@@ -12,7 +12,7 @@ namespace trainyard {
 
 struct ScenarioOptions {
     std::vector<std::string> changes; // --set field=value
-    std::optional<Fidelity> fidelity;
+    std::optional<std::string> fidelity;
     std::optional<int> steps;
     bool no_fold = false;
 };

@@ -55,6 +55,7 @@ void listen_for_interrupts()
 {
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow fails as a full disk does
 }
 
 ProgressBar::ProgressBar()

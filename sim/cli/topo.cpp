@@ -15,10 +15,15 @@ struct TopoOptions {
     std::string file;
     std::string from;
     std::string to;
-    PathSet set = PathSet::shortest;
+    std::string set = "shortest";
     int max_nodes = 8;
     bool json = false;
 };
+
+PathSet path_set(std::string_view name)
+{
+    return name == "ecmp" ? PathSet::ecmp : name == "rails" ? PathSet::rails : PathSet::shortest;
+}
 
 // Runs `use` on the topology of the file.
 template <class Use>
@@ -55,7 +60,7 @@ int run_path(const TopoOptions& options)
             print_talk("error: both ends are the same device\n");
             return exit_invalid_input;
         }
-        const Paths paths = find_paths(topology, *from, *to, options.set);
+        const Paths paths = find_paths(topology, *from, *to, path_set(options.set));
         Json list = Json::array();
         for (const std::vector<LinkId>& path : paths.paths) {
             const PathDescription description = describe_path(topology, *from, *to, path);
@@ -108,8 +113,8 @@ void add_topo(CLI::App& program, Command& chosen)
     path->add_option("to", options->to, "device, by number or name")->required();
     path->add_option("--set", options->set,
                      "which paths: the first shortest, all equal ones, or one per rail")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, PathSet>{
-            {"shortest", PathSet::shortest}, {"ecmp", PathSet::ecmp}, {"rails", PathSet::rails}}));
+        ->check(CLI::IsMember({"shortest", "ecmp", "rails"}))
+        ->type_name("");
     path->add_flag("--json", options->json, "print as JSON");
     path->callback([&chosen, options] { chosen = [options] { return run_path(*options); }; });
 

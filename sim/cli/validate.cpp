@@ -16,6 +16,7 @@ struct ValidateCommand {
     std::string only;
     std::string csv;
     bool json = false;
+    bool summary = false;
 };
 
 int run_validate(const ValidateCommand& command)
@@ -42,8 +43,14 @@ int run_validate(const ValidateCommand& command)
         write_file(command.csv, to_csv(report));
         print_talk(fmt::format("wrote {}\n", command.csv));
     }
-    print_data(command.json ? to_text(to_json(report)) + "\n" : to_text(report));
-    return exit_ok;
+    if (command.json)
+        print_data(to_text(to_json(report)) + "\n");
+    else
+        print_data((command.summary ? "" : records_text(report) + "\n") + summary_text(report));
+    if (report.all.scored > 0)
+        return exit_ok;
+    print_talk("no record could be scored\n");
+    return exit_no;
 }
 
 } // namespace
@@ -59,6 +66,7 @@ void add_validate(CLI::App& program, Command& chosen)
     sub->add_option("--only", command->only, "records whose id or source holds this text")
         ->type_name("TEXT");
     sub->add_flag("--json", command->json, "print everything as JSON, one entry per record");
+    sub->add_flag("--summary", command->summary, "print the tables only, not every record");
     sub->add_option("--csv", command->csv, "write one line per record")->type_name("FILE");
     sub->footer("Example: trainyard validate tests/validation/records/training_dev.json");
     sub->callback([&chosen, command] { chosen = [command] { return run_validate(*command); }; });

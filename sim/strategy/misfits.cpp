@@ -43,8 +43,10 @@ Problems place_on_devices(Job& job, int devices)
         const std::string needed = fmt::format("{:.0f}", replica * s.dp.value_or(1));
         Diagnostic problem = refusal(
             replicas_too_many ? "/strategy/dp" : "/strategy",
-            s.dp ? fmt::format("{} x dp {} needs {} devices; the topology has {}", sizes, *s.dp,
-                               needed, devices)
+            s.dp ? fmt::format(
+                       "tp x cp x pp x dp = {} x {} x {} x {} needs {} devices; the topology "
+                       "has {}",
+                       s.tp, s.cp, s.pp, *s.dp, needed, devices)
                  : fmt::format("one replica, {}, needs {} devices; the topology has {}", sizes,
                                needed, devices),
             replicas_too_many

@@ -18,10 +18,10 @@ struct Prediction {
     bool operator==(const Prediction&) const = default;
 };
 
-// The interval of the model's class: nine in ten measured runs of sources left out of the fit lie
-// within +-28 % (dense) and
-// +-48 % (mixture of experts) of the measured time, so the measured time lies in [value / (1 +
-// band), value / (1 - band)].
+// The interval of the model's class: nine in ten predictions of runs whose source was left out of
+// the fit lie within +-28 % (dense decoders), +-48 % (mixtures of experts) or -43 % to +110 %
+// (encoders, CNNs) of the measured time, so the measured time lies in [value / (1 + slow),
+// value / (1 - fast)].
 Prediction predict_step_time(Seconds value, const Model& model, Grade grade);
 
 } // namespace trainyard

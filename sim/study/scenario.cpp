@@ -128,7 +128,7 @@ Checked<Override> parse_override(std::string_view text)
     const auto equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0)
         return tl::unexpected(
-            Problems{{"", 0, "", fmt::format("--set {}: no field and value", text),
+            Problems{{fmt::format("--set {}", text), 0, "", "no field and value",
                       "write field=value, as in --set strategy.tp=8", Severity::error}});
     return Override{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
@@ -148,6 +148,7 @@ std::optional<Diagnostic> apply(Json& root, const Override& change)
     };
     const Checked<Json> parsed = parse_json(change.value, "--set");
     Json value = parsed ? *parsed : Json(change.value);
+    value.set_lines(0); // it stands in no line of the file
     Json* at = &root;
     std::string_view rest = change.field;
     while (true) {

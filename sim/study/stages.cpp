@@ -74,6 +74,15 @@ std::string profile_path(const ScenarioFile& file)
     return fs::is_regular_file(beside, ignored) ? beside.string() : file.scenario.profile;
 }
 
+// Problems of no file are those of the scenario's field `pointer`.
+Problems placed(Problems problems, std::string_view pointer)
+{
+    for (Diagnostic& problem : problems)
+        if (problem.file.empty())
+            problem.pointer = pointer;
+    return problems;
+}
+
 // The profile's constants with the software class of the scenario, where it states one.
 Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topology,
                                 Problems& warnings)
@@ -88,13 +97,14 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
         Checked<Profile> profile =
             assemble({topology.device(first).model, "",
                       topology.network(topology.device(first).node), software->name});
-        if (profile)
-            profile->software = std::move(*software);
+        if (!profile)
+            return tl::unexpected(placed(profile.error(), "/topology"));
+        profile->software = std::move(*software);
         return profile;
     }
     Checked<ProfileFile> loaded = load_profile(profile_path(file));
     if (!loaded)
-        return tl::unexpected(loaded.error());
+        return tl::unexpected(placed(loaded.error(), "/profile"));
     append(warnings, loaded->warnings);
     append(warnings, mismatches(loaded->profile, topology));
     if (states_software) {

@@ -127,16 +127,38 @@ Json to_json(const ValidationReport& report)
     return out;
 }
 
-std::string to_text(const ValidationReport& report)
+std::string records_text(const ValidationReport& report)
 {
+    std::string out;
+    for (const RecordVerdict& v : report.records) {
+        if (!v.skipped.empty()) {
+            out += fmt::format("{}\n    skipped: {}\n", v.id, v.skipped);
+            continue;
+        }
+        out += fmt::format("{}\n    measured {:.4g} s, predicted {:.4g} s ({:.4g} to {:.4g} s), "
+                           "error {:+.1f}%{}\n",
+                           v.id, v.measured->value(), v.predicted->value.value(),
+                           v.predicted->low.value(), v.predicted->high.value(), 100 * v.error(),
+                           v.fits ? "" : ", over the device's memory");
+        if (!v.assumptions.empty())
+            out += fmt::format("    assumed: {}\n", fmt::join(v.assumptions, "; "));
+    }
+    return out;
+}
+
+std::string summary_text(const ValidationReport& report)
+{
+    const std::string counts = fmt::format("{} records, {} scored, {} skipped.", report.all.records,
+                                           report.all.scored, report.all.skipped);
+    if (report.all.scored == 0)
+        return skipped_table(report) + counts + '\n';
     std::string out = table("source", report.by_source) + table("GPU", report.by_gpu) +
                       table("class", report.by_class) + skipped_table(report);
     out += heading("") + row(report.all);
-    out += fmt::format("\n{} records, {} scored, {} skipped. Error: predicted / measured - 1.\n"
+    out += fmt::format("\n{} Error: predicted / measured - 1.\n"
                        "Mean of the sources' mean errors: {:.1f}%; dense decoders of quality A: "
                        "{:.1f}%\n",
-                       report.all.records, report.all.scored, report.all.skipped,
-                       100 * report.mean_of_sources, 100 * report.dense_mean_of_sources);
+                       counts, 100 * report.mean_of_sources, 100 * report.dense_mean_of_sources);
     return out;
 }
 

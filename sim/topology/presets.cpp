@@ -19,17 +19,6 @@ std::vector<std::string> names_of(const Json& presets)
     return names;
 }
 
-void set_lines(Json& value, int line)
-{
-    value.set_line(line);
-    if (value.is_object())
-        for (Json::Member& member : value.members())
-            set_lines(member.second, line);
-    else if (value.is_array())
-        for (Json& item : value.items())
-            set_lines(item, line);
-}
-
 // Members of `changes` replace or join those of `base`; objects merge member by member.
 void overlay(Json& base, const Json& changes)
 {
@@ -75,7 +64,7 @@ void expand(Json& place, const std::string& pointer, const Shelf& shelf, const s
         return;
     }
     Json expanded = *preset;
-    set_lines(expanded, name->line());
+    expanded.set_lines(name->line());
     if (place.is_object())
         overlay(expanded, place);
     place = std::move(expanded);

@@ -25,7 +25,7 @@ bool refuse_latent_attention(HfConfig& config)
     for (const char* key : {"kv_lora_rank", "q_lora_rank"})
         if (config.has(key)) {
             config.error_at(key, "multi-head latent attention is not supported",
-                            "models with plain, grouped or multi-query attention are");
+                            "supported: plain, grouped and multi-query attention");
             return true;
         }
     return false;

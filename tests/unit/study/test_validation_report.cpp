@@ -82,8 +82,9 @@ TEST_CASE("without anything scored there are no errors to report")
     CHECK(json.find("summary")->find("mape") == nullptr);
     CHECK(json.find("summary")->find("skipped")->as_integer() == 1);
     CHECK(json.find("records")->items().front().find("predicted_s")->is_null());
-    CHECK_FALSE(to_text(report).empty());
-    CHECK_FALSE(to_text(summarized({})).empty());
+    CHECK_THAT(summary_text(report), ContainsSubstring("     1  no\n"));
+    CHECK_THAT(records_text(report), ContainsSubstring("skipped: no"));
+    CHECK_THAT(summary_text(summarized({})), ContainsSubstring("0 records"));
 }
 
 TEST_CASE("the JSON has what scoring needs")
@@ -103,6 +104,15 @@ TEST_CASE("the JSON has what scoring needs")
     CHECK(record.find("interval_s")->items().size() == 2);
     CHECK(record.find("skipped")->is_null());
     CHECK(json.find("records")->items().back().find("skipped")->as_string() == "why");
+}
+
+TEST_CASE("every record is printed with its error and what was assumed")
+{
+    RecordVerdict verdict = scored("a", 2, 2.5);
+    verdict.assumptions = {"recompute not stated: full", "micro-batch not stated: 1"};
+    const std::string text = records_text(summarized({verdict}));
+    CHECK_THAT(text, ContainsSubstring("measured 2 s, predicted 2.5 s (2 to 3 s), error +25.0%"));
+    CHECK_THAT(text, ContainsSubstring("recompute not stated: full; micro-batch not stated: 1"));
 }
 
 TEST_CASE("commas and quotes survive a CSV")
