@@ -25,13 +25,6 @@ ValidationReport judged(const std::string& name, const std::string& only)
     return validate({&file, 1}, options);
 }
 
-const ErrorSummary& group(const std::vector<ErrorSummary>& groups, std::string_view name)
-{
-    const auto found = std::ranges::find(groups, name, &ErrorSummary::name);
-    REQUIRE(found != groups.end());
-    return *found;
-}
-
 } // namespace
 
 TEST_CASE("every shipped record can be read")
