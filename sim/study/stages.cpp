@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace fs = std::filesystem;
@@ -147,12 +148,32 @@ std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
 
 void check_perturbations(const Scenario& scenario, int world, Problems& problems)
 {
-    for (std::size_t i = 0; i < scenario.perturbations.size(); ++i)
-        if (const int device = scenario.perturbations[i].device; device >= world)
-            problems.push_back({"", 0, fmt::format("/perturbations/{}/device", i),
-                                fmt::format("there is no device {} in this job", device),
-                                fmt::format("devices are numbered 0 to {}", world - 1),
+    std::set<int> seen;
+    for (std::size_t i = 0; i < scenario.perturbations.size(); ++i) {
+        const int device = scenario.perturbations[i].device;
+        const std::string pointer = fmt::format("/perturbations/{}/device", i);
+        if (device >= world)
+            problems.push_back(
+                {"", 0, pointer, fmt::format("there is no device {} in this job", device),
+                 fmt::format("devices are numbered 0 to {}", world - 1), Severity::error});
+        if (!seen.insert(device).second)
+            problems.push_back({"", 0, pointer, fmt::format("device {} is slowed twice", device),
+                                "write one entry with the product of the slowdowns",
                                 Severity::error});
+    }
+}
+
+// In alpha-beta fidelity only messages and all-to-alls feel a thinner fabric; rings keep the rate
+// of their NICs.
+void check_fabric(const Scenario& scenario, const Topology& topology, Problems& problems)
+{
+    const double oversubscription = topology.network(make_id<NodeId>(0)).oversubscription;
+    if (scenario.run.fidelity == Fidelity::alpha_beta && oversubscription > 1.0)
+        problems.push_back({"", 0, "/topology",
+                            fmt::format("the fabric is oversubscribed {:.3g}:1, which rings of "
+                                        "collectives do not feel here",
+                                        oversubscription),
+                            "--fidelity bundle shares the links among them", Severity::warning});
 }
 
 void check_precision(Precision precision, const Device& device, Problems& problems)
@@ -214,6 +235,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);
     }
+    check_fabric(file.scenario, *parts.topology, problems);
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);

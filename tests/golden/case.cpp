@@ -66,9 +66,10 @@ std::string to_text(const Case& golden)
         text += fmt::format("--- tolerance {} %\n", golden.tolerance * 100);
     text += fmt::format("--- exit {}\n", golden.expected.exit);
     const Outputs& expected = golden.expected;
-    for (const auto& [name, content] : {std::pair<const char*, const std::string&>{"stdout", expected.out},
-                                        {"stderr", expected.err},
-                                        {"wrote", expected.wrote}})
+    for (const auto& [name, content] :
+         {std::pair<const char*, const std::string&>{"stdout", expected.out},
+          {"stderr", expected.err},
+          {"wrote", expected.wrote}})
         if (!content.empty())
             text += fmt::format("--- {}\n{}{}", name, content, content.back() == '\n' ? "" : "\n");
     return text;

@@ -61,10 +61,12 @@ Outputs run(const Case& golden)
     fs::create_directories(work);
     for (const char* shipped : {"scenarios", "topologies"})
         if (!fs::exists(work / shipped))
-            fs::create_directory_symlink(fs::path(TRAINYARD_GOLDEN_SOURCE) / shipped, work / shipped);
+            fs::create_directory_symlink(fs::path(TRAINYARD_GOLDEN_SOURCE) / shipped,
+                                         work / shipped);
     const std::set<std::string> before = names_in(work);
 
-    ::setenv("PATH", fmt::format("{}:{}", (place.path() / "bin").string(), std::getenv("PATH")).c_str(), 1);
+    ::setenv("PATH",
+             fmt::format("{}:{}", (place.path() / "bin").string(), std::getenv("PATH")).c_str(), 1);
     ::setenv("LC_ALL", "C", 1);
     const fs::path out = outputs.path() / "out";
     const fs::path err = outputs.path() / "err";
@@ -89,7 +91,8 @@ std::string differences(const Case& golden, const Outputs& actual)
     const auto compare = [&](const char* name, const std::string& expected,
                              const std::string& found) {
         if (!matches(expected, found, golden.tolerance))
-            text += fmt::format("--- {}: expected\n{}--- {}: found\n{}", name, expected, name, found);
+            text +=
+                fmt::format("--- {}: expected\n{}--- {}: found\n{}", name, expected, name, found);
     };
     const Outputs& expected = golden.expected;
     if (expected.exit != actual.exit)

@@ -191,7 +191,7 @@ TEST_CASE("parts beside a profile are found before the shipped ones")
 {
     const Folder folder;
     folder.file("software/mine.json",
-                 R"({"format": "trainyard.software/1", "name": "mine",
+                R"({"format": "trainyard.software/1", "name": "mine",
                      "host_per_kernel_forward": "7 us"})");
     const auto profile = load_profile(folder.file(
         "p.json", R"({"hardware": {"device": "H100", "network": "ndr400"}, "software": "mine"})"));
