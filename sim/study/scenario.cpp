@@ -135,6 +135,26 @@ Checked<Override> parse_override(std::string_view text)
 
 namespace {
 
+// Whether the field holds plain text, so that "0.12" means these letters. Quantities are text with
+// a unit: a bare number there stays one, and is refused for it.
+bool takes_text(std::string_view field)
+{
+    const Json schema = fields_of<Scenario>().schema();
+    const Json* at = &schema;
+    while (at != nullptr) {
+        const auto dot = field.find('.');
+        const Json* const properties = at->find("properties");
+        const Json* const next =
+            properties != nullptr ? properties->find(field.substr(0, dot)) : nullptr;
+        at = next != nullptr ? next : at->find("additionalProperties");
+        if (dot == std::string_view::npos)
+            break;
+        field = field.substr(dot + 1);
+    }
+    const Json* const type = at != nullptr ? at->find("type") : nullptr;
+    return type != nullptr && *type == Json("string") && at->find("examples") == nullptr;
+}
+
 // Walks "a.b.0.c", making objects on the way, and puts the value there.
 std::optional<Diagnostic> apply(Json& root, const Override& change)
 {
@@ -147,7 +167,8 @@ std::optional<Diagnostic> apply(Json& root, const Override& change)
                           Severity::error};
     };
     const Checked<Json> parsed = parse_json(change.value, "--set");
-    Json value = parsed ? *parsed : Json(change.value);
+    const bool as_json = parsed && (parsed->is_string() || !takes_text(change.field));
+    Json value = as_json ? *parsed : Json(change.value);
     value.set_lines(0); // it stands in no line of the file
     Json* at = &root;
     std::string_view rest = change.field;

@@ -63,6 +63,19 @@ TEST_CASE("an override sets one field as if the file said so")
     CHECK(read_scenario_file(file.path())->scenario.strategy.tp == 2);
 }
 
+TEST_CASE("an override of a text field is text, also when it looks like a number")
+{
+    const TemporaryScenario file(small_scenario);
+    const auto changed = read_scenario_file(
+        file.path(), overrides({"software.version=0.12", "environment.NCCL_MAX_NCHANNELS=2"}));
+    REQUIRE(changed);
+    CHECK(changed->scenario.software.version == "0.12");
+    CHECK(changed->scenario.environment.at("NCCL_MAX_NCHANNELS") == "2");
+    CHECK(read_scenario_file(file.path(), overrides({"software.version=\"0.12\""}))->scenario ==
+          read_scenario_file(file.path(), overrides({"software.version=0.12"}))->scenario);
+    CHECK_FALSE(read_scenario_file(file.path(), overrides({"strategy.bucket_cap=25"})));
+}
+
 TEST_CASE("an override inside a number or with an unknown field is refused")
 {
     const TemporaryScenario file(small_scenario);
