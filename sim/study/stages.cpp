@@ -163,6 +163,27 @@ void check_perturbations(const Scenario& scenario, int world, Problems& problems
     }
 }
 
+// Settings that the scenario states and this job cannot feel.
+void check_effects(const Strategy& stated, const Job& job, Problems& problems)
+{
+    const Strategy usual;
+    const bool sharded = job.strategy.zero == 3;
+    const bool buckets =
+        stated.bucket_cap != usual.bucket_cap || stated.first_bucket != usual.first_bucket;
+    const auto note = [&](bool applies, const char* pointer, const char* message) {
+        if (applies)
+            problems.push_back({"", 0, pointer, message, "", Severity::warning});
+    };
+    note(sharded && stated.overlap.dp == false, "/strategy/overlap/dp",
+         "FSDP always communicates beside compute; this has no effect");
+    note(sharded && buckets, "/strategy/bucket_cap",
+         "FSDP reduces layer by layer; buckets have no effect");
+    note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
+         "there is no tensor parallelism to overlap");
+    note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
+         "there is no pipeline to overlap");
+}
+
 // In alpha-beta fidelity only messages and all-to-alls feel a thinner fabric; rings keep the rate
 // of their NICs.
 void check_fabric(const Scenario& scenario, const Topology& topology, Problems& problems)
@@ -236,6 +257,8 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         check_perturbations(file.scenario, parts.job.world(), problems);
     }
     check_fabric(file.scenario, *parts.topology, problems);
+    if (job)
+        check_effects(file.scenario.strategy, parts.job, problems);
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);
