@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 constexpr double width = 1000;
-constexpr double label_width = 118;
+constexpr double label_width = 150;
 constexpr double bar_height = 34;
 constexpr double bar_gap = 12;
 constexpr double room_for_text = 46;

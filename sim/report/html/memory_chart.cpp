@@ -16,8 +16,8 @@ namespace trainyard {
 namespace {
 
 constexpr double width = 1000;
-constexpr double label_width = 118;
-constexpr double value_width = 110;
+constexpr double label_width = 150;
+constexpr double value_width = 70;
 constexpr double plot_width = width - label_width - value_width;
 constexpr double bar_height = 20;
 constexpr double bar_gap = 6;
@@ -90,7 +90,7 @@ std::string stage_bar(const StageMemory& stage, std::size_t index,
                         fmt::format("{}: {}", parts[k].title, to_display(parts[k].bytes)));
         x += length;
     }
-    return out + svg_text({x + 8, y + 14}, to_display(stage.total()));
+    return out + svg_text({width, y + 14, Anchor::end}, to_display(stage.total()));
 }
 
 // A curve of steps, one segment per change; changes closer than a pixel keep the higher value.

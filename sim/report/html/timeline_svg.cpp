@@ -18,13 +18,14 @@ namespace trainyard {
 namespace {
 
 constexpr double width = 1000;
-constexpr double label_width = 118;
+constexpr double label_width = 150;
 constexpr double compute_height = 18;
 constexpr double other_height = 8;
 constexpr double row_gap = 1.5;
 constexpr double lane_gap = 9;
 constexpr double axis_height = 22;
-constexpr double room_for_number = 13; // and 5 more per digit beyond the first
+constexpr double room_around_number = 4;
+constexpr double digit_width = 5.8;
 
 struct Scale {
     SimTime start;
@@ -63,7 +64,7 @@ std::string slice_svg(const Slice& slice, const Scale& scale, double y, double h
     if (height < compute_height || slice.micro_batch == BlockUse::no_index)
         return out;
     const std::string number = fmt::format("{}", slice.micro_batch);
-    if (length >= room_for_number + 5 * static_cast<double>(number.size() - 1))
+    if (length >= room_around_number + digit_width * static_cast<double>(number.size()))
         out += svg_text({x + length / 2, y + height - 5, Anchor::middle, "on-colour"}, number);
     return out;
 }
@@ -78,7 +79,7 @@ double lane_height(const TimelineLane& lane)
 
 std::string lane_svg(const TimelineLane& lane, const Scale& scale, double top)
 {
-    std::string out = svg_text({label_width - 8, top + 13, Anchor::end}, shortened(lane.name, 18));
+    std::string out = svg_text({label_width - 8, top + 13, Anchor::end}, shortened(lane.name, 22));
     double y = top;
     for (const TimelineRow& row : lane.rows) {
         const double height = height_of(row);
