@@ -20,7 +20,7 @@ target_include_directories(trainyard_options INTERFACE
 
 install(TARGETS trainyard_options ${libraries} EXPORT trainyard
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trainyard
+install(DIRECTORY sim calibrate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trainyard
     FILES_MATCHING PATTERN "*.h")
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trainyard)

@@ -27,7 +27,8 @@ target_compile_options(trainyard_warnings INTERFACE
 
 # trainyard_library(<folder> [SOURCES a.cpp ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 #
-# The library of sim/<folder>: target trainyard_<folder>, alias trainyard::<folder>. LINKS are the
+# The library of a folder below sim/ or calibrate/: target trainyard_<folder>, alias
+# trainyard::<folder>. LINKS are the
 # targets its headers need, PRIVATE_LINKS those that only its sources need. Without sources it is an
 # interface library.
 function(trainyard_library folder)
