@@ -17,9 +17,11 @@ const FieldTable<Training>& fields_of<Training>()
                    {.help = "tokens per sequence; of no effect on a list of layers",
                     .min = 1,
                     .max = 1e9})
-            .field(
-                "global_batch", &Training::global_batch,
-                {.help = "sequences (samples) per step over all ranks", .min = 1, .required = true})
+            .field("global_batch", &Training::global_batch,
+                   {.help = "sequences (samples) per step over all ranks",
+                    .min = 1,
+                    .max = 1e12,
+                    .required = true})
             .field("micro_batch", &Training::micro_batch,
                    {.help = "sequences (samples) per forward pass of one replica",
                     .min = 1,
