@@ -1,5 +1,7 @@
 #include "sim/strategy/bind/links.h"
 
+#include "sim/strategy/bind/ring.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -37,35 +39,44 @@ private:
     std::map<LinkId, double> shares_;
 };
 
-// Members of each NVLink domain, in group order.
-std::vector<std::vector<RankId>> by_domain(const std::vector<RankId>& members,
-                                           const Topology& topology)
+// Per byte leaving a member, `inside` times a ring's bytes stay in its domain and `across` times a
+// ring's leave it.
+struct Weights {
+    double inside = 1.0;
+    double across = 1.0;
+};
+
+std::vector<LinkUse> ring_uses(const RankGroup& group, std::uint64_t flow, const Topology& topology,
+                               Weights weights)
 {
-    std::map<DomainId, std::vector<RankId>> domains;
-    for (const RankId member : members)
-        domains[topology.device(DeviceId{member.value}).domain].push_back(member);
-    std::vector<std::vector<RankId>> out;
-    for (auto& [domain, inside] : domains)
-        out.push_back(std::move(inside));
-    return out;
+    Uses uses(topology, flow);
+    for (const RingHop& hop : ring_hops(group.members, topology))
+        uses.add(hop.from, hop.to, hop.share * (hop.across ? weights.across : weights.inside));
+    return uses.take();
 }
 
-std::vector<LinkUse> ring_uses(const RankGroup& group, std::uint64_t flow, const Topology& topology)
+// A domain sends its sum out once: in a tree over two domains, or to switches that add.
+bool leaves_once(const GroupShape& shape)
 {
-    const std::vector<std::vector<RankId>> domains = by_domain(group.members, topology);
-    Uses uses(topology, flow);
-    for (std::size_t d = 0; d < domains.size(); ++d) {
-        const std::vector<RankId>& here = domains[d];
-        const std::vector<RankId>& there = domains[(d + 1) % domains.size()];
-        const auto r = static_cast<double>(here.size());
-        const double inside = domains.size() == 1 ? 1.0 : (r - 1) / r;
-        for (std::size_t i = 0; i < here.size(); ++i) {
-            uses.add(here[i], here[(i + 1) % here.size()], inside);
-            if (domains.size() > 1)
-                uses.add(here[i], there[i % there.size()], 1 / r);
-        }
+    return shape.domains == 2 || shape.network.in_network_reduction;
+}
+
+// Adds up like the costs of these algorithms (cost_model.cpp): a member sends 2(n-1)/n buffers with
+// rings and trees, 1 + 1/r with NVLS; out of the domain go 2(n-1)/n or 1 per r members.
+void bind_sums(Group& group, const RankGroup& source, const GroupShape& shape, std::uint64_t flow,
+               const Topology& topology)
+{
+    group.ring = ring_uses(source, flow, topology, {});
+    if (shape.domains == 1 || shape.ranks_per_domain == 1) {
+        group.tree = group.nvls = group.ring;
+        return;
     }
-    return uses.take();
+    const double twice = bus_factor(CollectiveKind::all_reduce, shape.ranks);
+    const double out = leaves_once(shape) ? 1.0 : twice;
+    const double r = shape.ranks_per_domain;
+    group.tree = ring_uses(source, flow, topology, {1.0, out / twice});
+    if (shape.in_switch_reduction)
+        group.nvls = ring_uses(source, flow, topology, {r / (r - 1), out / (1 + 1 / r)});
 }
 
 std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
@@ -82,14 +93,14 @@ std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
 } // namespace
 
 void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
-                const Topology& topology)
+                const std::vector<GroupShape>& shapes, const Topology& topology)
 {
     for (std::size_t i = 0; i < topology.link_count(); ++i)
         binding.links.push_back(ByteRate(
             static_cast<std::uint64_t>(topology.link(make_id<LinkId>(i)).capacity.value())));
     for (std::size_t g = 0; g < sources.size(); ++g) {
         Group& group = binding.groups[g];
-        group.ring = ring_uses(*sources[g], g, topology);
+        bind_sums(group, *sources[g], shapes[sources[g]->shape], g, topology);
         if (group.kind == GroupKind::ep) // nobody else exchanges all to all
             group.all_to_all = all_to_all_uses(*sources[g], g, topology);
     }
