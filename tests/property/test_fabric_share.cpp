@@ -92,3 +92,25 @@ TEST_CASE("on an oversubscribed fabric rings take what sharing the links gives t
     }
     CHECK(slowed > 4);
 }
+
+TEST_CASE("without contention costs and shared links agree on every kind of node")
+{
+    for (const char* node : {"dgx-h100", "dgx-a100", "aws-p5", "aws-p4d", "dgx1-v100", "mi300x-8",
+                             "pcie-l40s-8", "oci-h100"})
+    {
+        const Topology cluster = one_spine(4, {"rail", 4, 1}, node);
+        for (const int zero : {0, 3}) {
+            Strategy strategy;
+            strategy.dp = 32;
+            strategy.zero = zero;
+            strategy.overlap.dp = zero == 3;
+            const Job job = job_of(small_decoder(), strategy, training_of(32));
+            const Plan plan = make_plan(job);
+            CAPTURE(node, zero);
+            const double agreement = ratio(step_time(plan, job, cluster, Fidelity::bundle),
+                                           step_time(plan, job, cluster, Fidelity::alpha_beta));
+            CHECK(agreement > 0.99);
+            CHECK(agreement < 1.01);
+        }
+    }
+}
