@@ -92,14 +92,14 @@ ClassChoice software_class_for(std::string_view framework, std::string_view vers
     if (has_any(name, {"megatron", "nemo", "bridge", "transformer engine", "colossal", "alpa",
                        "nanotron", "primus"}))
         return megatron(name, version);
-    if (has_any(name, {"maxtext", "pax", "jax"}))
+    if (has_any(name, {"maxtext", "pax", "jax", "xla"}))
         return {"jax-xla", {}, ""};
+    if (has_any(name, {"ddp", "horovod", "dataparallel"}) && !has_any(name, {"fsdp"}))
+        return {"ddp-eager", {}, ""};
     if (has_any(name, {"titan", "compile"}))
         return {"torch-compile-fsdp", torch_attention(version), ""};
     if (has_any(name, {"llm-foundry", "composer", "mosaic", "fsdp", "kempner", "deepspeed"}))
         return {"fsdp-eager", torch_attention(version), ""};
-    if (has_any(name, {"ddp", "horovod", "dataparallel"}))
-        return {"ddp-eager", {}, ""};
     return {"fsdp-eager", torch_attention(version),
             "framework \"" + std::string(framework) +
                 "\" is not known: taken for eager PyTorch FSDP"};

@@ -1,8 +1,15 @@
 #include "sim/study/record_software.h"
 
+#include "sim/cost/profile_library.h"
+#include "sim/cost/software_choice.h"
 #include "sim/study/record_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace trainyard {
 
@@ -50,69 +57,40 @@ int year_of(const MeasuredRecord& record)
                                record.framework));
 }
 
-// The last year in which frameworks on Megatron-LM's code still ran it as published: Megatron-Core
-// and Transformer Engine came in 2023, on Hopper first.
-int last_old_megatron_year(const MeasuredRecord& record)
+// The year of the code that ran. On A100 and V100 frameworks on Megatron-LM's code still ran it as
+// published in 2023: Megatron-Core and Transformer Engine came that year, on Hopper first.
+int year_of_code(const MeasuredRecord& record, int year)
 {
-    return mentions(record.hardware.gpu + record.hardware.gpu_family, {"a100", "v100"}) ? 2023
-                                                                                        : 2022;
+    const bool before_hopper =
+        mentions(record.hardware.gpu + record.hardware.gpu_family, {"a100", "v100"});
+    return year == 2023 && before_hopper ? 2022 : year;
 }
 
-FrameworkFamily family_of(const MeasuredRecord& record, int year)
+constexpr std::array<std::pair<std::string_view, FrameworkFamily>, 7> families{
+    {{"megatron-2021", FrameworkFamily::megatron_2021},
+     {"mcore-2024", FrameworkFamily::megatron_2024},
+     {"mcore-2025", FrameworkFamily::megatron_2025},
+     {"jax-xla", FrameworkFamily::jax},
+     {"torch-compile-fsdp", FrameworkFamily::torch_fsdp_compiled},
+     {"fsdp-eager", FrameworkFamily::torch_fsdp},
+     {"ddp-eager", FrameworkFamily::torch_ddp}}};
+
+FrameworkFamily family_of(std::string_view class_name)
 {
-    const std::string& framework = record.framework;
-    if (mentions(framework, {"bridge", "transformer engine"}))
-        return FrameworkFamily::megatron_2025;
-    if (mentions(framework, {"nemo", "megatron-core", "megatron core", "mcore"}))
-        return FrameworkFamily::megatron_2024;
-    if (mentions(framework, {"megatron", "deepspeed", "colossal", "alpa", "nanotron", "primus"})) {
-        if (year <= last_old_megatron_year(record))
-            return FrameworkFamily::megatron_2021;
-        return year < 2025 ? FrameworkFamily::megatron_2024 : FrameworkFamily::megatron_2025;
-    }
-    if (mentions(framework, {"jax", "pax", "maxtext", "xla"}))
-        return FrameworkFamily::jax;
-    const std::optional<bool> compiled = record.overlap.torch_compile;
-    if (mentions(framework, {"ddp"}) && !mentions(framework, {"fsdp"}))
-        return FrameworkFamily::torch_ddp;
-    return compiled.value_or(mentions(framework, {"titan", "compile"}))
-               ? FrameworkFamily::torch_fsdp_compiled
-               : FrameworkFamily::torch_fsdp;
+    const auto* const found =
+        std::find_if(families.begin(), families.end(),
+                     [&](const auto& family) { return family.first == class_name; });
+    return found == families.end() ? FrameworkFamily::torch_fsdp : found->second;
 }
 
-bool is_known(std::string_view framework)
+// As for a scenario of that framework and year; whether torch.compile was used may be stated.
+ClassChoice class_of(const MeasuredRecord& record, int year)
 {
-    return mentions(framework, {"bridge",   "transformer engine",
-                                "nemo",     "megatron",
-                                "mcore",    "deepspeed",
-                                "colossal", "alpa",
-                                "nanotron", "primus",
-                                "jax",      "pax",
-                                "maxtext",  "xla",
-                                "ddp",      "fsdp",
-                                "titan",    "compile",
-                                "composer", "foundry"});
-}
-
-std::string_view class_name(FrameworkFamily family)
-{
-    switch (family) {
-    case FrameworkFamily::megatron_2021:
-        return "megatron-2021";
-    case FrameworkFamily::megatron_2024:
-        return "mcore-2024";
-    case FrameworkFamily::megatron_2025:
-        return "mcore-2025";
-    case FrameworkFamily::jax:
-        return "jax-xla";
-    case FrameworkFamily::torch_fsdp_compiled:
-        return "torch-compile-fsdp";
-    case FrameworkFamily::torch_fsdp:
-        return "fsdp-eager";
-    case FrameworkFamily::torch_ddp:
-        return "ddp-eager";
-    }
-    return {};
+    ClassChoice choice =
+        software_class_for(record.framework, fmt::format("{}", year_of_code(record, year)));
+    if (record.overlap.torch_compile && is_torch_fsdp(family_of(choice.name)))
+        choice.name = *record.overlap.torch_compile ? "torch-compile-fsdp" : "fsdp-eager";
+    return choice;
 }
 
 std::string all_remarks(const MeasuredRecord& record)
@@ -120,28 +98,18 @@ std::string all_remarks(const MeasuredRecord& record)
     return fmt::format("{} {}", fmt::join(record.flags, " "), record.notes);
 }
 
-std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, FrameworkFamily family,
-                                            int year)
+// What the record says of its attention, else the habit of the class.
+std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, const ClassChoice& chosen)
 {
     const std::string remarks = all_remarks(record);
     if (mentions(remarks, {"no flash attention"}) || record.model.architecture == "encoder")
         return AttentionKernel::unfused;
-    switch (family) {
-    case FrameworkFamily::megatron_2021:
-        return AttentionKernel::unfused;
-    case FrameworkFamily::torch_fsdp:
-    case FrameworkFamily::torch_fsdp_compiled:
-        if (mentions(remarks, {"alibi", "triton"}))
-            return AttentionKernel::triton;
-        return year < 2025 ? AttentionKernel::sdpa : AttentionKernel::sdpa_cudnn;
-    case FrameworkFamily::megatron_2024:
-    case FrameworkFamily::megatron_2025:
-    case FrameworkFamily::jax:
-        return AttentionKernel::cudnn;
-    case FrameworkFamily::torch_ddp:
-        return AttentionKernel::sdpa;
-    }
-    return std::nullopt;
+    if (is_torch_fsdp(family_of(chosen.name)) && mentions(remarks, {"alibi", "triton"}))
+        return AttentionKernel::triton;
+    if (chosen.attention)
+        return chosen.attention;
+    const Checked<SoftwareClass> software = load_software(chosen.name);
+    return software ? std::optional(software->kernels.attention) : std::nullopt;
 }
 
 } // namespace
@@ -164,14 +132,13 @@ RecordSoftware software_of(const MeasuredRecord& record)
         out.year = undated;
         out.assumptions.push_back(fmt::format("no date: software of {}", undated));
     }
-    out.family = family_of(record, out.year);
-    if (!is_known(record.framework))
+    const ClassChoice chosen = class_of(record, out.year);
+    out.family = family_of(chosen.name);
+    if (!chosen.note.empty())
         out.assumptions.push_back(
-            record.framework.empty()
-                ? "framework not stated: as eager PyTorch FSDP"
-                : fmt::format("unknown framework \"{}\": as eager PyTorch FSDP", record.framework));
-    out.choice.framework = class_name(out.family);
-    out.choice.attention = attention_of(record, out.family, out.year);
+            record.framework.empty() ? "framework not stated: as eager PyTorch FSDP" : chosen.note);
+    out.choice.framework = chosen.name;
+    out.choice.attention = attention_of(record, chosen);
     if (out.choice.attention)
         out.assumptions.push_back(
             fmt::format("attention not stated: {}", to_name(*out.choice.attention)));

@@ -1,5 +1,6 @@
 // How what a record leaves open is filled in.
 
+#include "sim/cost/software_choice.h"
 #include "sim/study/record_machine.h"
 #include "sim/study/record_model.h"
 #include "sim/study/record_software.h"
@@ -101,6 +102,31 @@ TEST_CASE("an unknown framework is taken for eager FSDP and the assumption is st
     CHECK(software.family == FrameworkFamily::torch_fsdp);
     CHECK(assumed(software.assumptions, "SomethingNew"));
     CHECK(assumed(software.assumptions, "no date"));
+}
+
+TEST_CASE("a record runs the class that a scenario of its framework and year would run")
+{
+    MeasuredRecord record;
+    for (const char* framework : {"Megatron-DeepSpeed", "NeMo", "Colossal-AI", "XLA", "Horovod",
+                                  "DDP + compile", "KempnerForge", "DeepSpeed"})
+        for (const int year : {2021, 2023, 2024, 2026}) {
+            record.framework = framework;
+            record.source.date = std::to_string(year);
+            INFO(framework << " " << year);
+            CHECK(software_of(record).choice.framework ==
+                  software_class_for(framework, record.source.date).name);
+        }
+}
+
+TEST_CASE("on A100 the code of 2023 is that of the year before")
+{
+    MeasuredRecord record;
+    record.framework = "Megatron-LM";
+    record.source.date = "2023-08";
+    record.hardware.gpu = "A100-SXM4-80GB";
+    CHECK(software_of(record).family == FrameworkFamily::megatron_2021);
+    record.hardware.gpu = "H100-SXM5-80GB";
+    CHECK(software_of(record).family == FrameworkFamily::megatron_2024);
 }
 
 TEST_CASE("old Megatron runs unfused attention, newer stacks fused kernels")
