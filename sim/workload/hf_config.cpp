@@ -26,7 +26,8 @@ std::optional<std::int64_t> HfConfig::number(const Aliases& aliases, std::int64_
     if (value == nullptr)
         return std::nullopt;
     if (!value->is_integer()) {
-        error_at(key, fmt::format("expected a whole number, found {}", value->kind_name()));
+        error_at(key, fmt::format("expected a whole number, found {}", value->kind_name()),
+                 fmt::format("from 1 to {}, in plain digits", largest));
         return std::nullopt;
     }
     if (value->as_integer() < 1 || value->as_integer() > largest) {
@@ -64,7 +65,8 @@ bool HfConfig::flag(const std::string& key, bool otherwise)
     if (value == nullptr)
         return otherwise;
     if (!value->is_bool()) {
-        error_at(key, fmt::format("expected true or false, found {}", value->kind_name()));
+        error_at(key, fmt::format("expected true or false, found {}", value->kind_name()),
+                 "write it without quotes");
         return otherwise;
     }
     return value->as_bool();
@@ -77,7 +79,12 @@ double HfConfig::share(const std::string& key, double otherwise)
     if (value == nullptr)
         return otherwise;
     if (!value->is_number()) {
-        error_at(key, fmt::format("expected a number, found {}", value->kind_name()));
+        error_at(key, fmt::format("expected a number, found {}", value->kind_name()),
+                 "from 0 to 1, without quotes");
+        return otherwise;
+    }
+    if (!(value->as_double() >= 0 && value->as_double() <= 1)) {
+        error_at(key, fmt::format("{} is out of range", value->as_double()), "from 0 to 1");
         return otherwise;
     }
     return value->as_double();
@@ -87,7 +94,14 @@ std::string HfConfig::text(const std::string& key)
 {
     std::string found;
     const Json* value = find({key}, found);
-    return value != nullptr && value->is_string() ? value->as_string() : std::string();
+    if (value == nullptr)
+        return {};
+    if (!value->is_string()) {
+        error_at(key, fmt::format("expected text in quotes, found {}", value->kind_name()),
+                 "as Hugging Face writes it, e.g. \"llama\" or \"silu\"");
+        return {};
+    }
+    return value->as_string();
 }
 
 bool HfConfig::has(const std::string& key)

@@ -2,6 +2,8 @@
 
 #include "sim/workload/huggingface.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace trainyard {
@@ -82,7 +84,8 @@ void refine_opt(HfConfig& config, Transformer& t)
     const std::int64_t width = config.number({"word_embed_proj_dim"}).value_or(t.hidden);
     if (width != t.hidden)
         config.error_at("word_embed_proj_dim",
-                        "embeddings narrower than the hidden size are not supported");
+                        "embeddings narrower than the hidden size are not supported",
+                        fmt::format("supported: as wide as it, {}", t.hidden));
     t.linear_bias = config.flag("enable_bias", true);
     t.final_norm = config.flag("do_layer_norm_before", true);
     refine_dropout(config, t, {"dropout", "attention_dropout"}, 0.1);
@@ -141,19 +144,56 @@ void refine_bloom(HfConfig& config, Transformer& t)
     refine_dropout(config, t, {"hidden_dropout", "attention_dropout"}, 0);
 }
 
-std::vector<HfFamily> families()
+std::vector<HfFamily> llama_families()
 {
     const Transformer llama = llama_like();
-    const Transformer gpt = gpt_like();
     const Transformer qwen2 = changed(llama, [](Transformer& t) { t.attention_bias = true; });
     const Transformer qwen3 = changed(llama, [](Transformer& t) { t.qk_norm = true; });
-    const Transformer gemma = changed(llama, [](Transformer& t) {
+    return {{"llama", llama, refine_llama},    {"mistral", llama, read_window},
+            {"mixtral", llama, read_window},   {"qwen2", qwen2, refine_qwen},
+            {"qwen2_moe", qwen2, refine_qwen}, {"qwen3", qwen3, refine_qwen},
+            {"qwen3_moe", qwen3, refine_qwen}, {"deepseek", llama, refine_llama},
+            {"phi3", llama, refine_phi3}};
+}
+
+std::vector<HfFamily> gemma_families()
+{
+    const Transformer gemma = changed(llama_like(), [](Transformer& t) {
         t.activation = Activation::gelu;
         t.tied_embeddings = true;
     });
     const Transformer gemma2 = changed(gemma, [](Transformer& t) { t.norms_per_layer = 4; });
     const Transformer gemma3 = changed(gemma2, [](Transformer& t) { t.qk_norm = true; });
-    const Transformer neox = changed(gpt, [](Transformer& t) {
+    return {{"gemma", gemma, refine_llama},
+            {"gemma2", gemma2, refine_gemma2},
+            {"gemma3_text", gemma3, refine_gemma3}};
+}
+
+// GPT-2's blocks, with positions learned or none.
+std::vector<HfFamily> gpt_families()
+{
+    const Transformer gpt = gpt_like();
+    const Transformer opt = changed(gpt, [](Transformer& t) { t.activation = Activation::relu; });
+    const Transformer bert = changed(gpt, [](Transformer& t) {
+        t.causal = false;
+        t.bert_heads = true;
+        t.embedding_norm = true;
+        t.final_norm = false;
+    });
+    const Transformer bloom = changed(gpt, [](Transformer& t) {
+        t.position = PositionKind::none;
+        t.embedding_norm = true;
+    });
+    return {{"gpt2", gpt, refine_gpt2},
+            {"opt", opt, refine_opt},
+            {"bert", bert, refine_bert},
+            {"bloom", bloom, refine_bloom}};
+}
+
+// The same with rotary positions.
+std::vector<HfFamily> neox_families()
+{
+    const Transformer neox = changed(gpt_like(), [](Transformer& t) {
         t.position = PositionKind::rotary;
         t.tied_embeddings = false;
     });
@@ -162,37 +202,18 @@ std::vector<HfFamily> families()
         t.norms_per_layer = 1;
         t.head_bias = true;
     });
-    const Transformer opt = changed(gpt, [](Transformer& t) { t.activation = Activation::relu; });
-    const Transformer bert = changed(gpt, [](Transformer& t) {
-        t.causal = false;
-        t.bert_heads = true;
-        t.embedding_norm = true;
-        t.final_norm = false;
-    });
     const Transformer falcon = changed(neox, [](Transformer& t) { t.tied_embeddings = true; });
-    const Transformer bloom = changed(gpt, [](Transformer& t) {
-        t.position = PositionKind::none;
-        t.embedding_norm = true;
-    });
-    return {{"llama", llama, refine_llama},
-            {"mistral", llama, read_window},
-            {"mixtral", llama, read_window},
-            {"qwen2", qwen2, refine_qwen},
-            {"qwen2_moe", qwen2, refine_qwen},
-            {"qwen3", qwen3, refine_qwen},
-            {"qwen3_moe", qwen3, refine_qwen},
-            {"deepseek", llama, refine_llama},
-            {"gpt2", gpt, refine_gpt2},
-            {"gpt_neox", neox, refine_gpt_neox},
-            {"gemma", gemma, refine_llama},
-            {"gemma2", gemma2, refine_gemma2},
-            {"gemma3_text", gemma3, refine_gemma3},
+    return {{"gpt_neox", neox, refine_gpt_neox},
             {"phi", phi, nullptr},
-            {"phi3", llama, refine_phi3},
-            {"bert", bert, refine_bert},
-            {"opt", opt, refine_opt},
-            {"falcon", falcon, refine_falcon},
-            {"bloom", bloom, refine_bloom}};
+            {"falcon", falcon, refine_falcon}};
+}
+
+std::vector<HfFamily> families()
+{
+    std::vector<HfFamily> all;
+    for (const auto& kin : {llama_families(), gpt_families(), neox_families(), gemma_families()})
+        all.insert(all.end(), kin.begin(), kin.end());
+    return all;
 }
 
 const std::vector<HfFamily>& all_families()

@@ -80,7 +80,9 @@ void read_dense_layers(HfConfig& config, MixtureOfExperts& moe)
         return;
     const Json& list = *config.reader().node().find("mlp_only_layers");
     if (!list.is_array())
-        return config.error_at("mlp_only_layers", "expected a list of layers");
+        return config.error_at("mlp_only_layers",
+                               fmt::format("expected a list of layers, found {}", list.kind_name()),
+                               "numbers from 0 on: [], [0], [0, 1], ...");
     for (std::size_t i = 0; i < list.items().size(); ++i)
         if (!list.items()[i].is_integer() ||
             list.items()[i].as_integer() != static_cast<std::int64_t>(i))
@@ -158,6 +160,8 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     HfConfig config(text_part(whole));
     const std::string type = config.text("model_type");
     if (refuse_latent_attention(config))
+        return std::nullopt;
+    if (whole.error_count() != before)
         return std::nullopt;
     if (type.empty()) {
         config.reader().error("\"model_type\" is missing",

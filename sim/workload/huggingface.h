@@ -34,8 +34,8 @@ public:
     std::int64_t count(const Aliases& aliases, std::int64_t otherwise); // may be 0
     bool flag(const std::string& key, bool otherwise);
     double share(const std::string& key, double otherwise); // a number
-    std::string text(const std::string& key);
-    bool has(const std::string& key); // present and not null
+    std::string text(const std::string& key);               // empty when absent
+    bool has(const std::string& key);                       // present and not null
 
     void assume(std::string sentence) { assumed_.push_back(std::move(sentence)); }
     void error_at(const std::string& key, std::string message, std::string hint = {}) const;

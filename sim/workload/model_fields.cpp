@@ -42,72 +42,92 @@ const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>()
     return table;
 }
 
+namespace {
+
+// Counts and sizes.
+FieldTable<Transformer> with_sizes(FieldTable<Transformer> table)
+{
+    using T = Transformer;
+    return std::move(table)
+        .field("hidden", &T::hidden,
+               {.help = "hidden size", .min = 1, .max = largest_size, .required = true})
+        .field("layers", &T::layers,
+               {.help = "transformer layers", .min = 1, .max = 10000, .required = true})
+        .field("heads", &T::heads,
+               {.help = "query heads", .min = 1, .max = largest_size, .required = true})
+        .field("kv_heads", &T::kv_heads,
+               {.help = "key and value heads; 0: as many as query heads",
+                .min = 0,
+                .max = largest_size})
+        .field("head_dim", &T::head_dim,
+               {.help = "size of a head; 0: hidden / heads", .min = 0, .max = largest_size})
+        .field("ffn", &T::ffn,
+               {.help = "feed-forward size of a dense layer; 0: 4 x hidden",
+                .min = 0,
+                .max = largest_size})
+        .field(
+            "vocabulary", &T::vocabulary,
+            {.help = "tokens of the vocabulary", .min = 1, .max = largest_size, .required = true})
+        .field("max_positions", &T::max_positions,
+               {.help = "rows of the learned position embedding", .min = 0, .max = largest_size})
+        .field("sliding_window", &T::sliding_window,
+               {.help = "keys a query sees at most, in layers with a window; 0: none", .min = 0})
+        .field(
+            "full_attention_every", &T::full_attention_every,
+            {.help = "with a window: every n-th layer sees all keys; 0: no layer does", .min = 0});
+}
+
+// How the blocks of a layer are built.
+FieldTable<Transformer> with_structure(FieldTable<Transformer> table)
+{
+    using T = Transformer;
+    return std::move(table)
+        .field("causal", &T::causal, {.help = "a decoder; false: an encoder"})
+        .field("gated_mlp", &T::gated_mlp, {.help = "SwiGLU or GeGLU: three matrices"})
+        .field("parallel_blocks", &T::parallel_blocks,
+               {.help = "attention and MLP read one input and their sum is added once"})
+        .field("attention_bias", &T::attention_bias, {.help = "bias on Q, K, V"})
+        .field("attention_output_bias", &T::attention_output_bias,
+               {.help = "bias on the projection after attention"})
+        .field("mlp_bias", &T::mlp_bias, {.help = "bias on the MLP's matrices"})
+        .field("linear_bias", &T::linear_bias, {.help = "bias on every matrix of a layer"})
+        .field("head_bias", &T::head_bias, {.help = "bias on the logits"})
+        .field("qk_norm", &T::qk_norm, {.help = "norms on the heads of Q and K"});
+}
+
+// Embeddings, logits, norms and what every layer shares.
+FieldTable<Transformer> with_ends(FieldTable<Transformer> table)
+{
+    using T = Transformer;
+    return std::move(table)
+        .field("tied_embeddings", &T::tied_embeddings,
+               {.help = "input embedding and logits share one matrix"})
+        .field("dropout", &T::dropout, {.help = "dropout after attention, MLP and softmax"})
+        .field("bert_heads", &T::bert_heads,
+               {.help = "pooler, masked-token transform, next-sentence head"})
+        .field("head_fraction", &T::head_fraction,
+               {.help = "share of the tokens that reach the logits", .min = 0, .max = 1})
+        .field("token_types", &T::token_types,
+               {.help = "rows of the token type embedding", .min = 0, .max = largest_size})
+        .field("norms_per_layer", &T::norms_per_layer,
+               {.help = "1: one norm feeds attention and MLP; 2: one each; 4: after them too",
+                .min = 1,
+                .max = 4})
+        .field("embedding_norm", &T::embedding_norm, {.help = "a norm after the embeddings"})
+        .field("final_norm", &T::final_norm, {.help = "a norm before the logits"})
+        .field("norm", &T::norm, {.help = "kind of norm"})
+        .field("position", &T::position, {.help = "kind of position"})
+        .field("activation", &T::activation, {.help = "activation function of the MLP"})
+        .field("moe", &T::moe, {.help = "experts; absent: a dense model"});
+}
+
+} // namespace
+
 template <>
 const FieldTable<Transformer>& fields_of<Transformer>()
 {
-    using T = Transformer;
-    static const auto table =
-        FieldTable<T>("transformer", "A decoder or encoder stack.")
-            .field("hidden", &T::hidden,
-                   {.help = "hidden size", .min = 1, .max = largest_size, .required = true})
-            .field("layers", &T::layers,
-                   {.help = "transformer layers", .min = 1, .max = 10000, .required = true})
-            .field("heads", &T::heads,
-                   {.help = "query heads", .min = 1, .max = largest_size, .required = true})
-            .field("kv_heads", &T::kv_heads,
-                   {.help = "key and value heads; 0: as many as query heads",
-                    .min = 0,
-                    .max = largest_size})
-            .field("head_dim", &T::head_dim,
-                   {.help = "size of a head; 0: hidden / heads", .min = 0, .max = largest_size})
-            .field("ffn", &T::ffn,
-                   {.help = "feed-forward size of a dense layer; 0: 4 x hidden",
-                    .min = 0,
-                    .max = largest_size})
-            .field("vocabulary", &T::vocabulary,
-                   {.help = "tokens of the vocabulary",
-                    .min = 1,
-                    .max = largest_size,
-                    .required = true})
-            .field(
-                "max_positions", &T::max_positions,
-                {.help = "rows of the learned position embedding", .min = 0, .max = largest_size})
-            .field(
-                "sliding_window", &T::sliding_window,
-                {.help = "keys a query sees at most, in layers with a window; 0: none", .min = 0})
-            .field("full_attention_every", &T::full_attention_every,
-                   {.help = "with a window: every n-th layer sees all keys; 0: no layer does",
-                    .min = 0})
-            .field("causal", &T::causal, {.help = "a decoder; false: an encoder"})
-            .field("gated_mlp", &T::gated_mlp, {.help = "SwiGLU or GeGLU: three matrices"})
-            .field("parallel_blocks", &T::parallel_blocks,
-                   {.help = "attention and MLP read one input and their sum is added once"})
-            .field("attention_bias", &T::attention_bias, {.help = "bias on Q, K, V"})
-            .field("attention_output_bias", &T::attention_output_bias,
-                   {.help = "bias on the projection after attention"})
-            .field("mlp_bias", &T::mlp_bias, {.help = "bias on the MLP's matrices"})
-            .field("linear_bias", &T::linear_bias, {.help = "bias on every matrix of a layer"})
-            .field("head_bias", &T::head_bias, {.help = "bias on the logits"})
-            .field("qk_norm", &T::qk_norm, {.help = "norms on the heads of Q and K"})
-            .field("tied_embeddings", &T::tied_embeddings,
-                   {.help = "input embedding and logits share one matrix"})
-            .field("dropout", &T::dropout, {.help = "dropout after attention, MLP and softmax"})
-            .field("bert_heads", &T::bert_heads,
-                   {.help = "pooler, masked-token transform, next-sentence head"})
-            .field("head_fraction", &T::head_fraction,
-                   {.help = "share of the tokens that reach the logits", .min = 0, .max = 1})
-            .field("token_types", &T::token_types,
-                   {.help = "rows of the token type embedding", .min = 0, .max = largest_size})
-            .field("norms_per_layer", &T::norms_per_layer,
-                   {.help = "1: one norm feeds attention and MLP; 2: one each; 4: after them too",
-                    .min = 1,
-                    .max = 4})
-            .field("embedding_norm", &T::embedding_norm, {.help = "a norm after the embeddings"})
-            .field("final_norm", &T::final_norm, {.help = "a norm before the logits"})
-            .field("norm", &T::norm, {.help = "kind of norm"})
-            .field("position", &T::position, {.help = "kind of position"})
-            .field("activation", &T::activation, {.help = "activation function of the MLP"})
-            .field("moe", &T::moe, {.help = "experts; absent: a dense model"});
+    static const auto table = with_ends(with_structure(
+        with_sizes(FieldTable<Transformer>("transformer", "A decoder or encoder stack."))));
     return table;
 }
 

@@ -54,7 +54,7 @@ void fill_in(Transformer& model)
 void check_layers(const Reader& reader, const LayerList& list)
 {
     if (list.layers.empty())
-        reader.error("\"layers\" is empty", "a model has at least one layer");
+        reader.member("layers").error("\"layers\" is empty", "a model has at least one layer");
     for (std::size_t i = 0; i < list.layers.size(); ++i) {
         const NativeLayer& layer = list.layers[i];
         const bool any = layer.rows > 0 || layer.columns > 0 || layer.inner > 0;
@@ -73,7 +73,9 @@ std::optional<ImportedModel> read_native(const Reader& reader)
     fields_of<NativeModel>().read(reader, native);
     if (native.transformer.has_value() == native.layer_list.has_value() &&
         reader.error_count() == before)
-        reader.error("a model has either \"transformer\" or \"layer_list\"");
+        reader.error(native.transformer ? "both \"transformer\" and \"layer_list\" are given"
+                                        : "neither \"transformer\" nor \"layer_list\" is given",
+                     "a model has one of them");
     if (reader.error_count() != before)
         return std::nullopt;
     ImportedModel read;
@@ -92,31 +94,52 @@ std::optional<ImportedModel> read_native(const Reader& reader)
     return read;
 }
 
+using Keys = std::initializer_list<const char*>;
+
+// Where a law's problem is shown: the first of these keys that the file gives, else the whole
+// model.
+Reader place_of(const Reader& model, Keys keys)
+{
+    for (const char* key : keys)
+        if (model.node().find(key) != nullptr)
+            return model.member(key);
+    return model;
+}
+
 } // namespace
 
 void check_head_size(const Reader& reader, const Transformer& model)
 {
     if (model.head_dim == 0 && model.heads > 0 && model.hidden % model.heads != 0)
-        reader.error(
-            fmt::format("hidden size {} is no multiple of {} heads", model.hidden, model.heads),
-            "give \"head_dim\" when heads do not fill the hidden size");
+        place_of(reader, {"heads", "num_attention_heads", "n_head"})
+            .error(
+                fmt::format("hidden size {} is no multiple of {} heads", model.hidden, model.heads),
+                "give \"head_dim\" when heads do not fill the hidden size");
 }
 
 void check_transformer(const Reader& reader, const Transformer& model)
 {
     if (model.kv_heads > 0 && model.heads % model.kv_heads != 0)
-        reader.error(
-            fmt::format("{} key heads do not divide {} query heads", model.kv_heads, model.heads));
+        place_of(reader, {"kv_heads", "num_key_value_heads", "num_kv_heads"})
+            .error(fmt::format("{} key heads do not divide {} query heads", model.kv_heads,
+                               model.heads),
+                   fmt::format("each key head serves as many query heads: divisors of {} work",
+                               model.heads));
     if (model.position == PositionKind::learned && model.max_positions == 0)
         reader.error("learned positions without their number", "give \"max_positions\"");
     if (!model.moe)
         return;
+    const Reader moe = place_of(reader, {"moe"});
     if (model.moe->experts_per_token > model.moe->experts)
-        reader.error(fmt::format("a token is sent to {} of {} experts",
-                                 model.moe->experts_per_token, model.moe->experts));
+        place_of(moe, {"experts_per_token", "num_experts_per_tok", "num_experts_per_token"})
+            .error(fmt::format("a token is sent to {} of {} experts", model.moe->experts_per_token,
+                               model.moe->experts),
+                   fmt::format("at most {}", model.moe->experts));
     if (model.moe->leading_dense_layers > model.layers)
-        reader.error(fmt::format("{} leading dense layers of {} layers",
-                                 model.moe->leading_dense_layers, model.layers));
+        place_of(moe, {"leading_dense_layers", "first_k_dense_replace", "mlp_only_layers"})
+            .error(fmt::format("{} leading dense layers of {} layers",
+                               model.moe->leading_dense_layers, model.layers),
+                   fmt::format("at most {}", model.layers));
 }
 
 std::optional<ImportedModel> import_model(const Reader& reader)

@@ -222,12 +222,39 @@ TEST_CASE("sizes that contradict each other are refused")
               .pointer == "/mlp_only_layers");
 }
 
+TEST_CASE("every problem of a config.json stands at its key and says what would be right")
+{
+    const std::string good = R"("hidden_size": 128, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 10)";
+    for (const auto& [fault, pointer] : std::initializer_list<std::pair<std::string, std::string>>{
+             {R"("model_type": 5)", "/model_type"},
+             {R"("model_type": "llama", "hidden_act": 1)", "/hidden_act"},
+             {R"("model_type": "llama", "num_key_value_heads": 3)", "/num_key_value_heads"},
+             {R"("model_type": "llama", "head_dim": "64")", "/head_dim"},
+             {R"("model_type": "llama", "mlp_bias": "no")", "/mlp_bias"},
+             {R"("model_type": "bloom", "hidden_dropout": 10)", "/hidden_dropout"},
+             {R"("model_type": "opt", "max_position_embeddings": 9, "word_embed_proj_dim": 64)",
+              "/word_embed_proj_dim"},
+             {R"("model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 8)",
+              "/num_experts_per_tok"},
+             {R"("model_type": "qwen3_moe", "num_experts": 4, "num_experts_per_tok": 2,
+                 "mlp_only_layers": 1)",
+              "/mlp_only_layers"}})
+    {
+        INFO(fault);
+        const Problems found = problems("{" + good + ", " + fault + "}");
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].pointer == pointer);
+        CHECK_FALSE(found[0].hint.empty());
+    }
+}
+
 TEST_CASE("a native model has exactly one architecture, and whole matrix products")
 {
     CHECK(problems(R"({"format": "trainyard.model/1", "name": "x"})")[0].message ==
-          "a model has either \"transformer\" or \"layer_list\"");
+          "neither \"transformer\" nor \"layer_list\" is given");
     CHECK(problems(R"({"format": "trainyard.model/1", "layer_list": {"layers": []}})")[0].pointer ==
-          "/layer_list");
+          "/layer_list/layers");
     const Problems part = problems(
         R"({"format": "trainyard.model/1",
             "layer_list": {"layers": [{"name": "a"}, {"name": "b", "rows": 4}]}})");
