@@ -77,58 +77,81 @@ const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>()
     return table;
 }
 
+namespace {
+
+// Names, and how fast matrix products run.
+FieldTable<Device> with_products(FieldTable<Device> table)
+{
+    using D = Device;
+    return std::move(table)
+        .field("name", &D::name, {.help = "as topologies name it"})
+        .field("aliases", &D::aliases, {.help = "other names it is known by"})
+        .field("fabric", &D::fabric, {.help = "fabric class it comes with"})
+        .field("knots", &D::knots, {.help = "measured collectives of its nodes"})
+        .field("sms", &D::sms, {.help = "streaming multiprocessors", .min = 1, .max = 1024})
+        .field("peak", &D::peak, {.help = "dense peak by number format"})
+        .field("gemm_efficiency", &D::gemm_efficiency,
+               {.help = "share of the peak that large GEMMs reach, hot, random data"})
+        .field("sustained_clock", &D::sustained_clock,
+               {.help = "clock under training load / clock of the efficiencies",
+                .min = 0.1,
+                .max = 1.5})
+        .field("gemm_k_half", &D::gemm_k_half,
+               {.help = "inner size at which a GEMM loses half", .min = 0})
+        .field("head_gemm", &D::head_gemm,
+               {.help = "efficiency of the vocabulary projection / other GEMMs", .min = 0.01})
+        .field("square_gemm", &D::square_gemm,
+               {.help = "efficiency of unfused attention's products / other GEMMs", .min = 0.01})
+        .field("convolution", &D::convolution,
+               {.help = "efficiency of convolutions / GEMMs", .min = 0.01})
+        .field("launch_gap", &D::launch_gap,
+               {.help = "device idle per GEMM; half per other kernel", .min = 0});
+}
+
+// What device memory bounds, and fused attention.
+FieldTable<Device> with_memory_and_attention(FieldTable<Device> table)
+{
+    using D = Device;
+    return std::move(table)
+        .field("hbm_bandwidth", &D::hbm_bandwidth, {.help = "data sheet", .min = 0})
+        .field("hbm_efficiency", &D::hbm_efficiency,
+               share("share of it that elementwise kernels reach"))
+        .field("hbm_gemm", &D::hbm_gemm, share("share of it that memory-bound GEMMs reach"))
+        .field("attention", &D::attention, {.help = "fused attention by kernel"})
+        .field("attention_backward", &D::attention_backward,
+               {.help = "attention efficiency backward / forward", .min = 0.01, .max = 2})
+        .field("attention_half_length", &D::attention_half_length,
+               {.help = "sequence length at which attention loses half", .min = 0})
+        .field("attention_head_96", &D::attention_head_96,
+               share("attention factor for heads of 65 to 127"))
+        .field("attention_head_64", &D::attention_head_64,
+               share("attention factor for heads up to 64"));
+}
+
+// Links, the host, and how much fits.
+FieldTable<Device> with_surroundings(FieldTable<Device> table)
+{
+    using D = Device;
+    return std::move(table)
+        .field("nvlink", &D::nvlink, {.help = "line rate one way, all links", .min = 0})
+        .field("host_copy", &D::host_copy,
+               {.help = "achieved between device and host, one way", .min = 0})
+        .field("host_copy_latency", &D::host_copy_latency, {.help = "of a copy", .min = 0})
+        .field("sm_loss", &D::sm_loss,
+               share("compute lost per SM that a communication kernel holds"))
+        .field("memory", &D::memory, {.help = "as the driver reports it"})
+        .field("context_memory", &D::context_memory, {.help = "CUDA context and libraries"})
+        .field("communicator_memory", &D::communicator_memory,
+               {.help = "NCCL buffers of one communicator"});
+}
+
+} // namespace
+
 template <>
 const FieldTable<Device>& fields_of<Device>()
 {
-    using D = Device;
-    static const auto table =
-        FieldTable<D>("device", "Constants of one device model.")
-            .field("name", &D::name, {.help = "as topologies name it"})
-            .field("aliases", &D::aliases, {.help = "other names it is known by"})
-            .field("fabric", &D::fabric, {.help = "fabric class it comes with"})
-            .field("knots", &D::knots, {.help = "measured collectives of its nodes"})
-            .field("sms", &D::sms, {.help = "streaming multiprocessors", .min = 1, .max = 1024})
-            .field("peak", &D::peak, {.help = "dense peak by number format"})
-            .field("gemm_efficiency", &D::gemm_efficiency,
-                   {.help = "share of the peak that large GEMMs reach, hot, random data"})
-            .field("sustained_clock", &D::sustained_clock,
-                   {.help = "clock under training load / clock of the efficiencies",
-                    .min = 0.1,
-                    .max = 1.5})
-            .field("gemm_k_half", &D::gemm_k_half,
-                   {.help = "inner size at which a GEMM loses half", .min = 0})
-            .field("head_gemm", &D::head_gemm,
-                   {.help = "efficiency of the vocabulary projection / other GEMMs", .min = 0.01})
-            .field(
-                "square_gemm", &D::square_gemm,
-                {.help = "efficiency of unfused attention's products / other GEMMs", .min = 0.01})
-            .field("convolution", &D::convolution,
-                   {.help = "efficiency of convolutions / GEMMs", .min = 0.01})
-            .field("launch_gap", &D::launch_gap,
-                   {.help = "device idle per GEMM; half per other kernel", .min = 0})
-            .field("hbm_bandwidth", &D::hbm_bandwidth, {.help = "data sheet", .min = 0})
-            .field("hbm_efficiency", &D::hbm_efficiency,
-                   share("share of it that elementwise kernels reach"))
-            .field("hbm_gemm", &D::hbm_gemm, share("share of it that memory-bound GEMMs reach"))
-            .field("attention", &D::attention, {.help = "fused attention by kernel"})
-            .field("attention_backward", &D::attention_backward,
-                   {.help = "attention efficiency backward / forward", .min = 0.01, .max = 2})
-            .field("attention_half_length", &D::attention_half_length,
-                   {.help = "sequence length at which attention loses half", .min = 0})
-            .field("attention_head_96", &D::attention_head_96,
-                   share("attention factor for heads of 65 to 127"))
-            .field("attention_head_64", &D::attention_head_64,
-                   share("attention factor for heads up to 64"))
-            .field("nvlink", &D::nvlink, {.help = "line rate one way, all links", .min = 0})
-            .field("host_copy", &D::host_copy,
-                   {.help = "achieved between device and host, one way", .min = 0})
-            .field("host_copy_latency", &D::host_copy_latency, {.help = "of a copy", .min = 0})
-            .field("sm_loss", &D::sm_loss,
-                   share("compute lost per SM that a communication kernel holds"))
-            .field("memory", &D::memory, {.help = "as the driver reports it"})
-            .field("context_memory", &D::context_memory, {.help = "CUDA context and libraries"})
-            .field("communicator_memory", &D::communicator_memory,
-                   {.help = "NCCL buffers of one communicator"});
+    static const auto table = with_surroundings(with_memory_and_attention(
+        with_products(FieldTable<Device>("device", "Constants of one device model."))));
     return table;
 }
 
@@ -156,9 +179,20 @@ void warn_peaks(const Reader& reader, const Device& device)
                     "dense peaks double from 16 to 8 bit; is one figure with sparsity?");
 }
 
-} // namespace
+// Values that are a unit or a power of ten away from any device.
+void warn_implausible(const Reader& reader, const Device& device)
+{
+    warn_peaks(reader, device);
+    warn_above(reader, "hbm_bandwidth", device.hbm_bandwidth.value(), 30e12,
+               "the fastest memories reach 8 TB/s");
+    warn_above(reader, "nvlink", device.nvlink.value(), 4e12,
+               "NVLink 5 carries 900 GB/s in each direction");
+    warn_above(reader, "launch_gap", device.launch_gap.value(), 1e-3, "2 to 5 us are usual");
+    warn_above(reader, "memory", static_cast<double>(device.memory.value()), 2e12,
+               "80 to 288 GB are usual");
+}
 
-void check(const Reader& reader, const Device& device)
+void need_constants(const Reader& reader, const Device& device)
 {
     const auto need = [&](bool given, const char* name) {
         if (!given)
@@ -170,6 +204,11 @@ void check(const Reader& reader, const Device& device)
     need(device.hbm_bandwidth.value() > 0, "hbm_bandwidth");
     need(device.hbm_efficiency > 0, "hbm_efficiency");
     need(device.memory.value() > 0, "memory");
+}
+
+// Every number format with a peak, and every kernel of attention.
+void need_efficiencies(const Reader& reader, const Device& device)
+{
     for (const Precision p :
          {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8})
         if (device.peak.at(p).value() > 0 && !(device.gemm_efficiency.at(p) > 0))
@@ -182,14 +221,15 @@ void check(const Reader& reader, const Device& device)
         if (!(device.attention.at(kernel) > 0))
             reader.error(
                 fmt::format("\"attention\" of {} is missing from device", to_name(kernel)));
-    warn_peaks(reader, device);
-    warn_above(reader, "hbm_bandwidth", device.hbm_bandwidth.value(), 30e12,
-               "the fastest memories reach 8 TB/s");
-    warn_above(reader, "nvlink", device.nvlink.value(), 4e12,
-               "NVLink 5 carries 900 GB/s in each direction");
-    warn_above(reader, "launch_gap", device.launch_gap.value(), 1e-3, "2 to 5 us are usual");
-    warn_above(reader, "memory", static_cast<double>(device.memory.value()), 2e12,
-               "80 to 288 GB are usual");
+}
+
+} // namespace
+
+void check(const Reader& reader, const Device& device)
+{
+    need_constants(reader, device);
+    need_efficiencies(reader, device);
+    warn_implausible(reader, device);
 }
 
 } // namespace trainyard

@@ -17,11 +17,12 @@ struct Session::State {
 
 namespace {
 
-// A lane per rank is needed where ranks share links.
+// A lane per rank is needed where ranks differ or share links.
 Folding folding_of(const Scenario& scenario)
 {
-    return scenario.run.fold && scenario.run.fidelity == Fidelity::alpha_beta ? Folding::replicas
-                                                                              : Folding::none;
+    const bool alike =
+        scenario.perturbations.empty() && scenario.run.fidelity == Fidelity::alpha_beta;
+    return scenario.run.fold && alike ? Folding::replicas : Folding::none;
 }
 
 BindOptions bind_options(const Scenario& scenario)
@@ -57,6 +58,57 @@ RunControl run_control(const Scenario& scenario, const SimulateRequest& request)
     return control;
 }
 
+// The binding of that key: known, or made.
+std::shared_ptr<const Binding> find_binding(Memo<Binding>& memo, std::uint64_t key,
+                                            const Parts& parts, const Scenario& scenario)
+{
+    if (auto known = memo.find(key))
+        return known;
+    return memo.keep(
+        key, bind(*parts.plan, parts.job, *parts.topology, *parts.cost, bind_options(scenario)));
+}
+
+// Runs the program; a result without a record is kept under `key`.
+Checked<std::shared_ptr<const StepResult>> find_result(Memo<StepResult>& memo, std::uint64_t key,
+                                                       const Plan& plan, const Binding& binding,
+                                                       const RunControl& control)
+{
+    if (!control.record.lane)
+        if (auto known = memo.find(key))
+            return known;
+    Checked<StepResult> result = run_reference(plan.program, binding, control);
+    if (!result)
+        return tl::unexpected(std::move(result.error()));
+    if (!control.record.lane)
+        return memo.keep(key, std::move(*result));
+    return std::make_shared<const StepResult>(std::move(*result));
+}
+
+EngineReport engine_report(const Outcome& outcome)
+{
+    EngineReport report;
+    report.fidelity = outcome.scenario.run.fidelity;
+    report.ranks = outcome.job.world();
+    report.lanes = static_cast<int>(outcome.binding->lanes.size());
+    report.ops = outcome.result->ops;
+    report.events = outcome.result->events;
+    return report;
+}
+
+// What the parts know, before the run.
+Outcome outcome_of(const Scenario& scenario, const Parts& parts)
+{
+    Outcome out;
+    out.scenario = scenario;
+    out.job = parts.job;
+    out.topology = parts.topology;
+    out.cost = parts.cost;
+    out.plan = parts.plan;
+    out.memory = estimate_memory(parts.job, device_memory(parts.cost->profile()));
+    out.warnings = parts.warnings;
+    return out;
+}
+
 } // namespace
 
 Session::Session() : state_(std::make_unique<State>()) {}
@@ -71,43 +123,21 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         return tl::unexpected(parts.error());
     request.work.check();
 
-    Outcome out;
     const std::uint64_t binding_key = binding_hash(*parts, scenario);
-    out.binding = state_->bindings.find(binding_key);
-    if (!out.binding)
-        out.binding =
-            state_->bindings.keep(binding_key, bind(*parts->plan, parts->job, *parts->topology,
-                                                    *parts->cost, bind_options(scenario)));
-
     const std::uint64_t result_key =
         hash_key(binding_key, static_cast<std::uint64_t>(scenario.run.steps));
-    if (!request.record)
-        out.result = state_->results.find(result_key);
-    if (!out.result) {
-        Checked<StepResult> result =
-            run_reference(parts->plan->program, *out.binding, run_control(scenario, request));
-        if (!result)
-            return tl::unexpected(result.error());
-        out.result = request.record ? std::make_shared<const StepResult>(std::move(*result))
-                                    : state_->results.keep(result_key, std::move(*result));
-    }
-
-    out.scenario = scenario;
-    out.job = parts->job;
-    out.topology = parts->topology;
-    out.cost = parts->cost;
-    out.plan = parts->plan;
-    out.memory = estimate_memory(parts->job, device_memory(parts->cost->profile()));
+    Outcome out = outcome_of(scenario, *parts);
+    out.binding = find_binding(state_->bindings, binding_key, *parts, scenario);
+    Checked<std::shared_ptr<const StepResult>> result = find_result(
+        state_->results, result_key, *parts->plan, *out.binding, run_control(scenario, request));
+    if (!result)
+        return tl::unexpected(std::move(result.error()));
+    out.result = std::move(*result);
     out.step_time =
         predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
-    out.warnings = std::move(parts->warnings);
     out.input_hash = hash_key(binding_key, content_hash(to_text(file.json, JsonStyle::compact)),
                               parts->model_hash);
-    out.engine.fidelity = scenario.run.fidelity;
-    out.engine.ranks = parts->job.world();
-    out.engine.lanes = static_cast<int>(out.binding->lanes.size());
-    out.engine.ops = out.result->ops;
-    out.engine.events = out.result->events;
+    out.engine = engine_report(out);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     return out;
