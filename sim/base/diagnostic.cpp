@@ -13,27 +13,41 @@ constexpr std::size_t widest_quoted_line = 160;
 constexpr std::size_t longest_sentence = 400;
 constexpr std::size_t most_rendered = 50; // of each severity
 
-// At most `longest` bytes of a text from outside, on one line and without the control characters
-// that would drive a terminal.
+// Length of the UTF-8 character that `text` starts with; 0 when it starts with none.
+std::size_t character_length(std::string_view text)
+{
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t length = first < 0x80   ? 1
+                               : first < 0xC2 ? 0
+                               : first < 0xE0 ? 2
+                               : first < 0xF0 ? 3
+                               : first < 0xF5 ? 4
+                                              : 0;
+    if (length > text.size())
+        return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
+// At most `longest` bytes of a text from outside, on one line, and without what would drive a
+// terminal or is no UTF-8.
 std::string printable(std::string_view text, std::size_t longest)
 {
-    const bool cut = text.size() > longest;
-    if (cut) {
-        while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80)
-            --longest; // not inside a UTF-8 character
-        text = text.substr(0, longest);
-    }
     std::string out;
-    for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
-        if (c == '\t')
+    while (!text.empty() && out.size() < longest) {
+        const auto code = static_cast<unsigned char>(text.front());
+        const std::size_t length = character_length(text);
+        if (code == '\t')
             out += ' ';
-        else if (code < 0x20 || code == 0x7F)
+        else if (length == 0 || code < 0x20 || code == 0x7F)
             out += fmt::format("\\x{:02x}", code);
         else
-            out += c;
+            out += text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
     }
-    return cut ? out + " ..." : out;
+    return text.empty() ? out : out + " ...";
 }
 
 // Lines of files that are read again to be quoted.

@@ -165,13 +165,26 @@ struct DeflateStream {
 
 std::string read_file(const fs::path& path, std::size_t max_bytes)
 {
+    std::optional<std::string> content = read_file_up_to(path, max_bytes);
+    if (!content)
+        throw WorldError{
+            fmt::format("cannot read {}: larger than {} MiB", path.string(), max_bytes >> 20)};
+    return std::move(*content);
+}
+
+std::optional<std::string> read_file_up_to(const fs::path& path, std::size_t max_bytes)
+{
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat info = {};
     if (file.number() < 0 || ::fstat(file.number(), &info) != 0)
         fail(path, "read", errno);
     std::string content;
-    if (S_ISREG(info.st_mode))
-        content.reserve(std::min(max_bytes, static_cast<std::size_t>(info.st_size)));
+    if (S_ISREG(info.st_mode)) {
+        const auto size = static_cast<std::size_t>(info.st_size);
+        if (size > max_bytes)
+            return std::nullopt;
+        content.reserve(size);
+    }
     std::vector<char> buffer(1U << 18);
     while (true) {
         const ssize_t got = ::read(file.number(), buffer.data(), buffer.size());
@@ -183,8 +196,7 @@ std::string read_file(const fs::path& path, std::size_t max_bytes)
             return content;
         content.append(buffer.data(), static_cast<std::size_t>(got));
         if (content.size() > max_bytes)
-            throw WorldError{
-                fmt::format("cannot read {}: larger than {} MiB", path.string(), max_bytes >> 20)};
+            return std::nullopt;
     }
 }
 
@@ -198,6 +210,19 @@ void write_file(const fs::path& path, std::string_view content)
     PendingFile pending(behind_links(path));
     write_all(pending.file(), content, path);
     pending.publish();
+}
+
+void require_writable(const fs::path& path)
+{
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored))
+        fail(path, "write", EISDIR);
+    if (is_stream(path)) {
+        if (::access(path.c_str(), W_OK) != 0)
+            fail(path, "write", errno);
+        return;
+    }
+    const PendingFile vanishes(behind_links(path));
 }
 
 void write_file_gzip(const fs::path& path, std::string_view content)

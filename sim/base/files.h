@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace trainyard {
 std::string read_file(const std::filesystem::path& path,
                       std::size_t max_bytes = std::size_t{1} << 30);
 
+// The same; nothing for a file above `max_bytes`, of which no more than that is read.
+std::optional<std::string> read_file_up_to(const std::filesystem::path& path,
+                                           std::size_t max_bytes);
+
 // Writes aside in the same folder, flushes, then renames: a reader sees the old file or the new
 // one. Symbolic links are followed; a device or a pipe (/dev/stdout) is written to as it is. Throws
 // WorldError and leaves nothing behind on failure. Where files have a size limit, SIGXFSZ must be
@@ -22,6 +27,10 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 
 // The same with gzip compression (for names ending in .gz).
 void write_file_gzip(const std::filesystem::path& path, std::string_view content);
+
+// Throws what write_file would throw for want of a folder, a name or the right to write; leaves
+// everything as it is. For work that should not be done in vain.
+void require_writable(const std::filesystem::path& path);
 
 // FNV-1a 64-bit: the hash of inputs named in outputs. Not for security.
 std::uint64_t content_hash(std::string_view content);

@@ -208,6 +208,12 @@ private:
     Problems problems_;
 };
 
+Problems too_large(const std::string& file, const JsonLimits& limits)
+{
+    return {{file, 0, "", fmt::format("larger than {} MiB", limits.max_bytes >> 20),
+             "is this the file you meant? Data of that size do not belong here", Severity::error}};
+}
+
 } // namespace
 
 Checked<Json> parse_json(std::string_view text, const std::string& file, const JsonLimits& limits)
@@ -219,7 +225,7 @@ Checked<Json> parse_json(std::string_view text, const std::string& file, const J
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return refuse(0, "the file is empty", "a JSON object is expected");
     if (text.size() > limits.max_bytes)
-        return refuse(0, fmt::format("larger than {} MiB", limits.max_bytes >> 20), "");
+        return tl::unexpected(too_large(file, limits));
     if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
         const auto breaks =
             std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul),
@@ -240,7 +246,10 @@ Checked<Json> parse_json(std::string_view text, const std::string& file, const J
 
 Checked<Json> read_json_file(const std::string& path, const JsonLimits& limits)
 {
-    return parse_json(read_file(path, limits.max_bytes), path, limits);
+    const std::optional<std::string> text = read_file_up_to(path, limits.max_bytes);
+    if (!text)
+        return tl::unexpected(too_large(path, limits));
+    return parse_json(*text, path, limits);
 }
 
 } // namespace trainyard

@@ -14,6 +14,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <array>
+
 namespace trainyard {
 namespace {
 
@@ -29,6 +31,11 @@ struct SimulateOptions {
     bool json = false;
     bool no_scaling = false;
 
+    // Names of files to write, the unwanted ones empty.
+    std::array<const std::string*, 5> outputs() const
+    {
+        return {&trace, &html, &svg, &csv, &result};
+    }
     bool needs_records() const { return !trace.empty() || !html.empty() || !svg.empty(); }
 };
 
@@ -66,25 +73,12 @@ Problems unknown_ranks(const SimulateOptions& options, const Outcome& outcome)
     return problems;
 }
 
-// What makes a long simulation shorter: ranks fold unless links or the user keep them apart.
-LongWork simulation_work(const RunOptions& run)
-{
-    if (run.fidelity != Fidelity::alpha_beta)
-        return {"simulating {} operations, each rank by itself since links are shared",
-                "--fidelity alpha-beta simulates one of each kind of rank"};
-    if (!run.fold)
-        return {"simulating {} operations, each rank by itself",
-                "without --no-fold one of each kind of rank is simulated"};
-    return {"simulating {} operations",
-            run.steps > 2 ? "--set run.steps=2 simulates fewer steps" : ""};
-}
-
 Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& file,
                           Session& session)
 {
     ProgressBar bar;
     SimulateRequest request;
-    request.work = bar.control(simulation_work(file.scenario.run));
+    request.work = bar.control();
     Checked<Outcome> outcome = session.simulate(file, request);
     if (!outcome || !options.needs_records())
         return outcome;
@@ -110,14 +104,16 @@ void write_files(const SimulateOptions& options, const Outcome& outcome, const S
         write_file(options.csv, summary_csv(outcome, summary));
     if (!options.result.empty())
         write_file(options.result, to_text(to_json(outcome, summary)) + "\n");
-    for (const std::string* const written :
-         {&options.trace, &options.html, &options.svg, &options.csv, &options.result})
+    for (const std::string* const written : options.outputs())
         if (!written->empty())
             print_talk(fmt::format("wrote {}\n", *written));
 }
 
 int run_simulate(const SimulateOptions& options)
 {
+    for (const std::string* const output : options.outputs())
+        if (!output->empty())
+            require_writable(*output); // all of them, before the first one is written
     const Checked<ScenarioFile> file = read_scenario(options.scenario, options.changes);
     if (!file) {
         print_problems(file.error(), "nothing was run.");

@@ -1,5 +1,7 @@
 #include "sim/cost/part_files.h"
 
+#include "sim/base/input_limits.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +29,7 @@ struct Names {
 };
 std::optional<Names> names_of(const std::filesystem::path& path, std::string_view format)
 {
-    const Checked<Json> json = read_json_file(path.string());
+    const Checked<Json> json = read_json_file(path.string(), input_limits);
     if (!json || !json->is_object())
         return std::nullopt;
     const Json* kind = json->find("format");
@@ -143,7 +145,7 @@ std::optional<std::filesystem::path> PartFiles::find(const Reader& where, const 
 std::optional<RawFile> PartFiles::open_raw(const std::filesystem::path& path,
                                            std::string_view format) const
 {
-    Checked<Json> json = read_json_file(path.string());
+    Checked<Json> json = read_json_file(path.string(), input_limits);
     if (!json) {
         problems_->insert(problems_->end(), json.error().begin(), json.error().end());
         return std::nullopt;

@@ -1,6 +1,7 @@
 #include "sim/cost/profile_library.h"
 
 #include "sim/base/build_info.h"
+#include "sim/base/input_limits.h"
 #include "sim/cost/profile_builder.h"
 
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ Checked<ProfileFile> load_profile(const std::string& name_or_path, const Folders
 
 Problems check_profile_file(const std::string& path, const Folders& folders)
 {
-    const Checked<Json> json = read_json_file(path);
+    const Checked<Json> json = read_json_file(path, input_limits);
     if (!json)
         return json.error();
     const Json* format = json->find("format");

@@ -2,6 +2,7 @@
 
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
+#include "sim/base/input_limits.h"
 
 #include <fmt/format.h>
 
@@ -92,11 +93,11 @@ Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFi
         const std::optional<fs::path> file = existing_file(candidate);
         if (!file)
             continue;
-        const std::string text = read_file(*file);
-        Checked<Json> json = parse_json(text, file->string());
+        Checked<Json> json = read_json_file(file->string(), input_limits);
         if (!json)
             return tl::unexpected(json.error());
-        return Input{std::move(*json), file->string(), content_hash(text)};
+        const std::uint64_t hash = content_hash(to_text(*json, JsonStyle::compact));
+        return Input{std::move(*json), file->string(), hash};
     }
     Problems problems{not_found(source, kind, scenario.base)};
     locate(problems, scenario);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The files a scenario names, found and read.
+// The files of a scenario: itself when it was read already, and those it names.
 
 #include "sim/study/scenario.h"
 
@@ -14,6 +14,10 @@ struct Input {
     std::string file;
     std::uint64_t hash = 0; // of its text
 };
+
+// The scenario in `json`, which came from `path` (a pipe, say, that cannot be read twice).
+Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
+                                    std::span<const Override> overrides = {});
 
 // Finds `source`: as a path relative to the scenario's folder, else among the shipped data (by
 // path, or by name without ".json"); a folder means the config.json or model.json in it. A missing

@@ -1,6 +1,7 @@
 #include "sim/study/record.h"
 
 #include "sim/base/field_values.h"
+#include "sim/base/input_limits.h"
 
 #include <fmt/format.h>
 
@@ -221,6 +222,8 @@ const Json* record_list(const Reader& root)
     return list;
 }
 
+constexpr std::size_t most_aliens = 100; // in a list that is still one of records
+
 // What makes a list entry a record at all.
 bool looks_like_record(const Json& entry)
 {
@@ -249,7 +252,13 @@ Checked<RecordFile> records_from(const Json& json, const std::string& file)
             entry.error(fmt::format("{} here is no record: it has neither \"id\" nor \"model\"",
                                     entry.node().kind_name()));
             out.unreadable.push_back({fmt::format("#{}", i), found});
-            ++alien;
+            if (++alien > most_aliens) {
+                entries.error(fmt::format("more than {} entries of this list are no records of "
+                                          "measured runs",
+                                          most_aliens),
+                              "each has \"id\", \"model\" and what was measured");
+                return tl::unexpected(problems);
+            }
             continue;
         }
         MeasuredRecord record = take_record(entry);
@@ -270,7 +279,7 @@ Checked<RecordFile> records_from(const Json& json, const std::string& file)
 
 Checked<RecordFile> read_records(const std::string& path)
 {
-    const Checked<Json> json = read_json_file(path);
+    const Checked<Json> json = read_json_file(path, record_limits);
     if (!json)
         return tl::unexpected(json.error());
     return records_from(*json, path);

@@ -1,6 +1,7 @@
 #include "sim/study/scenario.h"
 
-#include "sim/base/files.h"
+#include "sim/base/input_limits.h"
+#include "sim/study/inputs.h"
 
 #include <fmt/format.h>
 
@@ -221,13 +222,19 @@ bool check_format(const Reader& reader, std::string_view expected)
 Checked<ScenarioFile> read_scenario_file(const std::string& path,
                                          std::span<const Override> overrides)
 {
-    Checked<Json> json = read_json_file(path);
+    Checked<Json> json = read_json_file(path, input_limits);
     if (!json)
         return tl::unexpected(json.error());
+    return scenario_from(std::move(*json), path, overrides);
+}
+
+Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
+                                    std::span<const Override> overrides)
+{
     ScenarioFile out;
     out.file = path;
     out.base = std::filesystem::path(path).parent_path();
-    out.json = std::move(*json);
+    out.json = std::move(json);
     Problems problems;
     for (const Override& change : overrides)
         if (std::optional<Diagnostic> problem = apply(out.json, change))

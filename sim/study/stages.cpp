@@ -164,8 +164,9 @@ void check_perturbations(const Scenario& scenario, int world, Problems& problems
 }
 
 // Settings that the scenario states and this job cannot feel.
-void check_effects(const Strategy& stated, const Job& job, Problems& problems)
+void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
 {
+    const Strategy& stated = scenario.strategy;
     const Strategy usual;
     const bool sharded = job.strategy.zero == 3;
     const bool buckets =
@@ -182,6 +183,25 @@ void check_effects(const Strategy& stated, const Job& job, Problems& problems)
          "there is no tensor parallelism to overlap");
     note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
          "there is no pipeline to overlap");
+    note(job.training.recompute == Recompute::selective && job.model.is_transformer() &&
+             job.software.kernels.attention != AttentionKernel::unfused,
+         "/training/recompute",
+         "fused attention keeps no scores: selective recompute has nothing to redo");
+    note(scenario.run.seed != RunOptions{}.seed, "/run/seed",
+         "nothing in this job is random: the seed changes no result");
+}
+
+// In alpha-beta fidelity only messages and all-to-alls feel a thinner fabric; rings keep the rate
+// of their NICs.
+void check_fabric(const Scenario& scenario, const Topology& topology, Problems& problems)
+{
+    const double oversubscription = topology.network(make_id<NodeId>(0)).oversubscription;
+    if (scenario.run.fidelity == Fidelity::alpha_beta && oversubscription > 1.0)
+        problems.push_back({"", 0, "/topology",
+                            fmt::format("the fabric is oversubscribed {:.3g}:1, which rings of "
+                                        "collectives do not feel here",
+                                        oversubscription),
+                            "--fidelity bundle shares the links among them", Severity::warning});
 }
 
 void check_precision(Precision precision, const Device& device, Problems& problems)
@@ -243,8 +263,9 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);
     }
+    check_fabric(file.scenario, *parts.topology, problems);
     if (job)
-        check_effects(file.scenario.strategy, parts.job, problems);
+        check_effects(file.scenario, parts.job, problems);
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);

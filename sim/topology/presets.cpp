@@ -1,6 +1,7 @@
 #include "sim/topology/presets.h"
 
 #include "sim/base/build_info.h"
+#include "sim/base/input_limits.h"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,7 @@ void add_usual_network(Json* fabric, const Json* node)
 Checked<Json> read_shelf(const char* file_name, const char* member)
 {
     const std::string path = (data_dir() / "topologies" / "presets" / file_name).string();
-    Checked<Json> document = read_json_file(path);
+    Checked<Json> document = read_json_file(path, input_limits);
     if (!document)
         return document;
     const Json* format = document->find("format");

@@ -1,5 +1,6 @@
 #include "sim/topology/read_topology.h"
 
+#include "sim/base/input_limits.h"
 #include "sim/topology/cluster.h"
 #include "sim/topology/cluster_model.h"
 #include "sim/topology/explicit_checks.h"
@@ -110,7 +111,7 @@ Checked<Topology> read_topology(const Json& json, const std::string& file)
 
 Checked<Topology> read_topology_file(const std::string& path)
 {
-    const Checked<Json> json = read_json_file(path);
+    const Checked<Json> json = read_json_file(path, input_limits);
     if (!json)
         return tl::unexpected(json.error());
     return read_topology(*json, path);

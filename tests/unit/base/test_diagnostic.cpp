@@ -73,6 +73,13 @@ TEST_CASE("text from outside cannot drive the terminal or flood it")
     CHECK_THAT(text, ContainsSubstring("\\x1b[31m"));
 }
 
+TEST_CASE("what is no UTF-8 is shown as bytes, what is stays")
+{
+    const std::string text =
+        render(Diagnostic{"", 0, "", "a\xFF\xC3\xA9\xC3(\xE2\x82", "", Severity::error});
+    CHECK(text == "error: a\\xff\xC3\xA9\\xc3(\\xe2\\x82\n");
+}
+
 TEST_CASE("a line that is too long is cut between characters")
 {
     const Folder folder;

@@ -106,6 +106,21 @@ TEST_CASE("what cannot be read is named with the reason")
           "cannot read /dev/zero: larger than 2 MiB");
 }
 
+TEST_CASE("whether a file can be written is known before, and leaves no trace")
+{
+    const Folder folder;
+    const std::string at = folder.path().string();
+    require_writable(at + "/new");
+    CHECK_FALSE(std::filesystem::exists(at + "/new"));
+    const std::string old = folder.file("old", "content");
+    require_writable(old);
+    CHECK(read_file(old) == "content");
+    require_writable("/dev/null");
+    CHECK(world_error([&] { require_writable(at); }) == "cannot write " + at + ": Is a directory");
+    CHECK(world_error([&] { require_writable(at + "/none/new"); }) ==
+          "cannot write " + at + "/none/new: No such file or directory");
+}
+
 TEST_CASE("an unreadable file and a closed folder say so")
 {
     if (::geteuid() == 0)
