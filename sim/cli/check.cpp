@@ -1,10 +1,13 @@
-#include "sim/base/files.h"
+#include "sim/base/input_limits.h"
 #include "sim/cli/command.h"
 #include "sim/cli/file_kinds.h"
 #include "sim/cli/terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace trainyard {
 namespace {
@@ -16,10 +19,22 @@ struct CheckedFile {
     bool read = true; // false: the system did not give it
 };
 
+// Only lists of records may be large. A pipe cannot be looked at before it is read.
+JsonLimits limits_of(const std::string& path)
+{
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+        return record_limits;
+    std::ifstream in(path);
+    char first = '\0';
+    in >> first; // past blanks
+    return first == '[' ? record_limits : input_limits;
+}
+
 CheckedFile check_content(const std::string& path)
 {
     CheckedFile out{path, "", {}};
-    const Checked<Json> json = read_json_file(path);
+    const Checked<Json> json = read_json_file(path, limits_of(path));
     if (!json) {
         out.problems = json.error();
         return out;
@@ -99,7 +114,8 @@ void add_check(CLI::App& program, Command& chosen)
         program.add_subcommand("check", "Is this file right? Every problem, with line and fix");
     auto paths = std::make_shared<std::vector<std::string>>();
     auto as_json = std::make_shared<bool>(false);
-    sub->add_option("files", *paths, "scenarios, topologies, models, profiles, records")
+    sub->add_option("files", *paths,
+                    "scenarios, topologies, models, profiles and their parts, records")
         ->required()
         ->type_name("FILE");
     sub->add_flag("--json", *as_json, "print the findings as JSON");

@@ -5,18 +5,36 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+
 namespace trainyard {
 namespace {
 
-// Options and subcommands of one command, as typed.
-std::vector<std::string> words_of(const CLI::App& app)
+std::set<std::string> options_of(const CLI::App& app)
 {
-    std::vector<std::string> words;
-    for (const CLI::App* sub : app.get_subcommands({}))
-        words.push_back(sub->get_name());
+    std::set<std::string> words;
     for (const CLI::Option* option : app.get_options())
         for (const std::string& name : option->get_lnames())
-            words.push_back("--" + name);
+            words.insert("--" + name);
+    return words;
+}
+
+// What may follow one command: its parts (`topo show`), its options and those of its parts.
+std::set<std::string> words_of(const CLI::App& app)
+{
+    std::set<std::string> words = options_of(app);
+    for (const CLI::App* part : app.get_subcommands({})) {
+        words.insert(part->get_name());
+        words.merge(options_of(*part));
+    }
+    return words;
+}
+
+std::set<std::string> first_words(const CLI::App& program)
+{
+    std::set<std::string> words = options_of(program);
+    for (const CLI::App* sub : program.get_subcommands({}))
+        words.insert(sub->get_name());
     return words;
 }
 
@@ -30,14 +48,14 @@ std::string bash_script(const CLI::App& program)
 _trainyard() {{
     local current="${{COMP_WORDS[COMP_CWORD]}}" words
     case "${{COMP_WORDS[1]}}" in
-{}        *) words="{}" ;;
+{}        *) words="" ;;
     esac
     [ "$COMP_CWORD" -eq 1 ] && words="{}"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; compgen -f -- "$current")
 }}
 complete -o filenames -F _trainyard trainyard
 )",
-                       cases, fmt::join(words_of(program), " "), fmt::join(words_of(program), " "));
+                       cases, fmt::join(first_words(program), " "));
 }
 
 std::string zsh_script(const CLI::App& program)
@@ -51,11 +69,10 @@ std::string fish_script(const CLI::App& program)
     for (const CLI::App* sub : program.get_subcommands({})) {
         out += fmt::format("complete -c trainyard -n __fish_use_subcommand -a {} -d '{}'\n",
                            sub->get_name(), sub->get_description());
-        for (const CLI::Option* option : sub->get_options())
-            for (const std::string& name : option->get_lnames())
-                out +=
-                    fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from {}' -l {}\n",
-                                sub->get_name(), name);
+        for (const std::string& word : words_of(*sub))
+            out += fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from {}' {} {}\n",
+                               sub->get_name(), word.starts_with("--") ? "-l" : "-a",
+                               word.starts_with("--") ? word.substr(2) : word);
     }
     return out;
 }

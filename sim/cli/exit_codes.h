@@ -11,7 +11,8 @@ enum ExitCode : int {
     exit_missing_hardware = 4,
     exit_input_output = 5,
     exit_our_bug = 70,
-    exit_interrupted = 130
+    exit_interrupted = 130, // Ctrl-C: 128 + SIGINT
+    exit_terminated = 143   // kill: 128 + SIGTERM
 };
 
 } // namespace trainyard

@@ -2,13 +2,15 @@
 
 #include "sim/cost/profile_library.h"
 #include "sim/cost/profile_schema.h"
+#include "sim/study/inputs.h"
 #include "sim/study/record.h"
 #include "sim/study/session.h"
 #include "sim/topology/presets.h"
 #include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
 
-#include <array>
+#include <algorithm>
+#include <filesystem>
 
 namespace trainyard {
 namespace {
@@ -24,9 +26,9 @@ Json scenario_schema()
     return fields_of<Scenario>().schema();
 }
 
-Problems check_scenario(const Json&, const std::string& path)
+Problems check_scenario(const Json& json, const std::string& path)
 {
-    const Checked<ScenarioFile> file = read_scenario_file(path);
+    const Checked<ScenarioFile> file = scenario_from(json, path);
     return file ? Session().check(*file) : file.error();
 }
 
@@ -44,10 +46,14 @@ Problems check_model(const Json& json, const std::string& path)
     return problems_of(read_model(json, path));
 }
 
+// A profile or a part of one, with the parts it names.
 Problems check_profile(const Json&, const std::string& path)
 {
-    const Checked<ProfileFile> file = load_profile(path);
-    return file ? file->warnings : file.error();
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+        return {{path, 0, "", "a profile cannot be checked through a pipe",
+                 "save it as a file: its parts are looked for beside it", Severity::error}};
+    return check_profile_file(path);
 }
 
 Problems check_records(const Json& json, const std::string& path)
@@ -77,6 +83,13 @@ const std::vector<FileKind>& file_kinds()
         {"model", model_format, model_schema, check_model},
         {"profile", profile_format, profile_schema, check_profile},
         {"records", "trainyard.records/1", nullptr, check_records},
+        {"device", device_format, nullptr, check_profile},
+        {"fabric", fabric_format, nullptr, check_profile},
+        {"network", network_format, nullptr, check_profile},
+        {"collectives", collectives_format, nullptr, check_profile},
+        {"gloo", gloo_format, nullptr, check_profile},
+        {"knots", knots_format, nullptr, check_profile},
+        {"software class", software_format, nullptr, check_profile},
     };
     return kinds;
 }

@@ -9,7 +9,7 @@ namespace trainyard {
 struct FileKind {
     std::string_view name;
     std::string_view format; // its "format" member
-    Json (*schema)();        // null: measured records are as their publishers left them
+    Json (*schema)();        // null: records are as published, parts stand in a profile's schema
     // Every problem of the file; warnings too.
     Problems (*check)(const Json& json, const std::string& path);
 };

@@ -71,6 +71,19 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error, int argc
     return exit_usage;
 }
 
+// The option or operand of a file that was given as "": an unset variable of a script.
+std::string empty_file_name(const CLI::App& app)
+{
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& given : option->results())
+            if (given.empty() && option->get_type_name() == "FILE")
+                return option->get_name();
+    for (const CLI::App* sub : app.get_subcommands())
+        if (std::string found = empty_file_name(*sub); !found.empty())
+            return found;
+    return {};
+}
+
 // Parses the command line and runs what it asks for.
 int parse_and_run(int argc, char** argv)
 {
@@ -91,6 +104,10 @@ int parse_and_run(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return report_usage(program, error, argc, argv);
     }
+    if (const std::string empty = empty_file_name(program); !empty.empty()) {
+        print_talk(fmt::format("error: the file name of {} is empty\n", empty));
+        return exit_usage;
+    }
     return chosen();
 }
 
@@ -106,7 +123,7 @@ int run_program(int argc, char** argv)
         return exit_input_output;
     } catch (const Cancelled&) {
         print_talk("interrupted; nothing was written\n");
-        return exit_interrupted;
+        return interrupted_exit();
     } catch (const std::bad_alloc&) {
         print_talk("error: out of memory\n");
         return exit_input_output;
