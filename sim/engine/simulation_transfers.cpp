@@ -133,7 +133,9 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.state = TransferState::latency;
     transfer.remaining = scaled_work(transfer);
     if (table_.is_group(transfer.channel)) {
-        transfer.links = &run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
+        const Group& group = run_.binding.groups[transfer.channel];
+        transfer.links =
+            transfer.cost->pattern == TrafficPattern::ring ? &group.ring : &group.all_to_all;
     } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)

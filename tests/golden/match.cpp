@@ -59,6 +59,8 @@ std::vector<Token> tokens_of(std::string_view line)
         } else if (std::isdigit(static_cast<unsigned char>(line[0])) != 0) {
             const auto end = std::from_chars(line.data(), line.data() + line.size(), number).ptr;
             token.text = line.substr(0, static_cast<std::size_t>(end - line.data()));
+            if (token.text.ends_with('.')) // of a sentence, or of a wildcard
+                token.text.remove_suffix(1);
             token.number = number;
         }
         tokens.push_back(token);

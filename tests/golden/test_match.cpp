@@ -35,6 +35,7 @@ TEST_CASE("a line of dots stands for any lines and dots in a line for any charac
     CHECK_FALSE(matches("a\n...\nz\n", "a\nb\n", 0));
     CHECK(matches("took ... ms", "took 17.3 ms", 0));
     CHECK(matches("a...b...c", "a b b c", 0));
+    CHECK(matches("stage 0...", "stage 0  19.7 GB", 0.1));
     CHECK_FALSE(matches("took ... ms", "took 17.3 s", 0));
 }
 
