@@ -73,12 +73,25 @@ Problems unknown_ranks(const SimulateOptions& options, const Outcome& outcome)
     return problems;
 }
 
+// What makes a long simulation shorter: ranks fold unless links or the user keep them apart.
+LongWork simulation_work(const RunOptions& run)
+{
+    if (run.fidelity != Fidelity::alpha_beta)
+        return {"simulating {} operations, each rank by itself since links are shared",
+                "--fidelity alpha-beta simulates one of each kind of rank"};
+    if (!run.fold)
+        return {"simulating {} operations, each rank by itself",
+                "without --no-fold one of each kind of rank is simulated"};
+    return {"simulating {} operations",
+            run.steps > 2 ? "--set run.steps=2 simulates fewer steps" : ""};
+}
+
 Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& file,
                           Session& session)
 {
     ProgressBar bar;
     SimulateRequest request;
-    request.work = bar.control();
+    request.work = bar.control(simulation_work(file.scenario.run));
     Checked<Outcome> outcome = session.simulate(file, request);
     if (!outcome || !options.needs_records())
         return outcome;

@@ -67,6 +67,15 @@ void listen_for_interrupts()
     std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow fails as a full disk does
 }
 
+std::string long_work_notice(const LongWork& work, double done, double total, double spent)
+{
+    const double millions = total / 1e6;
+    const std::string count = millions < 1 ? fmt::format("{:.0f} thousand", total / 1e3)
+                                           : fmt::format("{:.3g} million", millions);
+    return fmt::format("{}: about {:.0f} s{}{}\n", fmt::format(fmt::runtime(work.what), count),
+                       spent * total / done, work.faster.empty() ? "" : "; ", work.faster);
+}
+
 ProgressBar::ProgressBar()
     : start_(std::chrono::steady_clock::now()),
       drawn_(start_),
@@ -88,6 +97,36 @@ WorkControl ProgressBar::control()
             draw(stage, done, total);
         };
     return control;
+}
+
+WorkControl ProgressBar::control(LongWork work)
+{
+    work_ = std::move(work);
+    WorkControl control = this->control();
+    control.progress = [this, draw = control.progress](std::string_view stage, double done,
+                                                       double total) {
+        announce(done, total);
+        if (draw)
+            draw(stage, done, total);
+    };
+    return control;
+}
+
+// The rate is that since the first call: what came before (reading, binding) is not counted work.
+void ProgressBar::announce(double done, double total)
+{
+    using namespace std::chrono;
+    if (work_.what.empty() || total <= 0)
+        return;
+    const auto now = steady_clock::now();
+    if (!counted_since_)
+        counted_since_ = now;
+    const double spent = duration<double>(now - *counted_since_).count();
+    if (spent < 1.0)
+        return;
+    if (spent * total / done > 5.0)
+        print_talk((visible_ ? "\r\033[K" : "") + long_work_notice(work_, done, total, spent));
+    work_ = {};
 }
 
 void ProgressBar::draw(std::string_view stage, double done, double total)

@@ -7,6 +7,7 @@
 #include "sim/cli/exit_codes.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,14 @@ const CancelFlag& interrupt_flag();
 ExitCode interrupted_exit();
 void listen_for_interrupts();
 
+struct LongWork {
+    std::string what;   // with the count for {}: "simulating {} operations"
+    std::string faster; // what would shorten it; empty: nothing
+};
+
+// What to say when `done` of `total` units took `spent` seconds.
+std::string long_work_notice(const LongWork& work, double done, double total, double spent);
+
 // Draws progress and the time left on stderr while it lives, when stderr is a terminal and the work
 // takes longer than a third of a second.
 class ProgressBar {
@@ -43,11 +52,19 @@ public:
     // Calls that draw, with the interrupt flag.
     WorkControl control();
 
+    // The same for counted work that may be long: when a second of it tells that the whole takes
+    // more than five, says once how much there is, how long it will take and what is faster. Also
+    // where stderr is no terminal.
+    WorkControl control(LongWork work);
+
 private:
     void draw(std::string_view stage, double done, double total);
+    void announce(double done, double total);
 
     std::chrono::steady_clock::time_point start_;
     std::chrono::steady_clock::time_point drawn_;
+    std::optional<std::chrono::steady_clock::time_point> counted_since_; // of the long work
+    LongWork work_;                                                      // empty once announced
     bool terminal_ = false;
     bool visible_ = false;
 };

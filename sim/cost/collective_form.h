@@ -52,7 +52,8 @@ Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network);
 
 // Candidates for a collective over `shape`; the smallest counts. One rank: a single line of zeros.
 // All-to-all and messages on an oversubscribed fabric get the rate that is left above the leaves;
-// rings and trees cross each leaf border once per direction and keep the full rate.
+// rings and trees cross each leaf border once per direction, so what they get depends on their
+// siblings (GroupShape::fabric_share) and is no matter of this form.
 std::vector<TimeLine> time_lines(CollectiveKind kind, const GroupShape& shape,
                                  const CollectiveClasses& classes);
 

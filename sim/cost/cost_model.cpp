@@ -10,7 +10,7 @@ namespace {
 
 // Bytes leaving a member's NVLink domain (a member's share of what its domain sends), per byte of
 // the buffer.
-double crossing_factor(CollectiveKind kind, const GroupShape& shape)
+double crossing_factor(CollectiveKind kind, const GroupShape& shape, Algorithm algorithm)
 {
     if (shape.domains <= 1)
         return 0;
@@ -19,7 +19,7 @@ double crossing_factor(CollectiveKind kind, const GroupShape& shape)
     switch (kind) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::barrier:
-        return (shape.domains == 2 ? 1 : 2 * (n - 1) / n) / r;
+        return (shape.domains == 2 || algorithm == Algorithm::sharp ? 1 : 2 * (n - 1) / n) / r;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
         return (n - 1) / n / r;
@@ -37,7 +37,7 @@ double crossing_factor(CollectiveKind kind, const GroupShape& shape)
 double wire_factor(CollectiveKind kind, const GroupShape& shape, Algorithm algorithm)
 {
     if (shape.ranks_per_domain <= 1)
-        return crossing_factor(kind, shape);
+        return crossing_factor(kind, shape, algorithm);
     if (algorithm == Algorithm::nvls)
         return 1 + 1.0 / shape.ranks_per_domain;
     return bus_factor(kind, shape.ranks);
@@ -188,7 +188,12 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     out.algorithm = timing.algorithm;
     const double bytes = static_cast<double>(moved.value());
     out.wire_bytes = bytes * wire_factor(kind, shape, timing.algorithm);
-    out.nic_bytes = bytes * crossing_factor(kind, shape);
+    out.nic_bytes = bytes * crossing_factor(kind, shape, timing.algorithm);
+    const bool pairwise =
+        kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
+    if (shape.fabric_share.value() > 0 && !pairwise)
+        out.total =
+            std::max(out.total, out.latency + Seconds(out.nic_bytes / shape.fabric_share.value()));
     if (!nccl)
         return out;
     out.sm_share = sm_share(kind, moved, shape, timing.algorithm);

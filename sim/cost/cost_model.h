@@ -39,6 +39,9 @@ public:
 
     // One rank, or zero bytes: all zero (a barrier has no bytes and takes its latency). Monotone in
     // `size`. Measured knots where the profile has them for this shape, the closed form elsewhere.
+    //
+    // Rings, trees and broadcasts take no less than what leaves a domain needs at the group's share
+    // of an oversubscribed fabric (GroupShape::fabric_share).
     TransferTime collective(CollectiveKind kind, Bytes size, const GroupShape& shape,
                             Backend backend) const;
 

@@ -10,7 +10,7 @@ namespace trainyard::engine {
 
 namespace {
 
-constexpr std::uint64_t ops_between_reports = 1U << 16;
+constexpr std::uint64_t ops_between_reports = 1U << 12;
 
 Diagnostic too_long()
 {

@@ -133,9 +133,7 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.state = TransferState::latency;
     transfer.remaining = scaled_work(transfer);
     if (table_.is_group(transfer.channel)) {
-        const Group& group = run_.binding.groups[transfer.channel];
-        transfer.links =
-            transfer.cost->pattern == TrafficPattern::ring ? &group.ring : &group.all_to_all;
+        transfer.links = &run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
     } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)

@@ -80,8 +80,8 @@ private:
                             groups.end(),
                         where("a member that has not this group"));
             }
-        check_links(group.ring, where("no such link"));
-        check_links(group.all_to_all, where("no such link"));
+        for (const auto* uses : {&group.ring, &group.tree, &group.nvls, &group.all_to_all})
+            check_links(*uses, where("no such link"));
         members_.push_back(std::move(sorted));
     }
 
@@ -171,6 +171,21 @@ private:
 };
 
 } // namespace
+
+const std::vector<LinkUse>& Group::uses(TrafficPattern pattern) const
+{
+    switch (pattern) {
+    case TrafficPattern::tree:
+        return tree;
+    case TrafficPattern::nvls:
+        return nvls;
+    case TrafficPattern::all_to_all:
+        return all_to_all;
+    case TrafficPattern::ring:
+        break;
+    }
+    return ring;
+}
 
 std::vector<std::string> flaws(const Program& program, const Binding& binding)
 {

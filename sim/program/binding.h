@@ -17,7 +17,12 @@ using LaneId = Id<struct LaneTag>;   // the state of one simulated rank
 using GroupId = Id<struct GroupTag>; // one communicator
 
 // How a transfer's traffic spreads over its group's links.
-enum class TrafficPattern : std::uint8_t { ring, all_to_all };
+enum class TrafficPattern : std::uint8_t {
+    ring,
+    tree, // leaves an NVLink domain once where a ring's sums leave it almost twice
+    nvls, // sums inside a domain are made in its switches
+    all_to_all
+};
 
 // A collective or a message: latency, then `work` drains at a granted rate <= ceiling.
 //
@@ -62,9 +67,13 @@ struct Group {
     std::vector<LaneId> members{}; // simulated ones; in a folded binding fewer than `ranks`
     std::uint32_t ranks = 1;       // of the communicator
     std::uint32_t variant = 0;     // of its transfer costs: CostTable::transfers[variant]
-    std::vector<LinkUse> ring{};   // links of the pattern; empty when no link can be shared
+    // Links of each pattern; empty when no link can be shared, or for a pattern never asked for.
+    std::vector<LinkUse> ring{};
+    std::vector<LinkUse> tree{};
+    std::vector<LinkUse> nvls{};
     std::vector<LinkUse> all_to_all{};
 
+    const std::vector<LinkUse>& uses(TrafficPattern pattern) const;
     bool operator==(const Group&) const = default;
 };
 

@@ -80,6 +80,8 @@ private:
                            .ranks = static_cast<std::uint32_t>(source.members.size()),
                            .variant = source.shape,
                            .ring = {},
+                           .tree = {},
+                           .nvls = {},
                            .all_to_all = {}});
         sources_.push_back(&source);
         return id;
@@ -114,7 +116,8 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
              const BindOptions& options)
 {
     assert(topology.device_count() >= job.world());
-    const Neighbourhood near = neighbourhood(plan.program, job, topology);
+    const Neighbourhood near = neighbourhood(
+        plan.program, job, topology, options.links ? FabricLimit::links : FabricLimit::costs);
     const auto world = static_cast<std::size_t>(job.world());
     const std::vector<std::uint32_t> scales = speeds(world, options.conditions);
     const bool fold = options.folding == Folding::replicas && !options.links;
@@ -140,7 +143,7 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     const std::vector<const RankGroup*> sources = groups.sources();
     out.groups = std::move(groups).take();
     if (options.links)
-        bind_links(out, sources, topology);
+        bind_links(out, sources, near.shapes, topology);
     return out;
 }
 

@@ -53,8 +53,8 @@ Plan make_plan(const Job& job);
 
 enum class Folding : std::uint8_t {
     none,    // one lane per rank
-    replicas // one lane per distinct role and neighbourhood: exact when every rank of a role is
-             // alike
+    replicas // one lane per class of ranks that evolve identically: exact (bind/classes.h); without
+             // links only
 };
 
 // Conditions of single devices.

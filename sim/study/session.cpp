@@ -17,12 +17,11 @@ struct Session::State {
 
 namespace {
 
-// A lane per rank is needed where ranks differ or share links.
+// A lane per rank is needed where ranks share links.
 Folding folding_of(const Scenario& scenario)
 {
-    const bool alike =
-        scenario.perturbations.empty() && scenario.run.fidelity == Fidelity::alpha_beta;
-    return scenario.run.fold && alike ? Folding::replicas : Folding::none;
+    return scenario.run.fold && scenario.run.fidelity == Fidelity::alpha_beta ? Folding::replicas
+                                                                              : Folding::none;
 }
 
 BindOptions bind_options(const Scenario& scenario)

@@ -191,19 +191,6 @@ void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
          "nothing in this job is random: the seed changes no result");
 }
 
-// In alpha-beta fidelity only messages and all-to-alls feel a thinner fabric; rings keep the rate
-// of their NICs.
-void check_fabric(const Scenario& scenario, const Topology& topology, Problems& problems)
-{
-    const double oversubscription = topology.network(make_id<NodeId>(0)).oversubscription;
-    if (scenario.run.fidelity == Fidelity::alpha_beta && oversubscription > 1.0)
-        problems.push_back({"", 0, "/topology",
-                            fmt::format("the fabric is oversubscribed {:.3g}:1, which rings of "
-                                        "collectives do not feel here",
-                                        oversubscription),
-                            "--fidelity bundle shares the links among them", Severity::warning});
-}
-
 void check_precision(Precision precision, const Device& device, Problems& problems)
 {
     const Precision executed = executed_precision(precision, device);
@@ -263,7 +250,6 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);
     }
-    check_fabric(file.scenario, *parts.topology, problems);
     if (job)
         check_effects(file.scenario, parts.job, problems);
     if (has_errors(problems))

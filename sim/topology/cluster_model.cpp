@@ -251,6 +251,24 @@ LinkEnds ClusterModel::link_ends(LinkId id) const
     return ends;
 }
 
+// Numbers: all leaves, then all pods; up even, down odd.
+std::optional<Trunk> ClusterModel::trunk(LinkId id) const
+{
+    const LinkPlace place = links_.place(id);
+    const int down = place.way == Way::down ? 1 : 0;
+    if (place.section == LinkSection::leaf)
+        return Trunk{.number = static_cast<std::uint32_t>(2 * place.owner + down),
+                     .layer = 0,
+                     .capacity = shape_.leaf_uplinks * shape_.uplink_rate};
+    if (place.section != LinkSection::spine)
+        return std::nullopt;
+    const int pod = shape_.leaves + place.owner / shape_.spines_per_pod;
+    return Trunk{.number = static_cast<std::uint32_t>(2 * pod + down),
+                 .layer = 1,
+                 .capacity = static_cast<double>(shape_.spine_uplinks) * shape_.spines_per_pod *
+                             shape_.uplink_rate};
+}
+
 std::vector<LinkId> ClusterModel::route(DeviceId from, DeviceId to, PathChoice& choice) const
 {
     return from == to ? std::vector<LinkId>{} : routes_.route(from, to, choice);

@@ -35,6 +35,7 @@ public:
     Link link(LinkId id) const override;
     std::string link_name(LinkId id) const override;
     LinkEnds link_ends(LinkId id) const override;
+    std::optional<Trunk> trunk(LinkId id) const override;
 
     std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const override;
     std::uint64_t ecmp_seed() const override;

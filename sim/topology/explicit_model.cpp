@@ -1,5 +1,7 @@
 #include "sim/topology/explicit_model.h"
 
+#include "sim/topology/explicit_trunks.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -22,6 +24,7 @@ std::size_t index(int value)
 ExplicitModel::ExplicitModel(ExplicitDescription description)
     : description_(std::move(description)),
       pieces_(put_together(description_)),
+      trunks_(find_trunks(pieces_)),
       graph_(pieces_),
       attachments_(find_attachments()),
       networks_(find_networks())
@@ -156,6 +159,11 @@ LinkEnds ExplicitModel::link_ends(LinkId id) const
 {
     const DirectedLink& link = pieces_.links[id.value];
     return {pieces_.pieces[index(link.from)].name, pieces_.pieces[index(link.to)].name};
+}
+
+std::optional<Trunk> ExplicitModel::trunk(LinkId id) const
+{
+    return trunks_[id.value];
 }
 
 std::vector<LinkId> ExplicitModel::route(DeviceId from, DeviceId to, PathChoice& choice) const

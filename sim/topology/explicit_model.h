@@ -31,6 +31,7 @@ public:
     Link link(LinkId id) const override { return pieces_.links[id.value].link; }
     std::string link_name(LinkId id) const override { return pieces_.links[id.value].name; }
     LinkEnds link_ends(LinkId id) const override;
+    std::optional<Trunk> trunk(LinkId id) const override;
 
     std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const override;
     std::uint64_t ecmp_seed() const override { return description_.ecmp_seed; }
@@ -46,6 +47,7 @@ private:
 
     ExplicitDescription description_;
     ExplicitPieces pieces_;
+    std::vector<std::optional<Trunk>> trunks_; // by link
     ExplicitGraph graph_;
     std::vector<DeviceAttachment> attachments_;
     std::vector<NodeNetwork> networks_;

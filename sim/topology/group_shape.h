@@ -28,6 +28,10 @@ struct GroupShape {
     int gpus_per_node = 1;    // of the machine, in the group or not
     int nodes_per_domain = 1; // 1 for HGX, 18 for a full NVL72
 
+    // What switches above the leaves let each member send out of its domain while the group and
+    // its siblings run their rings; 0: as much as its NICs. Whoever knows the siblings says it.
+    Bandwidth fabric_share;
+
     // Line rate out of a node per GPU of the machine when all of them communicate at once, as the
     // sibling groups of one parallel dimension do: nics x rate / gpus_per_node.
     Bandwidth nic_rate_per_gpu() const;

@@ -6,6 +6,7 @@
 #include "sim/topology/ecmp.h"
 #include "sim/topology/topology.h"
 
+#include <optional>
 #include <span>
 
 namespace trainyard {
@@ -43,6 +44,16 @@ struct Placement {
     bool operator==(const Placement&) const = default;
 };
 
+// The links that carry a block of switches' traffic up to the next layer, or down from it: a leaf's
+// uplinks, all uplinks of a pod's spines. Paths spread over them.
+struct Trunk {
+    std::uint32_t number = 0; // the same for all its links
+    std::uint32_t layer = 0;  // index into fabric_layers()
+    Bandwidth capacity;       // of all its links
+
+    bool operator==(const Trunk&) const = default;
+};
+
 class TopologyModel {
 public:
     virtual ~TopologyModel() = default;
@@ -71,6 +82,9 @@ public:
     virtual Link link(LinkId id) const = 0;
     virtual std::string link_name(LinkId id) const = 0;
     virtual LinkEnds link_ends(LinkId id) const = 0;
+
+    // None for links that do not lead from one layer of switches to another.
+    virtual std::optional<Trunk> trunk(LinkId id) const = 0;
 
     // A shortest path; `choice` decides among equal ones. Empty when from == to or nothing joins
     // them.

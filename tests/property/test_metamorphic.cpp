@@ -206,8 +206,7 @@ TEST_CASE("links carry what the transfers over them move, never above capacity")
                     const TransferCost& cost = scene.binding.costs.transfers[0][op.cost.value];
                     const Group& group =
                         scene.binding.groups[scene.binding.lanes[l].groups[op.group.value].value];
-                    count(cost,
-                          cost.pattern == TrafficPattern::ring ? group.ring : group.all_to_all,
+                    count(cost, group.uses(cost.pattern),
                           1.0 / static_cast<double>(group.members.size()));
                 }
                 for (std::size_t p = 0; p < op.part_count; ++p) {

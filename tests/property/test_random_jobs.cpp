@@ -1,10 +1,10 @@
 // Any job that resolves makes a program that is sound, runs to its end, gives memory back, and runs
 // alike folded and unfolded.
 
-#include "sim/base/random.h"
 #include "sim/cost/profile_library.h"
 #include "sim/strategy/model_states.h"
 #include "tests/catch.h"
+#include "tests/support/pick.h"
 #include "tests/unit/strategy/plans.h"
 
 #include <algorithm>
@@ -13,13 +13,6 @@ using namespace trainyard;
 using namespace trainyard::testing;
 
 namespace {
-
-template <class T>
-T pick(Random& random, const std::vector<T>& values)
-{
-    return values[static_cast<std::size_t>(
-        random.integer(0, static_cast<std::int64_t>(values.size()) - 1))];
-}
 
 bool coin(Random& random)
 {
@@ -115,6 +108,21 @@ void check_alike(const Binding& folded, const StepResult& few, const StepResult&
     CHECK(ranks == all.lanes.size());
 }
 
+// Up to three slow devices, some equally slow.
+Conditions random_conditions(Random& random, int world)
+{
+    Conditions conditions;
+    std::vector<std::uint32_t> slow;
+    for (std::int64_t i = random.integer(0, 3); i > 0; --i) {
+        const auto device = static_cast<std::uint32_t>(random.integer(0, world - 1));
+        if (std::ranges::find(slow, device) == slow.end())
+            conditions.slowdown.emplace_back(DeviceId{device},
+                                             pick<double>(random, {1.05, 1.3, 2.0}));
+        slow.push_back(device);
+    }
+    return conditions;
+}
+
 } // namespace
 
 TEST_CASE("every job that resolves runs to its end, folded as unfolded")
@@ -126,6 +134,7 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
     int ran = 0;
     int with_pipeline = 0;
     int with_experts = 0;
+    int with_slow_devices = 0;
     int lanes = 0;
     int ranks = 0;
     for (int attempt = 0; attempt < 1500 && ran < 300; ++attempt) {
@@ -142,16 +151,21 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
         for (const Role& role : plan.program.roles)
             REQUIRE(left_over(plan.program, role) == 0);
         BindOptions options;
+        options.conditions = random_conditions(random, job->world());
+        with_slow_devices += !options.conditions.slowdown.empty();
         const Binding unfolded = bind(plan, *job, cluster, cost, options);
         options.folding = Folding::replicas;
         const Binding folded = bind(plan, *job, cluster, cost, options);
         check_alike(folded, run(plan.program, folded, 2), run(plan.program, unfolded, 2));
+        if (!options.conditions.slowdown.empty())
+            continue;
         lanes += static_cast<int>(folded.lanes.size());
         ranks += job->world();
     }
     CHECK(ran == 300);
     CHECK(with_pipeline > 100);
     CHECK(with_experts > 50);
+    CHECK(with_slow_devices > 150);
     CHECK(lanes * 3 < ranks); // folding is worth it
 }
 

@@ -182,7 +182,7 @@ private:
         transfer.needed = group.members.size();
         transfer.scale = transfer.members.empty() ? scale : std::max(transfer.scale, scale);
         transfer.members.push_back(&op);
-        transfer.links = cost.pattern == TrafficPattern::ring ? group.ring : group.all_to_all;
+        transfer.links = group.uses(cost.pattern);
         op.transfers.push_back(&transfer);
         op.sm_share = cost.sm_share;
     }

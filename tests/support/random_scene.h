@@ -95,8 +95,8 @@ private:
         for (std::size_t l = 0; l < count; ++l)
             scene_.link(pick(300, 3000));
         for (Group& group : scene_.binding.groups) {
-            group.ring = draw_path();
-            group.all_to_all = draw_path();
+            for (auto* uses : {&group.ring, &group.tree, &group.nvls, &group.all_to_all})
+                *uses = draw_path();
         }
         for (Lane& lane : scene_.binding.lanes)
             for (Peer& peer : lane.peers)
@@ -113,7 +113,8 @@ private:
                                      chance(0.15) ? 0 : random_.integer(1, 200), pick(1, 1500));
         if (chance(0.3) && cost.work.value > 0)
             cost.work.value += pick(0, 999); // no whole number of picoseconds
-        cost.pattern = chance(0.5) ? TrafficPattern::ring : TrafficPattern::all_to_all;
+        cost.pattern = static_cast<TrafficPattern>(
+            pick(0, static_cast<std::size_t>(TrafficPattern::all_to_all)));
         if (traits_.interference) {
             cost.sm_share = static_cast<std::uint32_t>(pick(0, full_share / 4));
             cost.traffic_share = static_cast<std::uint32_t>(pick(0, full_share));

@@ -38,6 +38,23 @@ std::vector<std::set<CostId>> requests_by_slot(const Program& program)
     return used;
 }
 
+TrafficPattern pattern_of(CollectiveKind kind, Algorithm algorithm)
+{
+    if (kind == CollectiveKind::all_to_all)
+        return TrafficPattern::all_to_all;
+    if (kind != CollectiveKind::all_reduce)
+        return TrafficPattern::ring;
+    switch (algorithm) {
+    case Algorithm::tree:
+    case Algorithm::sharp:
+        return TrafficPattern::tree;
+    case Algorithm::nvls:
+        return TrafficPattern::nvls;
+    default:
+        return TrafficPattern::ring;
+    }
+}
+
 class TransferCosts {
 public:
     TransferCosts(const Plan& plan, const Neighbourhood& neighbourhood, const CostModel& cost)
@@ -96,8 +113,7 @@ TransferCost transfer_cost(const TransferTime& time, const TransferRequest& requ
         out.sm_share = share_of_full(time.sm_share);
     if (request.interference == Interference::full)
         out.traffic_share = share_of_full(time.traffic_share);
-    out.pattern = request.kind == CollectiveKind::all_to_all ? TrafficPattern::all_to_all
-                                                             : TrafficPattern::ring;
+    out.pattern = pattern_of(request.kind, time.algorithm);
     out.bytes = scaled(request.bytes, share);
     return out;
 }

@@ -1,5 +1,7 @@
 #include "sim/strategy/bind/rank_groups.h"
 
+#include "sim/strategy/bind/fabric_share.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -13,12 +15,11 @@ class ShapeTable {
 public:
     explicit ShapeTable(const Topology& topology) : topology_(topology) {}
 
-    std::uint32_t of(const std::vector<RankId>& members)
+    std::uint32_t of(std::span<const RankId> members, const FabricPart& fabric)
     {
-        devices_.clear();
-        for (const RankId rank : members)
-            devices_.push_back(DeviceId{rank.value});
-        const GroupShape shape = group_shape(topology_, devices_);
+        GroupShape shape = group_shape(topology_, devices_of(members));
+        shape.fabric_share = fabric.ring_share;
+        shape.network.oversubscription = fabric.oversubscription;
         std::vector<std::uint32_t>& alike =
             index_[{shape.ranks, shape.domains, shape.nodes, shape.stride}];
         for (const std::uint32_t i : alike)
@@ -32,15 +33,15 @@ public:
 
 private:
     const Topology& topology_;
-    std::vector<DeviceId> devices_;
     std::vector<GroupShape> shapes_;
     std::map<std::tuple<int, int, int, int>, std::vector<std::uint32_t>> index_;
 };
 
-void add_groups(Neighbourhood& out, std::size_t slot, GroupKind kind, const RankLayout& layout,
-                ShapeTable& shapes)
+// The groups of a kind, numbered from `first` in `group_of` (by rank).
+std::vector<std::vector<RankId>> groups_of(GroupKind kind, const RankLayout& layout,
+                                           std::size_t first, std::vector<std::uint32_t>& group_of)
 {
-    std::vector<std::uint32_t>& group_of = out.group_of[slot];
+    std::vector<std::vector<RankId>> groups;
     for (std::uint32_t r = 0; r < group_of.size(); ++r) {
         if (group_of[r] != no_group)
             continue;
@@ -48,13 +49,36 @@ void add_groups(Neighbourhood& out, std::size_t slot, GroupKind kind, const Rank
         if (members.size() == 1)
             continue;
         for (const RankId member : members)
-            group_of[member.value] = static_cast<std::uint32_t>(out.groups.size());
-        const std::uint32_t shape = shapes.of(members);
-        out.groups.push_back({slot, std::move(members), shape});
+            group_of[member.value] = static_cast<std::uint32_t>(first + groups.size());
+        groups.push_back(std::move(members));
     }
+    return groups;
 }
 
-RankPeers peers_of(const RankPlace& place, int stages, const RankLayout& layout, ShapeTable& shapes)
+// What the fabric leaves to groups and pairs, where that is a matter of costs.
+class Fabric {
+public:
+    Fabric(const Topology& topology, FabricLimit limit)
+        : topology_(topology),
+          thin_(limit == FabricLimit::costs && topology.network(NodeId{0}).oversubscription > 1.0)
+    {}
+
+    std::vector<FabricPart> parts_of(const std::vector<std::vector<RankId>>& groups) const
+    {
+        return thin_ ? fabric_parts(groups, topology_) : std::vector<FabricPart>(groups.size());
+    }
+    FabricPart part_of_pair(RankId from, RankId to) const
+    {
+        return {{}, thin_ ? oversubscription_between(from, to, topology_) : 1.0};
+    }
+
+private:
+    const Topology& topology_;
+    bool thin_;
+};
+
+RankPeers peers_of(const RankPlace& place, int stages, const RankLayout& layout,
+                   const Fabric& fabric, ShapeTable& shapes)
 {
     RankPeers peers;
     const RankId self = layout.rank(place);
@@ -62,29 +86,47 @@ RankPeers peers_of(const RankPlace& place, int stages, const RankLayout& layout,
         RankPlace other = place;
         other.pp = (place.pp + (side == 0 ? stages - 1 : 1)) % stages;
         peers.rank[side] = layout.rank(other);
-        peers.shape[side] =
-            shapes.of({std::min(self, peers.rank[side]), std::max(self, peers.rank[side])});
+        const std::array<RankId, 2> pair{std::min(self, peers.rank[side]),
+                                         std::max(self, peers.rank[side])};
+        peers.shape[side] = shapes.of(pair, fabric.part_of_pair(pair[0], pair[1]));
     }
     return peers;
 }
 
 } // namespace
 
-Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology)
+std::vector<DeviceId> devices_of(std::span<const RankId> ranks)
+{
+    std::vector<DeviceId> devices;
+    devices.reserve(ranks.size());
+    for (const RankId rank : ranks)
+        devices.push_back(DeviceId{rank.value});
+    return devices;
+}
+
+Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology,
+                            FabricLimit limit)
 {
     const RankLayout layout(job);
     const auto world = static_cast<std::size_t>(layout.world());
+    const Fabric fabric(topology, limit);
     ShapeTable shapes(topology);
     Neighbourhood out;
     for (std::size_t slot = 0; slot < program.groups.size(); ++slot) {
-        out.group_of.emplace_back(world, no_group);
-        add_groups(out, slot, program.groups[slot].kind, layout, shapes);
+        std::vector<std::uint32_t>& group_of = out.group_of.emplace_back(world, no_group);
+        std::vector<std::vector<RankId>> groups =
+            groups_of(program.groups[slot].kind, layout, out.groups.size(), group_of);
+        const std::vector<FabricPart> parts = fabric.parts_of(groups);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            const std::uint32_t shape = shapes.of(groups[g], parts[g]);
+            out.groups.push_back({slot, std::move(groups[g]), shape});
+        }
     }
     for (std::uint32_t r = 0; r < world; ++r) {
         const RankPlace place = layout.place(RankId{r});
         out.role.push_back(make_id<RoleId>(static_cast<std::size_t>(place.pp)));
         if (program.peer_slots > 0)
-            out.peers.push_back(peers_of(place, job.strategy.pp, layout, shapes));
+            out.peers.push_back(peers_of(place, job.strategy.pp, layout, fabric, shapes));
     }
     out.shapes = std::move(shapes).take();
     return out;

@@ -6,6 +6,7 @@
 #include "sim/strategy/plan.h"
 
 #include <array>
+#include <span>
 
 namespace trainyard {
 
@@ -32,7 +33,15 @@ struct Neighbourhood {
     std::vector<RoleId> role;                         // by rank: its pipeline stage
 };
 
+// Who says what an oversubscribed fabric leaves to a transfer: its cost, from what runs beside it
+// as a rule, or the links that it shares in the engine.
+enum class FabricLimit : std::uint8_t { costs, links };
+
 // Rank i runs on device i.
-Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology);
+Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology,
+                            FabricLimit limit);
+
+// The devices of ranks.
+std::vector<DeviceId> devices_of(std::span<const RankId> ranks);
 
 } // namespace trainyard

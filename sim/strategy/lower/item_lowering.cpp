@@ -95,9 +95,11 @@ void ItemLowering::add(const Communication& communication, const WorkList& items
     }
     flush();
     const bool tp = communication.group == GroupKind::tp;
-    const double share = tp && *job_.strategy.overlap.tp ? job_.software.tp_exposed_share : 1.0;
     const bool beside = communication.needed_after > 0;
-    const std::size_t op = add_transfer(communication, beside ? 1.0 : std::max(share, 1.0),
+    const bool decomposed = tp && !beside && *job_.strategy.overlap.tp;
+    // Without a product to hide behind all of it is exposed; decomposed, it may cost even more.
+    const double share = decomposed ? std::max(1.0, job_.software.tp_exposed_share) : 1.0;
+    const std::size_t op = add_transfer(communication, share,
                                         tp && beside ? Interference::kernel : Interference::full);
     pending_.push_back({op, item_ + 1 + static_cast<std::size_t>(communication.needed_after)});
 }

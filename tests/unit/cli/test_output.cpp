@@ -1,4 +1,5 @@
 #include "sim/cli/command.h"
+#include "sim/cli/terminal.h"
 #include "tests/catch.h"
 
 #include <fcntl.h>
@@ -40,4 +41,13 @@ TEST_CASE("output that cannot be written is a failure, of help as of results")
     CHECK(exit_code_on_a_full_disk({"trainyard", "--version"}) == exit_input_output);
     CHECK(exit_code_on_a_full_disk({"trainyard", "topo", "--help"}) == exit_input_output);
     CHECK(exit_code_on_a_full_disk({"trainyard", "schema", "scenario"}) == exit_input_output);
+}
+
+TEST_CASE("long work says how much there is, how long it takes and what is shorter")
+{
+    const LongWork work{"simulating {} operations", "--fidelity alpha-beta is faster"};
+    CHECK(long_work_notice(work, 65536, 4'194'304, 1.5) ==
+          "simulating 4.19 million operations: about 96 s; --fidelity alpha-beta is faster\n");
+    CHECK(long_work_notice({"simulating {} operations", ""}, 4096, 81920, 1) ==
+          "simulating 82 thousand operations: about 20 s\n");
 }

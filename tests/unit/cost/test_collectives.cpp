@@ -329,6 +329,31 @@ TEST_CASE("an oversubscribed fabric slows all-to-all and messages but not rings"
     CHECK(ratio(CollectiveKind::reduce_scatter) == 1.0);
 }
 
+TEST_CASE("a ring's share of a thin fabric is a floor under its time")
+{
+    const Profile profile = bare_form(assembled("H100"));
+    const CostModel model(profile);
+    const GroupShape flat = whole_domains(profile, 8, 16, 8, 50_GBps);
+    GroupShape thin = flat;
+    // 2 x 127/128 buffers of 4 GiB leave a domain, an eighth of it by each member's way.
+    thin.fabric_share = 5_GBps;
+    const double bytes = 2.0 * 127 / 128 / 8 * 4 * 1024 * 1024 * 1024;
+    const auto all_reduce = [&](const GroupShape& shape) {
+        return model.collective(CollectiveKind::all_reduce, 4_GiB, shape, Backend::nccl);
+    };
+    const TransferTime slow = all_reduce(thin);
+    CHECK_THAT((slow.total - slow.latency).value(), WithinRel(bytes / 5e9, 1e-9));
+    CHECK(slow.total > 5 * all_reduce(flat).total);
+    CHECK(slow.latency == all_reduce(flat).latency);
+    // More than the NICs carry changes nothing.
+    thin.fabric_share = 60_GBps;
+    CHECK(all_reduce(thin).total == all_reduce(flat).total);
+    // Pairs meet the oversubscription of the whole fabric, not a ring's share.
+    thin.fabric_share = 1_GBps;
+    CHECK(time_of(model, CollectiveKind::all_to_all, 4_GiB, thin) ==
+          time_of(model, CollectiveKind::all_to_all, 4_GiB, flat));
+}
+
 TEST_CASE("published anchors of one node are met within a tenth")
 {
     // Best all-reduce bus bandwidth of nccl-tests: A100 222-235, H100 480, H200 460, B200 685,

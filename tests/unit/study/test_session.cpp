@@ -132,6 +132,28 @@ TEST_CASE("a folded step takes the time of one with every rank simulated")
     CHECK(folded->result->step_time == whole->result->step_time);
 }
 
+TEST_CASE("ranks fold around a slow device")
+{
+    // Two stages of four replicas: the slow rank, its neighbour in the other stage, and the three
+    // other ranks of each stage.
+    Session session;
+    const auto simulate = [&](bool fold, double slowdown) {
+        Scenario s = scenario(1, 4).scenario;
+        s.run.fold = fold;
+        if (slowdown > 1)
+            s.perturbations = {{3, slowdown}};
+        return session.simulate(scenario_in_memory(std::move(s), data_dir() / "scenarios", "test"));
+    };
+    const Checked<Outcome> folded = simulate(true, 1.1);
+    const Checked<Outcome> whole = simulate(false, 1.1);
+    REQUIRE(folded);
+    REQUIRE(whole);
+    CHECK(folded->engine.lanes == 4);
+    CHECK(whole->engine.lanes == 8);
+    CHECK(folded->result->step_time == whole->result->step_time);
+    CHECK(folded->result->step_time > simulate(true, 1.0)->result->step_time);
+}
+
 TEST_CASE("a slower device slows the step, and never by more than itself")
 {
     Session session;

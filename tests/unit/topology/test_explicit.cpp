@@ -8,6 +8,9 @@
 #include "tests/catch.h"
 #include "tests/unit/topology/clusters.h"
 
+#include <map>
+#include <set>
+
 using namespace trainyard;
 using namespace trainyard::literals;
 using testing::cluster;
@@ -101,6 +104,35 @@ TEST_CASE("a cluster written out gives every group the same shape")
                 CHECK(group_shape(given, members) == group_shape(compact, members));
             }
     }
+}
+
+TEST_CASE("a cluster written out has the same trunks")
+{
+    int layers = 0;
+    for (const ClusterDescription& description : small_clusters()) {
+        const Topology compact = make_cluster(description);
+        const Topology given = make_explicit(expand(compact));
+        std::map<std::string, LinkId> by_name;
+        for (std::size_t i = 0; i < given.link_count(); ++i)
+            by_name[given.link_name(make_id<LinkId>(i))] = make_id<LinkId>(i);
+        std::map<std::uint32_t, std::uint32_t> numbers; // one for one
+        std::set<std::uint32_t> used;
+        for (std::size_t i = 0; i < compact.link_count(); ++i) {
+            const auto here = compact.model().trunk(make_id<LinkId>(i));
+            const auto there =
+                given.model().trunk(by_name.at(compact.link_name(make_id<LinkId>(i))));
+            REQUIRE(here.has_value() == there.has_value());
+            if (!here)
+                continue;
+            CHECK(here->capacity == there->capacity);
+            CHECK(here->layer == there->layer);
+            if (numbers.emplace(here->number, there->number).second)
+                CHECK(used.insert(there->number).second);
+            CHECK(numbers.at(here->number) == there->number);
+        }
+        layers = std::max(layers, static_cast<int>(compact.model().fabric_layers().size()));
+    }
+    CHECK(layers == 2);
 }
 
 TEST_CASE("a maximum flow between the halves equals the bisection that a compact cluster states")
