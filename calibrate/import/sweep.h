@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainyard {
@@ -53,6 +54,7 @@ struct Sweep {
     std::map<std::string, std::string> variables;   // NCCL_*, UCX_*, FI_* that the source shows
     std::optional<Bandwidth> average_bus_bandwidth; // as printed at the end
     std::vector<SweepRow> rows;                     // in the order of the file
+    std::vector<std::string> flags;                 // what makes the numbers doubtful
 
     bool operator==(const Sweep&) const = default;
 };
@@ -61,5 +63,15 @@ struct Sweep {
 // reduce-scatter, all-to-all (n - 1) / n; broadcast, reduce and send/receive 1.
 // Source: nccl-tests, doc/PERFORMANCE.md.
 double bus_factor(CollectiveKind collective, int ranks);
+
+// Size over count x element size: the ranks for collectives whose count is one rank's share
+// (all-gather, reduce-scatter, all-to-all), else 1.
+bool counts_one_share(CollectiveKind collective);
+
+// Bytes of an element of nccl-tests' data type; 0 for an unknown one.
+int element_bytes(std::string_view data_type);
+
+// "all_reduce" for all_reduce_perf, AllReduce, allreduce, all-reduce, ...; empty for others.
+std::optional<CollectiveKind> collective_named(std::string_view name);
 
 } // namespace trainyard
