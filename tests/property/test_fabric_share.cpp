@@ -114,3 +114,19 @@ TEST_CASE("without contention costs and shared links agree on every kind of node
         }
     }
 }
+
+TEST_CASE("messages feel the oversubscription of the switches they climb, no other")
+{
+    Strategy strategy;
+    strategy.tp = 8;
+    strategy.pp = 2;
+    const Job job = job_of(small_decoder(), strategy, training_of(8));
+    const Plan plan = make_plan(job);
+    const auto time_on = [&](int nodes_per_unit, double ratio) {
+        return step_time(plan, job, one_spine(4, {"leaf-spine", nodes_per_unit, ratio}, "dgx-h100"),
+                         Fidelity::alpha_beta);
+    };
+    CHECK(time_on(2, 16) == time_on(2, 1)); // both stages on one leaf
+    CHECK(time_on(1, 16) > time_on(1, 1));
+    CHECK(time_on(1, 1) == time_on(2, 1));
+}
