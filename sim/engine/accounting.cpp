@@ -43,6 +43,18 @@ TimeKind exposed_kind(GroupKind group)
     }
 }
 
+// Whether the members are stages of a pipeline: who comes late is then further on in its schedule,
+// not slower. Other kinds of group live inside a stage.
+bool joins_stages(const Group& group, const std::vector<Lane>& lanes)
+{
+    if (group.kind != GroupKind::pp && group.kind != GroupKind::embedding &&
+        group.kind != GroupKind::world)
+        return false;
+    return std::any_of(group.members.begin(), group.members.end(), [&](LaneId member) {
+        return lanes[member.value].role != lanes[group.members.front().value].role;
+    });
+}
+
 SimTime& time_of(LaneTotals& totals, TimeKind kind)
 {
     return totals.time[static_cast<std::size_t>(kind)];
@@ -62,6 +74,8 @@ Accounting::Accounting(const RunState& run)
 {
     for (LaneTotals& totals : totals_)
         totals.peak_memory = std::numeric_limits<std::int64_t>::min();
+    for (const Group& group : run_.binding.groups)
+        joins_stages_.push_back(joins_stages(group, run_.binding.lanes));
 }
 
 void Accounting::open(LaneState& lane, SimTime time) const
@@ -129,8 +143,7 @@ void Accounting::charge_idle(std::uint32_t lane, Piece piece)
         return;
     }
     const SimTime moving = std::clamp(moving_since(cause.transfer_stream), piece.begin, piece.end);
-    const bool collective = run_.streams[cause.transfer_stream].kind == OpKind::collective;
-    time_of(totals, collective ? TimeKind::waiting : TimeKind::bubble) += moving - piece.begin;
+    time_of(totals, idle_kind(cause.transfer_stream)) += moving - piece.begin;
     const SimTime exposed = piece.end - moving;
     time_of(totals, exposed_kind(run_.label_of(cause.transfer_stream).group)) += exposed;
     sum_of(cause.transfer_stream).exposed +=
@@ -156,6 +169,15 @@ SimTime Accounting::moving_since(std::uint32_t stream) const
         return op.parts.moving > 0 ? op.moving_since : never;
     const Transfer& transfer = run_.transfers[op.transfer];
     return transfer.state == TransferState::gathering ? never : transfer.start;
+}
+
+// What a lane does whose transfer at the head of `stream` has not begun.
+TimeKind Accounting::idle_kind(std::uint32_t stream) const
+{
+    if (run_.streams[stream].kind == OpKind::exchange)
+        return TimeKind::bubble;
+    const GroupId group = run_.group_of(run_.lane_of(stream), run_.head(stream).group);
+    return joins_stages_[group.value] ? TimeKind::bubble : TimeKind::waiting;
 }
 
 // The compute stream whose head was written first.

@@ -56,6 +56,7 @@ private:
     Cause cause_behind(std::uint32_t lane, std::uint32_t stream) const;
     Cause cause_at_the_end(std::uint32_t lane) const;
     SimTime moving_since(std::uint32_t stream) const;
+    TimeKind idle_kind(std::uint32_t stream) const;
     void charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece,
                           std::uint32_t share);
     void charge_idle(std::uint32_t lane, Piece piece);
@@ -63,6 +64,7 @@ private:
     Sum& sum_of(std::uint32_t stream);
 
     const RunState& run_;
+    std::vector<bool> joins_stages_; // by GroupId
     std::vector<LaneTotals> totals_; // by LaneId
     std::vector<Sum> sums_;          // collective x group kind
 };

@@ -41,8 +41,8 @@ enum class TimeKind : std::uint8_t {
     exposed_ep, // ep, etp
     exposed_dp, // dp, edp, world
     exposed_pp, // pp, embedding
-    waiting,    // in a collective whose members have not all arrived
-    bubble,     // nothing to do: waiting for a stage before or behind
+    waiting,    // in a collective of one stage whose members have not all arrived
+    bubble,     // nothing to do: waiting for another stage of the pipeline
     host,       // the device is idle because the host has not issued the next op
     data        // the device waits for input data or for a copy over the host link
 };

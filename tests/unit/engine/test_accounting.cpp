@@ -152,3 +152,25 @@ TEST_CASE("when nothing is left to compute, the last transfer is what the lane d
     CHECK(time_in(result, 0, TimeKind::waiting) == 30);
     CHECK(time_in(result, 0, TimeKind::exposed_dp) == 30);
 }
+
+TEST_CASE("waiting for another stage in a collective is bubble, for one of the same stage waiting")
+{
+    // Each lane of a scene is a role of its own, as stages are. Lane 0 comes 30 early.
+    for (const auto& [kind, expected] :
+         {std::pair(GroupKind::world, TimeKind::bubble),
+          std::pair(GroupKind::embedding, TimeKind::bubble),
+          std::pair(GroupKind::dp, TimeKind::waiting), std::pair(GroupKind::tp, TimeKind::waiting)})
+    {
+        Scene scene(2);
+        const GroupSlot group = scene.group(kind, {0, 1});
+        for (const std::size_t lane : {0U, 1U}) {
+            scene.on(lane).compute(lane == 0 ? 50 : 80).record("a");
+            scene.on(lane).collective(group, transfer(0, 20)).wait("a").record("agreed");
+            scene.on(lane).compute(10).wait("agreed");
+        }
+        const StepResult result = scene.run();
+        CHECK(time_in(result, 0, expected) == 30);
+        CHECK(time_in(result, 1, expected) == 0);
+        CHECK(result.step_time == SimTime(110));
+    }
+}
