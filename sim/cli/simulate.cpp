@@ -2,6 +2,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
+#include "sim/cli/trace_ranks.h"
 #include "sim/report/html/html.h"
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/summary.h"
@@ -9,7 +10,6 @@
 #include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
 #include "sim/report/timeline/kineto.h"
-#include "sim/report/timeline/recorded.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct SimulateOptions {
     std::string scenario;
     ScenarioOptions changes;
     std::string trace;
-    std::vector<int> trace_ranks;
+    TraceRanks trace_ranks;
     std::string html;
     std::string svg;
     std::string csv;
@@ -38,40 +38,6 @@ struct SimulateOptions {
     }
     bool needs_records() const { return !trace.empty() || !html.empty() || !svg.empty(); }
 };
-
-// The lanes a timeline shows: those asked for, else one per stage and the critical one.
-RecordRequest lanes_to_record(const SimulateOptions& options, const Outcome& outcome)
-{
-    if (options.trace_ranks.empty())
-        return default_trace_lanes(outcome);
-    RecordRequest request = default_trace_lanes(outcome);
-    const auto binding = outcome.binding;
-    request.lane = [binding, ranks = options.trace_ranks](LaneId lane) {
-        return std::find(ranks.begin(), ranks.end(),
-                         static_cast<int>(binding->lanes[lane.value].rank.value)) != ranks.end();
-    };
-    return request;
-}
-
-// Ranks asked for that are not simulated one by one.
-Problems unknown_ranks(const SimulateOptions& options, const Outcome& outcome)
-{
-    Problems problems;
-    for (const int rank : options.trace_ranks) {
-        const auto& lanes = outcome.binding->lanes;
-        const bool found = std::any_of(lanes.begin(), lanes.end(), [rank](const Lane& lane) {
-            return static_cast<int>(lane.rank.value) == rank;
-        });
-        if (!found)
-            problems.push_back(
-                {"", 0, "", fmt::format("--trace-ranks: rank {} is not simulated", rank),
-                 rank < outcome.engine.ranks
-                     ? "it is alike another rank; --no-fold simulates every one"
-                     : fmt::format("ranks are numbered 0 to {}", outcome.engine.ranks - 1),
-                 Severity::error});
-    }
-    return problems;
-}
 
 // What makes a long simulation shorter: ranks fold unless links or the user keep them apart.
 LongWork simulation_work(const RunOptions& run)
@@ -95,9 +61,9 @@ Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& fi
     Checked<Outcome> outcome = session.simulate(file, request);
     if (!outcome || !options.needs_records())
         return outcome;
-    if (Problems unknown = unknown_ranks(options, *outcome); !unknown.empty())
+    if (Problems unknown = options.trace_ranks.unknown(*outcome); !unknown.empty())
         return tl::unexpected(std::move(unknown));
-    request.record = lanes_to_record(options, *outcome);
+    request.record = options.trace_ranks.request(*outcome);
     const EngineReport engine = outcome->engine;
     Checked<Outcome> recorded = session.simulate(file, request);
     if (recorded)
@@ -107,8 +73,9 @@ Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& fi
 
 void write_files(const SimulateOptions& options, const Outcome& outcome, const Summary& summary)
 {
+    const std::vector<RankId> ranks = options.trace_ranks.of_trace(outcome);
     if (!options.trace.empty())
-        write_kineto_trace(options.trace, outcome);
+        write_kineto_trace(options.trace, outcome, {ranks});
     if (!options.html.empty())
         write_file(options.html, html_report(outcome, summary));
     if (!options.svg.empty())
@@ -119,7 +86,8 @@ void write_files(const SimulateOptions& options, const Outcome& outcome, const S
         write_file(options.result, to_text(to_json(outcome, summary)) + "\n");
     for (const std::string* const written : options.outputs())
         if (!written->empty())
-            print_talk(fmt::format("wrote {}\n", *written));
+            print_talk(fmt::format("wrote {}{}\n", *written,
+                                   written == &options.trace ? trace_note(outcome, ranks) : ""));
 }
 
 int run_simulate(const SimulateOptions& options)
@@ -138,7 +106,8 @@ int run_simulate(const SimulateOptions& options)
         print_problems(outcome.error(), "nothing was written.");
         return exit_invalid_input;
     }
-    print_problems(outcome->warnings, "");
+    if (options.json)
+        print_problems(outcome->warnings, ""); // the report in words has them itself
     const Summary summary = summarize(
         *outcome, *file, session, {options.no_scaling ? ScalingRun::skip : ScalingRun::simulate});
     write_files(options, *outcome, summary);
@@ -166,9 +135,7 @@ void add_simulate(CLI::App& program, Command& chosen)
     sub->add_option("--trace", options->trace,
                     "write a timeline for Perfetto or chrome://tracing (.json or .json.gz)")
         ->type_name("FILE");
-    sub->add_option("--trace-ranks", options->trace_ranks, "ranks in timelines; else one per stage")
-        ->delimiter(',')
-        ->type_name("RANK,...");
+    options->trace_ranks.add_option(*sub);
     sub->add_option("--svg", options->svg, "write the timeline as a picture")->type_name("FILE");
     sub->add_option("--csv", options->csv, "write the summary as a table")->type_name("FILE");
     sub->add_flag("--no-scaling", options->no_scaling,

@@ -34,8 +34,13 @@ public:
           arguments_(outcome, placed_)
     {
         for (std::size_t i = 0; i < records_.size(); ++i)
-            if (!options.rank || lane_of(records_[i]).rank == *options.rank)
+            if (options.ranks.empty() || contains(options.ranks, lane_of(records_[i]).rank))
                 chosen_.push_back(i);
+        // Thread by thread, each in time: half the size of a mixed file when compressed.
+        std::stable_sort(chosen_.begin(), chosen_.end(), [&](std::size_t a, std::size_t b) {
+            return std::pair(records_[a].lane, records_[a].stream) <
+                   std::pair(records_[b].lane, records_[b].stream);
+        });
     }
 
     std::string text()
@@ -57,6 +62,11 @@ public:
     }
 
 private:
+    static bool contains(const std::vector<RankId>& ranks, RankId rank)
+    {
+        return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    }
+
     const Lane& lane_of(const OpRecord& record) const
     {
         return outcome_.binding->lanes[record.lane.value];
@@ -116,6 +126,11 @@ private:
             }
     }
 
+    static std::string stands_for(const Lane& lane)
+    {
+        return lane.multiplicity > 1 ? fmt::format(", stands for {} ranks", lane.multiplicity) : "";
+    }
+
     void write_names(LaneId id, std::size_t order)
     {
         const Lane& lane = outcome_.binding->lanes[id.value];
@@ -129,8 +144,8 @@ private:
              fmt::format("\"name\": {}", json_text(fmt::format("rank {}", pid))));
         meta("process_labels", 0,
              fmt::format("\"labels\": {}",
-                         json_text(fmt::format("{}, node {}", stage_name(program_, lane.role),
-                                               node.value))));
+                         json_text(fmt::format("{}, node {}{}", stage_name(program_, lane.role),
+                                               node.value, stands_for(lane)))));
         meta("process_sort_index", 0, fmt::format("\"sort_index\": {}", order));
         meta("thread_name", step_thread, "\"name\": \"steps\"");
         for (std::size_t i = 0; i < program_.streams.size(); ++i) {
@@ -161,7 +176,7 @@ private:
                 event("{{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
                       "\"ProfilerStep#{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}}}",
                       key.second, outcome_.binding->lanes[lane.value].rank.value, step_thread,
-                      microseconds(start), microseconds(free - start));
+                      microseconds(start), length(start, free));
             }
         }
     }
@@ -177,8 +192,7 @@ private:
               "{}, \"dur\": {}, \"args\": {{{}}}}}",
               record.kind == OpKind::copy ? "gpu_memcpy" : "kernel",
               json_text(name_of(record, label)), rank, record.stream.value,
-              microseconds(record.start), microseconds(record.end - record.start),
-              arguments_.of(index));
+              microseconds(record.start), length(record.start, record.end), arguments_.of(index));
     }
 
     std::string name_of(const OpRecord& record, const Label& label) const
@@ -232,9 +246,15 @@ private:
         const std::string name =
             own ? program_.labels[record.label.value].name : std::string("cudaLaunchKernel");
         event("{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": {}, \"pid\": {}, \"tid\": {}, \"ts\": "
-              "{}, \"dur\": {}, \"args\": {{\"correlation\": {}, \"External id\": {}}}}}",
+              "{}, \"dur\": {}, \"args\": {{\"correlation\": {}}}}}",
               own ? "cpu_op" : "cuda_runtime", json_text(name), lane_of(record).rank.value,
-              host_thread, microseconds(start), microseconds(end - start), index + 1, index + 1);
+              host_thread, microseconds(start), length(start, end), index + 1);
+    }
+
+    // Of ends rounded alike, so that neighbours still meet.
+    static std::string length(SimTime start, SimTime end)
+    {
+        return microseconds(to_nanosecond(end) - to_nanosecond(start));
     }
 
     // Arrows from each send to its receive, bound to the middle of their transfers. A send that is

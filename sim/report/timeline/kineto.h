@@ -8,13 +8,13 @@
 namespace trainyard {
 
 struct TraceOptions {
-    std::optional<RankId> rank; // this one only: one file per rank, as trace analysers want; else
-                                // all that were recorded
+    std::vector<RankId> ranks{}; // these only (one file per rank is what trace analysers want);
+                                 // empty: all that were recorded
 };
 
-// One process per recorded rank, one thread per stream and one for the host. A collective's slice
-// covers its kernel, waiting included; `transfer_start_us` says when data began to move. Times are
-// microseconds with all picoseconds.
+// One process per rank, one thread per stream and one for the host. A collective's slice covers its
+// kernel, waiting included; `transfer_start_us` says when data began to move where that was later.
+// Times are microseconds to the nanosecond, as Kineto's.
 std::string kineto_trace(const Outcome& outcome, const TraceOptions& options = {});
 
 // Writes it; compressed when the name ends in .gz. Throws WorldError.

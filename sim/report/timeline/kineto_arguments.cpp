@@ -23,9 +23,9 @@ std::string OpArguments::of(std::size_t index) const
     const OpRecord& record = outcome_->result->records[index];
     const Label& label = outcome_->plan->program.labels[record.label.value];
     const auto per_node = static_cast<std::uint32_t>(std::max(outcome_->job.gpus_per_node, 1));
-    std::string args = fmt::format(
-        "\"stream\": {}, \"device\": {}, \"correlation\": {}, \"External id\": {}",
-        record.stream.value, lane_of(record).rank.value % per_node, index + 1, index + 1);
+    std::string args =
+        fmt::format("\"stream\": {}, \"device\": {}, \"correlation\": {}", record.stream.value,
+                    lane_of(record).rank.value % per_node, index + 1);
     add_place(args, record, label);
     if (record.kind == OpKind::collective || record.kind == OpKind::exchange)
         add_transfer(args, index, label);
@@ -55,11 +55,14 @@ void OpArguments::add_transfer(std::string& args, std::size_t index, const Label
         ", \"Collective name\": {}, \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group "
         "size\": {}, \"dtype\": {}, \"In split size\": \"[]\", \"Out split size\": \"[]\", "
         "\"Process Group Name\": {}, \"Process Group Description\": {}, \"Process Group "
-        "Ranks\": {}, \"Rank\": {}, \"transfer_start_us\": {}",
+        "Ranks\": {}, \"Rank\": {}",
         json_text(collective_name(index, label)), elements.in, elements.out, members.size(),
         json_text(dtype), json_text(kineto_group_name(label.group, members)),
         json_text(to_name(label.group)), json_text(kineto_rank_list(members)),
-        lane_of(record).rank.value, microseconds(record.transfer_start));
+        lane_of(record).rank.value);
+    if (record.transfer_start > record.start)
+        fmt::format_to(std::back_inserter(args), ", \"transfer_start_us\": {}",
+                       microseconds(record.transfer_start));
     add_peers(args, index);
     if (record.last_arriver.valid())
         fmt::format_to(std::back_inserter(args), ", \"last_arriver\": {}",

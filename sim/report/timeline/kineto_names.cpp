@@ -95,10 +95,15 @@ std::string json_text(std::string_view text)
     return to_text(Json(text), JsonStyle::compact);
 }
 
+SimTime to_nanosecond(SimTime time)
+{
+    return SimTime((time.value() + 500) / 1000 * 1000);
+}
+
 std::string microseconds(SimTime time)
 {
-    const std::int64_t ps = std::max<std::int64_t>(time.value(), 0);
-    return fmt::format("{}.{:06}", ps / 1'000'000, ps % 1'000'000);
+    const std::int64_t ns = std::max<std::int64_t>(to_nanosecond(time).value(), 0) / 1000;
+    return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
 }
 
 std::string kineto_group_name(GroupKind kind, const std::vector<RankId>& members)

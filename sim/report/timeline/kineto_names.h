@@ -34,7 +34,10 @@ MessageElements message_elements(CollectiveKind kind, Bytes bytes, int ranks, in
 // Text as a JSON string, quotes included.
 std::string json_text(std::string_view text);
 
-// Microseconds with all picoseconds: 1234567 ps is "1.234567".
+// The nearest whole nanosecond, which is Kineto's resolution.
+SimTime to_nanosecond(SimTime time);
+
+// Microseconds to the nanosecond: 1234567 ps is "1.235".
 std::string microseconds(SimTime time);
 
 // "dp_16": argument `Process Group Name`, the same on all members.

@@ -63,6 +63,29 @@ RecordRequest default_trace_lanes(const Outcome& outcome)
     return request;
 }
 
+std::vector<RankId> representative_ranks(const Outcome& outcome, std::size_t most_ops)
+{
+    std::map<LaneId, std::size_t> ops;
+    for (const OpRecord& record : outcome.result->records)
+        if (record.stream != host_stream)
+            ++ops[record.lane];
+    std::vector<LaneId> order;
+    if (ops.contains(outcome.result->critical_lane))
+        order.push_back(outcome.result->critical_lane);
+    for (const auto& [lane, count] : ops)
+        if (lane != outcome.result->critical_lane)
+            order.push_back(lane);
+    std::vector<RankId> ranks;
+    std::size_t taken = 0;
+    for (const LaneId lane : order) {
+        taken += ops.at(lane);
+        if (!ranks.empty() && taken > most_ops)
+            break;
+        ranks.push_back(outcome.binding->lanes[lane.value].rank);
+    }
+    return ranks;
+}
+
 std::vector<PlacedOp> place_records(const Plan& plan, const Binding& binding,
                                     const std::vector<OpRecord>& records)
 {

@@ -10,6 +10,11 @@ namespace trainyard {
 // stage), and the critical one.
 RecordRequest default_trace_lanes(const Outcome& outcome);
 
+// Recorded ranks for a trace of a few megabytes: the critical one, then the lowest, as
+// long as all their device ops together are `most_ops` or fewer. At least one where any was
+// recorded.
+std::vector<RankId> representative_ranks(const Outcome& outcome, std::size_t most_ops = 140'000);
+
 // The op that a record is of. None (null) where the records of its stream are not the role's whole
 // step.
 struct PlacedOp {

@@ -5,6 +5,7 @@
 #include "tests/support/folder.h"
 #include "tests/unit/report/small_outcome.h"
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -131,10 +132,59 @@ TEST_CASE("kernels and their launches share a correlation, launches come first")
 
 TEST_CASE("a trace can hold one rank")
 {
-    const Json trace = trace_of(recorded_outcome(), {RankId{2}});
+    const Json trace = trace_of(recorded_outcome(), {{RankId{2}}});
     for (const Json& event : trace.find("traceEvents")->items())
         CHECK(event.find("pid")->as_integer() == 2);
     CHECK(trace.find("distributedInfo")->find("rank")->as_integer() == 2);
+}
+
+TEST_CASE("times are whole nanoseconds, and neighbours still meet")
+{
+    CHECK(microseconds(SimTime(1'234'499)) == "1.234");
+    CHECK(microseconds(SimTime(1'234'500)) == "1.235");
+    // Stage 0's first pass runs from 300 ps to 10 ms and 600 ps. Its length alone would be rounded
+    // down, its end is rounded up, and there the next pass begins.
+    Outcome outcome = recorded_outcome(Lanes::folded);
+    StepResult result = *outcome.result;
+    for (OpRecord& record : result.records)
+        for (SimTime* const time : {&record.start, &record.transfer_start, &record.end})
+            *time += SimTime(300 + time->value() / 33'333'333);
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    std::vector<std::pair<double, double>> passes;
+    for (const Json& event : events_of(trace_of(outcome), "X"))
+        if (event.find("pid")->as_integer() == 0 && event.find("tid")->as_integer() == 1)
+            passes.emplace_back(event.find("ts")->as_double(), event.find("dur")->as_double());
+    REQUIRE(passes.size() == 5);
+    CHECK(std::llround(1000 * (passes[0].first + passes[0].second)) ==
+          std::llround(1000 * passes[1].first));
+}
+
+TEST_CASE("a collective says when data began to move only where that was after its start")
+{
+    // Stage 1's ranks reach the sum of gradients together; stage 0's second receive waits.
+    const Json trace = trace_of(recorded_outcome());
+    int later = 0;
+    for (const Json& event : events_of(trace, "X")) {
+        const Json* args = event.find("args");
+        const Json* moved = args == nullptr ? nullptr : args->find("transfer_start_us");
+        if (moved == nullptr)
+            continue;
+        ++later;
+        CHECK(moved->as_double() > event.find("ts")->as_double());
+    }
+    // Stage 0 waits for both gradients, stage 1 for the first activations; two replicas.
+    CHECK(later == 2 * 3);
+}
+
+TEST_CASE("a rank that stands for others says for how many")
+{
+    const Json trace = trace_of(recorded_outcome(Lanes::folded));
+    std::vector<std::string> labels;
+    for (const Json& event : events_of(trace, "M"))
+        if (text_of(event, "name") == "process_labels")
+            labels.push_back(text_of(*event.find("args"), "labels"));
+    REQUIRE(labels.size() == 2);
+    CHECK(labels[0] == "stage 0, node 0, stands for 2 ranks");
 }
 
 TEST_CASE("a trace without records is still a trace")

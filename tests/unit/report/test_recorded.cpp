@@ -86,3 +86,17 @@ TEST_CASE("the lanes shown by default are the first of each stage and the critic
     CHECK(request.lane(LaneId{3}));
     CHECK(request.first_step == 1);
 }
+
+TEST_CASE("a small trace shows the critical rank and then the lowest, at least one")
+{
+    // Ten device ops per rank.
+    Outcome outcome = recorded_outcome();
+    StepResult result = *outcome.result;
+    result.critical_lane = LaneId{2};
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    CHECK(representative_ranks(outcome, 40) ==
+          std::vector{RankId{2}, RankId{0}, RankId{1}, RankId{3}});
+    CHECK(representative_ranks(outcome, 29) == std::vector{RankId{2}, RankId{0}});
+    CHECK(representative_ranks(outcome, 3) == std::vector{RankId{2}});
+    CHECK(representative_ranks(small_outcome()).empty());
+}

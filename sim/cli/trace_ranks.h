@@ -1,0 +1,39 @@
+#pragma once
+
+// Whose time timelines and traces show: `--trace-ranks`.
+
+#include "sim/study/session.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard {
+
+class TraceRanks {
+public:
+    void add_option(CLI::App& app);
+
+    // Ranks asked for that are not simulated one by one.
+    Problems unknown(const Outcome& outcome) const;
+
+    // What the engine has to record: the lanes asked for, else one per stage and the critical one.
+    RecordRequest request(const Outcome& outcome) const;
+
+    // Of those recorded the ranks of a trace: what was asked for, else as many as keep it small.
+    std::vector<RankId> of_trace(const Outcome& recorded) const;
+
+private:
+    bool says(std::string_view word) const;
+    bool names(RankId rank) const;
+
+    std::vector<std::string> words_; // "all", "stages", or numbers
+};
+
+// " (ranks 0, 48 of 64; ...)", for people who wonder where the others are.
+std::string trace_note(const Outcome& outcome, const std::vector<RankId>& ranks);
+
+} // namespace trainyard
