@@ -63,7 +63,9 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width)
 {
     std::vector<std::string> lines{""};
     while (!text.empty()) {
-        const std::size_t space = std::min(text.find(' '), text.size());
+        std::size_t space = std::min(text.find(' '), text.size());
+        if (text.substr(space).starts_with(" %")) // stays with its number
+            space = std::min(text.find(' ', space + 1), text.size());
         const std::string_view word = text.substr(0, space);
         text.remove_prefix(std::min(space + 1, text.size()));
         std::string& line = lines.back();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t collectives_shown = 6;
 constexpr std::size_t stages_shown = 8;
-constexpr std::size_t warnings_shown = 5;
+constexpr std::size_t warnings_shown = 8;
 
 std::string coloured(const Paint& paint, TimeKind kind, std::string_view text)
 {
@@ -234,21 +234,33 @@ std::string memory(const Outcome& outcome, const Paint& paint, std::size_t width
     return out;
 }
 
-std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width)
+std::string warnings(const Outcome& outcome, std::size_t width)
 {
     std::string out;
-    for (std::size_t i = 0; i < std::min(warnings_shown, outcome.warnings.size()); ++i)
-        for (const std::string& line :
-             wrapped("warning: " + outcome.warnings[i].message, width - 2))
+    for (std::size_t i = 0; i < std::min(warnings_shown, outcome.warnings.size()); ++i) {
+        const Diagnostic& warning = outcome.warnings[i];
+        std::string text = "warning: " + warning.message;
+        if (!warning.pointer.empty())
+            text += " at " + warning.pointer;
+        if (!warning.hint.empty())
+            text += ": " + warning.hint;
+        for (const std::string& line : wrapped(text, width - 2))
             out += "  " + line + "\n";
+    }
     if (outcome.warnings.size() > warnings_shown)
-        out += fmt::format("  and {} more warnings\n", outcome.warnings.size() - warnings_shown);
+        out += fmt::format("  and {} more warnings (--json has them)\n",
+                           outcome.warnings.size() - warnings_shown);
+    return out;
+}
+
+std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width)
+{
     const EngineReport& engine = outcome.engine;
     const std::string line = fmt::format(
         "{} engine, {}, {} ranks in {} lanes, {} ops in {:.0f} ms; inputs {}", engine.tier,
         to_name(engine.fidelity), engine.ranks, engine.lanes,
         count_text(static_cast<double>(engine.ops)), engine.wall_ms, hash_text(outcome.input_hash));
-    return out + paint.dim(shortened(line, width)) + "\n";
+    return warnings(outcome, width) + paint.dim(shortened(line, width)) + "\n";
 }
 
 } // namespace

@@ -95,3 +95,19 @@ TEST_CASE("a single GPU's report speaks of neither network nor links it does not
     CHECK_THAT(text, !ContainsSubstring("Communication\n"));
     CHECK_THAT(text, !ContainsSubstring("node to node"));
 }
+
+TEST_CASE("a warning is shown with its place and what to do")
+{
+    Outcome outcome = small_outcome();
+    outcome.warnings = {{"a.json", 6, "/environment/X", "nothing reads X", "leave it out", {}}};
+    const std::string text = terminal_text(outcome, small_summary());
+    CHECK_THAT(text,
+               ContainsSubstring("  warning: nothing reads X at /environment/X: leave it out\n"));
+}
+
+TEST_CASE("a number keeps its percent sign on the line")
+{
+    CHECK(wrapped("a loss of 18.1 % hurts", 15) ==
+          std::vector<std::string>{"a loss of", "18.1 % hurts"});
+    CHECK(wrapped("most of it, 5 %", 13) == std::vector<std::string>{"most of it,", "5 %"});
+}
