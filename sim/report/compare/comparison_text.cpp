@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace trainyard {
@@ -27,9 +28,26 @@ std::string display(double value, MetricUnit unit)
     return to_display(Bytes(static_cast<std::uint64_t>(value)));
 }
 
+// With a sign; nothing where all digits shown are zero.
+std::string signed_figure(double value, std::string_view unit)
+{
+    return std::abs(value) < 0.05 ? "" : fmt::format("{:+.1f} {}", value, unit);
+}
+
 std::string signed_percent(double change)
 {
-    return fmt::format("{:+.1f} %", 100 * change);
+    constexpr double many_times = 9; // nobody reads +176198.5 %
+    if (change < many_times)
+        return signed_figure(100 * change, "%");
+    return fmt::format("x {:.{}f}", 1 + change, change < 99 ? 1 : 0);
+}
+
+// Shares change by points: from 4 % to 52 % is 48 points more, not twelve times as much.
+std::string change_text(const MetricComparison& metric, std::size_t i)
+{
+    if (metric.unit == MetricUnit::share)
+        return signed_figure(100 * (metric.values[i] - metric.values[0]), "pp");
+    return metric.change(i) ? signed_percent(*metric.change(i)) : "";
 }
 
 // Columns that fit side by side; more runs are listed below each other.
@@ -43,9 +61,14 @@ std::vector<std::string> titles(const Comparison& comparison, std::size_t cell)
     return out;
 }
 
-std::string value_or_default(const std::string& value)
+// Of a file, which a setting names as JSON text, the name: its folder would fill the cell.
+std::string value_text(const std::string& value, std::size_t cell)
 {
-    return value.empty() ? "default" : value;
+    if (value.empty())
+        return "default";
+    if (value.ends_with(".json\""))
+        return shortened(std::filesystem::path(value.substr(1)).stem().string(), cell);
+    return shortened(value, cell);
 }
 
 std::string fit_word(bool fits, const Paint& paint)
@@ -94,8 +117,7 @@ std::string side_by_side(const Comparison& comparison, const Paint& paint, std::
         "", runs, [&](std::size_t i) { return paint.bold(names[i]); }, nothing);
     for (const SettingDifference& setting : comparison.settings)
         table.add(
-            setting.field, runs,
-            [&](std::size_t i) { return shortened(value_or_default(setting.values[i]), cell); },
+            setting.field, runs, [&](std::size_t i) { return value_text(setting.values[i], cell); },
             nothing);
     table.add("", 0, nothing, nothing);
     for (const MetricComparison& metric : comparison.metrics)
@@ -103,9 +125,7 @@ std::string side_by_side(const Comparison& comparison, const Paint& paint, std::
             table.add(
                 metric.title, runs,
                 [&](std::size_t i) { return display(metric.values[i], metric.unit); },
-                [&](std::size_t i) {
-                    return metric.change(i) ? signed_percent(*metric.change(i)) : "";
-                });
+                [&](std::size_t i) { return change_text(metric, i); });
     table.add(
         "bottleneck", runs, [&](std::size_t i) { return comparison.bottlenecks[i]; }, nothing);
     table.add(
@@ -119,7 +139,7 @@ std::string settings_of_run(const Comparison& comparison, std::size_t i, std::si
     std::string text;
     for (const SettingDifference& setting : comparison.settings)
         text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", setting.field,
-                            value_or_default(setting.values[i]));
+                            value_text(setting.values[i], width));
     std::string out;
     for (const std::string& line : wrapped(text, width - 4))
         out += "    " + line + "\n";

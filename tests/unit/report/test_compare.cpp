@@ -58,6 +58,27 @@ TEST_CASE("the text of a comparison shows differences first")
     CHECK_THAT(text, !ContainsSubstring("tokens/s"));
 }
 
+TEST_CASE("shares change by points")
+{
+    std::vector<ComparedRun> runs = two_runs();
+    runs[0].summary.mfu = 0.40;
+    runs[1].summary.mfu = 0.35;
+    CHECK_THAT(comparison_text(runs), ContainsSubstring("-5.0 pp"));
+}
+
+TEST_CASE("large changes are factors, and none is left blank")
+{
+    std::vector<ComparedRun> runs = two_runs();
+    runs[0].summary.tokens_per_s = 1000;
+    runs[1].summary.tokens_per_s = 12'900;
+    runs[0].summary.mfu = 0.4;
+    runs[1].summary.mfu = 0.4004;
+    const std::string text = comparison_text(runs);
+    CHECK_THAT(text, ContainsSubstring("x 12.9"));
+    CHECK_THAT(text, !ContainsSubstring("+0.0"));
+    CHECK_THAT(text, !ContainsSubstring("-0.0"));
+}
+
 TEST_CASE("equal runs have no difference")
 {
     const std::vector<ComparedRun> runs{{"a", small_outcome(), small_summary()},
