@@ -27,8 +27,11 @@ std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>()
 
 namespace {
 
-// Above this share of the line rate the NICs are the limit, below it latency and sizes are.
-constexpr double saturated_nic = 0.5;
+// Above this share of a transfer's time the NICs are the limit, below it latency and sizes are.
+constexpr double mostly_network = 0.5;
+
+// RDMA reaches 80 to 95 % of the line rate in large transfers, a few sockets a fraction of it.
+constexpr double far_from_line_rate = 0.5;
 
 // Memory that is left when recomputation was not needed.
 constexpr double much_free_memory = 0.35;
@@ -91,15 +94,32 @@ std::string_view long_title(GroupKind kind)
     return "global";
 }
 
+std::string_view domain_title(const Symptoms& symptoms)
+{
+    return symptoms.nvlink ? "NVLink domain" : "node";
+}
+
 std::string where_it_runs(const Symptoms& symptoms)
 {
     const std::string size = fmt::format("{} {}", to_name(symptoms.group), symptoms.group_ranks);
+    if (symptoms.backend == Backend::gloo)
+        return fmt::format("with Gloo, which goes through the hosts{} ({})",
+                           symptoms.across_domains ? " and across nodes" : "", size);
     if (!symptoms.across_domains)
-        return fmt::format("inside the NVLink domain ({})", size);
+        return fmt::format("inside the {} ({})", domain_title(symptoms), size);
     if (symptoms.group_ranks > symptoms.domain_ranks)
-        return fmt::format("across nodes ({} > {} GPUs of an NVLink domain)", size,
-                           symptoms.domain_ranks);
+        return fmt::format("across nodes ({} > {} GPUs of {} {})", size, symptoms.domain_ranks,
+                           symptoms.nvlink ? "an" : "a", domain_title(symptoms));
     return fmt::format("across nodes ({})", size);
+}
+
+std::string advice_on_transfers(const Symptoms& symptoms)
+{
+    if (symptoms.backend == Backend::gloo)
+        return "NCCL, which moves data from GPU to GPU; else overlap it with compute";
+    if (symptoms.across_domains && symptoms.group == GroupKind::tp)
+        return fmt::format("keep the tensor-parallel group inside the {}", domain_title(symptoms));
+    return "overlap it with compute, use fewer and larger transfers, or a larger batch";
 }
 
 Bottleneck of_communication(const Symptoms& symptoms, double share)
@@ -112,15 +132,16 @@ Bottleneck of_communication(const Symptoms& symptoms, double share)
         evidence = fmt::format("{} of the step goes to communication, most of it compute slowed "
                                "down by transfers beside it",
                                percent(share));
-    if (symptoms.across_domains && symptoms.line_rate_share >= saturated_nic)
+    if (symptoms.backend == Backend::nccl && symptoms.across_domains &&
+        symptoms.network_share >= mostly_network)
         return {BottleneckClass::network,
-                fmt::format("{}; meanwhile the NICs run at {} of line rate", evidence,
+                fmt::format("{}; the NICs carry it at {} of their line rate", evidence,
                             percent(symptoms.line_rate_share)),
-                "more or faster NICs, a larger NVLink domain, or a strategy that sends less"};
-    return {BottleneckClass::communication, evidence,
-            symptoms.across_domains && symptoms.group == GroupKind::tp
-                ? "keep the tensor-parallel group inside the NVLink domain"
-                : "overlap it with compute, use fewer and larger transfers, or a larger batch"};
+                symptoms.line_rate_share < far_from_line_rate
+                    ? "a transport nearer to the line rate (RDMA, not TCP sockets), a larger "
+                      "NVLink domain, or a strategy that sends less"
+                    : "more or faster NICs, a larger NVLink domain, or a strategy that sends less"};
+    return {BottleneckClass::communication, evidence, advice_on_transfers(symptoms)};
 }
 
 Bottleneck of_imbalance(const Symptoms& symptoms, double share)
@@ -175,31 +196,28 @@ Bottleneck of_compute(const Symptoms& symptoms, const Loss& loss)
             "faster devices, a lower precision, or kernels nearer to the peak"};
 }
 
-} // namespace
-
-Bottleneck find_bottleneck(const Symptoms& symptoms)
+Bottleneck of_idleness(const Symptoms& symptoms, const Loss& loss)
 {
-    if (symptoms.needed > symptoms.capacity)
-        return of_too_much_memory(symptoms);
-    const Loss loss = largest_loss(symptoms);
-    if (loss.share < bad_overhead)
-        return of_compute(symptoms, loss);
-    const bool idle =
-        loss.kind == BottleneckClass::bubble || loss.kind == BottleneckClass::synchronisation;
-    if (idle && symptoms.imbalance >= loss.share / 2)
+    if (symptoms.imbalance >= loss.share / 2)
         return of_imbalance(symptoms, loss.share);
+    if (loss.kind == BottleneckClass::bubble)
+        return of_bubble(symptoms, loss.share);
+    return {loss.kind,
+            fmt::format("{} of the step ranks wait in collectives for the last one to arrive",
+                        percent(loss.share)),
+            "find what delays the last rank: jitter, a late loader, uneven work"};
+}
+
+Bottleneck of_loss(const Symptoms& symptoms, const Loss& loss)
+{
     switch (loss.kind) {
     case BottleneckClass::communication:
         return of_communication(symptoms, loss.share);
     case BottleneckClass::bubble:
-        return of_bubble(symptoms, loss.share);
+    case BottleneckClass::synchronisation:
+        return of_idleness(symptoms, loss);
     case BottleneckClass::memory:
         return of_memory_saving(symptoms, loss.share);
-    case BottleneckClass::synchronisation:
-        return {loss.kind,
-                fmt::format("{} of the step ranks wait in collectives for the last one to arrive",
-                            percent(loss.share)),
-                "find what delays the last rank: jitter, a late loader, uneven work"};
     case BottleneckClass::host:
         return {loss.kind,
                 fmt::format("{} of the step the device waits for the host to launch kernels",
@@ -210,6 +228,32 @@ Bottleneck find_bottleneck(const Symptoms& symptoms)
                 fmt::format("{} of the step waits for input data", percent(loss.share)),
                 "more loader workers, prefetch, or a smaller decode per sample"};
     }
+}
+
+// A slow device is worth naming whatever else holds the step back.
+Bottleneck naming_the_slow(Bottleneck found, const SlowDevice& slow)
+{
+    found.evidence += fmt::format(
+        "; device {}{} {:.2f} times slower than the fastest", slow.device,
+        slow.others > 0 ? fmt::format(" and {} more run up to", slow.others) : std::string(" runs"),
+        slow.slowdown);
+    found.evidence += fmt::format(
+        "{}: it computes {} of the step longer, and others wait {} of it in collectives",
+        slow.sets_the_pace ? " and sets the pace" : "", percent(slow.longer), percent(slow.waited));
+    found.advice = fmt::format("mend or replace device {}; {}", slow.device, found.advice);
+    return found;
+}
+
+} // namespace
+
+Bottleneck find_bottleneck(const Symptoms& symptoms)
+{
+    if (symptoms.needed > symptoms.capacity)
+        return of_too_much_memory(symptoms);
+    const Loss loss = largest_loss(symptoms);
+    const Bottleneck found =
+        loss.share < bad_overhead ? of_compute(symptoms, loss) : of_loss(symptoms, loss);
+    return symptoms.slow ? naming_the_slow(found, *symptoms.slow) : found;
 }
 
 } // namespace trainyard

@@ -29,6 +29,18 @@ struct Bottleneck {
     bool operator==(const Bottleneck&) const = default;
 };
 
+// Devices slower than the rest, and the slowest of them.
+struct SlowDevice {
+    int device = 0;
+    double slowdown = 1.0; // of the slowest, against the fastest device
+    int others = 0;        // that are slow too
+    bool sets_the_pace = false;
+    double longer = 0; // share of the step that it computes longer for being slow
+    double waited = 0; // share of the step that ranks on fast devices wait in collectives, mean
+
+    bool operator==(const SlowDevice&) const = default;
+};
+
 // What the rules look at. Shares are of the step, averaged over ranks.
 struct Symptoms {
     std::array<double, time_kind_count> share{}; // by TimeKind; sum to 1
@@ -40,13 +52,17 @@ struct Symptoms {
     // Busiest stage's or rank's compute less the mean, of the step, and where it is.
     double imbalance = 0;
     std::string busiest; // "stage 3", "rank 17"
+    std::optional<SlowDevice> slow;
 
     // The group whose exposed communication weighs most.
     GroupKind group = GroupKind::world;
     int group_ranks = 1;
-    int domain_ranks = 1; // GPUs of an NVLink domain
+    Backend backend = Backend::nccl;
+    bool nvlink = true;   // else a domain is a node joined by PCIe
+    int domain_ranks = 1; // GPUs of a domain
     bool across_domains = false;
-    double line_rate_share = 0; // of the NICs while that group's data moves
+    double network_share = 0;   // of its transfers' time: NICs move data, latency left out
+    double line_rate_share = 0; // of the NICs meanwhile
 
     double mfu = 0;
     std::int64_t micro_batches = 1;

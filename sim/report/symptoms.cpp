@@ -3,35 +3,75 @@
 #include "sim/report/bottleneck.h"
 #include "sim/report/collectives.h"
 #include "sim/report/traffic.h"
+#include "sim/strategy/rank_layout.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard {
 
 namespace {
 
-// The group that weighs most in exposed communication, and how hard it drives the NICs.
+// The kind of transfer whose exposed time weighs most, in the group that weighs most.
+const TransferTotals* heaviest_transfer(const std::vector<TransferTotals>& transfers)
+{
+    std::map<GroupKind, double> by_group;
+    for (const TransferTotals& totals : transfers)
+        by_group[totals.group] += totals.exposed_seconds;
+    const auto weight = [&](const TransferTotals& totals) {
+        return std::pair(by_group[totals.group], totals.exposed_seconds);
+    };
+    const auto heaviest = std::max_element(
+        transfers.begin(), transfers.end(),
+        [&](const TransferTotals& a, const TransferTotals& b) { return weight(a) < weight(b); });
+    return heaviest == transfers.end() ? nullptr : &*heaviest;
+}
+
+// Latency of one such transfer in the first group of that kind.
+Seconds latency_of(const Outcome& outcome, const CollectiveRow& row)
+{
+    const RankLayout layout(outcome.job);
+    for (const Lane& lane : outcome.binding->lanes) {
+        std::vector<DeviceId> devices;
+        for (const RankId rank : layout.members(row.group, lane.rank))
+            devices.push_back(DeviceId{rank.value});
+        if (devices.size() < 2)
+            continue;
+        const Backend backend = outcome.job.strategy.backend;
+        if (row.collective == CollectiveKind::send_receive)
+            return outcome.cost
+                ->send_receive(row.mean_size,
+                               group_shape(*outcome.topology, std::span(devices).first(2)), backend)
+                .latency;
+        const GroupShape shape = group_shape(*outcome.topology, devices);
+        return outcome.cost->collective(row.collective, row.mean_size, shape, backend).latency;
+    }
+    return {};
+}
+
+// Where that group's bytes go, and what its time is spent on.
 void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
 {
-    const TransferTotals* heaviest = nullptr;
-    for (const TransferTotals& totals : outcome.result->transfers)
-        if (heaviest == nullptr || totals.exposed_seconds > heaviest->exposed_seconds)
-            heaviest = &totals;
-    if (heaviest == nullptr)
+    const TransferTotals* heaviest = heaviest_transfer(outcome.result->transfers);
+    if (heaviest == nullptr || heaviest->transfer_seconds <= 0)
         return;
     symptoms.group = heaviest->group;
-    symptoms.group_ranks = 1;
-    for (const CollectiveRow& row : collective_rows(outcome))
-        if (row.group == heaviest->group)
-            symptoms.group_ranks = row.ranks;
     const TrafficSplit split = traffic_split(outcome, heaviest->collective, heaviest->group);
     symptoms.across_domains = split.outside > 0;
-    const double nic = nic_rate_per_gpu(outcome).value();
-    if (heaviest->transfer_seconds > 0 && nic > 0)
-        symptoms.line_rate_share =
-            heaviest->bytes * split.outside / heaviest->transfer_seconds / nic;
+    for (const CollectiveRow& row : collective_rows(outcome)) {
+        if (row.group != heaviest->group || row.collective != heaviest->collective)
+            continue;
+        symptoms.group_ranks = row.ranks;
+        const double nic = nic_rate_per_gpu(outcome).value();
+        const DeviceAttachment device = outcome.topology->device(DeviceId{0});
+        const double inside = std::max(device.nvlink, device.pcie).value();
+        if (nic <= 0 || split.outside / nic < (inside > 0 ? split.inside / inside : 0))
+            continue;
+        symptoms.network_share = std::max(0.0, 1 - latency_of(outcome, row) / row.mean_time);
+        symptoms.line_rate_share = row.algorithm_bandwidth.value() * split.outside / nic;
+    }
 }
 
 double compute_of(const LaneTotals& lane)
@@ -56,9 +96,54 @@ void add_imbalance(Symptoms& symptoms, const Outcome& outcome)
         return;
     symptoms.imbalance = (compute_of(*busiest) - mean) / step;
     const Lane& lane = outcome.binding->lanes[static_cast<std::size_t>(busiest - lanes.begin())];
-    symptoms.busiest = outcome.plan->program.roles.size() > 1
+    const bool is_slow =
+        symptoms.slow && static_cast<int>(lane.rank.value) == symptoms.slow->device;
+    symptoms.busiest = outcome.plan->program.roles.size() > 1 && !is_slow
                            ? fmt::format("stage {}", lane.role.value)
                            : fmt::format("rank {}", lane.rank.value);
+}
+
+// Of 2^20; 1.08 slower is 1.08 x 2^20.
+std::uint32_t slowdown_of(const Lane& lane)
+{
+    return lane.scales.empty() ? 1U << 20
+                               : *std::max_element(lane.scales.begin(), lane.scales.end());
+}
+
+void add_slow_device(Symptoms& symptoms, const Outcome& outcome)
+{
+    const std::vector<Lane>& lanes = outcome.binding->lanes;
+    const auto [fastest, slowest] =
+        std::minmax_element(lanes.begin(), lanes.end(), [](const Lane& a, const Lane& b) {
+            return slowdown_of(a) < slowdown_of(b);
+        });
+    const double step = to_seconds(outcome.result->step_time).value();
+    if (lanes.empty() || slowdown_of(*fastest) == slowdown_of(*slowest) || step <= 0)
+        return;
+    // Of several the first, as users number them.
+    const auto first = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& lane) {
+        return slowdown_of(lane) == slowdown_of(*slowest);
+    });
+    SlowDevice slow{.device = static_cast<int>(first->rank.value),
+                    .slowdown = static_cast<double>(slowdown_of(*first)) / slowdown_of(*fastest),
+                    .sets_the_pace = outcome.result->critical_lane.value == first - lanes.begin()};
+    const double computes =
+        compute_of(outcome.result->lanes[static_cast<std::size_t>(first - lanes.begin())]);
+    slow.longer = computes * (1 - 1 / slow.slowdown) / step;
+    double fast = 0;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const double ranks = lanes[i].multiplicity;
+        if (slowdown_of(lanes[i]) > slowdown_of(*fastest)) {
+            slow.others += static_cast<int>(lanes[i].multiplicity);
+            continue;
+        }
+        const SimTime waiting = outcome.result->lanes[i].time[index_of(TimeKind::waiting)];
+        slow.waited += ranks * to_seconds(waiting).value() / step;
+        fast += ranks;
+    }
+    slow.others -= 1;
+    slow.waited /= fast;
+    symptoms.slow = slow;
 }
 
 } // namespace
@@ -73,10 +158,13 @@ Symptoms symptoms_of(const Outcome& outcome)
     symptoms.needed = outcome.memory.peak();
     symptoms.capacity = outcome.memory.capacity;
     symptoms.fullest_stage = outcome.memory.fullest_stage;
+    symptoms.backend = outcome.job.strategy.backend;
+    symptoms.nvlink = outcome.topology->device(DeviceId{0}).nvlink.value() > 0;
     symptoms.domain_ranks = outcome.topology->device_count() / outcome.topology->domain_count();
     symptoms.micro_batches = outcome.job.micro_batches();
     symptoms.stages = outcome.job.strategy.pp;
     add_heaviest_group(symptoms, outcome);
+    add_slow_device(symptoms, outcome);
     add_imbalance(symptoms, outcome);
     return symptoms;
 }

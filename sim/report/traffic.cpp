@@ -92,6 +92,21 @@ double utilization(const LinkClassRow& row, Seconds step)
     return could > 0 ? row.bytes / could : 0.0;
 }
 
+// What carries bytes inside a domain. Gloo goes through the hosts, on its way out too.
+LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes)
+{
+    const DeviceAttachment device = outcome.topology->device(DeviceId{0});
+    const auto world = static_cast<std::size_t>(outcome.job.world());
+    const auto row = [&](std::string_view title, Bandwidth capacity, double carried) {
+        return LinkClassRow{std::string(title), world, capacity, carried, 0};
+    };
+    if (outcome.job.strategy.backend == Backend::gloo)
+        return row("host link", device.host_link, bytes.inside + bytes.outside);
+    if (device.nvlink.value() > 0)
+        return row(link_title(LinkKind::nvlink), device.nvlink, bytes.inside);
+    return row(link_title(LinkKind::pcie), device.pcie, bytes.inside);
+}
+
 std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
 {
     const Seconds step = to_seconds(outcome.result->step_time);
@@ -99,10 +114,9 @@ std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
     const DeviceAttachment device = outcome.topology->device(DeviceId{0});
     const auto world = static_cast<std::size_t>(outcome.job.world());
     std::vector<LinkClassRow> rows;
-    const bool has_nvlink = device.nvlink.value() > 0;
-    if (bytes.inside > 0 || has_nvlink)
-        rows.push_back({std::string(link_title(has_nvlink ? LinkKind::nvlink : LinkKind::pcie)),
-                        world, has_nvlink ? device.nvlink : device.pcie, bytes.inside, 0});
+    const LinkClassRow inside = inside_row(outcome, bytes);
+    if (inside.bytes > 0 || device.nvlink.value() > 0)
+        rows.push_back(inside);
     const NodeNetwork network = outcome.topology->network(device.node);
     if (network.nics > 0) {
         const std::size_t node = outcome.topology->devices_of(device.node).size();

@@ -70,21 +70,46 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
          communication,
          "38.0 % of the step goes to communication, most of it tensor-parallel across nodes (tp 16 "
          "> 8 GPUs of an NVLink domain)"},
-        {"the same with NICs near their line rate",
+        {"the same when the NICs take most of the time",
          changed(with(TimeKind::exposed_tp, 0.38),
                  [&](Symptoms& s) {
                      across(s);
-                     s.line_rate_share = 0.8;
+                     s.network_share = 0.8;
+                     s.line_rate_share = 0.7;
                  }),
-         network, "meanwhile the NICs run at 80.0 % of line rate"},
+         network, "the NICs carry it at 70.0 % of their line rate"},
+        {"the same when latency takes most of the time",
+         changed(with(TimeKind::exposed_tp, 0.38),
+                 [&](Symptoms& s) {
+                     across(s);
+                     s.network_share = 0.3;
+                 }),
+         communication, "across nodes"},
         {"communication inside the domain never blames the network",
          changed(with(TimeKind::exposed_ep, 0.25),
                  [](Symptoms& s) {
                      s.group = GroupKind::ep;
                      s.group_ranks = 8;
-                     s.line_rate_share = 0.9;
+                     s.network_share = 0.9;
                  }),
          communication, "expert-parallel inside the NVLink domain (ep 8)"},
+        {"a node without NVLink is called a node",
+         changed(with(TimeKind::exposed_dp, 0.25),
+                 [](Symptoms& s) {
+                     s.nvlink = false;
+                     s.group = GroupKind::dp;
+                     s.group_ranks = 4;
+                 }),
+         communication, "data-parallel inside the node (dp 4)"},
+        {"Gloo goes through the hosts wherever the ranks are",
+         changed(with(TimeKind::exposed_dp, 0.9),
+                 [](Symptoms& s) {
+                     s.backend = Backend::gloo;
+                     s.group = GroupKind::dp;
+                     s.group_ranks = 8;
+                     s.network_share = 0.9;
+                 }),
+         communication, "data-parallel with Gloo, which goes through the hosts (dp 8)"},
         {"overlapped transfers that slow compute", with(TimeKind::slowdown, 0.22), communication,
          "compute slowed down by transfers beside it"},
         {"exposure of several groups adds up",
@@ -136,6 +161,66 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
     }
 }
 
+TEST_CASE("where the line is hardly used, another transport helps and not more NICs")
+{
+    Symptoms symptoms = with(TimeKind::exposed_dp, 0.9);
+    symptoms.across_domains = true;
+    symptoms.network_share = 0.99;
+    symptoms.line_rate_share = 0.126;
+    CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("a transport nearer"));
+    symptoms.line_rate_share = 0.85;
+    CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("more or faster NICs"));
+}
+
+TEST_CASE("a slow device is named whatever the bottleneck is")
+{
+    const auto slow = [](Symptoms& s) { s.slow = SlowDevice{17, 1.08, 0, true, 0.065, 0.017}; };
+    for (const Symptoms& symptoms : {healthy(), with(TimeKind::bubble, 0.3)}) {
+        const Bottleneck found = find_bottleneck(changed(symptoms, slow));
+        CHECK_THAT(
+            found.evidence,
+            EndsWith("; device 17 runs 1.08 times slower than the fastest and sets the "
+                     "pace: it computes 6.5 % of the step longer, and others wait 1.7 % of it in "
+                     "collectives"));
+        CHECK_THAT(found.advice, StartsWith("mend or replace device 17; "));
+    }
+    const Bottleneck several = find_bottleneck(
+        changed(healthy(), [](Symptoms& s) { s.slow = SlowDevice{3, 1.5, 2, false, 0.3, 0.2}; }));
+    CHECK_THAT(several.evidence,
+               EndsWith("; device 3 and 2 more run up to 1.50 times slower than the fastest: it "
+                        "computes 30.0 % of the step longer, and others wait 20.0 % of it in "
+                        "collectives"));
+}
+
+TEST_CASE("the slowest device is found among the lanes, with what the fast ones wait")
+{
+    Outcome outcome = small_outcome();
+    CHECK_FALSE(symptoms_of(outcome).slow);
+    Binding binding = *outcome.binding;
+    for (Lane& lane : binding.lanes)
+        lane.scales = {1U << 20};
+    binding.lanes[1].scales = {(1U << 20) / 10 * 11};
+    binding.lanes[2].scales = {3U << 19};
+    outcome.binding = std::make_shared<const Binding>(std::move(binding));
+    StepResult result = *outcome.result;
+    // 10 and 30 ms of 100 ms of bubble are waiting on the fast ranks.
+    result.lanes[0].time[index_of(TimeKind::waiting)] += SimTime(10'000'000'000);
+    result.lanes[0].time[index_of(TimeKind::bubble)] -= SimTime(10'000'000'000);
+    result.lanes[3].time[index_of(TimeKind::waiting)] += SimTime(30'000'000'000);
+    result.lanes[3].time[index_of(TimeKind::bubble)] -= SimTime(30'000'000'000);
+    result.critical_lane = LaneId{2};
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    const Symptoms symptoms = symptoms_of(outcome);
+    REQUIRE(symptoms.slow);
+    CHECK(symptoms.slow->device == 2);
+    CHECK(symptoms.slow->slowdown == 1.5);
+    CHECK(symptoms.slow->others == 1);
+    CHECK(symptoms.slow->sets_the_pace);
+    // It computes for 62 of 100 ms; at full speed that were 41.3.
+    CHECK_THAT(symptoms.slow->longer, WithinRel(0.62 / 3, 1e-9));
+    CHECK_THAT(symptoms.slow->waited, WithinRel(0.2, 1e-9));
+}
+
 TEST_CASE("symptoms are shares of the step and name the heaviest group")
 {
     const Symptoms symptoms = symptoms_of(small_outcome());
@@ -150,6 +235,26 @@ TEST_CASE("symptoms are shares of the step and name the heaviest group")
     CHECK(symptoms.stages == 2);
     CHECK(symptoms.micro_batches == 2);
     CHECK_THAT(symptoms.imbalance, WithinAbs(0.0, 1e-12));
+}
+
+TEST_CASE("the heaviest group is that of all its transfers together, and messages use the NICs")
+{
+    // Messages 10 ms exposed each way as two kinds, against 15 ms of gradients.
+    Outcome outcome = small_outcome();
+    StepResult result = *outcome.result;
+    for (TransferTotals& totals : result.transfers)
+        totals.exposed_seconds = totals.group == GroupKind::pp ? 10e-3 : 15e-3;
+    TransferTotals more = result.transfers[0];
+    REQUIRE(more.group == GroupKind::pp);
+    more.exposed_seconds = 9e-3;
+    result.transfers.push_back(more);
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    const Symptoms symptoms = symptoms_of(outcome);
+    CHECK(symptoms.group == GroupKind::pp);
+    CHECK(symptoms.across_domains);
+    // 40 GB/s of the 50 GB/s that one NIC per GPU has.
+    CHECK_THAT(symptoms.line_rate_share, WithinRel(0.8, 1e-9));
+    CHECK(symptoms.network_share > 0.5);
 }
 
 TEST_CASE("a rank that computes longer than the mean shows as imbalance")

@@ -55,6 +55,18 @@ TEST_CASE("link rows hold the bytes of gradients inside nodes and of messages be
     CHECK_THAT(rows[1].bytes, WithinRel(8 * 40e6, 1e-12));
 }
 
+TEST_CASE("Gloo's bytes cross the host links, those for other nodes too, and no NVLink")
+{
+    Outcome outcome = small_outcome();
+    outcome.job.strategy.backend = Backend::gloo;
+    const auto rows = link_rows(outcome);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].name == "host link");
+    CHECK(rows[0].capacity == outcome.topology->device(DeviceId{0}).host_link);
+    CHECK_THAT(rows[0].bytes, WithinRel(4e9 + 8 * 40e6, 1e-12));
+    CHECK(rows[1].name == "NIC NDR400");
+}
+
 TEST_CASE("folding does not change where the bytes go")
 {
     const auto all = link_rows(small_outcome(Lanes::all));
