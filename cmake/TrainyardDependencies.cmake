@@ -6,6 +6,7 @@ find_package(CLI11 REQUIRED)
 find_package(Boost 1.74 REQUIRED) # headers: Boost.Graph
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
+find_package(pugixml REQUIRED) # NCCL's topology files
 
 # Not every package of tl::expected comes with its CMake files; the header is all of it.
 find_package(tl-expected QUIET)

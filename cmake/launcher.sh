@@ -18,6 +18,7 @@ readonly packages=(
     "libfmt-dev       formatting text"
     "libexpected-dev  results that may be errors"
     "zlib1g-dev       compressed traces"
+    "libpugixml-dev   NCCL's topology files"
     "catch2           the test suite"
 )
 

@@ -1,5 +1,7 @@
 #include "calibrate/import/bus_ratio.h"
 
+#include "sim/cost/collective_form.h"
+
 #include <algorithm>
 #include <cmath>
 

@@ -8,6 +8,7 @@
 #include "calibrate/import/sweep_collection.h"
 #include "sim/base/files.h"
 #include "sim/base/units.h"
+#include "sim/cost/collective_form.h"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,25 @@ Checked<ImportedSweeps> concluded(ImportedSweeps imported, std::string_view kind
     append(own, imported.notes);
     imported.notes = std::move(own);
     return imported;
+}
+
+Seconds time_of(const SweepRow& row)
+{
+    return row.out_of_place ? row.out_of_place->time
+           : row.in_place   ? row.in_place->time
+                            : Seconds(0);
+}
+
+// Collections without printed rates: from size and time.
+Bandwidth best_bus_bandwidth(const Sweep& sweep)
+{
+    Bandwidth best(0);
+    const double factor = bus_factor(sweep.collective, sweep.ranks);
+    for (const SweepRow& row : sweep.rows)
+        for (const auto& timing : {row.out_of_place, row.in_place})
+            if (timing)
+                best = std::max({best, timing->bus_bandwidth, row.size / timing->time * factor});
+    return best;
 }
 
 bool looks_like_json(std::string_view text)
@@ -121,6 +141,9 @@ std::string describe(const Sweep& sweep)
                     sweep.rows.size() == 1 ? "" : "s");
     if (!sweep.rows.empty())
         out += fmt::format(", {} to {}", to_text(least->size), to_text(most->size));
+    if (!sweep.rows.empty())
+        out += fmt::format(", {} to {}", to_display(time_of(*least)),
+                           to_display(best_bus_bandwidth(sweep)));
     for (const std::string& word : {sweep.data_type, sweep.device})
         if (!word.empty())
             out += ", " + word;

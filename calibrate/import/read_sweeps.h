@@ -14,7 +14,8 @@ Checked<ImportedSweeps> read_sweeps(std::string_view text, const std::string& fi
 // Throws WorldError when the file cannot be read.
 Checked<ImportedSweeps> read_sweeps_file(const std::string& path, const SweepHints& hints = {});
 
-// "all_reduce among 8 ranks on 1 node: 29 sizes, 8 B to 2 GiB, float".
+// "all_reduce among 8 ranks on 1 node: 29 sizes, 8 B to 2 GiB, 12.9 us to 480 GB/s, float, ...":
+// the time of the smallest size, and the best bus bandwidth.
 std::string describe(const Sweep& sweep);
 
 } // namespace trainyard

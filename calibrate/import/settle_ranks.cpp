@@ -199,6 +199,8 @@ int settle_nodes(const RankEvidence& evidence, int ranks, ImportNotes& notes)
             hosts.insert(device.host);
         return static_cast<int>(hosts.size());
     }
+    if (context.threads && context.gpus && ranks_per_process(context) == ranks)
+        return 1; // all of them in one process
     const auto assume = [&](int nodes, std::string_view why) {
         add_note(notes.assumed, fmt::format("{}: {} node{}, {}", evidence.raw.where, nodes,
                                             nodes == 1 ? "" : "s", why));

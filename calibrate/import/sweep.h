@@ -59,11 +59,6 @@ struct Sweep {
     bool operator==(const Sweep&) const = default;
 };
 
-// Bus bandwidth over algorithm bandwidth for `ranks` ranks: all-reduce 2 (n - 1) / n; all-gather,
-// reduce-scatter, all-to-all (n - 1) / n; broadcast, reduce and send/receive 1.
-// Source: nccl-tests, doc/PERFORMANCE.md.
-double bus_factor(CollectiveKind collective, int ranks);
-
 // Size over count x element size: the ranks for collectives whose count is one rank's share
 // (all-gather, reduce-scatter, all-to-all), else 1.
 bool counts_one_share(CollectiveKind collective);

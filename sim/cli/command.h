@@ -22,6 +22,7 @@ void add_simulate(CLI::App& program, Command& chosen);
 void add_compare(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
 void add_topo(CLI::App& program, Command& chosen);
+void add_import(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_schema(CLI::App& program, Command& chosen);
 void add_completion(CLI::App& program, Command& chosen);

@@ -1,7 +1,8 @@
 // Runs golden cases:  golden [--update] CASE...
 //
-// A case's command runs in a new folder, in which `scenarios` and `topologies` lead to those of the
-// source tree and `trainyard` is the program just built. --update takes over what was printed.
+// A case's command runs in a new folder, in which `scenarios`, `topologies` and `data` (of this
+// folder) lead to those of the source tree and `trainyard` is the program just built. --update
+// takes over what was printed.
 
 #include "tests/golden/case.h"
 #include "tests/golden/match.h"
@@ -59,10 +60,9 @@ Outputs run(const Case& golden)
         std::ofstream(work / name, std::ios::binary) << content;
     }
     fs::create_directories(work);
-    for (const char* shipped : {"scenarios", "topologies"})
-        if (!fs::exists(work / shipped))
-            fs::create_directory_symlink(fs::path(TRAINYARD_GOLDEN_SOURCE) / shipped,
-                                         work / shipped);
+    for (const char* shipped : {"scenarios", "topologies", "tests/golden/data"})
+        if (const fs::path name = work / fs::path(shipped).filename(); !fs::exists(name))
+            fs::create_directory_symlink(fs::path(TRAINYARD_GOLDEN_SOURCE) / shipped, name);
     const std::set<std::string> before = names_in(work);
 
     ::setenv("PATH",

@@ -1,5 +1,7 @@
 #include "tests/unit/import/logs.h"
 
+#include "sim/cost/collective_form.h"
+
 #include <fmt/format.h>
 
 namespace trainyard::testing {

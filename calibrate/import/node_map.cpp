@@ -1,0 +1,195 @@
+#include "calibrate/import/node_map.h"
+
+#include "sim/topology/explicit_checks.h"
+#include "sim/topology/presets.h"
+#include "sim/topology/read_topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+namespace {
+
+constexpr Seconds pcie_latency{0.4e-6};   // of one link, as in node templates
+constexpr Seconds nvlink_latency{0.3e-6}; // from GPU to GPU, as in node templates
+
+// Which switches have a GPU or NIC below them.
+std::vector<bool> used_switches(const NodeMap& map)
+{
+    std::vector<bool> used(map.switches.size(), false);
+    const auto mark = [&](int vertex) {
+        while (vertex >= 0 && !used[static_cast<std::size_t>(vertex)]) {
+            used[static_cast<std::size_t>(vertex)] = true;
+            vertex = map.switches[static_cast<std::size_t>(vertex)].parent;
+        }
+    };
+    for (const NodeMap::Gpu& gpu : map.gpus)
+        mark(gpu.parent);
+    for (const NodeMap::Nic& nic : map.nics)
+        mark(nic.parent);
+    return used;
+}
+
+class Namer {
+public:
+    std::string unique(const std::string& wanted)
+    {
+        std::string name = wanted.empty() ? "piece" : wanted;
+        for (int i = 2; !taken_.insert(name).second; ++i)
+            name = fmt::format("{}-{}", wanted, i);
+        return name;
+    }
+
+private:
+    std::set<std::string> taken_;
+};
+
+class Builder {
+public:
+    Builder(const NodeMap& map, const std::optional<NetworkTemplate>& network) : map_(map)
+    {
+        out_.name = map.name;
+        if (!map.nics.empty())
+            out_.network = network;
+    }
+
+    ExplicitDescription build()
+    {
+        add_gpus();
+        add_switches();
+        add_nics();
+        add_nvlinks();
+        return std::move(out_);
+    }
+
+private:
+    static constexpr const char* node_ = "node0";
+
+    void link(const std::string& from, const std::string& to, Bandwidth rate, Seconds latency)
+    {
+        out_.links.push_back({from, to, rate, latency, std::nullopt, false, ""});
+    }
+
+    void add_gpus()
+    {
+        for (const NodeMap::Gpu& gpu : map_.gpus) {
+            gpus_.push_back(namer_.unique(gpu.name));
+            out_.devices.push_back({gpus_.back(), node_, gpu.model});
+        }
+    }
+
+    void add_switches()
+    {
+        const std::vector<bool> used = used_switches(map_);
+        switches_.resize(map_.switches.size());
+        std::vector<std::string> roots;
+        for (std::size_t i = 0; i < map_.switches.size(); ++i) {
+            if (!used[i])
+                continue;
+            switches_[i] = namer_.unique(map_.switches[i].name);
+            out_.switches.push_back({switches_[i], SwitchKind::pcie, node_, false});
+        }
+        for (std::size_t i = 0; i < map_.switches.size(); ++i) {
+            const NodeMap::Vertex& vertex = map_.switches[i];
+            if (!used[i])
+                continue;
+            if (vertex.parent < 0)
+                roots.push_back(switches_[i]);
+            else
+                link(switches_[i], switches_[static_cast<std::size_t>(vertex.parent)], vertex.up,
+                     pcie_latency);
+        }
+        for (std::size_t a = 0; a < roots.size(); ++a)
+            for (std::size_t b = a + 1; b < roots.size(); ++b)
+                link(roots[a], roots[b], between_cpus, pcie_latency);
+        for (std::size_t i = 0; i < map_.gpus.size(); ++i)
+            link(gpus_[i], at(map_.gpus[i].parent), map_.gpus[i].pcie, pcie_latency);
+    }
+
+    void add_nics()
+    {
+        if (!out_.network)
+            return;
+        const Seconds latency = out_.network->nic_latency + out_.network->switch_latency / 2;
+        const std::string network = namer_.unique("network");
+        for (const NodeMap::Nic& nic : map_.nics) {
+            const std::string name = namer_.unique(nic.name);
+            out_.nics.push_back({name, node_});
+            link(name, at(nic.parent), nic.pcie, pcie_latency);
+            const bool known = nic.rate.value() > 0;
+            link(name, network, known ? nic.rate : out_.network->port_rate, latency);
+        }
+        out_.switches.push_back({network, SwitchKind::network, "", false});
+    }
+
+    void add_nvlinks()
+    {
+        std::string fabric;
+        for (const NodeMap::Nvlink& nvlink : map_.nvlinks) {
+            if (nvlink.to < 0 && fabric.empty()) {
+                fabric = namer_.unique("nvswitch");
+                out_.switches.push_back({fabric, SwitchKind::nvswitch, "", false});
+            }
+            const std::string& from = gpus_[static_cast<std::size_t>(nvlink.from)];
+            if (nvlink.to < 0)
+                link(from, fabric, nvlink.rate, nvlink_latency / 2);
+            else
+                link(from, gpus_[static_cast<std::size_t>(nvlink.to)], nvlink.rate, nvlink_latency);
+        }
+    }
+
+    const std::string& at(int vertex) const { return switches_[static_cast<std::size_t>(vertex)]; }
+
+    const NodeMap& map_;
+    ExplicitDescription out_;
+    Namer namer_;
+    std::vector<std::string> gpus_;
+    std::vector<std::string> switches_;
+};
+
+} // namespace
+
+std::optional<NetworkTemplate> network_preset(const std::string& name)
+{
+    const Checked<Presets> presets = load_presets();
+    const Json* const found = presets ? presets->networks.find(name) : nullptr;
+    if (found == nullptr)
+        return std::nullopt;
+    NetworkTemplate network;
+    Problems problems;
+    fields_of<NetworkTemplate>().read(Reader(*found, name, problems), network);
+    return has_errors(problems) ? std::nullopt : std::optional(network);
+}
+
+std::string infiniband_of(Bandwidth rate)
+{
+    const double gigabits = rate.value() * 8 / 1e9;
+    return gigabits <= 100   ? "ib_edr"
+           : gigabits <= 200 ? "ib_hdr"
+           : gigabits <= 400 ? "ib_ndr"
+                             : "ib_xdr";
+}
+
+std::string roce_of(Bandwidth rate)
+{
+    return rate.value() * 8 / 1e9 <= 100 ? "roce_100" : "roce_400";
+}
+
+ExplicitDescription describe_node(const NodeMap& map, const std::optional<NetworkTemplate>& network)
+{
+    return Builder(map, network).build();
+}
+
+Checked<Json> topology_json(const ExplicitDescription& description, const std::string& file)
+{
+    Problems problems;
+    for (const ClusterFlaw& flaw : flaws(description))
+        problems.push_back({file, 0, flaw.pointer, flaw.message, flaw.hint, flaw.severity});
+    if (has_errors(problems))
+        return tl::make_unexpected(std::move(problems));
+    return write_topology(make_explicit(description));
+}
+
+} // namespace trainyard

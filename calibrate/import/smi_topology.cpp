@@ -1,0 +1,392 @@
+#include "calibrate/import/smi_topology.h"
+
+#include "calibrate/import/device_facts.h"
+#include "calibrate/import/log_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t most_columns = 128;
+constexpr std::size_t most_matrices = 100;
+constexpr int most_nvlinks = 18; // of one GPU, to generation 5
+
+bool is_gpu(std::string_view name)
+{
+    return name.starts_with("GPU") && integer_in(name.substr(3)).has_value();
+}
+
+// NVLinks of "NV12"; 0 for others.
+int nvlinks_in(std::string_view word)
+{
+    return word.starts_with("NV") ? static_cast<int>(std::clamp<std::int64_t>(
+                                        integer_in(word.substr(2)).value_or(0), 0, most_nvlinks))
+                                  : 0;
+}
+
+// How far apart: 1 (PIX) to 5 (SYS); 0 for self, -1 for what is no distance.
+int distance_of(std::string_view word)
+{
+    static const std::map<std::string_view, int> distances{
+        {"X", 0}, {"PIX", 1}, {"PXB", 2}, {"PHB", 3}, {"NODE", 4}, {"SYS", 5}, {"SOC", 5},
+    };
+    const auto found = distances.find(word);
+    return found == distances.end() ? -1 : found->second;
+}
+
+bool is_link(std::string_view word)
+{
+    return distance_of(word) >= 0 || nvlinks_in(word) > 0;
+}
+
+// The names of the columns, when the line is a heading: GPU0 first among them.
+std::vector<std::string> heading_in(std::string_view line)
+{
+    std::vector<std::string> names;
+    for (const Word& word : words_of(line)) {
+        if (word.text == "CPU" || word.text == "NUMA")
+            break;
+        if (names.empty() && word.text != "GPU0")
+            continue;
+        if (names.size() < most_columns)
+            names.emplace_back(printable(word.text, 40));
+    }
+    const bool links = std::any_of(names.begin(), names.end(),
+                                   [](const std::string& name) { return is_link(name); });
+    return links ? std::vector<std::string>{} : names;
+}
+
+class MatrixReader {
+public:
+    void read(int number, std::string_view line)
+    {
+        if (auto names = heading_in(line); !names.empty() && matrices_.size() < most_matrices) {
+            const std::size_t count = names.size();
+            matrices_.push_back({number, names, {}, std::vector<int>(count, -1), names});
+            next_ = 0;
+            return;
+        }
+        if (matrices_.empty())
+            return;
+        if (!read_row(line))
+            read_legend(line);
+    }
+
+    std::vector<SmiMatrix> finish()
+    {
+        std::erase_if(matrices_, [](const SmiMatrix& matrix) { return matrix.links.empty(); });
+        return std::move(matrices_);
+    }
+
+private:
+    bool read_row(std::string_view line)
+    {
+        SmiMatrix& matrix = matrices_.back();
+        if (next_ >= matrix.names.size())
+            return false;
+        const std::vector<Word> words = words_of(line);
+        const std::size_t columns = matrix.names.size();
+        for (std::size_t at = 0; at + columns < words.size(); ++at) {
+            if (words[at].text != matrix.names[next_])
+                continue;
+            std::vector<std::string> links;
+            for (std::size_t c = 1; c <= columns; ++c)
+                if (is_link(words[at + c].text))
+                    links.emplace_back(words[at + c].text);
+            if (links.size() != columns)
+                continue;
+            matrix.links.push_back(std::move(links));
+            matrix.numa[next_++] = numa_in(words, at + columns + 1);
+            return true;
+        }
+        return false;
+    }
+
+    // "0-23 0 N/A": CPU affinity (commas part it), then the NUMA node.
+    static int numa_in(const std::vector<Word>& words, std::size_t from)
+    {
+        std::optional<std::int64_t> numa;
+        for (std::size_t i = from; i < words.size(); ++i)
+            if (words[i].text.find('-') == std::string_view::npos && integer_in(words[i].text)) {
+                numa = integer_in(words[i].text);
+                break;
+            }
+        return numa ? static_cast<int>(std::clamp<std::int64_t>(*numa, -1, 1024)) : -1;
+    }
+
+    // "  NIC0: mlx5_bond_0"
+    void read_legend(std::string_view line)
+    {
+        const std::size_t colon = line.find(':');
+        if (colon == std::string_view::npos)
+            return;
+        SmiMatrix& matrix = matrices_.back();
+        const std::string_view name = trimmed(line.substr(0, colon));
+        for (std::size_t i = 0; i < matrix.names.size(); ++i)
+            if (matrix.names[i] == name && !is_gpu(name))
+                matrix.nic_names[i] = printable(trimmed(line.substr(colon + 1)), 40);
+    }
+
+    std::vector<SmiMatrix> matrices_;
+    std::size_t next_ = 0; // row of the last matrix
+};
+
+// Sets that are merged as distances grow; each has the switch that stands for it.
+struct Clusters {
+    std::vector<int> parent;
+    explicit Clusters(std::size_t count) : parent(count)
+    {
+        std::iota(parent.begin(), parent.end(), 0);
+    }
+    int find(int i)
+    {
+        while (parent[static_cast<std::size_t>(i)] != i)
+            i = parent[static_cast<std::size_t>(i)];
+        return i;
+    }
+    void join(int a, int b)
+    {
+        a = find(a);
+        b = find(b);
+        parent[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    }
+};
+
+// Builds the PCIe tree: parts at distance d or less share a switch of that level.
+class Tree {
+public:
+    Tree(const SmiMatrix& matrix, NodeMap& map, Bandwidth pcie)
+        : matrix_(matrix), map_(map), pcie_(pcie), count_(matrix.links.size()), above_(count_, -1)
+    {}
+
+    // The switch above each part.
+    std::vector<int> build()
+    {
+        Clusters clusters(count_);
+        std::vector<int> top(count_, -1); // switch that stands for a cluster, by its first part
+        for (int level = 1; level <= 3; ++level)
+            merge(clusters, top, level, level == 1 ? "pcie" : level == 2 ? "bridge" : "host");
+        join_numa(clusters);
+        make_cpus(clusters, top);
+        return above_;
+    }
+
+private:
+    void merge(Clusters& clusters, std::vector<int>& top, int level, const char* name)
+    {
+        const Clusters before = clusters;
+        for (std::size_t a = 0; a < count_; ++a)
+            for (std::size_t b = 0; b < count_; ++b)
+                if (const int d = distance_of(matrix_.links[a][b]); d > 0 && d <= level)
+                    clusters.join(static_cast<int>(a), static_cast<int>(b));
+        add_switches(before, clusters, top, name);
+    }
+
+    // One switch for each cluster that has grown; what it was made of hangs below.
+    void add_switches(Clusters before, Clusters& after, std::vector<int>& top, const char* name)
+    {
+        std::map<int, std::vector<int>> parts; // cluster now -> clusters before
+        for (std::size_t i = 0; i < count_; ++i)
+            if (const int old = before.find(static_cast<int>(i)); old == static_cast<int>(i))
+                parts[after.find(old)].push_back(old);
+        for (const auto& [cluster, olds] : parts) {
+            if (olds.size() < 2)
+                continue;
+            const int made = add_switch(fmt::format("{}{}", name, counts_[name]++), -1);
+            for (const int old : olds)
+                hang(old, top, made);
+            top[static_cast<std::size_t>(cluster)] = made;
+        }
+    }
+
+    void hang(int cluster, const std::vector<int>& top, int below)
+    {
+        const int own = top[static_cast<std::size_t>(cluster)];
+        if (own >= 0)
+            map_.switches[static_cast<std::size_t>(own)].parent = below;
+        else
+            above_[static_cast<std::size_t>(cluster)] = below;
+    }
+
+    int add_switch(std::string name, int parent)
+    {
+        map_.switches.push_back({std::move(name), parent, pcie_});
+        return static_cast<int>(map_.switches.size()) - 1;
+    }
+
+    // Parts of one NUMA node, and those at distance NODE, belong to one CPU.
+    void join_numa(Clusters& clusters)
+    {
+        std::map<int, int> first;
+        for (std::size_t a = 0; a < count_; ++a) {
+            const auto part = static_cast<int>(a);
+            if (const int numa = matrix_.numa[a]; numa >= 0)
+                clusters.join(first.emplace(numa, part).first->second, part);
+            for (std::size_t b = 0; b < count_; ++b)
+                if (distance_of(matrix_.links[a][b]) == 4)
+                    clusters.join(part, static_cast<int>(b));
+        }
+        // A part that only NVLink joins to the rest, NUMA node not said: the first CPU.
+        for (std::size_t a = 0; a < count_; ++a) {
+            const bool far = std::any_of(matrix_.links[a].begin(), matrix_.links[a].end(),
+                                         [](const auto& word) { return distance_of(word) == 5; });
+            if (matrix_.numa[a] < 0 && !far)
+                clusters.join(0, static_cast<int>(a));
+        }
+    }
+
+    void make_cpus(Clusters& clusters, std::vector<int>& top)
+    {
+        std::map<int, int> cpu_of;
+        for (std::size_t i = 0; i < count_; ++i) {
+            const int cluster = clusters.find(static_cast<int>(i));
+            if (!cpu_of.contains(cluster))
+                cpu_of[cluster] = add_switch(fmt::format("cpu{}", cpu_of.size()), -1);
+            const int cpu = cpu_of[cluster];
+            if (above_[i] < 0 && top[i] < 0)
+                above_[i] = cpu;
+        }
+        for (std::size_t i = 0; i < count_; ++i)
+            if (int root = above_[i]; root >= 0) {
+                while (map_.switches[static_cast<std::size_t>(root)].parent >= 0)
+                    root = map_.switches[static_cast<std::size_t>(root)].parent;
+                const int cpu = cpu_of[clusters.find(static_cast<int>(i))];
+                if (root != cpu && !is_cpu(root, cpu_of))
+                    map_.switches[static_cast<std::size_t>(root)].parent = cpu;
+            }
+    }
+
+    static bool is_cpu(int vertex, const std::map<int, int>& cpu_of)
+    {
+        return std::any_of(cpu_of.begin(), cpu_of.end(),
+                           [vertex](const auto& entry) { return entry.second == vertex; });
+    }
+
+    const SmiMatrix& matrix_;
+    NodeMap& map_;
+    Bandwidth pcie_;
+    std::size_t count_;
+    std::vector<int> above_; // the switch above each part
+    std::map<std::string, int> counts_;
+};
+
+// The model that so many NVLinks suggest; said as assumption.
+std::string assumed_model(const SmiMatrix& matrix, ImportNotes& notes)
+{
+    int most = 0;
+    for (const auto& row : matrix.links)
+        for (const std::string& word : row)
+            most = std::max(most, nvlinks_in(word));
+    const std::string model = most > 12   ? "h100_sxm5_80"
+                              : most > 6  ? "a100_sxm4_80"
+                              : most == 6 ? "v100_sxm2_32"
+                                          : "a100_pcie_80";
+    add_note(notes.assumed,
+             fmt::format("the GPUs are {}: the matrix does not name them (--device does)", model));
+    return model;
+}
+
+void add_nvlinks(const SmiMatrix& matrix, NodeMap& map, Bandwidth each)
+{
+    const std::size_t gpus = map.gpus.size();
+    for (std::size_t a = 0; a < gpus; ++a) {
+        int sum = 0;
+        int most = 0;
+        for (std::size_t b = 0; b < gpus; ++b) {
+            const int links = a == b ? 0 : nvlinks_in(matrix.links[a][b]);
+            sum += links;
+            most = std::max(most, links);
+        }
+        // More links than a GPU has: they end in switches, each pair may use them all.
+        const auto from = static_cast<int>(a);
+        if (sum > most_nvlinks) {
+            map.nvlinks.push_back({from, -1, each * most});
+            continue;
+        }
+        for (std::size_t b = a + 1; b < gpus; ++b)
+            if (const int links = nvlinks_in(matrix.links[a][b]); links > 0)
+                map.nvlinks.push_back({from, static_cast<int>(b), each * links});
+    }
+}
+
+// By how the operating system calls them: mlx5_0 InfiniBand, rdmap0s6 EFA, eth0 or ens5 TCP.
+std::string network_of(const std::vector<NodeMap::Nic>& nics, Bandwidth usual)
+{
+    const std::string name = lower_case(nics.front().name);
+    if (name.starts_with("rdmap") || name.starts_with("efa"))
+        return "efa_v2";
+    if (name.starts_with("eth") || name.starts_with("ens") || name.starts_with("eno"))
+        return "tcp";
+    return infiniband_of(usual);
+}
+
+// Whether the matrix is whole and the same both ways.
+bool is_consistent(const SmiMatrix& matrix, ImportNotes& notes)
+{
+    const std::size_t rows = matrix.links.size();
+    const auto gpus = static_cast<std::size_t>(
+        std::count_if(matrix.names.begin(), matrix.names.end(),
+                      [](const std::string& name) { return is_gpu(name); }));
+    for (std::size_t a = 0; a < rows; ++a)
+        for (std::size_t b = 0; b < rows; ++b)
+            if ((matrix.links[a][b] == "X") != (a == b) || matrix.links[a][b] != matrix.links[b][a])
+            {
+                add_note(notes.flagged,
+                         fmt::format("{} and {} are not joined alike both ways: refused",
+                                     matrix.names[a], matrix.names[b]));
+                return false;
+            }
+    if (rows < gpus) {
+        add_note(notes.flagged, fmt::format("cut: {} of {} rows", rows, matrix.names.size()));
+        return false;
+    }
+    return gpus > 0;
+}
+
+} // namespace
+
+std::vector<SmiMatrix> read_smi_matrices(std::string_view text)
+{
+    MatrixReader reader;
+    for_each_line(text.substr(0, most_log_bytes),
+                  [&reader](int number, const std::string& line) { reader.read(number, line); });
+    return reader.finish();
+}
+
+std::optional<NodeMap> node_of_matrix(const SmiMatrix& matrix, std::string model,
+                                      ImportNotes& notes)
+{
+    if (!is_consistent(matrix, notes))
+        return std::nullopt;
+    if (model.empty())
+        model = assumed_model(matrix, notes);
+    const LinkFacts facts = link_facts(model);
+    NodeMap map;
+    map.name = "imported-node";
+    const std::vector<int> above = Tree(matrix, map, facts.pcie).build();
+    for (std::size_t i = 0; i < matrix.links.size(); ++i) {
+        if (is_gpu(matrix.names[i]))
+            map.gpus.push_back({lower_case(matrix.names[i]), model, above[i], facts.pcie});
+        else
+            map.nics.push_back({matrix.nic_names[i], above[i], facts.pcie, Bandwidth(0)});
+    }
+    add_nvlinks(matrix, map, facts.nvlink);
+    add_note(notes.assumed, fmt::format("PCIe {:g} GB/s and latencies: usual for the device",
+                                        facts.pcie.value() / 1e9));
+    if (!map.nics.empty()) {
+        map.network = network_of(map.nics, facts.nic);
+        add_note(notes.assumed,
+                 fmt::format("the NICs speak {}: the matrix gives only their names", map.network));
+    }
+    if (matrix.links.size() < matrix.names.size())
+        add_note(notes.ignored, fmt::format("{} columns without a row",
+                                            matrix.names.size() - matrix.links.size()));
+    return map;
+}
+
+} // namespace trainyard

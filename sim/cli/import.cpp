@@ -1,0 +1,182 @@
+#include "calibrate/import/read_node.h"
+#include "calibrate/import/read_pairs.h"
+#include "calibrate/import/read_sweeps.h"
+#include "calibrate/import/recognise.h"
+#include "calibrate/import/sweep_collection.h"
+#include "sim/base/build_info.h"
+#include "sim/base/files.h"
+#include "sim/cli/command.h"
+#include "sim/cli/terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
+
+struct ImportOptions {
+    std::vector<std::string> words; // [kind] file
+    std::string output;
+    std::string collective;
+    std::string device;
+    int ranks = 0;
+    int nodes = 0;
+    int which = 1;
+    bool json = false;
+};
+
+// What came of a file, as each kind is printed and written.
+struct Imported {
+    ImportNotes notes;
+    std::string content_name; // member of the JSON output
+    Json content;             // the file that -o writes
+};
+
+Checked<Imported> import_sweeps(const std::string& text, const std::string& file,
+                                const ImportOptions& options)
+{
+    SweepHints hints;
+    if (options.ranks > 0)
+        hints.ranks = options.ranks;
+    if (options.nodes > 0)
+        hints.nodes = options.nodes;
+    if (!options.collective.empty())
+        hints.collective = collective_named(options.collective);
+    return read_sweeps(text, file, hints).map([](const ImportedSweeps& imported) {
+        return Imported{imported.notes, "sweeps", to_json(imported.sweeps)};
+    });
+}
+
+Checked<Imported> import_pairs(const std::string& text, const std::string& file)
+{
+    return read_pairs(text, file).map([](const ImportedPairs& imported) {
+        return Imported{imported.notes, "pairs", to_json(imported.matrices)};
+    });
+}
+
+Checked<Imported> import_topology(const std::string& text, const std::string& file,
+                                  const ImportOptions& options)
+{
+    return read_node_topology(text, file, {options.device, options.which})
+        .map([](const ImportedTopology& imported) {
+            return Imported{imported.notes, "topology", imported.json};
+        });
+}
+
+Checked<Imported> import_as(ImportKind kind, const std::string& text, const std::string& file,
+                            const ImportOptions& options)
+{
+    switch (kind) {
+    case ImportKind::nccl_tests:
+        return import_sweeps(text, file, options);
+    case ImportKind::nvbandwidth:
+    case ImportKind::p2p:
+        return import_pairs(text, file);
+    case ImportKind::topology:
+        return import_topology(text, file, options);
+    }
+    return tl::make_unexpected(Problems{});
+}
+
+// Who made the file from what: in the member that its kind has for it.
+void add_provenance(Imported& imported, const std::string& file, const std::string& text)
+{
+    const std::string by = fmt::format("imported by trainyard {} from {} (hash {:016x})", version(),
+                                       file, content_hash(text));
+    imported.content["source"] = by;
+}
+
+int refuse(const std::string& file, std::string message, std::string hint)
+{
+    print_problems(Problems{{file, 0, "", std::move(message), std::move(hint), Severity::error}},
+                   "nothing was imported.");
+    return exit_invalid_input;
+}
+
+void print_result(const Imported& imported, ImportKind kind, const ImportOptions& options)
+{
+    if (!options.json) {
+        print_data(describe(imported.notes));
+        return;
+    }
+    Json out = Json::object();
+    out["kind"] = name_of(kind);
+    out["notes"] = to_json(imported.notes);
+    out[imported.content_name] = imported.content;
+    print_data(to_text(out) + "\n");
+}
+
+int run_import(const ImportOptions& options)
+{
+    const std::string& file = options.words.back();
+    std::optional<ImportKind> kind;
+    std::vector<ImportKind> others;
+    if (options.words.size() == 2)
+        if (kind = import_kind_named(options.words.front()); !kind)
+            return refuse(options.words.front(), "is no kind of import",
+                          "one of: nccl-tests, nvbandwidth, p2p, topo");
+    const std::string text = read_file(file, most_bytes);
+    if (!kind) {
+        others = recognise_import(text);
+        if (others.empty())
+            return refuse(file, "nothing in it was recognised",
+                          "wanted: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, nvidia-smi "
+                          "topo -m or NCCL topology XML");
+        kind = others.front();
+        others.erase(others.begin());
+    }
+    Checked<Imported> imported = import_as(*kind, text, file, options);
+    if (!imported) {
+        print_problems(imported.error(), "nothing was imported.");
+        return exit_invalid_input;
+    }
+    for (const ImportKind other : others)
+        add_note(imported->notes.ignored, fmt::format("it holds {} too (trainyard import {} ...)",
+                                                      name_of(other), name_of(other)));
+    add_provenance(*imported, file, text);
+    if (!options.output.empty())
+        write_file(options.output, to_text(imported->content) + "\n");
+    print_result(*imported, *kind, options);
+    return exit_ok;
+}
+
+std::string check_collective(const std::string& name)
+{
+    return collective_named(name) ? "" : "is no collective: " + name;
+}
+
+} // namespace
+
+void add_import(CLI::App& program, Command& chosen)
+{
+    CLI::App* const sub =
+        program.add_subcommand("import", "Read measurements: nccl-tests, nvbandwidth, p2p, topo");
+    auto options = std::make_shared<ImportOptions>();
+    sub->add_option("file", options->words,
+                    "the file; before it, where it is not to be recognised, its kind: nccl-tests, "
+                    "nvbandwidth, p2p or topo")
+        ->required()
+        ->expected(1, 2)
+        ->type_name("[KIND] FILE");
+    sub->add_option("-o,--output", options->output, "write what was imported")->type_name("FILE");
+    sub->add_flag("--json", options->json, "print notes and content as JSON");
+    sub->add_option("--ranks", options->ranks, "ranks of the sweeps, where the log does not say")
+        ->check(CLI::Range(1, 1'000'000));
+    sub->add_option("--nodes", options->nodes, "nodes of the sweeps")
+        ->check(CLI::Range(1, 1'000'000));
+    sub->add_option("--collective", options->collective, "collective of the sweeps")
+        ->check(check_collective)
+        ->type_name("NAME");
+    sub->add_option("--device", options->device,
+                    "GPU model of a topology: a key of the device constants")
+        ->type_name("MODEL");
+    sub->add_option("--nth", options->which, "which of several topologies in one text")
+        ->check(CLI::PositiveNumber);
+    sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
+                "         trainyard import topo nvidia-smi-topo.txt -o node.json");
+    sub->callback([&chosen, options] { chosen = [options] { return run_import(*options); }; });
+}
+
+} // namespace trainyard
