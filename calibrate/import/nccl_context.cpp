@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_devices = 1U << 20;
 constexpr std::size_t most_variables = 100;
+constexpr std::size_t most_hosts = 10'000;
 
 bool is_name_letter(char c)
 {
@@ -78,6 +79,8 @@ void read_configuration(NcclContext& context, std::string_view line)
 {
     start_run(context);
     context.devices.clear();
+    context.hosts.clear();
+    context.communicator_ranks.reset();
     context.threads = integer_after(line, "nThread ");
     context.gpus = integer_after(line, "nGpus ");
     context.min_bytes = integer_after(line, "minBytes ");
@@ -141,11 +144,35 @@ void read_launch(NcclContext& context, std::string_view line)
     else if (launches)
         if (const auto count = value({"-n", "--np"}))
             context.processes = count;
+    const bool slurm = line.find("srun") != std::string_view::npos ||
+                       line.find("SBATCH") != std::string_view::npos;
+    if (const auto nodes = value({"--nodes"}))
+        context.nodes = nodes;
+    else if (slurm)
+        if (const auto count = value({"-N"}))
+            context.nodes = count;
     if (const auto each = value({"-npernode", "--npernode", "--ntasks-per-node"}))
         context.processes_per_node = each;
     else if (launches && line.find("mpi") != std::string_view::npos)
         if (const auto count = value({"-N"}))
             context.processes_per_node = count;
+}
+
+// "node-a:3442:3460 [3] NCCL INFO comm 0x7f23 rank 3 nranks 16 cudaDev 3 busId 901d0 - Init
+// COMPLETE"
+void read_nccl_line(NcclContext& context, std::string_view line)
+{
+    const std::size_t info = line.find(" NCCL INFO ");
+    if (info == std::string_view::npos)
+        return;
+    if (const auto ranks = integer_after(line.substr(info), " nranks "); ranks && *ranks > 0)
+        context.communicator_ranks = ranks;
+    const std::vector<Word> before = words_of(line.substr(0, info));
+    for (const Word& word : before)
+        if (const std::size_t colon = word.text.find(':');
+            colon != std::string_view::npos && colon > 0 && context.hosts.size() < most_hosts &&
+            integer_in(word.text.substr(word.text.rfind(':') + 1)))
+            context.hosts.insert(printable(word.text.substr(0, colon)));
 }
 
 // "NCCL_ALGO=Ring" anywhere, "NCCL_ALGO set by environment to Ring" of NCCL itself.
@@ -195,6 +222,7 @@ void read_context(NcclContext& context, std::string_view line)
         start_run(context);
         context.program = program;
     }
+    read_nccl_line(context, line);
     read_versions(context, line);
     read_launch(context, line);
     read_variables(context, line);

@@ -5,6 +5,8 @@
 
 #include "calibrate/import/sweep.h"
 
+#include <set>
+
 namespace trainyard {
 
 struct NcclDevice {
@@ -31,6 +33,9 @@ struct NcclContext {
     std::optional<std::int64_t> max_bytes;
     std::optional<std::int64_t> processes;          // of the launch command
     std::optional<std::int64_t> processes_per_node; // of the launch command
+    std::optional<std::int64_t> nodes;              // of the launch command
+    std::optional<std::int64_t> communicator_ranks; // "nranks 16" of NCCL's own lines
+    std::set<std::string> hosts;                    // that NCCL's own lines come from
     std::vector<std::string> flags;                 // versions that contradict each other
     bool used = false;                              // a table stood here since
 

@@ -51,9 +51,12 @@ std::optional<Value> value_in(std::string_view word)
         return Value{std::nullopt, word.size() > 3};
     double number = 0;
     const auto result = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool glued = result.ec == std::errc{} && std::isfinite(number) &&
-                       result.ptr != word.data() + word.size() &&
-                       std::isalpha(static_cast<unsigned char>(*result.ptr)) != 0;
+    if (result.ec != std::errc{} || !std::isfinite(number) ||
+        result.ptr == word.data() + word.size())
+        return std::nullopt;
+    // A host's name, or a tag of HTML.
+    const bool glued =
+        std::isalpha(static_cast<unsigned char>(*result.ptr)) != 0 || *result.ptr == '<';
     return glued ? std::optional(Value{number, true}) : std::nullopt;
 }
 

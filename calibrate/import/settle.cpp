@@ -152,10 +152,44 @@ Sweep with_context(const RawSweep& raw, const std::string& file)
     return sweep;
 }
 
-} // namespace
+// Tests before 2020 gave the rate of one rank's share where the count is a share, and a bus factor
+// of n - 1. Such rates are left out; bus bandwidth and time mean the same in both.
+RawSweep in_todays_terms(const RawSweep& raw, ImportNotes& notes)
+{
+    const Share share = share_of(raw.rows, element_bytes(raw.data_type));
+    const auto ranks = static_cast<std::uint64_t>(share.value.value_or(1));
+    if (ranks < 2 || share.mixed)
+        return raw;
+    std::vector<SweepRow> of_shares = raw.rows;
+    int today = 0;
+    int before = 0;
+    for (SweepRow& row : of_shares) {
+        const Bytes size = row.size;
+        row.size = Bytes(row.size.value() / ranks);
+        for (const auto& timing : {row.out_of_place, row.in_place})
+            if (timing && timing->algorithm_bandwidth.value() > 0.5e9) {
+                today += rate_agrees(size, *timing) ? 1 : 0;
+                before += rate_agrees(row.size, *timing) ? 1 : 0;
+            }
+    }
+    const BusRatio ratio = bus_ratio(of_shares);
+    const auto factor = static_cast<double>(ranks - 1);
+    if (before <= today || ratio.range.low > factor * 1.001 || ratio.range.high < factor * 0.999)
+        return raw;
+    RawSweep out = raw;
+    for (SweepRow& row : out.rows)
+        for (std::optional<SweepTiming>* const timing : {&row.out_of_place, &row.in_place})
+            if (*timing)
+                (*timing)->algorithm_bandwidth = Bandwidth(0);
+    add_note(notes.ignored,
+             fmt::format("{}: algorithm bandwidths of one rank's share, as old tests "
+                         "print them",
+                         raw.where));
+    return out;
+}
 
-tl::expected<Sweep, std::string> settle(const RawSweep& raw, const SweepHints& hints,
-                                        const std::string& file, ImportNotes& notes)
+tl::expected<Sweep, std::string> settle_rows(const RawSweep& raw, const SweepHints& hints,
+                                             const std::string& file, ImportNotes& notes)
 {
     Sweep sweep = with_context(raw, file);
     if (const auto refused = take_rows(raw, sweep, notes); !refused.empty())
@@ -183,6 +217,14 @@ tl::expected<Sweep, std::string> settle(const RawSweep& raw, const SweepHints& h
     if (const auto refused = check_sweep(raw, sweep); !refused.empty())
         return tl::make_unexpected(refused);
     return sweep;
+}
+
+} // namespace
+
+tl::expected<Sweep, std::string> settle(const RawSweep& raw, const SweepHints& hints,
+                                        const std::string& file, ImportNotes& notes)
+{
+    return settle_rows(in_todays_terms(raw, notes), hints, file, notes);
 }
 
 } // namespace trainyard

@@ -1,5 +1,7 @@
 #include "calibrate/import/settle_ranks.h"
 
+#include "calibrate/import/log_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 
 namespace trainyard {
 namespace {
-
-constexpr int usual_gpus_per_node = 8;
 
 std::int64_t ranks_per_process(const NcclContext& context)
 {
@@ -80,6 +80,16 @@ std::string base_name(const std::string& file)
     return file.substr(file.find_last_of('/') + 1);
 }
 
+// 4 in a tray of GB200 or GB300, else 8.
+int usual_gpus_per_node(const RankEvidence& evidence)
+{
+    std::string words = lower_case(base_name(evidence.file));
+    if (!evidence.raw.context.devices.empty())
+        words += lower_case(evidence.raw.context.devices.front().name);
+    const auto has = [&words](const char* word) { return words.find(word) != std::string::npos; };
+    return has("gb200") || has("gb300") ? 4 : 8;
+}
+
 struct Candidates {
     int low = 2;
     int high = most_ranks;
@@ -92,6 +102,10 @@ int stated_within(const RankEvidence& evidence, Candidates range, ImportNotes& n
     const NcclContext& context = evidence.raw.context;
     if (const int listed = listed_ranks(context); listed > 0 && range.contains(listed))
         return listed;
+    const std::int64_t communicator = context.communicator_ranks.value_or(0);
+    if (communicator > 1 && communicator <= most_ranks &&
+        range.contains(static_cast<int>(communicator)))
+        return static_cast<int>(communicator);
     if (const int launched = launched_ranks(context); launched > 1 && range.contains(launched))
         return launched;
     if (range.low == range.high)
@@ -213,8 +227,14 @@ int settle_nodes(const RankEvidence& evidence, int ranks, ImportNotes& notes)
         return assume(pair->first, "from the name of the file");
     if (each > 0 && ranks % each == 0)
         return assume(static_cast<int>(ranks / each), "from the launch command");
-    const int nodes = (ranks + usual_gpus_per_node - 1) / usual_gpus_per_node;
-    return assume(nodes, "8 GPUs each: no line says where the ranks sat");
+    if (const std::int64_t nodes = context.nodes.value_or(0); nodes > 0 && nodes <= ranks)
+        return assume(static_cast<int>(nodes), "from the launch command");
+    const auto hosts = static_cast<int>(context.hosts.size());
+    if (hosts > 1 && ranks % hosts == 0)
+        return assume(hosts, "the hosts that NCCL's lines come from");
+    const int gpus = usual_gpus_per_node(evidence);
+    return assume((ranks + gpus - 1) / gpus,
+                  fmt::format("{} GPUs each: no line says where the ranks sat", gpus));
 }
 
 std::optional<std::pair<int, int>> nodes_by_ranks_in_name(const std::string& file, int ranks)

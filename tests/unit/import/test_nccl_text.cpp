@@ -117,6 +117,35 @@ TEST_CASE("tables of old tests lack the columns that a collective has no use for
     CHECK_FALSE(reduce.rows.at(0).out_of_place->wrong); // `res` is a deviation, no count
 }
 
+TEST_CASE("rates of one rank's share, as tests before 2020 print them, mislead nobody")
+{
+    // 134217728 bytes gathered by 2 ranks in 3298.6 us: 40.69 GB/s today, then 20.34 for the share.
+    const std::string old = "#       size         count    type     time   algbw   busbw  error    "
+                            " time   algbw   busbw  "
+                            "error\n"
+                            "    67108864       8388608   float   1568.3   21.40   21.40  0e+00   "
+                            "1560.9   21.50   21.50  "
+                            "0e+00\n"
+                            "   134217728      16777216   float   3298.6   20.34   20.34  0e+00   "
+                            "3070.3   21.86   21.86  "
+                            "0e+00\n";
+    const Sweep sweep = only_sweep(old);
+    CHECK(sweep.collective == CollectiveKind::all_gather);
+    CHECK(sweep.ranks == 2);
+    CHECK(sweep.rows.at(1).out_of_place->algorithm_bandwidth.value() == 0);
+    CHECK_THAT(sweep.rows.at(1).out_of_place->bus_bandwidth.value(), WithinRel(20.34e9, 1e-12));
+}
+
+TEST_CASE("tags of HTML around the rows change nothing")
+{
+    const std::string log = log_of({});
+    const std::string page = each_line(log, [](const std::string& line) {
+        return "<span class=\"line\"><span>" + line + "</span></span>";
+    });
+    CHECK(only_sweep(page).rows == only_sweep(log).rows);
+    CHECK(only_sweep(page).ranks == 8);
+}
+
 TEST_CASE("rows need no heading")
 {
     const RunOfTests run{.ranks = 16};
@@ -152,6 +181,18 @@ TEST_CASE("the name of the file decides only what the numbers leave open")
     CHECK(only_sweep(heading + rows_of({.ranks = 8}), "h100_2x8_allgather.txt").ranks == 8);
     CHECK(only_sweep(heading + rows_of({.ranks = 8}), "h100_2x8_allgather.txt").collective ==
           CollectiveKind::all_reduce);
+}
+
+TEST_CASE("lines of NCCL tell ranks and hosts where nothing else does")
+{
+    std::string log = heading;
+    for (const std::string host : {"node-a", "node-b"})
+        log += host + ":3442:3460 [3] NCCL INFO comm 0x7f23 rank 3 nranks 16 cudaDev 3 busId 901d0 "
+                      "- Init COMPLETE\n";
+    const RunOfTests run{
+        .collective = CollectiveKind::broadcast, .ranks = 16, .bus = Bandwidth(20e9)};
+    CHECK(only_sweep(log + rows_of(run)).ranks == 16);
+    CHECK(only_sweep(log + rows_of(run)).nodes == 2);
 }
 
 TEST_CASE("every run of a file becomes a sweep of its own")
