@@ -50,6 +50,25 @@ double traffic_factor(KernelUse use, const SoftwareClass& software)
     }
 }
 
+// Filling and draining a tile takes as long whatever the format, so formats with a slower main loop
+// lose less to it: k_half is stated for the 16-bit rate.
+double k_half(Precision precision, const Device& device)
+{
+    const FlopRate usual = std::max(device.peak.bf16, device.peak.fp16);
+    const FlopRate executed = device.peak.at(executed_precision(precision, device));
+    return device.gemm_k_half * std::min(1.0, executed / usual);
+}
+
+// Weight gradients of convolutions sum over many more pixels than they have weights: the sum is
+// split over all SMs, and only the edges of tiles are lost.
+double sm_utilisation(const Kernel& kernel, const Device& device)
+{
+    const GemmShape& shape = kernel.gemm;
+    const bool split_sum =
+        kernel.use == KernelUse::convolution && shape.k > std::max(shape.m, shape.n);
+    return wave_utilisation(shape, split_sum ? 1 : device.sms);
+}
+
 double attention_efficiency(const AttentionShape& shape, const ComputeContext& context)
 {
     const Device& device = *context.device;
@@ -108,9 +127,9 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
     const GemmShape& shape = kernel.gemm;
     const Device& device = *context.device;
     const double k = static_cast<double>(shape.k);
-    double efficiency = use_efficiency(kernel, context) * device.sustained_clock * context.clock;
-    if (kernel.use != KernelUse::convolution)
-        efficiency *= wave_utilisation(shape, device.sms) * k / (k + device.gemm_k_half);
+    const double efficiency = use_efficiency(kernel, context) * device.sustained_clock *
+                              context.clock * sm_utilisation(kernel, device) * k /
+                              (k + k_half(kernel.precision, device));
     const FlopRate rate = gemm_rate(kernel.precision, device) * efficiency;
     const Flops work(2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * k *
                      static_cast<double>(shape.batch));

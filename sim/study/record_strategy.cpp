@@ -27,6 +27,7 @@ public:
         if (std::string why = precision(); !why.empty())
             return why;
         batches();
+        padding();
         virtual_stages();
         schedule();
         stages();
@@ -102,6 +103,24 @@ private:
             assume(fmt::format("a batch of {}, which {} micro-batches of {} on {} replicas make, "
                                "for {}",
                                training.global_batch, count, training.micro_batch, dp, batch));
+    }
+
+    // Half the tokens of BERT's 512-token Wikipedia sequences are padding (Krell 2021). NVIDIA's
+    // PyTorch loaders (LDDL, from 2021 on) sort such sequences into bins of 64 tokens and pad to
+    // the longest of a batch: half the stated length and half a bin on average. 128-token sequences
+    // are nearly full and are padded to the end.
+    void padding()
+    {
+        constexpr std::int64_t bin = 64;
+        constexpr std::int64_t shortest_sparse = 384;
+        std::int64_t& length = out_.training.sequence_length;
+        const bool binned = model_ != nullptr && !model_->causal && record_.task == "pretrain" &&
+                            software_.family == FrameworkFamily::torch_ddp &&
+                            software_.year >= 2021 && length >= shortest_sparse;
+        if (!binned)
+            return;
+        length = length / 2 + bin / 2;
+        assume(fmt::format("sequences padded to bins of {} tokens: {} on average", bin, length));
     }
 
     // torch.distributed's pipelines make as many micro-batches as stages unless told otherwise;

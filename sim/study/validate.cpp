@@ -130,6 +130,9 @@ RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkCo
         verdict.skipped = first_problem(outcome.error());
         return verdict;
     }
+    const Profile& profile = outcome->cost->profile();
+    verdict.device = profile.hardware.device.name;
+    verdict.software = profile.software.name;
     verdict.predicted = outcome->step_time;
     verdict.peak_memory = outcome->memory.peak();
     verdict.fits = outcome->memory.fits();

@@ -18,6 +18,8 @@ struct RecordVerdict {
     std::string architecture; // dense-decoder, moe-decoder, encoder, cnn, ...
     std::string strategy;     // "tp+pp", "fsdp", ...: the dimensions in use
     std::string quality;
+    std::string device;   // whose constants it was predicted with; empty when skipped
+    std::string software; // class, likewise
     std::optional<Seconds> measured;
     std::optional<Prediction> predicted; // absent when skipped
     std::optional<Bytes> peak_memory;    // of the fullest stage, predicted

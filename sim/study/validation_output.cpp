@@ -54,6 +54,8 @@ Json verdict_json(const RecordVerdict& verdict)
         Json(Json::Array{verdict.predicted->low.value(), verdict.predicted->high.value()});
     out["grade"] = to_name(verdict.predicted->grade);
     out["strategy"] = verdict.strategy;
+    out["device"] = verdict.device;
+    out["software"] = verdict.software;
     out["peak_memory_bytes"] = verdict.peak_memory ? Json(verdict.peak_memory->value()) : Json();
     out["fits"] = verdict.fits;
     Json assumptions = Json::array();

@@ -8,8 +8,9 @@
 namespace trainyard {
 namespace {
 
+// `output`: bytes of the layer's output; a convolution reads about as much as it writes.
 Kernel product(const NativeLayer& layer, std::string suffix, const GemmShape& shape,
-               Precision precision)
+               Precision precision, double output)
 {
     Kernel kernel;
     kernel.kind = KernelKind::gemm;
@@ -17,10 +18,20 @@ Kernel product(const NativeLayer& layer, std::string suffix, const GemmShape& sh
     kernel.name = layer.name + suffix;
     kernel.precision = precision;
     kernel.gemm = shape;
-    // Weights only: the activations' traffic is in the passes.
-    kernel.bytes =
-        Bytes(static_cast<std::uint64_t>(storage_bytes(precision) * layer.columns * layer.inner));
+    const double weights =
+        static_cast<double>(storage_bytes(precision) * layer.columns * layer.inner);
+    kernel.bytes = Bytes(static_cast<std::uint64_t>(weights + 2 * output));
     return kernel;
+}
+
+// Tensor cores want channels last. 16-bit recipes keep tensors that way; tensors of 32 bits stay
+// channels first, and cuDNN transposes what each convolution reads and writes (a read and a write
+// each).
+void add_transposes(WorkList& work, const NativeLayer& layer, int convolutions, double output)
+{
+    constexpr int passes = 4;
+    work.push_back(memory_kernel(layer.name + "_transposes", convolutions * passes * output,
+                                 KernelUse::convolution, 2 * convolutions));
 }
 
 } // namespace
@@ -35,9 +46,11 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
     LayerWork work;
     if (layer.rows > 0) {
         const GemmShape y{layer.rows * p.micro_batch, layer.columns, layer.inner};
-        work.forward.push_back(product(layer, "", y, precision));
-        work.backward.push_back(product(layer, "_input_gradient", {y.m, y.k, y.n}, precision));
-        work.backward.push_back(product(layer, "_weight_gradient", {y.n, y.k, y.m}, precision));
+        work.forward.push_back(product(layer, "", y, precision, once));
+        work.backward.push_back(
+            product(layer, "_input_gradient", {y.m, y.k, y.n}, precision, once));
+        work.backward.push_back(
+            product(layer, "_weight_gradient", {y.n, y.k, y.m}, precision, once));
     }
     const std::string name = layer.name + "_elementwise";
     work.forward.push_back(memory_kernel(name, layer.memory_passes * once, KernelUse::convolution));
@@ -46,6 +59,10 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
                                        KernelUse::convolution));
     set_launches(work.forward, layer.kernels);
     set_launches(work.backward, layer.kernels_backward);
+    if (layer.rows > 0 && precision == Precision::tf32) {
+        add_transposes(work.forward, layer, 1, once);
+        add_transposes(work.backward, layer, 2, once);
+    }
 
     work.parameters.dense = static_cast<double>(layer.parameters);
     const auto kept = static_cast<std::uint64_t>(

@@ -74,6 +74,32 @@ TEST_CASE("one tile more than a full wave costs a wave")
     CHECK(wave_utilisation({256, 128, 4096, 132}, 132) == 1.0);
 }
 
+TEST_CASE("short sums cost slow formats less than fast ones")
+{
+    // Filling a tile takes as long; the main loop behind it is twenty times longer in fp32.
+    const CostModel model(assembled("A100"));
+    const auto lost = [&](Precision precision) {
+        return model.kernel_time(gemm(8192, 8192, 256, precision)) /
+               model.kernel_time(gemm(8192, 8192, 8192, precision));
+    };
+    CHECK(lost(Precision::bf16) > 1.3 * 256 / 8192);
+    CHECK(lost(Precision::fp32) < 1.05 * 256 / 8192);
+}
+
+TEST_CASE("a convolution's weight gradient fills the device although its result is small")
+{
+    const CostModel model(assembled("A100"));
+    const Device& d = model.profile().hardware.device;
+    Kernel kernel = gemm(256, 256, 1'000'000, Precision::fp16);
+    kernel.bytes = Bytes(0);
+    const Seconds alone = model.kernel_time(kernel); // 16 tiles of 64 x 64 at best
+    kernel.use = KernelUse::convolution;
+    const Seconds split = model.kernel_time(kernel);
+    CHECK(split < alone * 0.2);
+    const double flops = 2.0 * 256 * 256 * 1e6;
+    CHECK(split.value() >= flops / (d.peak.fp16.value() * d.gemm_efficiency.fp16));
+}
+
 TEST_CASE("a thin product waits for memory, a fat one for the units")
 {
     const CostModel model(assembled("A100"));

@@ -272,6 +272,31 @@ TEST_CASE("a stated value is never replaced by a habit")
     CHECK(made.training.fp32_gradients == true);
 }
 
+TEST_CASE("BERT's sparse 512-token sequences come in bins since 2021, its 128-token ones are full")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.model.architecture = "encoder";
+    record.task = "pretrain";
+    record.framework = "PyTorch DDP";
+    record.source.date = "2021-11 container";
+    record.parallel = {};
+    record.sequence_length = 512;
+    // Half of the tokens are padding; bins of 64 leave half a bin of it.
+    CHECK(strategy(record).training.sequence_length == 256 + 32);
+    CHECK(assumed(strategy(record).assumptions, "padded to bins of 64 tokens: 288"));
+    record.source.date = "2020";
+    CHECK(strategy(record).training.sequence_length == 512);
+    record.source.date = "2021";
+    record.task = "finetune";
+    CHECK(strategy(record).training.sequence_length == 512);
+    record.task = "pretrain";
+    record.sequence_length = 128;
+    CHECK(strategy(record).training.sequence_length == 128);
+    record.sequence_length = 512;
+    record.model.architecture = "dense-decoder"; // packed
+    CHECK(strategy(record).training.sequence_length == 512);
+}
+
 TEST_CASE("FSDP that keeps parameters through backward is stage 3 without a second gather")
 {
     MeasuredRecord record = llama_on_64_h100();

@@ -108,8 +108,11 @@ TEST_CASE("a convolution is a product whose rows grow with the batch")
     CHECK(launch_count(layer.forward) == 3);
     CHECK(launch_count(layer.backward) == 4);
     CHECK(static_cast<double>(layer.saved.none.value()) == 2 * output);
-    p.precision = Precision::tf32; // stored in four bytes
+    p.precision = Precision::fp32; // stored in four bytes
     CHECK(memory_bytes(layer_work(model, layers[0], p).forward) == 12 * output);
+    p.precision = Precision::tf32; // and transposed for the tensor cores
+    CHECK(memory_bytes(layer_work(model, layers[0], p).forward) == (12 + 2 * 4) * output);
+    CHECK(memory_bytes(layer_work(model, layers[0], p).backward) == (16 + 2 * 8) * output);
 }
 
 TEST_CASE("a loss in place needs 2 bytes per logit at its peak instead of 6")
