@@ -19,7 +19,7 @@ struct Prediction {
 };
 
 // The interval of the model's class: nine in ten predictions of runs whose source was left out of
-// the fit lie within +-28 % (dense decoders), +-48 % (mixtures of experts) or -43 % to +110 %
+// the fit lie within +-28 % (dense decoders), +-48 % (mixtures of experts) or +-40 %
 // (encoders, CNNs) of the measured time, so the measured time lies in [value / (1 + slow),
 // value / (1 - fast)].
 Prediction predict_step_time(Seconds value, const Model& model, Grade grade);

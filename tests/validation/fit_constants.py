@@ -35,6 +35,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 PROFILES = "calibrate/profiles"
 STEP = 1.05
 ROBUST = 0.10
+TIGHTER = 0.5  # of the widths below: 1 fits these records closer and predicts left-out sources worse
 
 FAMILY = {
     "V100": ["v100"], "A100": ["a100"], "H100": ["h100", "h200", "h800", "h20-", "gh200"],
@@ -74,8 +75,9 @@ def anything(_):
 def table():
     """(name, places, prior of the value at the first place, sigma of its logarithm, records that can feel it).
 
-    Only what these records narrow: they leave launch gaps, host times of late frameworks, SM shares and the like at
-    their priors. The three Blackwell parts share their factors.
+    Only what these records narrow: they leave host times of late frameworks, SM shares and the like at their priors,
+    and cannot tell the slowdown of overlapped compute (0.3 to 0.9 predict left-out dense runs alike) from GEMM rates.
+    The three Blackwell parts share their factors.
     """
     out = []
 
@@ -111,7 +113,6 @@ def table():
         software("host_per_kernel_backward", ["megatron-2021"]), 46, .30)
     for name, prior in {"megatron-2021": 1, "mcore-2024": 1, "mcore-2025": 1, "fsdp-eager": 1.4, "ddp-eager": 1.2}.items():
         add(f"elementwise, {name}", software("elementwise_factor", [name]), prior, .20)
-    add("overlap slowdown", software("overlap_slowdown"), .9, .50, is_parallel)
     core = ["mcore-2024", "mcore-2025"]
     add("TP exposed, Megatron-Core", software("tp_exposed_share", core), .47, .25, in_use("tp"))
     add("TP exposed, compiled FSDP", software("tp_exposed_share", ["torch-compile-fsdp"]), .6, .25, in_use("tp"))
@@ -176,7 +177,7 @@ class Constants:
             if not places:
                 sys.exit(f"no profile has the constant \"{name}\"")
             shipped = number_of(value_at(self.documents[places[0][0]], places[0][1]))
-            self.entries.append({"name": name, "places": places, "shipped": shipped, "sigma": sigma,
+            self.entries.append({"name": name, "places": places, "shipped": shipped, "sigma": TIGHTER * sigma,
                                  "prior": math.log((prior if prior is not None else shipped) / shipped),
                                  "parts": {self.documents[file]["name"] for file, _ in places},
                                  "networks": any(file.startswith("networks/") for file, _ in places),
@@ -209,18 +210,21 @@ class Constants:
             os.symlink(os.path.join(ROOT, shared), os.path.join(folder, shared))
 
     def write_back(self, factors):
-        """Changes the numbers in the shipped files, and nothing else of their text."""
+        """Changes the values and their intervals in the shipped files, and nothing else of their text."""
         folder = os.path.join(ROOT, PROFILES)
         texts = {}
         for entry, factor in zip(self.entries, factors):
             for file, path in entry["places"]:
                 text = texts.setdefault(file, open(os.path.join(folder, file)).read())
-                at = 0
+                begin = 0
                 for key in path.split("."):
-                    at = text.index(f'"{key}":', at)
-                pattern = re.compile(r'("[^"]+":\s*(?:\{\s*"value":\s*)?"?)([-+0-9.eE]+)')
-                match = pattern.match(text, at)
-                texts[file] = text[:match.start(2)] + f"{float(match.group(2)) * factor:.4g}" + text[match.end(2):]
+                    begin = text.index(f'"{key}":', begin)
+                braces = re.compile(r'"[^"]+":\s*\{').match(text, begin)
+                end = text.index("}" if braces else "\n", begin)
+                keys = "value|low|high" if braces else "[^\"]+"
+                number = re.compile(rf'("(?:{keys})":\s*"?)([-+0-9.eE]+)')
+                texts[file] = text[:begin] + number.sub(
+                    lambda m, by=factor: f"{m.group(1)}{float(m.group(2)) * by:.4g}", text[begin:end]) + text[end:]
         for file, text in texts.items():
             with open(os.path.join(folder, file), "w") as out:
                 out.write(text)
@@ -334,6 +338,19 @@ KINDS = (("dense decoders, quality A", is_dense_a), ("mixtures of experts", is_c
          ("encoders and CNNs", is_class("encoder", "cnn")))
 
 
+def nine_in_ten(rows):
+    """The error that nine in ten stay below, each source counting as much as any other."""
+    count = {}
+    for r in rows:
+        count[r["source"]] = count.get(r["source"], 0) + 1
+    total, reached = len(count), 0.0
+    for r in sorted(rows, key=lambda r: abs(r["error"])):
+        reached += 1 / count[r["source"]]
+        if reached >= .9 * total:
+            return abs(r["error"])
+    return math.nan
+
+
 def covered(r):
     return r["interval_s"][0] <= r["measured_s"] <= r["interval_s"][1]
 
@@ -356,6 +373,7 @@ def report(title, verdicts):
             print(f"| {source} | {len(rows)} | {100 * mean:.1f} % | {100 * bias:+.1f} % | {100 * share:.0f} % |")
         print(f"| **{label}**, mean of sources | {count} | **{100 * sum(means) / len(means):.1f} %** | | "
               f"{100 * sum(shares) / len(shares):.0f} % |")
+        print(f"| nine in ten | | below {100 * nine_in_ten([r for v in sources.values() for r in v]):.1f} % | | |")
 
 
 def leave_out(runner, records, jacobian, errors):

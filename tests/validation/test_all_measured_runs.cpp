@@ -25,26 +25,26 @@ TEST_CASE("dense decoders of published runs are predicted within a tenth, source
         return verdict.quality == "A" && verdict.skipped.empty();
     });
     CHECK(scored_a >= 350);
-    CHECK(report.dense_mean_of_sources < 0.10);
+    CHECK(report.dense_mean_of_sources < 0.08);
+    CHECK(report.mean_of_sources < 0.08);
     // Intervals are to hold nine in ten of runs nobody has looked at: of these, at least as many.
     for (const ErrorSummary& group : report.by_class)
         if (group.name == "dense-decoder" || group.name == "moe-decoder" ||
-            group.name == "encoder" || group.name == "cnn")
-        {
+            group.name == "encoder" || group.name == "cnn") {
             INFO(group.name);
             CHECK(group.covered >= 0.9);
         }
 }
 
-TEST_CASE("1440 small jobs inside an A100 node are predicted within an eighth on average")
+TEST_CASE("1440 small jobs inside an A100 node are predicted within a tenth on average")
 {
     const ValidationReport report = judged("a100_megatron_single_node");
     CHECK(report.all.scored == 1440);
-    CHECK(report.all.mape < 0.125);
+    CHECK(report.all.mape < 0.1);
 }
 
-TEST_CASE("a B200 node is predicted within its interval")
+TEST_CASE("a B200 node a fifth slower than its kind is predicted within the interval, nine in ten")
 {
     const ValidationReport report = judged("b200_megatron_single_node");
-    CHECK(report.all.covered == 1.0);
+    CHECK(report.all.covered >= 0.9);
 }
