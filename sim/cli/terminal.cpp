@@ -36,6 +36,10 @@ void print_problems(std::span<const Diagnostic> problems, std::string_view closi
 
 namespace {
 
+// Seconds above which work is announced: to somebody who watches, and in the log of a job.
+constexpr double long_to_watch = 5;
+constexpr double long_in_a_log = 30;
+
 CancelFlag interrupted;
 volatile std::sig_atomic_t first_signal = 0;
 
@@ -124,7 +128,7 @@ void ProgressBar::announce(double done, double total)
     const double spent = duration<double>(now - *counted_since_).count();
     if (spent < 1.0)
         return;
-    if (spent * total / done > 5.0)
+    if (spent * total / done > (terminal_ ? long_to_watch : long_in_a_log))
         print_talk((visible_ ? "\r\033[K" : "") + long_work_notice(work_, done, total, spent));
     work_ = {};
 }

@@ -53,8 +53,8 @@ public:
     WorkControl control();
 
     // The same for counted work that may be long: when a second of it tells that the whole takes
-    // more than five, says once how much there is, how long it will take and what is faster. Also
-    // where stderr is no terminal.
+    // more than five (thirty where stderr is no terminal), says once how much there is, how long it
+    // will take and what is faster.
     WorkControl control(LongWork work);
 
 private:
