@@ -46,13 +46,18 @@ Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network)
     double line = shape.nic_rate_per_gpu().value();
     if (!(line > 0))
         line = network.line_rate.value();
+    // A NIC carries no more than its PCIe slot, and a device no more than its own.
     const double one_nic = shape.network.nic_rate.value();
-    if (network.max_per_nic.value() > 0 && one_nic > network.max_per_nic.value())
-        line *= network.max_per_nic.value() / one_nic;
+    const double pcie = shape.pcie.value();
+    for (const double limit : {network.max_per_nic.value(), pcie})
+        if (limit > 0 && one_nic > limit)
+            line = std::min(line, shape.nic_rate_per_gpu().value() * limit / one_nic);
+    if (pcie > 0)
+        line = std::min(line, pcie);
     const bool rdma = shape.network.transport != Transport::tcp;
     if (rdma && !shape.network.gpu_direct)
         line *= network.staged_efficiency;
-    double rate = line * shape.ranks_per_domain;
+    double rate = line * shape.crossing_ranks();
     if (network.max_per_communicator.value() > 0)
         rate = std::min(rate, network.max_per_communicator.value());
     return Bandwidth(rate * network.efficiency);
@@ -80,6 +85,7 @@ public:
           network_(classes.network),
           n_(shape.ranks),
           r_(shape.ranks_per_domain),
+          crossing_(shape.crossing_ranks()),
           domains_(shape.domains),
           log_domains_(std::log2(std::max(1, shape.domains))),
           domain_rate_(domain_rate(shape, fabric_).value()),
@@ -242,8 +248,9 @@ private:
             out.push_back({Algorithm::direct,
                            Seconds(base_factor_ * base(p) + passes_ * hop(p) * domain_hops(r_) +
                                    latency() * (1 + log_domains_) +
-                                   form_.post_per_remote_peer.value() * (n_ - r_)),
-                           two_levels((r_ - 1) / n_ + copy(), efficiency(p), r_ * (n_ - r_) / n_,
+                                   form_.post_per_remote_peer.value() * (n_ - crossing_)),
+                           two_levels((r_ - 1) / n_ + copy(), efficiency(p),
+                                      crossing_ * (n_ - crossing_) / n_,
                                       crossing_efficiency(p) * form_.all_to_all_cross)});
         return out;
     }
@@ -273,8 +280,9 @@ private:
     const FabricClass& fabric_;
     const CollectiveForm& form_;
     const NetworkClass* network_;
-    double n_; // ranks
-    double r_; // ranks per domain
+    double n_;        // ranks
+    double r_;        // ranks per domain, of the largest
+    double crossing_; // of the one that crosses slowest
     double domains_;
     double log_domains_;
     double domain_rate_;

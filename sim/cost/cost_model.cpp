@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 
 namespace trainyard {
 namespace {
@@ -54,6 +55,34 @@ bool same_links(const KnotTable& table, const GroupShape& shape)
     const bool inside = shape.ranks_per_domain <= 1 || table.nvlink.value() <= 0 ||
                         close(table.nvlink, shape.nvlink);
     return inside && (shape.domains <= 1 || close(table.nic_rate, shape.network.nic_rate));
+}
+
+// The shape with the links of a sweep's machine.
+GroupShape on_links_of(const KnotTable& sweep, GroupShape shape)
+{
+    if (sweep.nvlink.value() > 0)
+        shape.nvlink = sweep.nvlink;
+    if (shape.domains > 1)
+        shape.network.nic_rate = sweep.nic_rate;
+    return shape;
+}
+
+// Are the links of `shape` faster (greater) than those of `measured`, slower (less), or some of
+// each (unordered)?
+std::partial_ordering links_against(const GroupShape& measured, const GroupShape& shape)
+{
+    const auto inside = shape.nvlink.value() <=> measured.nvlink.value();
+    const auto across = shape.network.nic_rate.value() <=> measured.network.nic_rate.value();
+    if (inside == 0 || inside == across)
+        return across;
+    return across == 0 ? inside : std::partial_ordering::unordered;
+}
+
+// A form may be slower than a sweep. Faster links than the sweep's take no longer than it for all
+// that, slower ones no less.
+Seconds bounded(Seconds form, Seconds sweep, std::partial_ordering links)
+{
+    return links > 0 ? std::min(form, sweep) : links < 0 ? std::max(form, sweep) : form;
 }
 
 } // namespace
@@ -130,6 +159,14 @@ CostModel::Timing CostModel::nccl_timing(CollectiveKind kind, Bytes size,
             timing.total = time_at(table->samples, size);
         else
             timing.total = std::min(timing.total, first.time);
+    } else {
+        for (const KnotTable& sweep : hardware.knots) {
+            const GroupShape measured = on_links_of(sweep, shape);
+            if (knots_for(kind, measured) == &sweep && size >= sweep.samples.knots.front().size)
+                timing.total = bounded(timing.total, time_at(sweep.samples, size),
+                                       links_against(measured, shape));
+        }
+        timing.latency = std::min(timing.latency, timing.total);
     }
     const bool all_to_all = kind == CollectiveKind::all_to_all;
     const double in_situ =
@@ -149,7 +186,7 @@ CostModel::Timing CostModel::gloo_timing(CollectiveKind kind, Bytes size,
     const GlooClass& gloo = profile_.hardware.gloo;
     double rate = gloo.max_per_communicator.value();
     if (shape.domains > 1 && shape.nic_rate_per_gpu().value() > 0)
-        rate = std::min(rate, shape.nic_rate_per_gpu().value() * shape.ranks_per_domain *
+        rate = std::min(rate, shape.nic_rate_per_gpu().value() * shape.crossing_ranks() *
                                   gloo.network_efficiency);
     const double steps = std::max(1.0, std::ceil(std::log2(shape.ranks)));
     const Seconds latency = gloo.latency * (kind == CollectiveKind::send_receive ? 1.0 : steps);
@@ -212,6 +249,7 @@ TransferTime CostModel::send_receive(Bytes size, const GroupShape& pair, Backend
     GroupShape two = pair;
     two.ranks = std::min(pair.ranks, 2);
     two.ranks_per_domain = pair.domains > 1 ? 1 : two.ranks;
+    two.fewest_per_domain = two.ranks_per_domain;
     return collective(CollectiveKind::send_receive, size, two, backend);
 }
 

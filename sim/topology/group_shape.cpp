@@ -8,10 +8,11 @@
 namespace trainyard {
 namespace {
 
-// How often the most frequent value occurs and how many values there are. Sorts.
+// How often the most and the least frequent value occur and how many values there are. Sorts.
 struct Occurrences {
     int distinct = 0;
     int most = 0;
+    int fewest = 0;
     std::uint32_t most_frequent = 0; // the first of them
 };
 
@@ -24,8 +25,10 @@ Occurrences count_occurrences(std::vector<std::uint32_t> values)
         while (last < values.size() && values[last] == values[first])
             ++last;
         ++out.distinct;
-        if (static_cast<int>(last - first) > out.most) {
-            out.most = static_cast<int>(last - first);
+        const int times = static_cast<int>(last - first);
+        out.fewest = out.fewest == 0 ? times : std::min(out.fewest, times);
+        if (times > out.most) {
+            out.most = times;
             out.most_frequent = values[first];
         }
         first = last;
@@ -72,6 +75,7 @@ GroupShape group_shape(const Topology& topology, std::span<const DeviceId> membe
     shape.domains = by_domain.distinct;
     shape.nodes = by_node.distinct;
     shape.ranks_per_domain = by_domain.most;
+    shape.fewest_per_domain = by_domain.fewest;
     shape.ranks_per_node = by_node.most;
     shape.stride = stride_in_node(members, nodes);
     shape.nvlink = first.nvlink;

@@ -14,8 +14,11 @@ struct GroupShape {
     int domains = 1;          // NVLink domains touched
     int nodes = 1;            // servers or trays touched
     int ranks_per_domain = 1; // largest
-    int ranks_per_node = 1;   // largest
-    int stride = 1;           // distance of neighbouring members in device numbers inside a node
+    // Smallest; 0: as the largest. Rings cross each domain alike, so the domain with the fewest
+    // members, hence NICs, holds the others back: 73 ranks of racks of 72 have one NIC to cross.
+    int fewest_per_domain = 0;
+    int ranks_per_node = 1; // largest
+    int stride = 1;         // distance of neighbouring members in device numbers inside a node
 
     // Inside a domain (meaningful when ranks_per_domain > 1).
     Bandwidth nvlink; // per GPU and direction; 0: the domain is a node joined by PCIe
@@ -35,6 +38,12 @@ struct GroupShape {
     // Line rate out of a node per GPU of the machine when all of them communicate at once, as the
     // sibling groups of one parallel dimension do: nics x rate / gpus_per_node.
     Bandwidth nic_rate_per_gpu() const;
+
+    // Members of the domain that crosses slowest.
+    int crossing_ranks() const
+    {
+        return fewest_per_domain > 0 ? fewest_per_domain : ranks_per_domain;
+    }
 
     bool operator==(const GroupShape&) const = default;
 };

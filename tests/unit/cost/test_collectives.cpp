@@ -226,6 +226,28 @@ TEST_CASE("twice the link rates halve the bandwidth part of the form and leave t
     }
 }
 
+TEST_CASE("faster links than a sweep's are never slower than the sweep, slower ones never faster")
+{
+    for (const char* device : {"A100", "H100", "B200"}) {
+        const Profile profile = assembled(device);
+        const CostModel model(profile);
+        for (const int ranks : {2, 4, 8}) {
+            const GroupShape shape = whole_domains(profile, ranks, 1, ranks, 50_GBps);
+            GroupShape faster = shape;
+            faster.nvlink = shape.nvlink * 2;
+            GroupShape slower = shape;
+            slower.nvlink = shape.nvlink / 2;
+            for (const CollectiveKind kind : all_kinds)
+                for (std::uint64_t size = 1024; size <= (1ULL << 33); size *= 4) {
+                    INFO(device << " " << ranks << " " << to_name(kind) << " " << size);
+                    const Seconds time = time_of(model, kind, Bytes(size), shape);
+                    CHECK(time_of(model, kind, Bytes(size), faster) <= time);
+                    CHECK(time_of(model, kind, Bytes(size), slower) >= time);
+                }
+        }
+    }
+}
+
 TEST_CASE("across domains latencies add and the slower of the two levels sets the bandwidth")
 {
     const Profile profile = bare_form(assembled("A100", "hdr200"));
@@ -259,6 +281,45 @@ TEST_CASE("each rank of a group drives its own NIC, so half a node reaches half 
     half.gpus_per_node = 8;
     CHECK(network_rate(half, profile.hardware.network) ==
           network_rate(whole, profile.hardware.network) / 2);
+}
+
+TEST_CASE("a NIC faster than its PCIe slot carries what the slot does")
+{
+    const Profile profile = bare_form(assembled("A100"));
+    const double efficiency = profile.hardware.network.efficiency;
+    GroupShape shape = whole_domains(profile, 8, 4, 8, 50_GBps);
+    CHECK_THAT(network_rate(shape, profile.hardware.network).value(),
+               WithinRel(8 * 50e9 * efficiency, 1e-12));
+    shape.pcie = 31_GBps;
+    CHECK_THAT(network_rate(shape, profile.hardware.network).value(),
+               WithinRel(8 * 31e9 * efficiency, 1e-12));
+    // Two NICs for eight devices: two slots.
+    shape.network.nics = 2;
+    CHECK_THAT(network_rate(shape, profile.hardware.network).value(),
+               WithinRel(2 * 31e9 * efficiency, 1e-12));
+    // Four slow NICs for each device: its own slot.
+    shape.network.nics = 32;
+    shape.network.nic_rate = 12.5_GBps;
+    CHECK_THAT(network_rate(shape, profile.hardware.network).value(),
+               WithinRel(8 * 31e9 * efficiency, 1e-12));
+}
+
+TEST_CASE("a ring crosses as fast as the domain with the fewest members, and so the fewest NICs")
+{
+    // 73 ranks of two racks of 72: what one NIC carries, 1 GiB x 72/73 at 50 GB/s or less.
+    const Profile profile = bare_form(assembled("GB200"));
+    const CostModel model(profile);
+    GroupShape even = whole_domains(profile, 72, 2, 72, 50_GBps);
+    GroupShape ragged = even;
+    ragged.ranks = 73;
+    ragged.fewest_per_domain = 1;
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce})
+    {
+        INFO(to_name(kind));
+        CHECK(time_of(model, kind, 1024_MiB, ragged) > 1024_MiB / 50_GBps * 0.98);
+        CHECK(time_of(model, kind, 1024_MiB, even) < 1024_MiB / 50_GBps * 0.6);
+    }
 }
 
 TEST_CASE("a communicator's own limit binds only groups that fill their domains")

@@ -90,6 +90,7 @@ TEST_CASE("three GPUs make a group like any other")
     CHECK(shape.ranks == 3);
     CHECK(shape.domains == 2);
     CHECK(shape.ranks_per_domain == 2);
+    CHECK(shape.crossing_ranks() == 1);
     CHECK(shape.stride == 4);
     CHECK(shape.nvlink == 300_GBps);
 }
