@@ -49,9 +49,9 @@ Problems place_on_devices(Job& job, int devices)
                        s.tp, s.cp, s.pp, *s.dp, needed, devices)
                  : fmt::format("one replica, {}, needs {} devices; the topology has {}", sizes,
                                needed, devices),
-            replicas_too_many
-                ? fmt::format("dp that work here: 1 to {}", devices / static_cast<int>(replica))
-                : fmt::format("use sizes whose product is at most {}", devices));
+            replicas_too_many ? fmt::format("leave dp out to use all devices, or give at most {}",
+                                            devices / static_cast<int>(replica))
+                              : fmt::format("use sizes whose product is at most {}", devices));
         s.dp = 1;
         return {problem};
     }

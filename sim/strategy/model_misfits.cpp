@@ -153,14 +153,18 @@ private:
             strategy.vpp == 1 ? "pipeline sizes"
                               : fmt::format("pipeline sizes with vpp = {}", strategy.vpp),
             devices_, with_chunks);
-        hint += hint.empty() ? "" : "; ";
+        if (hint.empty())
+            hint = sizes_that_work(
+                fmt::format("virtual stages with pp = {}", strategy.pp), model_.layers,
+                [&](int vpp) { return model_.layers % (std::int64_t{strategy.pp} * vpp) == 0; });
+        hint += hint.empty() ? "" : "; or ";
         refuse(strategy.pp == 1 ? "/strategy/vpp" : "/strategy/pp",
                strategy.vpp == 1
                    ? fmt::format("{} pipeline stages do not divide the {} layers {}", strategy.pp,
                                  model_.layers, of_model())
                    : fmt::format("{} stages of {} virtual ones do not divide the {} layers {}",
                                  strategy.pp, strategy.vpp, model_.layers, of_model()),
-               hint + "or give the layers of each stage in stage_layers");
+               hint + "give the layers of each stage in stage_layers");
     }
 
     void uneven_stages()

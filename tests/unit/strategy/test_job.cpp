@@ -76,7 +76,7 @@ TEST_CASE("fewer replicas than fit leave devices idle, more are refused")
     const Diagnostic problem = only_problem(request);
     CHECK(problem.pointer == "/strategy/dp");
     CHECK_THAT(problem.message, ContainsSubstring("needs 128 devices; the topology has 64"));
-    CHECK(problem.hint == "dp that work here: 1 to 4");
+    CHECK(problem.hint == "leave dp out to use all devices, or give at most 4");
 }
 
 TEST_CASE("a replica that does not divide the devices needs an explicit number of replicas")
