@@ -33,6 +33,12 @@ constexpr double mostly_network = 0.5;
 // RDMA reaches 80 to 95 % of the line rate in large transfers, a few sockets a fraction of it.
 constexpr double far_from_line_rate = 0.5;
 
+// From this oversubscription on a fabric, not its NICs, bounds what crosses it.
+constexpr double thin_fabric = 1.5;
+
+// From this ratio of members between domains on, the emptiest sets the pace of the others.
+constexpr double much_unevenness = 1.5;
+
 // Memory that is left when recomputation was not needed.
 constexpr double much_free_memory = 0.35;
 
@@ -122,6 +128,31 @@ std::string advice_on_transfers(const Symptoms& symptoms)
     return "overlap it with compute, use fewer and larger transfers, or a larger batch";
 }
 
+std::string_view what_speeds_the_network(const Symptoms& symptoms)
+{
+    if (symptoms.unevenness >= much_unevenness)
+        return "as many ranks of the group in each domain: the one with the fewest, hence the "
+               "fewest NICs, sets the pace";
+    if (symptoms.line_rate_share >= far_from_line_rate)
+        return "more or faster NICs";
+    if (symptoms.transport == Transport::tcp)
+        return "a transport nearer to the line rate (RDMA, not TCP sockets)";
+    if (symptoms.oversubscription >= thin_fabric)
+        return "more links above the leaf switches";
+    return "fewer and larger transfers";
+}
+
+std::string advice_on_network(const Symptoms& symptoms)
+{
+    const bool thin =
+        symptoms.line_rate_share < far_from_line_rate && symptoms.oversubscription >= thin_fabric;
+    return fmt::format(
+        "{}{}, a larger NVLink domain, or a strategy that sends less",
+        what_speeds_the_network(symptoms),
+        thin ? fmt::format(" (the fabric is oversubscribed {:.3g}:1)", symptoms.oversubscription)
+             : "");
+}
+
 Bottleneck of_communication(const Symptoms& symptoms, double share)
 {
     const double slowdown = share_of(symptoms, TimeKind::slowdown);
@@ -137,10 +168,7 @@ Bottleneck of_communication(const Symptoms& symptoms, double share)
         return {BottleneckClass::network,
                 fmt::format("{}; the NICs carry it at {} of their line rate", evidence,
                             percent(symptoms.line_rate_share)),
-                symptoms.line_rate_share < far_from_line_rate
-                    ? "a transport nearer to the line rate (RDMA, not TCP sockets), a larger "
-                      "NVLink domain, or a strategy that sends less"
-                    : "more or faster NICs, a larger NVLink domain, or a strategy that sends less"};
+                advice_on_network(symptoms)};
     return {BottleneckClass::communication, evidence, advice_on_transfers(symptoms)};
 }
 

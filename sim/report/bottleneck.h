@@ -63,6 +63,9 @@ struct Symptoms {
     bool across_domains = false;
     double network_share = 0;   // of its transfers' time: NICs move data, latency left out
     double line_rate_share = 0; // of the NICs meanwhile
+    Transport transport = Transport::infiniband;
+    double oversubscription = 1; // of the worst layer above the leaf switches
+    double unevenness = 1;       // its members in the fullest domain per member in the emptiest
 
     double mfu = 0;
     std::int64_t micro_batches = 1;

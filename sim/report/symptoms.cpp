@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace trainyard {
@@ -29,8 +30,12 @@ const TransferTotals* heaviest_transfer(const std::vector<TransferTotals>& trans
     return heaviest == transfers.end() ? nullptr : &*heaviest;
 }
 
-// Latency of one such transfer in the first group of that kind.
-Seconds latency_of(const Outcome& outcome, const CollectiveRow& row)
+// One such transfer in the first group of that kind.
+struct Representative {
+    Seconds latency;
+    double unevenness = 1; // members in the fullest domain per member in the emptiest
+};
+Representative first_of(const Outcome& outcome, const CollectiveRow& row)
 {
     const RankLayout layout(outcome.job);
     for (const Lane& lane : outcome.binding->lanes) {
@@ -41,12 +46,14 @@ Seconds latency_of(const Outcome& outcome, const CollectiveRow& row)
             continue;
         const Backend backend = outcome.job.strategy.backend;
         if (row.collective == CollectiveKind::send_receive)
-            return outcome.cost
-                ->send_receive(row.mean_size,
-                               group_shape(*outcome.topology, std::span(devices).first(2)), backend)
-                .latency;
+            return {outcome.cost
+                        ->send_receive(row.mean_size,
+                                       group_shape(*outcome.topology, std::span(devices).first(2)),
+                                       backend)
+                        .latency};
         const GroupShape shape = group_shape(*outcome.topology, devices);
-        return outcome.cost->collective(row.collective, row.mean_size, shape, backend).latency;
+        return {outcome.cost->collective(row.collective, row.mean_size, shape, backend).latency,
+                1.0 * shape.ranks_per_domain / shape.crossing_ranks()};
     }
     return {};
 }
@@ -64,13 +71,16 @@ void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
         if (row.group != heaviest->group || row.collective != heaviest->collective)
             continue;
         symptoms.group_ranks = row.ranks;
+        const Representative first = first_of(outcome, row);
+        const double outside = split.outside * first.unevenness; // where the NICs are fewest
         const double nic = nic_rate_per_gpu(outcome).value();
         const DeviceAttachment device = outcome.topology->device(DeviceId{0});
         const double inside = std::max(device.nvlink, device.pcie).value();
-        if (nic <= 0 || split.outside / nic < (inside > 0 ? split.inside / inside : 0))
+        if (nic <= 0 || outside / nic < (inside > 0 ? split.inside / inside : 0))
             continue;
-        symptoms.network_share = std::max(0.0, 1 - latency_of(outcome, row) / row.mean_time);
-        symptoms.line_rate_share = row.algorithm_bandwidth.value() * split.outside / nic;
+        symptoms.network_share = std::max(0.0, 1 - first.latency / row.mean_time);
+        symptoms.unevenness = first.unevenness;
+        symptoms.line_rate_share = row.algorithm_bandwidth.value() * outside / nic;
     }
 }
 
@@ -160,9 +170,13 @@ Symptoms symptoms_of(const Outcome& outcome)
     symptoms.fullest_stage = outcome.memory.fullest_stage;
     symptoms.backend = outcome.job.strategy.backend;
     symptoms.nvlink = outcome.topology->device(DeviceId{0}).nvlink.value() > 0;
-    symptoms.domain_ranks = outcome.topology->device_count() / outcome.topology->domain_count();
+    const GroupShape alone = group_shape(*outcome.topology, std::array{DeviceId{0}});
+    symptoms.domain_ranks = alone.gpus_per_node * alone.nodes_per_domain; // the first is full
     symptoms.micro_batches = outcome.job.micro_batches();
     symptoms.stages = outcome.job.strategy.pp;
+    const NodeNetwork network = outcome.topology->network(NodeId{0});
+    symptoms.transport = network.transport;
+    symptoms.oversubscription = network.oversubscription;
     add_heaviest_group(symptoms, outcome);
     add_slow_device(symptoms, outcome);
     add_imbalance(symptoms, outcome);

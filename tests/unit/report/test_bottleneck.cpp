@@ -161,12 +161,20 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
     }
 }
 
-TEST_CASE("where the line is hardly used, another transport helps and not more NICs")
+TEST_CASE("where the line is hardly used, what holds it back helps and not more NICs")
 {
     Symptoms symptoms = with(TimeKind::exposed_dp, 0.9);
     symptoms.across_domains = true;
     symptoms.network_share = 0.99;
     symptoms.line_rate_share = 0.126;
+    symptoms.oversubscription = 8;
+    CHECK_THAT(find_bottleneck(symptoms).advice,
+               StartsWith("more links above the leaf switches (the fabric is oversubscribed 8:1)"));
+    symptoms.oversubscription = 1;
+    symptoms.unevenness = 72;
+    CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("as many ranks of the group in each"));
+    symptoms.unevenness = 1;
+    symptoms.transport = Transport::tcp;
     CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("a transport nearer"));
     symptoms.line_rate_share = 0.85;
     CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("more or faster NICs"));
