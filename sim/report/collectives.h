@@ -40,7 +40,7 @@ inline constexpr Bytes cluster_collective_size{std::uint64_t{1} << 30};
 // for a single rank.
 std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome);
 
-// A message between one GPU pair of neighbouring nodes.
+// A message between GPUs of neighbouring nodes while all other pairs send too, sharing the NICs.
 struct NodePair {
     Seconds latency;     // of 8 bytes; 0: there is only one node
     Bandwidth bandwidth; // of 1 GiB

@@ -36,7 +36,7 @@ struct Summary {
     std::vector<ClusterCollectiveRow> cluster_collectives;
     std::vector<LinkClassRow> links;
     Seconds node_latency;     // smallest message between two nodes; 0: there is only one
-    Bandwidth node_bandwidth; // a large message between two nodes, one GPU pair
+    Bandwidth node_bandwidth; // a large message between two nodes, per GPU when all send
     Bottleneck bottleneck;
 };
 

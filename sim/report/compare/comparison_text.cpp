@@ -61,13 +61,22 @@ std::vector<std::string> titles(const Comparison& comparison, std::size_t cell)
     return out;
 }
 
-// Of a file, which a setting names as JSON text, the name: its folder would fill the cell.
+// What tells one file from another: its name, or its folder's where that is always the same
+// (models/llama-2-7b/config.json).
+std::string telling_name(const std::filesystem::path& file)
+{
+    const std::string name = file.stem().string();
+    const bool usual = name == "config" || name == "model";
+    return usual && file.has_parent_path() ? file.parent_path().filename().string() : name;
+}
+
+// Of a file, which a setting names as JSON text, the name: its path would fill the cell.
 std::string value_text(const std::string& value, std::size_t cell)
 {
     if (value.empty())
         return "default";
     if (value.ends_with(".json\""))
-        return shortened(std::filesystem::path(value.substr(1)).stem().string(), cell);
+        return shortened(telling_name(value.substr(1)), cell);
     return shortened(value, cell);
 }
 

@@ -47,7 +47,11 @@ std::string job_settings(const Outcome& outcome)
     add_size(text, "etp", strategy.etp);
     text += fmt::format("dp {}, ", job.dp()) + memory_words(job);
     if (job.training.recompute != Recompute::none)
-        text += fmt::format("{} recompute, ", to_name(job.training.recompute));
+        text += job.training.recompute_layers
+                    ? fmt::format("{} recompute of {} layer{} per stage, ",
+                                  to_name(job.training.recompute), *job.training.recompute_layers,
+                                  *job.training.recompute_layers == 1 ? "" : "s")
+                    : fmt::format("{} recompute, ", to_name(job.training.recompute));
     text += fmt::format("{}, ", to_name(job.training.precision));
     text += job.model.is_transformer()
                 ? fmt::format("{} sequences of {} tokens", job.training.global_batch,

@@ -149,7 +149,8 @@ std::string collectives(const Summary& summary, const Paint& paint)
     }
     std::string out = paint.bold("Communication") + "\n" + table.text();
     if (shown < summary.collectives.size())
-        out += fmt::format("  and {} smaller kinds\n", summary.collectives.size() - shown);
+        out += fmt::format("  and {} smaller kind{}\n", summary.collectives.size() - shown,
+                           summary.collectives.size() - shown == 1 ? "" : "s");
     return out;
 }
 
@@ -163,8 +164,9 @@ std::string network(const Summary& summary, const Paint& paint)
     if (!out.empty())
         out = fmt::format("  {} {}\n", paint.dim("links busy:"), out);
     if (summary.node_latency.value() > 0)
-        out += fmt::format("  {} {} latency, {} (one GPU pair)\n", paint.dim("node to node:"),
-                           to_display(summary.node_latency), to_display(summary.node_bandwidth));
+        out +=
+            fmt::format("  {} {} latency, {} per GPU when all send\n", paint.dim("node to node:"),
+                        to_display(summary.node_latency), to_display(summary.node_bandwidth));
     std::string cluster;
     for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
         if (row.collective == CollectiveKind::barrier)
@@ -257,9 +259,10 @@ std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width
 {
     const EngineReport& engine = outcome.engine;
     const std::string line = fmt::format(
-        "{} engine, {}, {} ranks in {} lanes, {} ops in {:.0f} ms; inputs {}", engine.tier,
-        to_name(engine.fidelity), engine.ranks, engine.lanes,
-        count_text(static_cast<double>(engine.ops)), engine.wall_ms, hash_text(outcome.input_hash));
+        "{} engine, {}, {} rank{} in {} lane{}, {} ops in {:.0f} ms; inputs {}", engine.tier,
+        to_name(engine.fidelity), engine.ranks, engine.ranks == 1 ? "" : "s", engine.lanes,
+        engine.lanes == 1 ? "" : "s", count_text(static_cast<double>(engine.ops)), engine.wall_ms,
+        hash_text(outcome.input_hash));
     return warnings(outcome, width) + paint.dim(shortened(line, width)) + "\n";
 }
 
