@@ -235,9 +235,10 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
         return out;
     out.sm_share = sm_share(kind, moved, shape, timing.algorithm);
     const double moving = (out.total - out.latency).value();
-    const Bandwidth fastest = profile_.hardware.device.nvlink.value() > 0
-                                  ? profile_.hardware.device.nvlink
-                                  : domain_rate(shape, profile_.hardware.fabric);
+    // The device's way in the data sheet, or here if that is faster.
+    const Bandwidth nvlink = std::max(profile_.hardware.device.nvlink, shape.nvlink);
+    const Bandwidth fastest =
+        nvlink.value() > 0 ? nvlink : domain_rate(shape, profile_.hardware.fabric);
     if (moving > 0 && fastest.value() > 0)
         out.traffic_share = std::min(1.0, profile_.software.overlap_slowdown * out.wire_bytes /
                                               moving / fastest.value());

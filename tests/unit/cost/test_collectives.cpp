@@ -248,6 +248,21 @@ TEST_CASE("faster links than a sweep's are never slower than the sweep, slower o
     }
 }
 
+TEST_CASE("a faster link moves the same bytes, so it slows compute no more in all")
+{
+    const Profile profile = bare_form(assembled("H100"));
+    const CostModel model(profile);
+    const auto taken = [&](double factor) {
+        GroupShape shape = whole_domains(profile, 4, 1, 4, 50_GBps);
+        shape.nvlink *= factor;
+        const TransferTime t =
+            model.collective(CollectiveKind::all_gather, 256_MiB, shape, Backend::nccl);
+        return (t.total - t.latency).value() * t.traffic_share;
+    };
+    CHECK(taken(1) > 0);
+    CHECK_THAT(taken(2) * 2, WithinRel(taken(1), 1e-6));
+}
+
 TEST_CASE("across domains latencies add and the slower of the two levels sets the bandwidth")
 {
     const Profile profile = bare_form(assembled("A100", "hdr200"));
