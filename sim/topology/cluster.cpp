@@ -109,6 +109,19 @@ void check_ports(const ClusterDescription& description, const ClosShape& shape, 
                  "fewer nodes_per_unit, or more switch_ports");
 }
 
+// Whole links: a leaf of 8 NICs has at least one uplink of their rate, which is 8:1.
+void check_oversubscription(const FabricTemplate& fabric, const ClosShape& shape, FlawList& out)
+{
+    constexpr double much = 1.25;
+    const double found = shape.leaf_oversubscription();
+    if (fabric.oversubscription > much * found)
+        out.warn("/fabric/oversubscription",
+                 fmt::format("{:.3g}:1 comes out as {:.3g}:1", fabric.oversubscription, found),
+                 shape.leaves == 1 ? "one leaf switch holds all nodes; give nodes_per_unit"
+                                   : "a leaf switch has whole uplinks; give uplink_rate or "
+                                     "nodes_per_unit");
+}
+
 void check_fabric(const ClusterDescription& description, FlawList& out)
 {
     const NodeTemplate& node = description.node;
@@ -131,8 +144,10 @@ void check_fabric(const ClusterDescription& description, FlawList& out)
     const auto shape = clos_shape(description.nodes, node, *description.fabric);
     if (!shape)
         out.error(shape.error().field, shape.error().message, shape.error().hint);
-    else
+    else {
         check_ports(description, *shape, out);
+        check_oversubscription(*description.fabric, *shape, out);
+    }
 }
 
 // Devices and links are numbered with 32 bits.

@@ -3,6 +3,8 @@
 #include "tests/catch.h"
 #include "tests/unit/topology/clusters.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 using namespace trainyard;
@@ -90,6 +92,25 @@ TEST_CASE("all problems of a description are reported together")
                 R"(3:/node/pcie "63" has no unit (write the unit too, as in "450 GB/s"))",
                 R"(4:/fabric/kind "rale" is not known here (one of: rail, leaf-spine, fat-tree))",
                 "5:/fabric/oversubscription 0.5 is too small (at least 1)"});
+}
+
+TEST_CASE("an oversubscription that whole links cannot give is said")
+{
+    const auto of = [](const char* nodes, const char* fabric) {
+        return problems_of(fmt::format(
+            R"({{"format": "trainyard.topology/1", "generator": "cluster", "nodes": {}, "node": "dgx-h100",
+                "fabric": {{"kind": "leaf-spine", "network": "ib_ndr", {}}}}})",
+            nodes, fabric));
+    };
+    // 8 NICs below, at least one uplink of their rate above.
+    const Lines eight = of("16", R"("oversubscription": 100, "nodes_per_unit": 1)");
+    REQUIRE(eight.size() == 1);
+    CHECK_THAT(eight[0], ContainsSubstring("100:1 comes out as 8:1"));
+    // Four nodes meet in one switch: nothing is above it.
+    const Lines one = of("4", R"("oversubscription": 4)");
+    REQUIRE(one.size() == 1);
+    CHECK_THAT(one[0], ContainsSubstring("4:1 comes out as 1:1 (one leaf switch holds all nodes"));
+    CHECK(of("16", R"("oversubscription": 4, "nodes_per_unit": 1)").empty());
 }
 
 TEST_CASE("implausible values warn and are taken")
