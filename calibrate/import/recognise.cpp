@@ -3,7 +3,7 @@
 #include "calibrate/import/nccl_json.h"
 #include "calibrate/import/nccl_text.h"
 #include "calibrate/import/pair_text.h"
-#include "calibrate/import/smi_topology.h"
+#include "calibrate/import/smi_matrix.h"
 #include "calibrate/import/sweep_collection.h"
 
 #include <array>
