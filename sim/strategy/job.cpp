@@ -43,9 +43,11 @@ void fill_in(Job& job)
         strategy.overlap.pp = software.overlaps_pp;
     if (!job.training.fp32_gradients)
         job.training.fp32_gradients = software.fp32_gradients;
-    if (!strategy.sequence_parallel)
+    if (strategy.tp == 1)
+        strategy.sequence_parallel = false; // it cuts over the tensor-parallel group
+    else if (!strategy.sequence_parallel)
         strategy.sequence_parallel =
-            software.sequence_parallel && strategy.tp > 1 && job.model.is_transformer() &&
+            software.sequence_parallel && job.model.is_transformer() &&
             job.training.sequence_length % (std::int64_t{strategy.cp} * strategy.tp) == 0;
     if (strategy.vpp > 1 && strategy.schedule == Strategy{}.schedule)
         strategy.schedule = "interleaved-1f1b";

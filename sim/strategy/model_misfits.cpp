@@ -76,11 +76,7 @@ private:
         if (!*strategy.sequence_parallel)
             return;
         const std::int64_t local = job_.training.sequence_length / strategy.cp;
-        if (strategy.tp == 1)
-            refuse("/strategy/sequence_parallel",
-                   "sequence parallelism cuts over the tensor-parallel group, and tp is 1",
-                   "set tp to 2 or more, or sequence_parallel to false");
-        else if (local % strategy.tp != 0)
+        if (local % strategy.tp != 0)
             refuse("/strategy/sequence_parallel",
                    fmt::format("tp = {} does not divide the {} tokens of a rank's sequence",
                                strategy.tp, local),

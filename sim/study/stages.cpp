@@ -179,6 +179,8 @@ void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
          "FSDP always communicates beside compute; this has no effect");
     note(sharded && buckets, "/strategy/bucket_cap",
          "FSDP reduces layer by layer; buckets have no effect");
+    note(stated.sequence_parallel == true && job.strategy.tp == 1, "/strategy/sequence_parallel",
+         "sequence parallelism cuts over the tensor-parallel group, and tp is 1: it stays off");
     note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
          "there is no tensor parallelism to overlap");
     note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
