@@ -4,6 +4,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Boost 1.74 REQUIRED) # headers: Boost.Graph
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 find_package(pugixml REQUIRED) # NCCL's topology files

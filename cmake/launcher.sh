@@ -14,6 +14,7 @@ readonly packages=(
     "ninja-build      runs the build"
     "libboost-graph-dev  graphs: paths and cuts of a cluster"
     "libcli11-dev     the command line"
+    "libeigen3-dev    linear algebra of the fits"
     "nlohmann-json3-dev  reading and writing JSON"
     "libfmt-dev       formatting text"
     "libexpected-dev  results that may be errors"

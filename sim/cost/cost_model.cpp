@@ -54,7 +54,8 @@ bool same_links(const KnotTable& table, const GroupShape& shape)
 {
     const bool inside = shape.ranks_per_domain <= 1 || table.nvlink.value() <= 0 ||
                         close(table.nvlink, shape.nvlink);
-    return inside && (shape.domains <= 1 || close(table.nic_rate, shape.network.nic_rate));
+    return inside && (shape.domains <= 1 || table.nic_rate.value() <= 0 ||
+                      close(table.nic_rate, shape.network.nic_rate));
 }
 
 // The shape with the links of a sweep's machine.
@@ -133,7 +134,8 @@ const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& sha
         const bool whole_domain =
             shape.domains <= 1 ||
             (table.network == profile_.hardware.network.name &&
-             table.nics_per_domain == shape.network.nics * shape.nodes_per_domain &&
+             (table.nics_per_domain == 0 ||
+              table.nics_per_domain == shape.network.nics * shape.nodes_per_domain) &&
              shape.ranks_per_domain == shape.gpus_per_node * shape.nodes_per_domain);
         if (whole_domain && same_links(table, shape))
             return &table;

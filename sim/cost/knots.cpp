@@ -176,6 +176,36 @@ Json FieldValue<KnotCurve>::schema()
 }
 
 template <>
+const FieldTable<AlphaBetaLine>& fields_of<AlphaBetaLine>()
+{
+    using L = AlphaBetaLine;
+    static const auto table =
+        FieldTable<L>("line", "T(S) = alpha + S / rate.")
+            .field("alpha", &L::alpha, {.help = "latency", .min = 0, .required = true})
+            .field("rate", &L::rate, {.help = "of the buffer's bytes", .min = 0, .required = true});
+    return table;
+}
+
+template <>
+const FieldTable<CurveErrors>& fields_of<CurveErrors>()
+{
+    using E = CurveErrors;
+    const auto share = [](std::string help) {
+        return FieldInfo{.help = std::move(help), .min = 0};
+    };
+    static const auto table =
+        FieldTable<E>("errors", "Mean absolute relative errors of a curve, as shares.")
+            .field("in_sample", &E::in_sample, share("against its own samples"))
+            .field("leave_one_out", &E::leave_one_out, share("at sizes left out"))
+            .field("leave_one_out_64k", &E::leave_one_out_64k, share("of them up to 64 KiB"))
+            .field("leave_one_out_1m", &E::leave_one_out_1m, share("64 KiB to 1 MiB"))
+            .field("leave_one_out_16m", &E::leave_one_out_16m, share("1 to 16 MiB"))
+            .field("leave_one_out_above", &E::leave_one_out_above, share("above 16 MiB"))
+            .field("held_out_launch", &E::held_out_launch, share("of launches left out"));
+    return table;
+}
+
+template <>
 const FieldTable<KnotTable>& fields_of<KnotTable>()
 {
     using K = KnotTable;
@@ -186,16 +216,26 @@ const FieldTable<KnotTable>& fields_of<KnotTable>()
             .field("ranks_per_domain", &K::ranks_per_domain,
                    {.help = "ranks in each NVLink domain", .min = 1, .required = true})
             .field("domains", &K::domains, {.help = "NVLink domains", .min = 1, .required = true})
-            .field("nics_per_domain", &K::nics_per_domain, {.help = "0: one domain", .min = 0})
-            .field("nvlink", &K::nvlink, {.help = "line rate per device and direction", .min = 0})
-            .field("nic_rate", &K::nic_rate, {.help = "line rate of one NIC", .min = 0})
+            .field("nics_per_domain", &K::nics_per_domain,
+                   {.help = "0: one domain, or not known", .min = 0})
+            .field("nvlink", &K::nvlink,
+                   {.help = "line rate per device and direction; 0: not known", .min = 0})
+            .field("nic_rate", &K::nic_rate,
+                   {.help = "line rate of one NIC; 0: not known", .min = 0})
             .field("network", &K::network, {.help = "network class; absent: one domain"})
             .field("algorithm", &K::algorithm, {.help = "ring, tree, nvls, ... or auto"})
             .field("protocol", &K::protocol, {.help = "ll, ll128, simple or auto"})
             .field("in_place", &K::in_place, {.help = "input and output are one buffer"})
+            .field("data_type", &K::data_type, {.help = "as nccl-tests words it; absent: any"})
             .field("grade", &K::grade, {.help = "how far to trust it"})
             .field("source", &K::source, {.help = "who measured", .required = true})
-            .field("samples", &K::samples, {.help = "the points", .required = true});
+            .field("launches", &K::launches, {.help = "that the times are medians of", .min = 1})
+            .field("samples", &K::samples, {.help = "the points", .required = true})
+            .field("lines", &K::lines, {.help = "compact form: the lowest line counts"})
+            .field("errors", &K::errors, {.help = "of the curve"})
+            .field("raw", &K::raw, {.help = "what was measured, before smoothing"})
+            .field("environment", &K::environment,
+                   {.help = "where it was measured; absent: that of the installation"});
     return table;
 }
 

@@ -7,22 +7,6 @@
 namespace trainyard {
 
 template <>
-const FieldTable<Environment>& fields_of<Environment>()
-{
-    using E = Environment;
-    static const auto table =
-        FieldTable<E>("environment", "Where constants were measured.")
-            .field("date", &E::date, {.help = "of the measurement"})
-            .field("host", &E::host, {.help = "machine"})
-            .field("driver", &E::driver, {.help = "version of the GPU driver"})
-            .field("cuda", &E::cuda, {.help = "version of CUDA"})
-            .field("nccl", &E::nccl, {.help = "version of NCCL"})
-            .field("framework", &E::framework, {.help = "framework and version"})
-            .field("variables", &E::variables, {.help = "launch variables that change paths"});
-    return table;
-}
-
-template <>
 const FieldTable<Installation>& fields_of<Installation>()
 {
     using I = Installation;

@@ -7,6 +7,7 @@
 // A value. Files are read by profile_library.h.
 
 #include "sim/cost/device.h"
+#include "sim/cost/fingerprint.h"
 #include "sim/cost/knots.h"
 #include "sim/cost/network.h"
 #include "sim/cost/software.h"
@@ -22,20 +23,6 @@ struct Hardware {
     std::vector<KnotTable> knots;
 
     bool operator==(const Hardware&) const = default;
-};
-
-// Where constants were measured; compared with a job's on use.
-struct Environment {
-    std::string date;
-    std::string host;
-    std::string driver;
-    std::string cuda;
-    std::string nccl;
-    std::string framework;
-    std::map<std::string, std::string>
-        variables; // NCCL_*, UCX_*, FI_*, CUDA_DEVICE_MAX_CONNECTIONS
-
-    bool operator==(const Environment&) const = default;
 };
 
 // This installation against others of its kind.
@@ -59,8 +46,6 @@ struct Profile {
 
 inline constexpr std::string_view profile_format = "trainyard.profile/1";
 
-template <>
-const FieldTable<Environment>& fields_of<Environment>();
 template <>
 const FieldTable<Installation>& fields_of<Installation>();
 

@@ -1,0 +1,287 @@
+#include "calibrate/fit/fit_profile.h"
+
+#include "calibrate/fit/device_match.h"
+#include "calibrate/fit/group_sizes.h"
+#include "calibrate/fit/scaled_form.h"
+#include "sim/cost/profile_builder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+namespace {
+
+constexpr const char* default_network = "ib-ndr";
+constexpr const char* default_software = "mcore-2024";
+
+Diagnostic problem(std::string message, std::string hint)
+{
+    return {"", 0, "", std::move(message), std::move(hint), Severity::error};
+}
+
+class ProfileFit {
+public:
+    ProfileFit(std::span<const Sweep> sweeps, const FitRequest& request, const Folders& folders)
+        : sweeps_(sweeps), request_(request), folders_(folders)
+    {}
+
+    Checked<FittedProfile> run()
+    {
+        choose_device();
+        if (problems_.empty())
+            load_hardware();
+        if (problems_.empty())
+            measure();
+        if (!problems_.empty())
+            return tl::unexpected(problems_);
+        estimate_groups();
+        scale();
+        write();
+        return std::move(out_);
+    }
+
+private:
+    // The device of all sweeps, as the request or the logs name it.
+    void choose_device()
+    {
+        std::set<std::string> named;
+        std::set<std::string> words;
+        for (const Sweep& sweep : sweeps_)
+            for (const std::string& text : {sweep.device, sweep.hardware}) {
+                if (text.empty())
+                    continue;
+                words.insert(text);
+                if (const auto device = device_named_in(text, folders_)) {
+                    named.insert(*device);
+                    break;
+                }
+            }
+        device_ = request_.device;
+        if (named.size() > 1)
+            problems_.push_back(
+                problem(fmt::format("the logs are of several devices: {}", fmt::join(named, ", ")),
+                        "fit the logs of each machine apart"));
+        else if (device_.empty() && named.empty())
+            problems_.push_back(problem(
+                words.empty()
+                    ? "the logs do not say which GPU they were measured on"
+                    : fmt::format("no device of that name is known: {}", fmt::join(words, ", ")),
+                fmt::format("say it: --device NAME, one of {}",
+                            fmt::join(known_devices(folders_), ", "))));
+        else if (device_.empty()) {
+            device_ = *named.begin();
+            out_.assumed.push_back(fmt::format("device {}, as the logs name it", device_));
+        }
+    }
+
+    void load_hardware()
+    {
+        const Json nothing;
+        const Reader where(nothing, "", problems_);
+        ProfileBuilder builder(folders_, problems_);
+        builder.from_file(where, device_kind, device_, hardware_.device);
+        network_ = request_.network.empty() ? default_network : request_.network;
+        builder.from_file(where, network_kind, network_, hardware_.network);
+        if (has_errors(problems_))
+            return;
+        add_companions(builder, where, {"knots"}, hardware_);
+        if (request_.network.empty())
+            out_.assumed.push_back(fmt::format("network {}; --network says another", network_));
+        std::erase_if(problems_, [](const Diagnostic& d) { return d.severity != Severity::error; });
+    }
+
+    void measure()
+    {
+        MeasuredOn on;
+        on.rack_domain = domain_of_rack(hardware_.device.name);
+        on.nvlink = hardware_.device.nvlink;
+        on.network = hardware_.network.name;
+        on.nics_per_domain = request_.nics_per_node;
+        on.nic_rate = request_.nic_rate;
+        out_.tables = tables_of(sweeps_, on);
+        if (out_.tables.empty())
+            problems_.push_back(
+                problem("no sweep has two usable sizes",
+                        "nothing can be fitted; the import says what was left out"));
+        const bool across = std::any_of(out_.tables.begin(), out_.tables.end(),
+                                        [](const KnotTable& table) { return table.domains > 1; });
+        if (across && request_.nics_per_node == 0)
+            out_.assumed.push_back("any number of NICs per node; --nics and --nic-rate restrict "
+                                   "the tables to a cluster like the measured one");
+        std::set<std::string> versions;
+        for (const Sweep& sweep : sweeps_)
+            if (!sweep.nccl_version.empty())
+                versions.insert(sweep.nccl_version);
+        if (versions.size() > 1)
+            out_.assumed.push_back(fmt::format("NCCL {} are kept apart; the newest is used",
+                                               fmt::join(versions, ", ")));
+        if (versions.empty())
+            out_.assumed.push_back("NCCL's version is not stated; nothing to compare a job's with");
+    }
+
+    // Curves that a prediction would take, by group size inside one domain.
+    std::map<int, const KnotTable*> measured_sizes(CollectiveKind kind) const
+    {
+        std::map<int, const KnotTable*> out;
+        for (const KnotTable& table : out_.tables)
+            if (table.collective == kind && table.domains == 1 && table.backend == Backend::nccl &&
+                table.algorithm == "auto" && table.protocol == "auto" && !table.in_place &&
+                table.grade == Grade::measured)
+                out.emplace(table.ranks_per_domain, &table); // the first wins, as in predictions
+        return out;
+    }
+
+    void estimate_groups()
+    {
+        constexpr int most_in_node = 8;
+        std::vector<KnotTable> estimates;
+        for (const auto& entry : enum_names<CollectiveKind>()) {
+            const auto sizes = measured_sizes(entry.value);
+            if (sizes.size() < 2)
+                continue;
+            const int most = std::max(sizes.rbegin()->first, most_in_node);
+            for (int ranks = 2; ranks <= most; ranks *= 2)
+                if (!sizes.count(ranks))
+                    estimates.push_back(estimate(entry.value, sizes, ranks));
+        }
+        for (KnotTable& table : estimates)
+            out_.tables.push_back(std::move(table));
+    }
+
+    // From the two measured sizes around it, or the two nearest.
+    KnotTable estimate(CollectiveKind kind, const std::map<int, const KnotTable*>& sizes, int ranks)
+    {
+        auto above = sizes.upper_bound(ranks);
+        if (above == sizes.end())
+            --above;
+        if (above == sizes.begin())
+            ++above;
+        const KnotTable& high = *above->second;
+        const KnotTable& low = *std::prev(above)->second;
+        const CurveEstimate curve = estimate_ranks(kind, {low.ranks_per_domain, &low.samples},
+                                                   {high.ranks_per_domain, &high.samples}, ranks);
+        KnotTable out;
+        out.collective = kind;
+        out.ranks_per_domain = ranks;
+        out.nvlink = high.nvlink;
+        out.data_type = high.data_type;
+        out.grade = Grade::extrapolated;
+        out.source = "not measured: " + curve.basis;
+        out.samples = curve.curve;
+        out.environment = high.environment;
+        out_.found.push_back(
+            fmt::format("{} among {} ranks estimated {}", to_name(kind), ranks, curve.basis));
+        return out;
+    }
+
+    void scale()
+    {
+        fabric_ = scale_fabric(hardware_, out_.tables);
+        across_ = scale_network(hardware_, out_.tables);
+        const auto say = [&](const char* what, const std::optional<ScaledForm>& form) {
+            if (form)
+                out_.found.push_back(fmt::format(
+                    "closed form {}: latencies x {:.2f}, bandwidths x {:.2f}; mean error {:.1f} % "
+                    "(as shipped {:.1f} %)",
+                    what, form->scalars.latency, form->scalars.bandwidth, 100 * form->error_after,
+                    100 * form->error_before));
+        };
+        say("inside a domain", fabric_);
+        say("across domains", across_);
+    }
+
+    template <class Part>
+    static Json changed(const std::string& base, const Part& part)
+    {
+        Json whole = with_provenance(fields_of<Part>().write(part), part.provenance,
+                                     fields_of<Part>().schema());
+        Json out = Json::object();
+        out["base"] = base;
+        keep_measured(whole, out);
+        return out;
+    }
+
+    // Copies the constants graded `measured` of `from`, in their places, to `to`.
+    static void keep_measured(const Json& from, Json& to)
+    {
+        for (const Json::Member& member : from.members()) {
+            if (!member.second.is_object())
+                continue;
+            const Json* grade = member.second.find("grade");
+            if (grade != nullptr && grade->is_string() && grade->as_string() == "measured")
+                to[member.first] = member.second;
+            Json inner = Json::object();
+            if (grade == nullptr)
+                keep_measured(member.second, inner);
+            if (!inner.members().empty())
+                to[member.first] = inner;
+        }
+    }
+
+    Environment environment() const
+    {
+        Environment out;
+        out.date = request_.date;
+        out.host = request_.host;
+        const Sweep& first = sweeps_.front();
+        out.nccl = first.nccl_version;
+        out.variables = configuration_of(first).variables;
+        for (const Sweep& sweep : sweeps_) {
+            if (sweep.nccl_version != out.nccl)
+                out.nccl.clear();
+            std::erase_if(out.variables, [&](const auto& variable) {
+                const auto same = sweep.variables.find(variable.first);
+                return same == sweep.variables.end() || same->second != variable.second;
+            });
+        }
+        return out;
+    }
+
+    void write()
+    {
+        Json& out = out_.profile;
+        out["format"] = profile_format;
+        out["name"] = request_.name;
+        out["description"] =
+            fmt::format("Collectives measured on {}; the rest as shipped.", device_);
+        Json& hardware = out["hardware"];
+        hardware["device"] = device_;
+        if (fabric_)
+            hardware["fabric"] = changed(hardware_.device.fabric, hardware_.fabric);
+        hardware["network"] = across_ ? changed(network_, hardware_.network) : Json(network_);
+        hardware["knots"] = FieldValue<std::vector<KnotTable>>::write(out_.tables);
+        if (!hardware_.device.knots.empty())
+            hardware["knots"].push_back(hardware_.device.knots);
+        out["software"] = default_software;
+        out_.assumed.push_back(fmt::format("software {}; a scenario's own wins", default_software));
+        Json installation = fields_of<Installation>().write({});
+        installation["environment"] = fields_of<Environment>().write(environment());
+        out["installation"] = std::move(installation);
+    }
+
+    std::span<const Sweep> sweeps_;
+    const FitRequest& request_;
+    const Folders& folders_;
+    Problems problems_;
+    std::string device_;
+    std::string network_;
+    Hardware hardware_;
+    std::optional<ScaledForm> fabric_;
+    std::optional<ScaledForm> across_;
+    FittedProfile out_;
+};
+
+} // namespace
+
+Checked<FittedProfile> fit_profile(std::span<const Sweep> sweeps, const FitRequest& request,
+                                   const Folders& folders)
+{
+    if (sweeps.empty())
+        return tl::unexpected(Problems{problem("no sweep to fit", "name nccl-tests logs")});
+    return ProfileFit(sweeps, request, folders).run();
+}
+
+} // namespace trainyard

@@ -1,0 +1,193 @@
+#include "calibrate/fit/scaled_form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace trainyard {
+namespace {
+
+constexpr int fewest_points = 8;
+
+bool chosen_by_nccl(const KnotTable& table)
+{
+    return table.backend == Backend::nccl && table.algorithm == "auto" &&
+           table.protocol == "auto" && !table.in_place && table.grade == Grade::measured;
+}
+
+CollectiveClasses classes_of(const Hardware& hardware)
+{
+    return {&hardware.fabric, &hardware.network, &hardware.collectives};
+}
+
+// The measured sizes of a table: what was timed, not the corners between.
+std::vector<TimedSize> measured_points(const KnotTable& table)
+{
+    std::set<Bytes> timed;
+    for (const RawSample& sample : table.raw.samples)
+        timed.insert(sample.size);
+    std::vector<TimedSize> out;
+    for (const Knot& knot : table.samples.knots)
+        if (timed.empty() || timed.count(knot.size))
+            out.push_back({knot.size, knot.time});
+    return out;
+}
+
+std::vector<OfferedTime> offers(const Hardware& hardware, const KnotTable& table)
+{
+    std::vector<OfferedTime> out;
+    const std::vector<TimeLine> lines =
+        time_lines(table.collective, shape_of(table, hardware), classes_of(hardware));
+    for (const TimedSize& point : measured_points(table)) {
+        OfferedTime offer{{}, point};
+        for (const TimeLine& line : lines)
+            offer.candidates.push_back(
+                {line.alpha.value(), line.beta * static_cast<double>(point.size.value())});
+        out.push_back(std::move(offer));
+    }
+    return out;
+}
+
+Provenance measured(const ScaledForm& form)
+{
+    return {
+        Grade::measured,
+        fmt::format("the shipped constant x a factor fitted to {} measured points", form.points),
+        Json(), Json()};
+}
+
+void scale(FabricClass& fabric, const ScaledForm& form)
+{
+    const Provenance provenance = measured(form);
+    const auto latency = [&](const char* name, Seconds& value) {
+        value *= form.scalars.latency;
+        fabric.provenance.insert_or_assign(name, provenance);
+    };
+    const auto share = [&](const std::string& name, double& value) {
+        value = std::min(1.0, value * form.scalars.bandwidth);
+        fabric.provenance.insert_or_assign(name, provenance);
+    };
+    latency("base_ll", fabric.base_ll);
+    latency("base_ll128", fabric.base_ll128);
+    latency("base_simple", fabric.base_simple);
+    latency("hop_ll", fabric.hop_ll);
+    latency("hop_simple", fabric.hop_simple);
+    latency("nvls_per_rank", fabric.nvls_per_rank);
+    share("efficiency_ll", fabric.efficiency_ll);
+    share("efficiency_ll128", fabric.efficiency_ll128);
+    share("nvls_efficiency", fabric.nvls_efficiency);
+    PerCollective& simple = fabric.efficiency;
+    share("efficiency.all_reduce", simple.all_reduce);
+    share("efficiency.all_gather", simple.all_gather);
+    share("efficiency.reduce_scatter", simple.reduce_scatter);
+    share("efficiency.all_to_all", simple.all_to_all);
+    share("efficiency.broadcast", simple.broadcast);
+    share("efficiency.reduce", simple.reduce);
+    share("efficiency.send_receive", simple.send_receive);
+}
+
+NetworkClass scaled(NetworkClass network, const TwoScalars& scalars)
+{
+    network.latency *= scalars.latency;
+    network.efficiency = std::min(1.0, network.efficiency * scalars.bandwidth);
+    return network;
+}
+
+double network_error(Hardware hardware, std::span<const KnotTable> tables,
+                     const TwoScalars& scalars, int& points)
+{
+    hardware.network = scaled(hardware.network, scalars);
+    double sum = 0;
+    points = 0;
+    for (const KnotTable& table : tables) {
+        if (!chosen_by_nccl(table) || table.domains < 2)
+            continue;
+        const std::vector<OfferedTime> offered = offers(hardware, table);
+        sum += mean_error(offered, {}) * static_cast<double>(offered.size());
+        points += static_cast<int>(offered.size());
+    }
+    return points > 0 ? sum / points : 0;
+}
+
+} // namespace
+
+GroupShape shape_of(const KnotTable& table, const Hardware& hardware)
+{
+    GroupShape out;
+    out.ranks = table.ranks_per_domain * table.domains;
+    out.domains = table.domains;
+    out.nodes = table.domains;
+    out.ranks_per_domain = table.ranks_per_domain;
+    out.ranks_per_node = table.ranks_per_domain;
+    out.nvlink = table.nvlink.value() > 0 ? table.nvlink : hardware.device.nvlink;
+    if (!(out.nvlink.value() > 0))
+        out.pcie = hardware.fabric.line_rate;
+    out.nvswitch = out.nvlink.value() > 0;
+    const bool integer = table.data_type.starts_with("int") || table.data_type.starts_with("uint");
+    out.in_switch_reduction = out.nvswitch && hardware.fabric.nvls_efficiency > 0 && !integer;
+    out.gpus_per_node = table.ranks_per_domain;
+    out.network.name = table.network;
+    out.network.transport = Transport::infiniband;
+    out.network.nic_rate = table.nic_rate.value() > 0 ? table.nic_rate : hardware.network.line_rate;
+    out.network.nics = table.nics_per_domain > 0 ? table.nics_per_domain : table.ranks_per_domain;
+    return out;
+}
+
+std::optional<ScaledForm> scale_fabric(Hardware& hardware, std::span<const KnotTable> tables)
+{
+    std::vector<OfferedTime> points;
+    for (const KnotTable& table : tables)
+        if (chosen_by_nccl(table) && table.domains == 1)
+            for (OfferedTime& offer : offers(hardware, table))
+                points.push_back(std::move(offer));
+    if (points.size() < fewest_points)
+        return std::nullopt;
+    ScaledForm out;
+    out.points = static_cast<int>(points.size());
+    out.error_before = mean_error(points, {});
+    out.scalars = fit_two_scalars(points);
+    scale(hardware.fabric, out);
+    points.clear();
+    for (const KnotTable& table : tables)
+        if (chosen_by_nccl(table) && table.domains == 1)
+            for (OfferedTime& offer : offers(hardware, table))
+                points.push_back(std::move(offer));
+    out.error_after = mean_error(points, {});
+    return out;
+}
+
+// The two act on maxima and minima, so that the best is looked for: a grid in the logarithms, made
+// finer around the best point three times.
+std::optional<ScaledForm> scale_network(Hardware& hardware, std::span<const KnotTable> tables)
+{
+    constexpr int steps = 6; // to each side
+    constexpr int rounds = 4;
+    ScaledForm out;
+    out.error_before = network_error(hardware, tables, {}, out.points);
+    if (out.points < fewest_points)
+        return std::nullopt;
+    out.error_after = out.error_before;
+    double width = std::log(6.0);
+    for (int round = 0; round < rounds; ++round, width /= steps / 1.5) {
+        const TwoScalars centre = out.scalars;
+        for (int i = -steps; i <= steps; ++i)
+            for (int j = -steps; j <= steps; ++j) {
+                const TwoScalars now{centre.latency * std::exp(width * i / steps),
+                                     centre.bandwidth * std::exp(width * j / steps)};
+                int points = 0;
+                const double error = network_error(hardware, tables, now, points);
+                if (error < out.error_after) {
+                    out.error_after = error;
+                    out.scalars = now;
+                }
+            }
+    }
+    hardware.network = scaled(hardware.network, out.scalars);
+    for (const char* name : {"latency", "efficiency"})
+        hardware.network.provenance.insert_or_assign(name, measured(out));
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,34 @@
+#pragma once
+
+// The circumstances of a measurement: what has to be the same for its numbers to hold.
+
+#include "sim/base/fields.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+// Where constants were measured; compared with a job's on use.
+struct Environment {
+    std::string date;
+    std::string host;
+    std::string driver;
+    std::string cuda;
+    std::string nccl;
+    std::string framework;
+    std::map<std::string, std::string>
+        variables; // NCCL_*, UCX_*, FI_*, CUDA_DEVICE_MAX_CONNECTIONS
+
+    bool operator==(const Environment&) const = default;
+};
+
+template <>
+const FieldTable<Environment>& fields_of<Environment>();
+
+// Each circumstance that both state and in which they differ, as "NCCL 2.27.3 there, 2.28.9 here".
+// Versions differ when their first two numbers do; dates and hosts do not count.
+std::vector<std::string> differences(const Environment& measured, const Environment& used);
+
+} // namespace trainyard
