@@ -82,6 +82,7 @@ void flag_wrong_results(const Sweep& sweep, std::vector<std::string>& flags)
 CleanSweep clean(const Sweep& sweep, Buffers buffers)
 {
     CleanSweep out;
+    out.flags = sweep.flags;
     Times out_of_place;
     Times in_place;
     int without = 0;

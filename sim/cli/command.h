@@ -23,6 +23,7 @@ void add_compare(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
 void add_topo(CLI::App& program, Command& chosen);
 void add_import(CLI::App& program, Command& chosen);
+void add_fit(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_schema(CLI::App& program, Command& chosen);
 void add_completion(CLI::App& program, Command& chosen);
