@@ -54,14 +54,27 @@ ErrorTally in_sample_errors(const KnotCurve& curve, std::span<const TimedSize> p
     return out;
 }
 
-ErrorTally leave_one_out_errors(std::span<const TimedSize> points)
+std::vector<Residual> leave_one_out(std::span<const TimedSize> points)
 {
-    ErrorTally out;
+    std::vector<Residual> out;
     for (std::size_t i = 1; i + 1 < points.size(); ++i) {
         std::vector<TimedSize> others(points.begin(), points.end());
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-        out.add(points[i].size, relative_error(fit_curve(others), points[i]));
+        out.push_back({points[i].size, relative_error(fit_curve(others), points[i])});
     }
+    return out;
+}
+
+ErrorTally leave_one_out_errors(std::span<const TimedSize> points)
+{
+    return tally(leave_one_out(points));
+}
+
+ErrorTally tally(std::span<const Residual> residuals)
+{
+    ErrorTally out;
+    for (const Residual& residual : residuals)
+        out.add(residual.size, residual.error);
     return out;
 }
 

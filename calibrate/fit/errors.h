@@ -31,9 +31,19 @@ private:
 // |fit / measured - 1| of every point.
 ErrorTally in_sample_errors(const KnotCurve& curve, std::span<const TimedSize> points);
 
+// Fitted / measured - 1 at one size.
+struct Residual {
+    Bytes size;
+    double error = 0;
+
+    bool operator==(const Residual&) const = default;
+};
+
 // Each interior size in turn left out, the curve fitted to the others, and asked for it. Nothing
 // below three points.
+std::vector<Residual> leave_one_out(std::span<const TimedSize> points);
 ErrorTally leave_one_out_errors(std::span<const TimedSize> points);
+ErrorTally tally(std::span<const Residual> residuals);
 
 // `others` fitted, asked for the sizes of `points` that lie within theirs.
 ErrorTally held_out_errors(std::span<const TimedSize> points, std::span<const TimedSize> others);

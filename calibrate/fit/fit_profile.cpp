@@ -25,7 +25,7 @@ Diagnostic problem(std::string message, std::string hint)
 class ProfileFit {
 public:
     ProfileFit(std::span<const Sweep> sweeps, const FitRequest& request, const Folders& folders)
-        : sweeps_(sweeps), request_(request), folders_(folders)
+        : sweeps_(sweeps.begin(), sweeps.end()), request_(request), folders_(folders)
     {}
 
     Checked<FittedProfile> run()
@@ -87,6 +87,8 @@ private:
         builder.from_file(where, network_kind, network_, hardware_.network);
         if (has_errors(problems_))
             return;
+        for (Sweep& sweep : sweeps_) // of one machine, whether they name it or not
+            sweep.device = hardware_.device.name;
         add_companions(builder, where, {"knots"}, hardware_);
         if (request_.network.empty())
             out_.assumed.push_back(fmt::format("network {}; --network says another", network_));
@@ -262,7 +264,7 @@ private:
         out["installation"] = std::move(installation);
     }
 
-    std::span<const Sweep> sweeps_;
+    std::vector<Sweep> sweeps_;
     const FitRequest& request_;
     const Folders& folders_;
     Problems problems_;

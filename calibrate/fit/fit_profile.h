@@ -9,13 +9,13 @@ namespace trainyard {
 
 // What a user may say beside the sweeps; what is empty is found or assumed, and said.
 struct FitRequest {
-    std::string name;
-    std::string device;  // a shipped one
-    std::string network; // a shipped one
+    std::string name = {};
+    std::string device = {};  // a shipped one
+    std::string network = {}; // a shipped one
     int nics_per_node = 0;
-    Bandwidth nic_rate;
-    std::string date;
-    std::string host;
+    Bandwidth nic_rate = {};
+    std::string date = {};
+    std::string host = {};
 };
 
 struct FittedProfile {

@@ -28,7 +28,8 @@ SweepFit fit_sweep(const Sweep& sweep, Buffers buffers)
     out.curve = fit_curve(out.points);
     out.lines = fit_lines(out.points);
     out.in_sample = in_sample_errors(out.curve, out.points);
-    out.leave_one_out = leave_one_out_errors(out.points);
+    out.left_out = leave_one_out(out.points);
+    out.leave_one_out = tally(out.left_out);
     for (const TimedSize& point : out.points)
         out.compact.add(point.size, time_at(out.lines, point.size) / point.time - 1);
     return out;

@@ -17,6 +17,7 @@ struct SweepFit {
     KnotCurve curve;
     std::vector<AlphaBetaLine> lines; // compact form
     ErrorTally in_sample;
+    std::vector<Residual> left_out; // of each interior size, fitted without it
     ErrorTally leave_one_out;
     ErrorTally compact; // of the lines, in sample
     std::vector<std::string> flags;

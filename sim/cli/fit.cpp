@@ -1,10 +1,18 @@
+#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
-#include "calibrate/import/read_sweeps.h"
+#include "calibrate/fit/reference.h"
+#include "calibrate/fit/shipped_knots.h"
+#include "calibrate/fit/table_text.h"
+#include "calibrate/fit/tuner.h"
 #include "sim/base/files.h"
+#include "sim/base/units.h"
 #include "sim/cli/command.h"
+#include "sim/cli/fit_input.h"
 #include "sim/cli/terminal.h"
+#include "sim/report/fit/fit_html.h"
 #include "sim/report/fit/fit_text.h"
+#include "sim/report/fit/standing_text.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,99 +22,193 @@
 namespace trainyard {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct FitCommand {
     std::vector<std::string> files;
     std::string output;
     std::string html;
+    std::string tuner;
+    std::string remake;
+    std::string nic_rate;
     FitRequest request;
     bool report = false;
+    bool compare = false;
     bool json = false;
 };
 
-struct FitInput {
-    std::vector<Sweep> sweeps;
-    ImportNotes notes;
-};
-
-bool is_profile(const std::string& path)
+int refuse(const Problems& problems, std::string_view closing)
 {
-    const std::filesystem::path file(path);
-    if (file.extension() != ".json")
-        return false;
-    const Checked<Json> json = read_json_file(path);
-    return json && json->find("hardware") != nullptr && json->find("hardware")->is_object();
-}
-
-// Logs give their sweeps, profiles those that they were made of.
-Checked<FitInput> read_input(const FitCommand& command)
-{
-    FitInput out;
-    Problems problems;
-    for (const std::string& path : command.files) {
-        if (is_profile(path)) {
-            const Checked<ProfileFile> file = load_profile(path);
-            if (!file) {
-                problems.insert(problems.end(), file.error().begin(), file.error().end());
-                continue;
-            }
-            std::vector<Sweep> sweeps = measured_sweeps(file->profile);
-            if (sweeps.empty())
-                problems.push_back({path, 0, "/hardware/knots", "no raw samples in this profile",
-                                    "profiles that `trainyard fit` writes have them",
-                                    Severity::error});
-            std::move(sweeps.begin(), sweeps.end(), std::back_inserter(out.sweeps));
-            continue;
-        }
-        Checked<ImportedSweeps> file = read_sweeps_file(path);
-        if (!file) {
-            problems.insert(problems.end(), file.error().begin(), file.error().end());
-            continue;
-        }
-        std::move(file->sweeps.begin(), file->sweeps.end(), std::back_inserter(out.sweeps));
-        append(out.notes, file->notes);
-    }
-    if (!problems.empty())
-        return tl::unexpected(problems);
-    return out;
+    print_problems(problems, closing);
+    return exit_invalid_input;
 }
 
 int write_profile(const FitCommand& command, const FitInput& input)
 {
     FitRequest request = command.request;
     if (request.name.empty())
-        request.name = std::filesystem::path(command.output).stem().string();
-    Checked<FittedProfile> fitted = fit_profile(input.sweeps, request);
-    if (!fitted) {
-        print_problems(fitted.error(), "nothing was written.");
-        return exit_invalid_input;
-    }
-    write_file(command.output, to_text(fitted->profile) + "\n");
+        request.name = fs::path(command.output).stem().string();
+    const Checked<FittedProfile> fitted = fit_profile(input.sweeps, request);
+    if (!fitted)
+        return refuse(fitted.error(), "nothing was written.");
+    write_file(command.output, table_text(fitted->profile));
     print_talk(describe(input.notes));
     for (const std::string& text : fitted->assumed)
         print_talk(fmt::format("assumed: {}\n", text));
     for (const std::string& text : fitted->found)
         print_talk(fmt::format("found: {}\n", text));
-    print_talk(fmt::format("wrote {}: {} tables of measured times\n", command.output,
-                           fitted->tables.size()));
+    print_talk(fmt::format("wrote {}: {} tables; name it as a scenario's \"profile\"\n",
+                           command.output, fitted->tables.size()));
+    return exit_ok;
+}
+
+// The device of the sweeps for comparisons.
+std::optional<std::string> device_of(const FitCommand& command, const FitInput& input)
+{
+    if (!command.request.device.empty())
+        return command.request.device;
+    for (const Sweep& sweep : input.sweeps)
+        if (auto device = device_named_in(sweep.device.empty() ? sweep.hardware : sweep.device))
+            return device;
+    return std::nullopt;
+}
+
+std::vector<KnotTable> tables_for(const FitInput& input, const std::string& device)
+{
+    MeasuredOn on;
+    on.rack_domain = domain_of_rack(device);
+    return tables_of(input.sweeps, on);
+}
+
+int compare(const FitCommand& command, const FitInput& input)
+{
+    const std::optional<std::string> device = device_of(command, input);
+    if (!device)
+        return refuse({{"", 0, "", "the input does not say which GPU it was measured on",
+                        "say it: --device NAME", Severity::error}},
+                      "nothing was compared.");
+    const Checked<std::vector<ReferenceGroup>> reference = shipped_reference();
+    if (!reference)
+        return refuse(reference.error(), "nothing was compared.");
+    const std::vector<KnotTable> tables = tables_for(input, *device);
+    const std::vector<TableStanding> standings = compare_with(tables, *device, *reference);
+    print_data(command.json ? to_text(to_json(standings, *device)) + "\n"
+                            : standing_text(standings, *device));
+    return exit_ok;
+}
+
+void write_tuner(const FitCommand& command, const FitInput& input)
+{
+    const std::vector<KnotTable> tables =
+        tables_for(input, device_of(command, input).value_or(std::string()));
+    const TunerAdvice advice = tuner_advice(tables);
+    for (const std::string& note : advice.notes)
+        print_talk(note + "\n");
+    for (const TunerLine& line : advice.lines)
+        print_talk(fmt::format("{} among {} ranks, {} to {}: {} {} is {:.0f} % faster than NCCL's "
+                               "choice\n",
+                               to_name(line.collective), line.ranks, to_text(line.min_size),
+                               to_text(line.max_size), line.algorithm, line.protocol,
+                               100 * (line.gain - 1)));
+    if (advice.lines.empty())
+        print_talk("no forced algorithm beats NCCL's own choice, or none was measured\n");
+    write_file(command.tuner, tuner_csv(advice.lines));
+    print_talk(fmt::format("wrote {}\n", command.tuner));
+}
+
+// Knots and published figures of a folder of profiles, made again of the sweeps.
+int remake_profiles(const FitCommand& command, const FitInput& input)
+{
+    const fs::path folder(command.remake);
+    const Checked<KnotPlan> plan =
+        read_knot_plan((folder.parent_path() / "sweeps" / "shipped.json").string());
+    if (!plan)
+        return refuse(plan.error(), "nothing was written.");
+    const Checked<std::map<std::string, Json>> knots = shipped_knots(*plan, input.sweeps);
+    if (!knots)
+        return refuse(knots.error(), "nothing was written.");
+    const auto write = [](const fs::path& path, const Json& json) {
+        write_file(path, table_text(json));
+        print_talk(fmt::format("wrote {}\n", path.string()));
+    };
+    for (const auto& [name, json] : *knots)
+        write(folder / "knots" / (name + ".json"), json);
+    write(folder / "reference" / "collectives.json", to_json(reference_of(input.sweeps)));
     return exit_ok;
 }
 
 int run_fit(const FitCommand& command)
 {
-    const Checked<FitInput> input = read_input(command);
-    if (!input) {
-        print_problems(input.error(), "nothing was fitted.");
-        return exit_invalid_input;
-    }
+    const Checked<FitInput> input = read_fit_input(command.files);
+    if (!input)
+        return refuse(input.error(), "nothing was fitted.");
+    if (!command.remake.empty())
+        return remake_profiles(command, *input);
     if (!command.output.empty())
         if (const int code = write_profile(command, *input); code != exit_ok)
             return code;
+    if (!command.tuner.empty())
+        write_tuner(command, *input);
+    if (command.compare)
+        return compare(command, *input);
+    const bool wants_report = command.report || command.json || !command.html.empty() ||
+                              (command.output.empty() && command.tuner.empty());
+    if (!wants_report)
+        return exit_ok;
     const FitReport report = report_on(input->sweeps);
-    if (command.json)
-        print_data(to_text(to_json(report)) + "\n");
-    else if (command.report || command.output.empty())
-        print_data(fit_text(report));
+    if (!command.html.empty()) {
+        write_file(command.html, fit_html(report));
+        print_talk(fmt::format("wrote {}\n", command.html));
+    }
+    print_data(command.json ? to_text(to_json(report)) + "\n" : fit_text(report));
     return exit_ok;
+}
+
+void add_options(CLI::App& sub, FitCommand& command)
+{
+    sub.add_option("files", command.files,
+                   "logs of nccl-tests (text, JSON, collections) or a profile that fit wrote")
+        ->required()
+        ->type_name("FILE");
+    sub.add_option("-o,--output", command.output, "write a profile")->type_name("FILE");
+    sub.add_flag("--report", command.report, "print errors by collective and size");
+    sub.add_flag("--compare", command.compare, "print how it stands against published figures");
+    sub.add_flag("--json", command.json, "print the report or the comparison as JSON");
+    sub.add_option("--html", command.html, "write the report as one page with plots")
+        ->type_name("FILE");
+    sub.add_option("--tuner", command.tuner,
+                   "write a CSV for NCCL's tuner plugin, from forced algorithms")
+        ->type_name("FILE");
+    sub.add_option("--device", command.request.device, "the GPU, where logs do not say")
+        ->type_name("NAME");
+    sub.add_option("--network", command.request.network, "class of the network between nodes")
+        ->type_name("NAME");
+    sub.add_option("--nics", command.request.nics_per_node, "NICs of a node")
+        ->type_name("COUNT")
+        ->check(CLI::Range(1, 1024));
+    sub.add_option("--nic-rate", command.nic_rate, "line rate of one, as \"400 Gb/s\"")
+        ->type_name("RATE");
+    sub.add_option("--name", command.request.name, "of the profile; else that of its file")
+        ->type_name("NAME");
+    sub.add_option("--date", command.request.date, "of the measurement, kept in the profile")
+        ->type_name("DATE");
+    sub.add_option("--host", command.request.host, "machine, kept in the profile")
+        ->type_name("NAME");
+    sub.add_option("--remake-profiles", command.remake,
+                   "make knots and published figures of this folder of profiles again, by the plan "
+                   "in ../sweeps/shipped.json")
+        ->type_name("FOLDER");
+}
+
+// Takes the rate's text; a usage error when it is none.
+void take_nic_rate(FitCommand& command)
+{
+    if (command.nic_rate.empty())
+        return;
+    const auto rate = parse_bandwidth(command.nic_rate);
+    if (!rate)
+        throw CLI::ValidationError("--nic-rate", "write it with its unit: \"400 Gb/s\"");
+    command.request.nic_rate = *rate;
 }
 
 } // namespace
@@ -116,23 +218,12 @@ void add_fit(CLI::App& program, Command& chosen)
     CLI::App* const sub = program.add_subcommand(
         "fit", "A profile from logs of nccl-tests, and how well it fits them");
     auto command = std::make_shared<FitCommand>();
-    sub->add_option("files", command->files,
-                    "logs of nccl-tests (text, JSON, collections) or a profile that fit wrote")
-        ->required()
-        ->type_name("FILE");
-    sub->add_option("-o,--output", command->output, "write a profile")->type_name("FILE");
-    sub->add_flag("--report", command->report, "print errors by collective and size");
-    sub->add_flag("--json", command->json, "print the report as JSON");
-    sub->add_option("--html", command->html, "write the report as one page with plots")
-        ->type_name("FILE");
-    sub->add_option("--device", command->request.device, "the GPU, where logs do not say")
-        ->type_name("NAME");
-    sub->add_option("--network", command->request.network, "class of network between nodes")
-        ->type_name("NAME");
-    sub->add_option("--name", command->request.name, "of the profile; else that of its file")
-        ->type_name("NAME");
+    add_options(*sub, *command);
     sub->footer("Example: trainyard fit all_reduce.log all_gather.json -o my-node.json");
-    sub->callback([&chosen, command] { chosen = [command] { return run_fit(*command); }; });
+    sub->callback([&chosen, command] {
+        take_nic_rate(*command);
+        chosen = [command] { return run_fit(*command); };
+    });
 }
 
 } // namespace trainyard

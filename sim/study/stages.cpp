@@ -84,6 +84,23 @@ Problems placed(Problems problems, std::string_view pointer)
     return problems;
 }
 
+// A measured profile holds for the environment it was measured in.
+Problems environment_differences(const Profile& profile, const Scenario& scenario)
+{
+    const Environment& measured = profile.installation.environment;
+    Problems out;
+    if (measured == Environment{})
+        return out;
+    Environment used;
+    used.variables = scenario.environment;
+    for (const std::string& difference : differences(measured, used))
+        out.push_back({"", 0, "/environment",
+                       fmt::format("profile \"{}\" was measured elsewise: {}", profile.name,
+                                   difference),
+                       "measure again, or set the variables alike", Severity::warning});
+    return out;
+}
+
 // The profile's constants with the software class of the scenario, where it states one.
 Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topology,
                                 Problems& warnings)
@@ -108,6 +125,7 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
         return tl::unexpected(placed(loaded.error(), "/profile"));
     append(warnings, loaded->warnings);
     append(warnings, mismatches(loaded->profile, topology));
+    append(warnings, environment_differences(loaded->profile, scenario));
     if (states_software) {
         Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
         if (!software)
