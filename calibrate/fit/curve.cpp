@@ -46,10 +46,11 @@ public:
           begin_(points[left].size),
           end_(points[left + 1].size)
     {
+        if (left + 2 == points.size())
+            return; // its slope is what the curve goes on with
         if (left > 0)
             lines_.push_back(through(points[left - 1], points[left]));
-        if (left + 2 < points.size())
-            lines_.push_back(through(points[left + 1], points[left + 2]));
+        lines_.push_back(through(points[left + 1], points[left + 2]));
     }
 
     double at(double size) const

@@ -17,6 +17,7 @@ std::vector<TimedSize> isotonic(std::span<const TimedSize> points);
 // knots at corners between: collectives are minima of lines, so that between two knots the chord is
 // below the curve and the lines of the neighbouring intervals, prolonged, are above it. The curve
 // goes a fifth of the way from the chord to the lower of those lines (kept between the two times).
+// The last interval keeps its chord, which the curve goes on with beyond the last size.
 // Left-out sizes of 534 published sweeps: median error 3.5 % with corners, 3.8 % without.
 //
 // Intervals of the knots: run-to-run noise. Empty without points.

@@ -201,8 +201,7 @@ Checked<std::vector<ReferenceGroup>> read_reference(const Json& json, const std:
 
 Checked<std::vector<ReferenceGroup>> shipped_reference()
 {
-    const std::string path =
-        (data_dir() / "calibrate" / "profiles" / "reference" / "collectives.json").string();
+    const std::string path = (data_dir() / "calibrate" / "reference" / "collectives.json").string();
     const Checked<Json> json = read_json_file(path);
     if (!json)
         return tl::unexpected(json.error());

@@ -51,12 +51,28 @@ const FieldTable<KnotFromSize>& fields_of<KnotFromSize>()
 }
 
 template <>
+const FieldTable<FabricRule>& fields_of<FabricRule>()
+{
+    using R = FabricRule;
+    static const auto table =
+        FieldTable<R>("fabric_rule", "Which sweeps a fabric class is fitted to.")
+            .field("fabric", &R::fabric, {.help = "its file", .required = true})
+            .field("hardware", &R::hardware,
+                   {.help = "how the words of its sweeps begin", .required = true})
+            .field("line_rate", &R::line_rate, {.help = "of a device", .required = true})
+            .field("in_switch", &R::in_switch, {.help = "switches reduce"})
+            .field("most_ranks", &R::most_ranks, {.help = "0: any", .min = 0});
+    return table;
+}
+
+template <>
 const FieldTable<KnotPlan>& fields_of<KnotPlan>()
 {
     using P = KnotPlan;
     static const auto table =
         FieldTable<P>("knot_plan", "Which sweeps feed which shipped file.")
             .field("machines", &P::machines, {.help = "inside one domain"})
+            .field("fabrics", &P::fabrics, {.help = "constants of fabric classes"})
             .field("from_size", &P::from_size, {.help = "sweeps that count in part"})
             .field("across", &P::across, {.help = "across domains"});
     return table;

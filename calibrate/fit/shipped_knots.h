@@ -39,8 +39,20 @@ struct KnotFromSize {
     bool operator==(const KnotFromSize&) const = default;
 };
 
+// Which sweeps the constants of a fabric class are fitted to.
+struct FabricRule {
+    std::string fabric;                // its file
+    std::vector<std::string> hardware; // how the words of its sweeps begin
+    Bandwidth line_rate;
+    bool in_switch = false; // NVSwitches that reduce
+    int most_ranks = 0;     // 0: any
+
+    bool operator==(const FabricRule&) const = default;
+};
+
 struct KnotPlan {
     std::vector<KnotMachine> machines;
+    std::vector<FabricRule> fabrics;
     std::vector<KnotFromSize> from_size;
     std::vector<KnotAcross> across;
 
@@ -53,6 +65,8 @@ template <>
 const FieldTable<KnotAcross>& fields_of<KnotAcross>();
 template <>
 const FieldTable<KnotFromSize>& fields_of<KnotFromSize>();
+template <>
+const FieldTable<FabricRule>& fields_of<FabricRule>();
 template <>
 const FieldTable<KnotPlan>& fields_of<KnotPlan>();
 

@@ -42,6 +42,16 @@ TwoScalars next(std::span<const OfferedTime> points, const TwoScalars& now)
     return {std::clamp(solved(0), 1 / limit, limit), 1 / std::clamp(solved(1), 1 / limit, limit)};
 }
 
+// Measured over offered, geometric mean: starts are around it, so that a machine twice as slow gets
+// factors of two.
+double typical_ratio(std::span<const OfferedTime> points)
+{
+    double sum = 0;
+    for (const OfferedTime& point : points)
+        sum += std::log(point.measured.time.value() / offered_time(point.candidates, {}));
+    return std::exp(sum / static_cast<double>(points.size()));
+}
+
 } // namespace
 
 double offered_time(std::span<const CandidateTime> candidates, const TwoScalars& scalars)
@@ -64,10 +74,11 @@ TwoScalars fit_two_scalars(std::span<const OfferedTime> points)
     if (points.empty())
         return best;
     double least = mean_error(points, best);
+    const double slower = typical_ratio(points);
     constexpr int turns = 30;
-    for (const double latency : {0.5, 1.0, 1.5, 2.5})
-        for (const double bandwidth : {0.4, 0.7, 1.0, 1.4}) {
-            TwoScalars now{latency, bandwidth};
+    for (const double latency : {0.5, 0.8, 1.2, 2.0})
+        for (const double bandwidth : {0.5, 0.8, 1.2, 2.0}) {
+            TwoScalars now{latency * slower, bandwidth / slower};
             for (int turn = 0; turn < turns; ++turn) {
                 now = next(points, now);
                 const double error = mean_error(points, now);

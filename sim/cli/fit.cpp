@@ -2,7 +2,7 @@
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/fit/reference.h"
-#include "calibrate/fit/shipped_knots.h"
+#include "calibrate/fit/shipped_fabrics.h"
 #include "calibrate/fit/table_text.h"
 #include "calibrate/fit/tuner.h"
 #include "sim/base/files.h"
@@ -116,7 +116,8 @@ void write_tuner(const FitCommand& command, const FitInput& input)
     print_talk(fmt::format("wrote {}\n", command.tuner));
 }
 
-// Knots and published figures of a folder of profiles, made again of the sweeps.
+// Fabrics' constants, knots and published figures of a folder of profiles, made again of the
+// sweeps.
 int remake_profiles(const FitCommand& command, const FitInput& input)
 {
     const fs::path folder(command.remake);
@@ -131,9 +132,23 @@ int remake_profiles(const FitCommand& command, const FitInput& input)
         write_file(path, table_text(json));
         print_talk(fmt::format("wrote {}\n", path.string()));
     };
+    std::map<fs::path, Json> fabrics;
+    for (const FabricRule& rule : plan->fabrics) {
+        const fs::path path = folder / "fabrics" / (rule.fabric + ".json");
+        const Checked<Json> file = read_json_file(path.string());
+        if (!file)
+            return refuse(file.error(), "nothing was written.");
+        Checked<Json> fabric = remade_fabric(*file, *plan, rule, input.sweeps);
+        if (!fabric)
+            return refuse(fabric.error(), "nothing was written.");
+        fabrics.emplace(path, std::move(*fabric));
+    }
+    for (const auto& [path, json] : fabrics)
+        write(path, json);
     for (const auto& [name, json] : *knots)
         write(folder / "knots" / (name + ".json"), json);
-    write(folder / "reference" / "collectives.json", to_json(reference_of(input.sweeps)));
+    write(folder.parent_path() / "reference" / "collectives.json",
+          to_json(reference_of(input.sweeps)));
     return exit_ok;
 }
 
@@ -195,8 +210,7 @@ void add_options(CLI::App& sub, FitCommand& command)
     sub.add_option("--host", command.request.host, "machine, kept in the profile")
         ->type_name("NAME");
     sub.add_option("--remake-profiles", command.remake,
-                   "make knots and published figures of this folder of profiles again, by the plan "
-                   "in ../sweeps/shipped.json")
+                   "make this folder of profiles and ../reference again, by ../sweeps/shipped.json")
         ->type_name("FOLDER");
 }
 

@@ -69,7 +69,7 @@ public:
             out += svg_line(at, top, at, bottom, "grid");
             out += svg_line(at, residual_top, at, residual_bottom, "grid");
             out += svg_text({at, residual_bottom + 16, Anchor::middle, "muted"},
-                            to_display(Bytes(static_cast<std::uint64_t>(std::exp2(power)))));
+                            to_text(Bytes(static_cast<std::uint64_t>(std::exp2(power)))));
         }
         for (const double percent : {-range_, 0.0, range_}) {
             out += svg_line(left, residual_y(percent), right, residual_y(percent), "grid");
@@ -105,6 +105,13 @@ Seconds fitted(const SweepFit& fit, double size)
 std::string point(double x, double y)
 {
     return fmt::format("{},{} ", coordinate(x), coordinate(y));
+}
+
+// "2 MiB" where that is exact.
+std::string size_text(Bytes size)
+{
+    const std::string exact = to_text(size);
+    return exact.size() <= 8 ? exact : to_display(size);
 }
 
 std::string curve(const SweepFit& fit, const Axes& axes)
@@ -149,7 +156,7 @@ std::string points(const SweepFit& fit, const Axes& axes)
         out += fmt::format("<circle class=\"measured\" cx=\"{}\" cy=\"{}\" r=\"3.2\"><title>{}: "
                            "{}</title></circle>",
                            coordinate(axes.x(size)), coordinate(axes.y(measured.time.value())),
-                           to_display(measured.size), to_display(measured.time));
+                           size_text(measured.size), to_display(measured.time));
     }
     return out;
 }
@@ -176,7 +183,7 @@ std::string residuals(const SweepFit& fit, const Axes& axes)
         out += svg_line(at, axes.residual_y(0), at, y, "stem");
         out += fmt::format("<circle class=\"measured\" cx=\"{}\" cy=\"{}\" r=\"2.6\"><title>{}: "
                            "{:+.1f} %</title></circle>",
-                           coordinate(at), coordinate(y), to_display(residual.size),
+                           coordinate(at), coordinate(y), size_text(residual.size),
                            100 * residual.error);
     }
     return out;

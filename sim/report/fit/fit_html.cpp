@@ -84,13 +84,12 @@ std::string point_table(const SweepFit& fit)
         const auto left_out =
             std::find_if(fit.left_out.begin(), fit.left_out.end(),
                          [&](const Residual& residual) { return residual.size == point.size; });
-        out += fmt::format("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}"
-                           "</td><td class=\"n\">{}</td></tr>\n",
-                           to_display(point.size), to_display(point.time),
-                           to_display(time_at(fit.curve, point.size)),
-                           left_out == fit.left_out.end()
-                               ? std::string("–")
-                               : fmt::format("{:+.1f} %", 100 * left_out->error));
+        out += fmt::format(
+            "<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}"
+            "</td><td class=\"n\">{}</td></tr>\n",
+            to_text(point.size), to_display(point.time), to_display(time_at(fit.curve, point.size)),
+            left_out == fit.left_out.end() ? std::string("–")
+                                           : fmt::format("{:+.1f} %", 100 * left_out->error));
     }
     return out + "</table></div></details>\n";
 }
