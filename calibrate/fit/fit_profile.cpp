@@ -39,6 +39,7 @@ public:
             return tl::unexpected(problems_);
         estimate_groups();
         scale();
+        estimate_domain_counts();
         write();
         return std::move(out_);
     }
@@ -60,7 +61,14 @@ private:
                 }
             }
         device_ = request_.device;
-        if (named.size() > 1)
+        const auto of_topology = device_named_in(request_.topology_device, folders_);
+        if (of_topology && named.empty())
+            named.insert(*of_topology);
+        if (of_topology && device_.empty() && !named.count(*of_topology))
+            problems_.push_back(problem(fmt::format("the topology file is of {}, the logs of {}",
+                                                    *of_topology, fmt::join(named, ", ")),
+                                        "give the files of one machine"));
+        else if (named.size() > 1)
             problems_.push_back(
                 problem(fmt::format("the logs are of several devices: {}", fmt::join(named, ", ")),
                         "fit the logs of each machine apart"));
@@ -73,7 +81,7 @@ private:
                             fmt::join(known_devices(folders_), ", "))));
         else if (device_.empty()) {
             device_ = *named.begin();
-            out_.assumed.push_back(fmt::format("device {}, as the logs name it", device_));
+            out_.assumed.push_back(fmt::format("device {}, as the files name it", device_));
         }
     }
 
@@ -124,14 +132,19 @@ private:
             out_.assumed.push_back("NCCL's version is not stated; nothing to compare a job's with");
     }
 
+    // Would a prediction take this measured table?
+    static bool is_taken(const KnotTable& table)
+    {
+        return table.backend == Backend::nccl && table.algorithm == "auto" &&
+               table.protocol == "auto" && !table.in_place && table.grade == Grade::measured;
+    }
+
     // Curves that a prediction would take, by group size inside one domain.
     std::map<int, const KnotTable*> measured_sizes(CollectiveKind kind) const
     {
         std::map<int, const KnotTable*> out;
         for (const KnotTable& table : out_.tables)
-            if (table.collective == kind && table.domains == 1 && table.backend == Backend::nccl &&
-                table.algorithm == "auto" && table.protocol == "auto" && !table.in_place &&
-                table.grade == Grade::measured)
+            if (table.collective == kind && table.domains == 1 && is_taken(table))
                 out.emplace(table.ranks_per_domain, &table); // the first wins, as in predictions
         return out;
     }
@@ -177,6 +190,43 @@ private:
         out_.found.push_back(
             fmt::format("{} among {} ranks estimated {}", to_name(kind), ranks, curve.basis));
         return out;
+    }
+
+    // More and fewer domains than were measured, from the nearest number of them.
+    void estimate_domain_counts()
+    {
+        constexpr int most_domains = 64;
+        const CollectiveClasses classes{&hardware_.fabric, &hardware_.network,
+                                        &hardware_.collectives};
+        std::map<std::pair<CollectiveKind, int>, std::map<int, KnotTable>> measured;
+        for (const KnotTable& table : out_.tables)
+            if (is_taken(table) && table.domains > 1)
+                measured[{table.collective, table.ranks_per_domain}].emplace(table.domains, table);
+        for (const auto& [what, by_domains] : measured)
+            for (int domains = 2; domains <= most_domains; domains *= 2) {
+                if (by_domains.count(domains))
+                    continue;
+                const auto above = by_domains.lower_bound(domains);
+                const KnotTable& nearest =
+                    (above == by_domains.end() ? std::prev(above) : above)->second;
+                KnotTable out = nearest;
+                out.domains = domains;
+                const CurveEstimate estimate =
+                    estimate_domains(what.first, nearest.samples, shape_of(nearest, hardware_),
+                                     shape_of(out, hardware_), classes);
+                out.samples = estimate.curve;
+                out.grade = Grade::extrapolated;
+                out.source = "not measured: " + estimate.basis;
+                out.launches = 1;
+                out.lines.clear();
+                out.errors = {};
+                out.raw = {};
+                out_.found.push_back(fmt::format(
+                    "{} over {} domains estimated, {}; intervals {:.0f} % up to 16 MiB",
+                    to_name(what.first), domains, estimate.basis,
+                    100 * (out.samples.knots.front().high / out.samples.knots.front().time - 1)));
+                out_.tables.push_back(std::move(out));
+            }
     }
 
     void scale()

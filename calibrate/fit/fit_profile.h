@@ -10,8 +10,9 @@ namespace trainyard {
 // What a user may say beside the sweeps; what is empty is found or assumed, and said.
 struct FitRequest {
     std::string name = {};
-    std::string device = {};  // a shipped one
-    std::string network = {}; // a shipped one
+    std::string device = {};          // a shipped one
+    std::string network = {};         // a shipped one
+    std::string topology_device = {}; // what a topology file says, for logs that do not
     int nics_per_node = 0;
     Bandwidth nic_rate = {};
     std::string date = {};

@@ -48,6 +48,11 @@ int write_profile(const FitCommand& command, const FitInput& input)
     FitRequest request = command.request;
     if (request.name.empty())
         request.name = fs::path(command.output).stem().string();
+    request.topology_device = input.topology_device;
+    if (request.nics_per_node == 0)
+        request.nics_per_node = input.nics_per_node;
+    if (!(request.nic_rate.value() > 0))
+        request.nic_rate = input.nic_rate;
     const Checked<FittedProfile> fitted = fit_profile(input.sweeps, request);
     if (!fitted)
         return refuse(fitted.error(), "nothing was written.");
@@ -70,7 +75,7 @@ std::optional<std::string> device_of(const FitCommand& command, const FitInput& 
     for (const Sweep& sweep : input.sweeps)
         if (auto device = device_named_in(sweep.device.empty() ? sweep.hardware : sweep.device))
             return device;
-    return std::nullopt;
+    return device_named_in(input.topology_device);
 }
 
 std::vector<KnotTable> tables_for(const FitInput& input, const std::string& device)
@@ -181,8 +186,10 @@ int run_fit(const FitCommand& command)
 
 void add_options(CLI::App& sub, FitCommand& command)
 {
-    sub.add_option("files", command.files,
-                   "logs of nccl-tests (text, JSON, collections) or a profile that fit wrote")
+    sub.add_option(
+           "files", command.files,
+           "logs of nccl-tests, with the node's topology if there is a file, or a profile that "
+           "fit wrote")
         ->required()
         ->type_name("FILE");
     sub.add_option("-o,--output", command.output, "write a profile")->type_name("FILE");

@@ -1,8 +1,12 @@
 #include "sim/cli/fit_input.h"
 
 #include "calibrate/fit/fit_report.h"
+#include "calibrate/import/read_node.h"
+#include "calibrate/import/recognise.h"
+#include "sim/base/files.h"
 #include "sim/cost/profile_library.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 
@@ -32,6 +36,53 @@ Checked<ImportedSweeps> read_profile_sweeps(const std::string& path)
     return out;
 }
 
+// Device and NICs of a topology file.
+Problems take_topology(const std::string& text, const std::string& path, FitInput& out)
+{
+    const Checked<ImportedTopology> topology = read_node_topology(text, path);
+    if (!topology)
+        return topology.error();
+    append(out.notes, topology->notes);
+    const ExplicitDescription& node = topology->description;
+    if (!node.devices.empty())
+        out.topology_device = node.devices.front().model;
+    out.nics_per_node = static_cast<int>(node.nics.size());
+    for (const ExplicitLink& link : node.links) {
+        const auto is = [&](const std::string& end) {
+            return std::any_of(node.nics.begin(), node.nics.end(),
+                               [&](const ExplicitNic& nic) { return nic.name == end; });
+        };
+        const auto network = [&](const std::string& end) {
+            return std::any_of(node.switches.begin(), node.switches.end(),
+                               [&](const ExplicitSwitch& one) {
+                                   return one.name == end && one.kind == SwitchKind::network;
+                               });
+        };
+        if ((is(link.from) && network(link.to)) || (network(link.from) && is(link.to)))
+            out.nic_rate = link.bandwidth;
+    }
+    return {};
+}
+
+Problems take_file(const std::string& path, FitInput& out)
+{
+    Checked<ImportedSweeps> sweeps;
+    if (is_profile(path)) {
+        sweeps = read_profile_sweeps(path);
+    } else {
+        const std::string text = read_file(path);
+        const std::vector<ImportKind> kinds = recognise_import(text);
+        if (!kinds.empty() && kinds.front() == ImportKind::topology)
+            return take_topology(text, path, out);
+        sweeps = read_sweeps(text, path);
+    }
+    if (!sweeps)
+        return sweeps.error();
+    std::move(sweeps->sweeps.begin(), sweeps->sweeps.end(), std::back_inserter(out.sweeps));
+    append(out.notes, sweeps->notes);
+    return {};
+}
+
 } // namespace
 
 Checked<FitInput> read_fit_input(const std::vector<std::string>& files)
@@ -39,14 +90,8 @@ Checked<FitInput> read_fit_input(const std::vector<std::string>& files)
     FitInput out;
     Problems problems;
     for (const std::string& path : files) {
-        Checked<ImportedSweeps> file =
-            is_profile(path) ? read_profile_sweeps(path) : read_sweeps_file(path);
-        if (!file) {
-            problems.insert(problems.end(), file.error().begin(), file.error().end());
-            continue;
-        }
-        std::move(file->sweeps.begin(), file->sweeps.end(), std::back_inserter(out.sweeps));
-        append(out.notes, file->notes);
+        const Problems of_file = take_file(path, out);
+        problems.insert(problems.end(), of_file.begin(), of_file.end());
     }
     if (!problems.empty())
         return tl::unexpected(problems);

@@ -106,6 +106,31 @@ TEST_CASE("measured tables are graded measured, estimated ones never")
     CHECK(all_reduce_time(profile, 4, size) < all_reduce_time(profile, 8, size));
 }
 
+TEST_CASE("more domains than were measured cost more, and the measured ones stay")
+{
+    Sweep two = node_sweep(2, 16);
+    two.nodes = 2;
+    const Checked<FittedProfile> fitted =
+        fit_profile(std::vector<Sweep>{two}, {.name = "nodes", .network = "ib-ndr"});
+    REQUIRE(fitted);
+    std::map<int, const KnotTable*> tables;
+    for (const KnotTable& table : fitted->tables)
+        if (!table.in_place)
+            tables[table.domains] = &table;
+    REQUIRE(tables.count(4));
+    CHECK(tables.at(2)->grade == Grade::measured);
+    CHECK(tables.at(4)->grade == Grade::extrapolated);
+    const Bytes small(1024);
+    CHECK(time_at(tables.at(4)->samples, small) > time_at(tables.at(2)->samples, small));
+    CHECK(time_at(tables.at(64)->samples, small) > time_at(tables.at(4)->samples, small));
+    const auto width = [&](int domains) {
+        const Knot& knot = tables.at(domains)->samples.knots.front();
+        return knot.high / knot.time;
+    };
+    CHECK(width(2) < width(4));
+    CHECK(width(4) < width(64));
+}
+
 TEST_CASE("a profile's report is that of its logs")
 {
     std::vector<Sweep> sweeps{node_sweep(1)};

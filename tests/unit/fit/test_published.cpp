@@ -72,7 +72,7 @@ TEST_CASE("the shipped knots are made of the published sweeps, to the byte")
         CHECK(table_text(json) == read_file(profiles() / "knots" / (name + ".json")));
 }
 
-TEST_CASE("the shipped constants of fabrics are fitted to the published sweeps, to the byte")
+TEST_CASE("the shipped constants of fabrics are fitted to the published sweeps")
 {
     const std::vector<Sweep> sweeps = all_sweeps();
     const KnotPlan rules = plan();
@@ -83,7 +83,7 @@ TEST_CASE("the shipped constants of fabrics are fitted to the published sweeps, 
         REQUIRE(file);
         const auto again = remade_fabric(*file, rules, rule, sweeps);
         REQUIRE(again);
-        CHECK(table_text(*again) == read_file(path));
+        CHECK(*again == *file);
     }
 }
 
