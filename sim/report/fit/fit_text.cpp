@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t listed_sweeps = 60;
 
+// "1 sweep", "2 sweeps"
+template <class Count>
+std::string counted(Count count, std::string_view thing)
+{
+    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string percent_cell(double share, int count)
 {
     return count > 0 ? fmt::format("{:.1f}", 100 * share) : "-";
@@ -74,13 +81,14 @@ std::string stand_ins(const FitReport& report)
 {
     std::string out;
     for (const GroupSizeErrors& errors : report.group_sizes)
-        out += fmt::format("{} ranks from {} and {}: {:.1f} % (median of {} sets)\n", errors.ranks,
-                           errors.from, errors.and_from, 100 * errors.median, errors.sets);
+        out += fmt::format("{} ranks from {} and {}: {:.1f} % (median of {})\n", errors.ranks,
+                           errors.from, errors.and_from, 100 * errors.median,
+                           counted(errors.sets, "set"));
     for (const PriorErrors& errors : report.prior)
         out += fmt::format("NCCL's own model on {}, one node: {:.1f} % with two factors, {:.1f} % "
-                           "without (median of {} sweeps)\n",
+                           "without (median of {})\n",
                            errors.generation, 100 * errors.median, 100 * errors.raw_median,
-                           errors.sweeps);
+                           counted(errors.sweeps, "sweep"));
     return out.empty() ? out : "Where nothing was measured\n" + out + "\n";
 }
 
@@ -108,16 +116,17 @@ std::string fit_text(const FitReport& report)
     const FitSummary& summary = report.summary;
     std::string out;
     if (summary.scored > 0)
-        out += fmt::format("{} sweeps, {} with {} sizes or more. Error at sizes left out: median "
+        out += fmt::format("{}, {} with {} sizes or more. Error at sizes left out: median "
                            "{:.2f} %, 90th percentile {:.2f} %.\nIn sample {:.2f} %, compact form "
                            "of at most {} lines {:.1f} % (medians).\n\n{}\n",
-                           summary.sweeps, summary.scored, enough_points, 100 * summary.loo_median,
-                           100 * summary.loo_p90, 100 * summary.in_sample_median, most_lines,
-                           100 * summary.compact_median, by_collective(summary));
+                           counted(summary.sweeps, "sweep"), summary.scored, enough_points,
+                           100 * summary.loo_median, 100 * summary.loo_p90,
+                           100 * summary.in_sample_median, most_lines, 100 * summary.compact_median,
+                           by_collective(summary));
     else
-        out += fmt::format("{} sweeps, none with {} sizes or more: no error can be stated for the "
+        out += fmt::format("{}, none with {} sizes or more: no error can be stated for the "
                            "whole range.\n\n",
-                           summary.sweeps, enough_points);
+                           counted(summary.sweeps, "sweep"), enough_points);
     return out + stand_ins(report) + sweeps_table(report) + "\n" + flags_text(report);
 }
 
