@@ -149,7 +149,7 @@ Problems check_environment(const std::map<std::string, std::string>& environment
     for (const auto& [name, value] : environment) {
         const auto* const variable =
             std::find_if(known_variables.begin(), known_variables.end(),
-                         [&](const Variable& v) { return v.name == name; });
+                         [&wanted = name](const Variable& v) { return v.name == wanted; });
         if (variable == known_variables.end()) {
             const std::string near = did_you_mean(name, names);
             problems.push_back(about(
