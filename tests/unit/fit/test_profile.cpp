@@ -87,6 +87,27 @@ TEST_CASE("what no log covers follows the measured machine through the closed fo
         CHECK_THAT(broadcast(b, size) / broadcast(a, size), WithinRel(3.0, 0.05));
 }
 
+TEST_CASE("published times stand in on a machine like the published ones, on no other")
+{
+    const auto gathers_as_shipped = [](double factor) {
+        Sweep sweep = node_sweep(1);
+        const Profile shipped = load_profile("h100-sxm-ndr400")->profile;
+        for (SweepRow& row : sweep.rows)
+            row.out_of_place->time =
+                factor / shipped.hardware.fabric.in_situ * all_reduce_time(shipped, 8, row.size);
+        const Profile own =
+            written_and_read(*fit_profile(std::vector<Sweep>{sweep}, {.name = "node"}));
+        const auto gather = [](const Profile& profile) {
+            return CostModel(profile)
+                .collective(CollectiveKind::all_gather, Bytes(1 << 26), group_of(8), Backend::nccl)
+                .total;
+        };
+        return gather(own) / gather(shipped);
+    };
+    CHECK(gathers_as_shipped(1) == 1);
+    CHECK(gathers_as_shipped(3) > 2.5);
+}
+
 TEST_CASE("measured tables are graded measured, estimated ones never")
 {
     const std::vector<Sweep> sweeps{node_sweep(0.6, 2), node_sweep(1, 8)};
@@ -180,6 +201,25 @@ TEST_CASE("logs of two kinds of machine are refused, and logs of none ask which 
     CHECK(unknown.error().front().hint.find("--device") != std::string::npos);
     CHECK(fit_profile(sweeps, {.name = "node", .device = "H100"}));
     CHECK_FALSE(fit_profile({}, {.name = "node"}));
+}
+
+TEST_CASE("times that the device's links cannot give are refused, whatever the log calls itself")
+{
+    const std::vector<Sweep> sweeps{node_sweep(0.3)}; // 1,300 GB/s over 450
+    const Checked<FittedProfile> fitted = fit_profile(sweeps, {.name = "node"});
+    REQUIRE_FALSE(fitted);
+    CHECK(fitted.error().front().message.find("more than the links") != std::string::npos);
+}
+
+TEST_CASE("a sweep of one size is left out aloud")
+{
+    std::vector<Sweep> sweeps{node_sweep(1), node_sweep(1, 4)};
+    sweeps[1].rows.resize(1);
+    sweeps[1].source = "short.log";
+    const Checked<FittedProfile> fitted = fit_profile(sweeps, {.name = "node"});
+    REQUIRE(fitted);
+    CHECK(std::find(fitted->found.begin(), fitted->found.end(),
+                    "left out: short.log has 1 usable size") != fitted->found.end());
 }
 
 TEST_CASE("a forced algorithm that beats NCCL's choice becomes a tuner line over its sizes")
