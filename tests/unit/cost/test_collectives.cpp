@@ -248,6 +248,38 @@ TEST_CASE("faster links than a sweep's are never slower than the sweep, slower o
     }
 }
 
+TEST_CASE("a sweep that ends early says nothing of sizes far beyond it but the level")
+{
+    Profile profile = bare_form(assembled("H100"));
+    const GroupShape shape = whole_domains(profile, 8, 1, 8, 50_GBps);
+    const CollectiveKind kind = CollectiveKind::all_reduce;
+    const CostModel form(profile);
+    KnotTable cut; // half as fast as the form, to 1 KiB
+    cut.collective = kind;
+    cut.ranks_per_domain = 8;
+    const Seconds first = time_of(form, kind, 512_B, shape) * 2;
+    const Seconds last = time_of(form, kind, 1_KiB, shape) * 2;
+    const auto with = [&](Seconds end) {
+        KnotTable table = cut;
+        table.samples.knots = {{512_B, first, first, first}, {1_KiB, end, end, end}};
+        Profile measured = profile;
+        measured.hardware.knots = {table};
+        return CostModel(measured);
+    };
+    // Noise of 10 % on the last size would make 1 GiB last a thousand times as long by its slope.
+    const CostModel rising = with(last * 1.1);
+    CHECK_THAT(time_of(rising, kind, 4_KiB, shape) / time_of(rising, kind, 1_KiB, shape),
+               WithinRel(1 + 3 * (last * 1.1 - first).value() * 2 / (last * 1.1).value(), 1e-9));
+    CHECK(time_of(rising, kind, 1_GiB, shape) < 5 * time_of(form, kind, 1_GiB, shape));
+    CHECK(time_of(rising, kind, 1_GiB, shape) > 1.5 * time_of(form, kind, 1_GiB, shape));
+    // Without a rise there is no slope to go on with.
+    const CostModel flat = with(first);
+    const Seconds beyond = time_of(flat, kind, 1_GiB, shape);
+    CHECK_THAT(
+        beyond / first,
+        WithinRel(time_of(form, kind, 1_GiB, shape) / time_of(form, kind, 1_KiB, shape), 1e-9));
+}
+
 TEST_CASE("a faster link moves the same bytes, so it slows compute no more in all")
 {
     const Profile profile = bare_form(assembled("H100"));
