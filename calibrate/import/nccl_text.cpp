@@ -157,7 +157,8 @@ void LogReader::close()
     if (table.rows.empty() || sweeps_.size() >= most_sweeps)
         return;
     NcclColumns columns = columns_of(table.rows.front());
-    columns.seconds_per_unit = unit_of_times(table.rows, columns);
+    const double stated =
+        std::exchange(columns.seconds_per_unit, unit_of_times(table.rows, columns));
     RawSweep raw;
     raw.where = fmt::format("line {}", table.line);
     raw.lost_rows = lost;
@@ -171,6 +172,10 @@ void LogReader::close()
     raw.root = table.rows.front().root;
     raw.host_time = columns.host_time;
     raw.context = context_;
+    if (columns_ && columns.seconds_per_unit != stated)
+        raw.context.flags.push_back(
+            fmt::format("times taken as {}, which the bandwidths say",
+                        columns.seconds_per_unit == 1e-3 ? "milliseconds" : "microseconds"));
     context_.used = true;
     sweeps_.push_back(std::move(raw));
 }

@@ -77,4 +77,9 @@ std::vector<ImportKind> recognise_import(std::string_view text)
     return kinds_of_text(text);
 }
 
+bool is_compressed(std::string_view text)
+{
+    return text.starts_with("\x1f\x8b");
+}
+
 } // namespace trainyard

@@ -19,4 +19,7 @@ std::optional<ImportKind> import_kind_named(std::string_view name);
 // Every kind that the text holds something of, the likeliest first.
 std::vector<ImportKind> recognise_import(std::string_view text);
 
+// A file of gzip: readers take text.
+bool is_compressed(std::string_view text);
+
 } // namespace trainyard

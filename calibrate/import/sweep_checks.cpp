@@ -81,6 +81,30 @@ void check_extent(const RawSweep& raw, Sweep& sweep)
             fmt::format("goes to {} bytes where the run was to end at {}", last, most));
 }
 
+// Rows of two runs that were written to one file at once stand in pairs of one size.
+void check_repeats(Sweep& sweep)
+{
+    constexpr double noticed = 1.1;
+    std::map<Bytes, std::pair<Seconds, Seconds>> extremes;
+    for (const SweepRow& row : sweep.rows)
+        if (row.out_of_place) {
+            const Seconds time = row.out_of_place->time;
+            auto& [least, most] = extremes.try_emplace(row.size, time, time).first->second;
+            least = std::min(least, time);
+            most = std::max(most, time);
+        }
+    int apart = 0;
+    double worst = 1;
+    for (const auto& [size, times] : extremes) {
+        apart += times.second > noticed * times.first ? 1 : 0;
+        worst = std::max(worst, times.second / times.first);
+    }
+    if (apart > 0)
+        sweep.flags.push_back(fmt::format("{} size{} timed more than once, up to {:.0f} % apart: "
+                                          "runs may be mixed",
+                                          apart, apart == 1 ? "" : "s", 100 * (worst - 1)));
+}
+
 void check_results(const RawSweep& raw, Sweep& sweep)
 {
     int wrong = 0;
@@ -178,6 +202,7 @@ std::string check_sweep(const RawSweep& raw, Sweep& sweep)
     if (short_time)
         sweep.flags.push_back("times below 1 us: nothing was communicated");
     check_average(raw, sweep);
+    check_repeats(sweep);
     check_extent(raw, sweep);
     check_results(raw, sweep);
     check_placement(raw, sweep);

@@ -118,6 +118,8 @@ int run_import(const ImportOptions& options)
             return refuse(options.words.front(), "is no kind of import",
                           "one of: nccl-tests, nvbandwidth, p2p, topo");
     const std::string text = read_file(file, most_bytes);
+    if (is_compressed(text))
+        return refuse(file, "is compressed", "unpack it first: gunzip");
     if (!kind) {
         others = recognise_import(text);
         if (others.empty())

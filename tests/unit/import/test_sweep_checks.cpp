@@ -72,6 +72,30 @@ TEST_CASE("rows of two runs in one table are refused")
     CHECK(contains(refusal(heading + mixed), "mixed"));
 }
 
+TEST_CASE("two runs that wrote to one file at once are flagged")
+{
+    std::string both = heading;
+    for (std::uint64_t size = 1024; size <= (1U << 24); size *= 2)
+        for (const double rate : {400e9, 200e9})
+            both += rows_of({.bus = Bandwidth(rate), .smallest = size, .largest = size});
+    both = log_of({.smallest = 512, .largest = 512}) + both;
+    const Checked<ImportedSweeps> imported = read_sweeps(both, "run.log");
+    REQUIRE(imported);
+    REQUIRE(imported->sweeps.size() == 2);
+    const auto& flags = imported->sweeps[1].flags;
+    CHECK(std::any_of(flags.begin(), flags.end(),
+                      [](const std::string& flag) { return contains(flag, "may be mixed"); }));
+}
+
+TEST_CASE("times in other units than the heading says are flagged")
+{
+    const std::string log = heading + row("0.0100  104.86  183.50  0   0.0100  104.86  183.50  0");
+    CHECK(contains(flags_of(log), "times taken as milliseconds"));
+    CHECK_FALSE(
+        contains(flags_of(heading + row("10.00  104.86  183.50  0   10.00  104.86  183.50  0")),
+                 "times taken"));
+}
+
 TEST_CASE("a run that was cut is flagged")
 {
     const std::string log = log_of({});
