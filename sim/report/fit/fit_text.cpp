@@ -64,7 +64,7 @@ std::string sweeps_table(const FitReport& report)
     for (const SweepFit& fit : report.fits) {
         if (&fit - report.fits.data() == static_cast<std::ptrdiff_t>(listed_sweeps))
             break;
-        table.add({shortened(fit.source, 48), std::string(to_name(fit.collective)),
+        table.add({end_of(fit.source, 48), std::string(to_name(fit.collective)),
                    fmt::to_string(fit.ranks), fmt::to_string(fit.nodes),
                    fmt::to_string(fit.points.size()),
                    percent_cell(fit.in_sample.mean(), fit.in_sample.count()),

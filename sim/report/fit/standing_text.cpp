@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 namespace {
@@ -20,8 +21,8 @@ std::string cell(const BandStanding* band)
 {
     if (band == nullptr)
         return "-";
-    const double percent = 100 * (band->ratio - 1);
-    return fmt::format("{:+.0f} % {}", percent,
+    const double percent = std::round(100 * (band->ratio - 1));
+    return fmt::format("{} % {}", percent == 0 ? "0" : fmt::format("{:+.0f}", percent),
                        band->standing == Standing::as_published ? "ok" : to_name(band->standing));
 }
 

@@ -59,6 +59,21 @@ std::string shortened(std::string_view text, std::size_t width)
     return std::string(text.substr(0, end)) + "…";
 }
 
+std::string end_of(std::string_view text, std::size_t width)
+{
+    std::size_t cells = text_width(text);
+    if (cells <= width)
+        return std::string(text);
+    std::size_t begin = 0;
+    while (cells >= width && begin < text.size()) {
+        ++begin;
+        while (begin < text.size() && !starts_code_point(text[begin]))
+            ++begin;
+        --cells;
+    }
+    return "…" + std::string(text.substr(begin));
+}
+
 std::vector<std::string> wrapped(std::string_view text, std::size_t width)
 {
     std::vector<std::string> lines{""};

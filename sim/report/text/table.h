@@ -16,6 +16,9 @@ std::size_t text_width(std::string_view text);
 // Cut to `width` cells, the last one an ellipsis if something was lost.
 std::string shortened(std::string_view text, std::size_t width);
 
+// The same with the end kept: of a path, the file.
+std::string end_of(std::string_view text, std::size_t width);
+
 // Lines of at most `width` cells, broken at spaces; longer words stay whole.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 

@@ -83,6 +83,10 @@ TEST_CASE("columns line up in character cells, not in bytes")
 TEST_CASE("text is cut and wrapped at cells")
 {
     CHECK(shortened("abcdef", 6) == "abcdef");
+    CHECK(end_of("abcdef", 6) == "abcdef");
+    CHECK(end_of("abcdef", 4) == "\xE2\x80\xA6"
+                                 "def");
+    CHECK(end_of("a\xC3\xA9\xC3\xA9z", 3) == "\xE2\x80\xA6\xC3\xA9z");
     CHECK(shortened("abcdef", 4) == "abc\xE2\x80\xA6");
     CHECK(wrapped("one two three", 8) == std::vector<std::string>{"one two", "three"});
     CHECK(wrapped("", 8) == std::vector<std::string>{""});
