@@ -99,7 +99,9 @@ private:
         for (Sweep& sweep : sweeps_) // of one machine, whether they name it or not
             sweep.device = hardware_.device.name;
         add_companions(builder, where, {"knots"}, hardware_);
-        if (request_.network.empty())
+        const bool across = std::any_of(sweeps_.begin(), sweeps_.end(),
+                                        [](const Sweep& sweep) { return sweep.nodes > 1; });
+        if (across && request_.network.empty())
             out_.assumed.push_back(fmt::format("network {}; --network says another", network_));
         std::erase_if(problems_, [](const Diagnostic& d) { return d.severity != Severity::error; });
     }
@@ -133,6 +135,13 @@ private:
         on.nics_per_domain = request_.nics_per_node;
         on.nic_rate = request_.nic_rate;
         out_.tables = tables_of(sweeps_, on);
+        for (const KnotTable& table : out_.tables)
+            if (is_taken(table) && table.samples.knots.back().size < Bytes(16 << 20))
+                out_.assumed.push_back(fmt::format(
+                    "{} among {} ranks beyond {} as the closed form grows: nothing larger was "
+                    "measured",
+                    to_name(table.collective), table.ranks_per_domain * table.domains,
+                    to_text(table.samples.knots.back().size)));
         if (out_.tables.empty())
             problems_.push_back(
                 problem("no sweep has two usable sizes",

@@ -62,8 +62,8 @@ std::string source_text(const Launches& launches)
     if (launches.sweeps.size() > named)
         names += fmt::format(" and {} more", launches.sweeps.size() - named);
     return launches.sweeps.size() == 1
-               ? "nccl-tests sweep " + names
-               : fmt::format("median of {} nccl-tests sweeps: {}", launches.sweeps.size(), names);
+               ? names
+               : fmt::format("median of {} sweeps: {}", launches.sweeps.size(), names);
 }
 
 // "2.9" before "2.10".
@@ -199,6 +199,8 @@ std::vector<Sweep> sweeps_of(const KnotTable& table)
         sweep.source = launches.size() == 1
                            ? table.source
                            : fmt::format("launch {} of {}", number + 1, table.source);
+        if (table.in_place)
+            sweep.source += ", in place";
         sweep.collective = table.collective;
         sweep.backend = table.backend;
         sweep.ranks = table.ranks_per_domain * table.domains;

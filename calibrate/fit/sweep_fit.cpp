@@ -24,7 +24,8 @@ SweepFit fit_sweep(const Sweep& sweep, Buffers buffers)
         return out;
     }
     if (out.points.size() < enough_points)
-        out.flags.push_back(fmt::format("{} sizes only", out.points.size()));
+        out.flags.push_back(
+            fmt::format("{} size{} only", out.points.size(), out.points.size() == 1 ? "" : "s"));
     out.curve = fit_curve(out.points);
     out.lines = fit_lines(out.points);
     out.in_sample = in_sample_errors(out.curve, out.points);

@@ -1,3 +1,4 @@
+#include "calibrate/fit/clean_sweep.h"
 #include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
@@ -16,8 +17,11 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -43,6 +47,15 @@ int refuse(const Problems& problems, std::string_view closing)
     return exit_invalid_input;
 }
 
+// What the fit found doubtful beyond what the import said.
+void print_flags(const FitInput& input)
+{
+    for (const Sweep& sweep : input.sweeps)
+        for (const std::string& flag : clean(sweep).flags)
+            if (std::find(sweep.flags.begin(), sweep.flags.end(), flag) == sweep.flags.end())
+                print_talk(fmt::format("flagged: {}: {}\n", sweep.source, flag));
+}
+
 int write_profile(const FitCommand& command, const FitInput& input)
 {
     FitRequest request = command.request;
@@ -58,6 +71,7 @@ int write_profile(const FitCommand& command, const FitInput& input)
         return refuse(fitted.error(), "nothing was written.");
     write_file(command.output, table_text(fitted->profile));
     print_talk(describe(input.notes));
+    print_flags(input);
     for (const std::string& text : fitted->assumed)
         print_talk(fmt::format("assumed: {}\n", text));
     for (const std::string& text : fitted->found)
@@ -67,15 +81,18 @@ int write_profile(const FitCommand& command, const FitInput& input)
     return exit_ok;
 }
 
-// The device of the sweeps for comparisons.
-std::optional<std::string> device_of(const FitCommand& command, const FitInput& input)
+// The devices of the sweeps; one where the command says it.
+std::set<std::string> devices_of(const FitCommand& command, const FitInput& input)
 {
     if (!command.request.device.empty())
-        return command.request.device;
+        return {command.request.device};
+    std::set<std::string> out;
     for (const Sweep& sweep : input.sweeps)
         if (auto device = device_named_in(sweep.device.empty() ? sweep.hardware : sweep.device))
-            return device;
-    return device_named_in(input.topology_device);
+            out.insert(std::move(*device));
+    if (const auto device = device_named_in(input.topology_device); device && out.empty())
+        out.insert(*device);
+    return out;
 }
 
 std::vector<KnotTable> tables_for(const FitInput& input, const std::string& device)
@@ -87,25 +104,33 @@ std::vector<KnotTable> tables_for(const FitInput& input, const std::string& devi
 
 int compare(const FitCommand& command, const FitInput& input)
 {
-    const std::optional<std::string> device = device_of(command, input);
-    if (!device)
+    const std::set<std::string> devices = devices_of(command, input);
+    if (devices.size() > 1)
+        return refuse(
+            {{"", 0, "",
+              fmt::format("the input is of several devices: {}", fmt::join(devices, ", ")),
+              "compare each machine's apart", Severity::error}},
+            "nothing was compared.");
+    if (devices.empty())
         return refuse({{"", 0, "", "the input does not say which GPU it was measured on",
                         "say it: --device NAME", Severity::error}},
                       "nothing was compared.");
     const Checked<std::vector<ReferenceGroup>> reference = shipped_reference();
     if (!reference)
         return refuse(reference.error(), "nothing was compared.");
-    const std::vector<KnotTable> tables = tables_for(input, *device);
-    const std::vector<TableStanding> standings = compare_with(tables, *device, *reference);
-    print_data(command.json ? to_text(to_json(standings, *device)) + "\n"
-                            : standing_text(standings, *device));
+    const std::string& device = *devices.begin();
+    const std::vector<KnotTable> tables = tables_for(input, device);
+    const std::vector<TableStanding> standings = compare_with(tables, device, *reference);
+    print_data(command.json ? to_text(to_json(standings, device)) + "\n"
+                            : standing_text(standings, device));
     return exit_ok;
 }
 
 void write_tuner(const FitCommand& command, const FitInput& input)
 {
+    const std::set<std::string> devices = devices_of(command, input);
     const std::vector<KnotTable> tables =
-        tables_for(input, device_of(command, input).value_or(std::string()));
+        tables_for(input, devices.size() == 1 ? *devices.begin() : std::string());
     const TunerAdvice advice = tuner_advice(tables);
     for (const std::string& note : advice.notes)
         print_talk(note + "\n");

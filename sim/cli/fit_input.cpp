@@ -1,14 +1,16 @@
 #include "sim/cli/fit_input.h"
 
+#include "calibrate/fit/configuration.h"
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/import/read_node.h"
 #include "calibrate/import/recognise.h"
 #include "sim/base/files.h"
 #include "sim/cost/profile_library.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 
 namespace trainyard {
 namespace {
@@ -64,6 +66,29 @@ Problems take_topology(const std::string& text, const std::string& path, FitInpu
     return {};
 }
 
+// The same times of the same sizes: one measurement, however often it is given.
+bool same_measurement(const Sweep& a, const Sweep& b)
+{
+    return a.rows == b.rows && configuration_of(a) == configuration_of(b);
+}
+
+// Copies of a log are no further launches: they would make it look reproducible.
+void add_new(std::vector<Sweep> sweeps, FitInput& out)
+{
+    for (Sweep& sweep : sweeps) {
+        const auto before = std::find_if(out.sweeps.begin(), out.sweeps.end(), [&](const Sweep& b) {
+            return same_measurement(b, sweep);
+        });
+        if (before == out.sweeps.end()) {
+            out.sweeps.push_back(std::move(sweep));
+            continue;
+        }
+        std::string flag = fmt::format("the same times again in {}: counted once", sweep.source);
+        add_note(out.notes.flagged, flag);
+        before->flags.push_back(std::move(flag));
+    }
+}
+
 Problems take_file(const std::string& path, FitInput& out)
 {
     Checked<ImportedSweeps> sweeps;
@@ -71,6 +96,8 @@ Problems take_file(const std::string& path, FitInput& out)
         sweeps = read_profile_sweeps(path);
     } else {
         const std::string text = read_file(path);
+        if (is_compressed(text))
+            return {{path, 0, "", "is compressed", "unpack it first: gunzip", Severity::error}};
         const std::vector<ImportKind> kinds = recognise_import(text);
         if (!kinds.empty() && kinds.front() == ImportKind::topology)
             return take_topology(text, path, out);
@@ -78,7 +105,7 @@ Problems take_file(const std::string& path, FitInput& out)
     }
     if (!sweeps)
         return sweeps.error();
-    std::move(sweeps->sweeps.begin(), sweeps->sweeps.end(), std::back_inserter(out.sweeps));
+    add_new(std::move(sweeps->sweeps), out);
     append(out.notes, sweeps->notes);
     return {};
 }
