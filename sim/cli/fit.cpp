@@ -7,6 +7,7 @@
 #include "calibrate/fit/table_text.h"
 #include "calibrate/fit/tuner.h"
 #include "sim/base/files.h"
+#include "sim/base/progress.h"
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
 #include "sim/cli/fit_input.h"
@@ -47,6 +48,12 @@ int refuse(const Problems& problems, std::string_view closing)
     return exit_invalid_input;
 }
 
+// Ctrl-C before a result is written leaves none.
+void stop_if_interrupted()
+{
+    WorkControl{&interrupt_flag(), {}}.check();
+}
+
 // What the fit found doubtful beyond what the import said.
 void print_flags(const FitInput& input)
 {
@@ -69,6 +76,7 @@ int write_profile(const FitCommand& command, const FitInput& input)
     const Checked<FittedProfile> fitted = fit_profile(input.sweeps, request);
     if (!fitted)
         return refuse(fitted.error(), "nothing was written.");
+    stop_if_interrupted();
     write_file(command.output, table_text(fitted->profile));
     print_talk(describe(input.notes));
     print_flags(input);
@@ -84,9 +92,12 @@ int write_profile(const FitCommand& command, const FitInput& input)
 // The devices of the sweeps; one where the command says it.
 std::set<std::string> devices_of(const FitCommand& command, const FitInput& input)
 {
-    if (!command.request.device.empty())
-        return {command.request.device};
     std::set<std::string> out;
+    if (!command.request.device.empty()) {
+        if (const auto device = device_named_in(command.request.device))
+            out.insert(*device);
+        return out;
+    }
     for (const Sweep& sweep : input.sweeps)
         if (auto device = device_named_in(sweep.device.empty() ? sweep.hardware : sweep.device))
             out.insert(std::move(*device));
@@ -112,9 +123,14 @@ int compare(const FitCommand& command, const FitInput& input)
               "compare each machine's apart", Severity::error}},
             "nothing was compared.");
     if (devices.empty())
-        return refuse({{"", 0, "", "the input does not say which GPU it was measured on",
-                        "say it: --device NAME", Severity::error}},
-                      "nothing was compared.");
+        return refuse(
+            {{"", 0, "",
+              command.request.device.empty()
+                  ? "the input does not say which GPU it was measured on"
+                  : fmt::format("unknown device \"{}\"", command.request.device),
+              fmt::format("say it: --device NAME, one of {}", fmt::join(known_devices(), ", ")),
+              Severity::error}},
+            "nothing was compared.");
     const Checked<std::vector<ReferenceGroup>> reference = shipped_reference();
     if (!reference)
         return refuse(reference.error(), "nothing was compared.");
@@ -201,6 +217,7 @@ int run_fit(const FitCommand& command)
     if (!wants_report)
         return exit_ok;
     const FitReport report = report_on(input->sweeps);
+    stop_if_interrupted();
     if (!command.html.empty()) {
         write_file(command.html, fit_html(report));
         print_talk(fmt::format("wrote {}\n", command.html));

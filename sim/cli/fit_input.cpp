@@ -5,6 +5,8 @@
 #include "calibrate/import/read_node.h"
 #include "calibrate/import/recognise.h"
 #include "sim/base/files.h"
+#include "sim/base/progress.h"
+#include "sim/cli/terminal.h"
 #include "sim/cost/profile_library.h"
 
 #include <fmt/format.h>
@@ -85,7 +87,8 @@ void add_new(std::vector<Sweep> sweeps, FitInput& out)
         }
         std::string flag = fmt::format("the same times again in {}: counted once", sweep.source);
         add_note(out.notes.flagged, flag);
-        before->flags.push_back(std::move(flag));
+        if (std::find(before->flags.begin(), before->flags.end(), flag) == before->flags.end())
+            before->flags.push_back(std::move(flag));
     }
 }
 
@@ -117,9 +120,11 @@ Checked<FitInput> read_fit_input(const std::vector<std::string>& files)
     FitInput out;
     Problems problems;
     for (const std::string& path : files) {
+        WorkControl{&interrupt_flag(), {}}.check();
         const Problems of_file = take_file(path, out);
         problems.insert(problems.end(), of_file.begin(), of_file.end());
     }
+    WorkControl{&interrupt_flag(), {}}.check();
     if (!problems.empty())
         return tl::unexpected(problems);
     return out;

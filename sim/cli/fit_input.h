@@ -16,7 +16,7 @@ struct FitInput {
 
 // Logs give their sweeps, profiles those that they were made of, a topology (NCCL's XML,
 // `nvidia-smi topo -m`) the device and the NICs. Every problem of every file.
-// Throws WorldError when a file cannot be read.
+// Throws WorldError when a file cannot be read, Cancelled after Ctrl-C.
 Checked<FitInput> read_fit_input(const std::vector<std::string>& files);
 
 } // namespace trainyard
