@@ -22,7 +22,10 @@ std::optional<double> rounded(std::optional<double> share)
     return share;
 }
 
-CurveErrors errors_of(const KnotCurve& curve, std::span<const TimedSize> points)
+using LaunchPoints = std::vector<std::vector<TimedSize>>;
+
+CurveErrors errors_of(const KnotCurve& curve, std::span<const TimedSize> points,
+                      const LaunchPoints& launches)
 {
     const ErrorTally left_out = leave_one_out_errors(points);
     CurveErrors out;
@@ -33,6 +36,8 @@ CurveErrors errors_of(const KnotCurve& curve, std::span<const TimedSize> points)
     out.leave_one_out_1m = rounded(if_any(left_out, SizeBand::up_to_1m));
     out.leave_one_out_16m = rounded(if_any(left_out, SizeBand::up_to_16m));
     out.leave_one_out_above = rounded(if_any(left_out, SizeBand::above));
+    if (const ErrorTally held_out = held_out_launch_errors(launches); held_out.count() > 0)
+        out.held_out_launch = rounded(held_out.mean());
     return out;
 }
 
@@ -88,6 +93,53 @@ bool is_integer_type(const std::string& type)
     return type.starts_with("int") || type.starts_with("uint");
 }
 
+// The usable times of each launch; none where it has no such buffers.
+LaunchPoints points_of(const Launches& launches, Buffers buffers)
+{
+    LaunchPoints out;
+    for (const Sweep* sweep : launches.sweeps) {
+        const bool has = std::any_of(sweep->rows.begin(), sweep->rows.end(), [&](const auto& row) {
+            return (buffers == Buffers::in_place ? row.in_place : row.out_of_place).has_value();
+        });
+        out.push_back(has ? clean(*sweep, buffers).points : std::vector<TimedSize>{});
+    }
+    return out;
+}
+
+std::vector<RawSample> samples_of(const LaunchPoints& launches)
+{
+    std::vector<RawSample> out;
+    for (std::size_t i = 0; i < launches.size(); ++i)
+        for (const TimedSize& point : launches[i])
+            out.push_back({point.size, point.time, static_cast<int>(i)});
+    return out;
+}
+
+// What was measured over what, without any time.
+KnotTable described(const Configuration& what, const DomainSplit& split, Buffers buffers,
+                    const MeasuredOn& on)
+{
+    KnotTable out;
+    out.collective = what.collective;
+    out.backend = what.backend;
+    out.ranks_per_domain = split.ranks_per_domain;
+    out.domains = split.domains;
+    out.nvlink = on.nvlink;
+    if (split.domains > 1) {
+        out.network = on.network;
+        out.nics_per_domain = on.nics_per_domain;
+        out.nic_rate = on.nic_rate;
+    }
+    out.algorithm = what.algorithm;
+    out.protocol = what.protocol;
+    out.in_place = buffers == Buffers::in_place;
+    out.data_type = what.data_type;
+    out.grade = on.grade;
+    out.environment.nccl = what.nccl_version;
+    out.environment.variables = what.variables;
+    return out;
+}
+
 } // namespace
 
 std::optional<DomainSplit> split_of(int ranks, int nodes, int rack_domain)
@@ -106,59 +158,21 @@ std::optional<KnotTable> table_of(const Launches& launches, Buffers buffers, con
     const auto split = split_of(what.ranks, what.nodes, on.rack_domain);
     if (!split)
         return std::nullopt;
-    KnotTable out;
-    std::vector<std::vector<TimedSize>> points;
-    for (const Sweep* sweep : launches.sweeps) {
-        const bool has = std::any_of(sweep->rows.begin(), sweep->rows.end(), [&](const auto& row) {
-            return (buffers == Buffers::in_place ? row.in_place : row.out_of_place).has_value();
-        });
-        points.push_back(has ? clean(*sweep, buffers).points : std::vector<TimedSize>{});
-        for (const TimedSize& point : points.back())
-            out.raw.samples.push_back(
-                {point.size, point.time, static_cast<int>(points.size()) - 1});
-    }
+    const LaunchPoints points = points_of(launches, buffers);
     const std::vector<MergedSize> sizes = merged(points);
     if (sizes.size() < 2)
         return std::nullopt;
     std::vector<TimedSize> medians;
     for (const MergedSize& size : sizes)
         medians.push_back(size.point);
-    out.collective = what.collective;
-    out.backend = what.backend;
-    out.ranks_per_domain = split->ranks_per_domain;
-    out.domains = split->domains;
-    out.nvlink = on.nvlink;
-    if (split->domains > 1) {
-        out.network = on.network;
-        out.nics_per_domain = on.nics_per_domain;
-        out.nic_rate = on.nic_rate;
-    }
-    out.algorithm = what.algorithm;
-    out.protocol = what.protocol;
-    out.in_place = buffers == Buffers::in_place;
-    out.data_type = what.data_type;
-    out.grade = on.grade;
+    KnotTable out = described(what, *split, buffers, on);
+    out.raw.samples = samples_of(points);
     out.source = source_text(launches);
     out.launches = static_cast<int>(launches.sweeps.size());
     out.samples = fit_curve(medians);
     take_intervals(out.samples, sizes);
     out.lines = fit_lines(medians);
-    out.errors = errors_of(out.samples, medians);
-    if (launches.sweeps.size() > 1) {
-        ErrorTally held_out;
-        for (std::size_t i = 0; i < points.size(); ++i) {
-            std::vector<std::vector<TimedSize>> rest = points;
-            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-            std::vector<TimedSize> others;
-            for (const MergedSize& size : merged(rest))
-                others.push_back(size.point);
-            held_out.add(held_out_errors(points[i], others));
-        }
-        if (held_out.count() > 0)
-            out.errors.held_out_launch = rounded(held_out.mean());
-    }
-    out.environment.nccl = what.nccl_version;
-    out.environment.variables = what.variables;
+    out.errors = errors_of(out.samples, medians, points);
     return out;
 }
 

@@ -62,23 +62,30 @@ FitSummary summarise(std::span<const SweepFit> fits)
     return out;
 }
 
+ErrorTally held_out_launch_errors(const std::vector<std::vector<TimedSize>>& launches)
+{
+    ErrorTally out;
+    if (launches.size() < 2)
+        return out;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        std::vector<std::vector<TimedSize>> rest = launches;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+        std::vector<TimedSize> others;
+        for (const MergedSize& size : merged(rest))
+            others.push_back(size.point);
+        out.add(held_out_errors(launches[i], others));
+    }
+    return out;
+}
+
 ErrorTally held_out_launch_errors(std::span<const Sweep> sweeps)
 {
     ErrorTally out;
     for (const Launches& group : by_configuration(sweeps)) {
-        if (group.sweeps.size() < 2)
-            continue;
-        std::vector<std::vector<TimedSize>> points;
+        std::vector<std::vector<TimedSize>> launches;
         for (const Sweep* sweep : group.sweeps)
-            points.push_back(clean(*sweep).points);
-        for (std::size_t i = 0; i < points.size(); ++i) {
-            std::vector<std::vector<TimedSize>> rest = points;
-            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-            std::vector<TimedSize> others;
-            for (const MergedSize& size : merged(rest))
-                others.push_back(size.point);
-            out.add(held_out_errors(points[i], others));
-        }
+            launches.push_back(clean(*sweep).points);
+        out.add(held_out_launch_errors(launches));
     }
     return out;
 }

@@ -49,4 +49,7 @@ FitSummary summarise(std::span<const SweepFit> fits);
 // its other launches.
 ErrorTally held_out_launch_errors(std::span<const Sweep> sweeps);
 
+// The same for the launches of one configuration; nothing where there is but one.
+ErrorTally held_out_launch_errors(const std::vector<std::vector<TimedSize>>& launches);
+
 } // namespace trainyard
