@@ -3,13 +3,12 @@
 #include "calibrate/fit/reference.h"
 #include "calibrate/fit/table_text.h"
 #include "calibrate/fit/tuner.h"
-#include "sim/base/files.h"
 #include "sim/cost/cost_model.h"
 #include "tests/catch.h"
+#include "tests/support/folder.h"
 #include "tests/unit/fit/support.h"
 
 #include <cmath>
-#include <filesystem>
 
 using namespace trainyard;
 
@@ -31,10 +30,9 @@ Sweep node_sweep(double factor, int ranks = 8)
 // The profile as a scenario gets it: written, then read.
 Profile written_and_read(const FittedProfile& fitted)
 {
-    const auto path = std::filesystem::temp_directory_path() / "trainyard-test-fit.json";
-    write_file(path, to_text(fitted.profile));
-    const Checked<ProfileFile> file = load_profile(path.string());
-    std::filesystem::remove(path);
+    const testing::Folder folder;
+    const Checked<ProfileFile> file =
+        load_profile(folder.file("node.json", to_text(fitted.profile)));
     REQUIRE(file);
     return file->profile;
 }
