@@ -1,8 +1,7 @@
 #include "calibrate/fit/fabric_fit.h"
 
+#include "calibrate/fit/robust_fit.h"
 #include "sim/cost/collective_form.h"
-
-#include <Eigen/Dense>
 
 #include <algorithm>
 #include <array>
@@ -100,7 +99,7 @@ public:
         return out;
     }
 
-    // log(T / measured) over the square root of the sweep's number of sizes.
+    // log(T / measured).
     Eigen::VectorXd residuals(const Eigen::VectorXd& logs) const
     {
         Eigen::VectorXd out(rows_);
@@ -109,40 +108,20 @@ public:
         Eigen::Index row = 0;
         for (const Measured& one : data_) {
             const auto lines = time_lines(one.kind, one.shape, {&fabric, nullptr, &form});
-            const double weight = 1 / std::sqrt(static_cast<double>(one.points.size()));
             for (const TimedSize& point : one.points)
-                out(row++) =
-                    weight * std::log(lowest(lines, point.size).at(point.size) / point.time);
+                out(row++) = std::log(lowest(lines, point.size).at(point.size) / point.time);
         }
         return out;
     }
 
-    // Of the robust loss rho at each residual (before the division above).
-    Eigen::VectorXd weights(const Eigen::VectorXd& residuals) const
+    // Every sweep counts once.
+    Eigen::VectorXd share() const
     {
-        constexpr double linear_beyond = 0.03;
         Eigen::VectorXd out(rows_);
         Eigen::Index row = 0;
         for (const Measured& one : data_)
-            for (std::size_t i = 0; i < one.points.size(); ++i, ++row) {
-                const double error =
-                    residuals(row) * std::sqrt(static_cast<double>(one.points.size()));
-                out(row) = 1 / std::sqrt(1 + std::pow(error / linear_beyond, 2));
-            }
-        return out;
-    }
-
-    Eigen::MatrixXd jacobian(const Eigen::VectorXd& logs) const
-    {
-        constexpr double step = 1e-4;
-        Eigen::MatrixXd out(rows_, logs.size());
-        for (Eigen::Index i = 0; i < logs.size(); ++i) {
-            Eigen::VectorXd up = logs;
-            Eigen::VectorXd down = logs;
-            up(i) += step;
-            down(i) -= step;
-            out.col(i) = (residuals(up) - residuals(down)) / (2 * step);
-        }
+            for (std::size_t i = 0; i < one.points.size(); ++i)
+                out(row++) = 1 / static_cast<double>(one.points.size());
         return out;
     }
 
@@ -179,55 +158,14 @@ private:
 
 constexpr double prior_weight = 0.02;
 
-double loss(const FabricModel& model, const Eigen::VectorXd& logs)
+RobustProblem problem_of(const FabricModel& model)
 {
-    // 2 s^2 (sqrt(1 + (r/s)^2) - 1) has the weights above as its derivative; per sweep.
-    const Eigen::VectorXd r = model.residuals(logs);
-    const Eigen::VectorXd w = model.weights(r);
-    double sum = prior_weight * prior_weight * (logs - model.prior()).squaredNorm();
-    for (Eigen::Index i = 0; i < r.size(); ++i)
-        sum += 2 * r(i) * r(i) * w(i) / (1 + w(i));
-    return sum;
-}
-
-Eigen::MatrixXd normal_matrix(const FabricModel& model, const Eigen::VectorXd& logs,
-                              Eigen::VectorXd& gradient)
-{
-    const Eigen::VectorXd r = model.residuals(logs);
-    const Eigen::VectorXd w = model.weights(r);
-    const Eigen::MatrixXd j = model.jacobian(logs);
-    const double hold = prior_weight * prior_weight;
-    gradient = j.transpose() * w.cwiseProduct(r) + hold * (logs - model.prior());
-    Eigen::MatrixXd out = j.transpose() * w.asDiagonal() * j;
-    out.diagonal().array() += hold;
+    RobustProblem out;
+    out.residuals = [&model](const Eigen::VectorXd& logs) { return model.residuals(logs); };
+    out.share = model.share();
+    out.prior = model.prior();
+    out.hold = Eigen::VectorXd::Constant(out.prior.size(), prior_weight * prior_weight);
     return out;
-}
-
-Eigen::VectorXd minimised(const FabricModel& model)
-{
-    constexpr int most_turns = 200;
-    constexpr double enough = 1e-9; // of the loss
-    Eigen::VectorXd logs = model.prior();
-    double now = loss(model, logs);
-    double damping = 1e-3;
-    for (int turn = 0; turn < most_turns && damping < 1e9; ++turn) {
-        Eigen::VectorXd gradient;
-        Eigen::MatrixXd normal = normal_matrix(model, logs, gradient);
-        normal.diagonal() *= 1 + damping;
-        const Eigen::VectorXd next = logs - normal.ldlt().solve(gradient);
-        const double then = loss(model, next);
-        if (!(then < now)) {
-            damping *= 4;
-            continue;
-        }
-        const bool done = now - then < enough * now;
-        logs = next;
-        now = then;
-        damping /= 3;
-        if (done)
-            break;
-    }
-    return logs;
 }
 
 } // namespace
@@ -241,17 +179,17 @@ FabricFit fit_fabric(std::span<const FabricSweep> sweeps)
     out.sweeps = model.sweeps();
     if (out.sweeps == 0)
         return out;
-    const Eigen::VectorXd logs = minimised(model);
-    Eigen::VectorXd gradient;
-    const Eigen::MatrixXd covariance = normal_matrix(model, logs, gradient).inverse();
+    const RobustProblem problem = problem_of(model);
+    const RobustFit fit = fit_robustly(problem);
+    const Eigen::VectorXd& logs = fit.logs;
     const double free = std::max(1.0, static_cast<double>(out.sweeps - logs.size()));
-    const double scatter = model.residuals(logs).squaredNorm() / free;
+    const double scatter = problem.share.dot(problem.residuals(logs).cwiseAbs2()) / free;
     for (Eigen::Index i = 0; i < logs.size(); ++i) {
         constexpr double normal_90 = 1.645;
         constexpr double least = 0.05;
         const Parameter& parameter = parameters[static_cast<std::size_t>(i)];
         const double width =
-            std::clamp(normal_90 * std::sqrt(scatter * covariance(i, i)), least, 1.0);
+            std::clamp(normal_90 * std::sqrt(scatter * fit.covariance(i, i)), least, 1.0);
         const double most = is_share(parameter) ? 1.0 : HUGE_VAL;
         const double value = std::min(most, std::exp(logs(i)));
         out.constants.push_back({parameter.path, value, value * std::exp(-width),

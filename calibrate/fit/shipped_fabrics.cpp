@@ -1,5 +1,7 @@
 #include "calibrate/fit/shipped_fabrics.h"
 
+#include "calibrate/fit/written_constant.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,38 +18,6 @@ constexpr std::array<Kin, 4> kin{{{"efficiency.reduce_scatter", "efficiency.all_
                                   {"efficiency.broadcast", "efficiency.all_gather"},
                                   {"efficiency.reduce", "efficiency.all_gather"},
                                   {"efficiency.send_receive", "efficiency.all_to_all"}}};
-
-bool is_latency(std::string_view path)
-{
-    return path.starts_with("base_") || path.starts_with("hop_") || path == "nvls_per_rank";
-}
-
-// Three digits; latencies in microseconds with their unit.
-Json written(std::string_view path, double value)
-{
-    const std::string text = fmt::format("{:.3g}", is_latency(path) ? value * 1e6 : value);
-    return is_latency(path) ? Json(text + " us") : Json(std::stod(text));
-}
-
-// The member at a dotted path, made where it is missing.
-Json& at_path(Json& json, std::string_view path)
-{
-    const std::size_t dot = path.find('.');
-    return dot == std::string_view::npos ? json[path]
-                                         : at_path(json[path.substr(0, dot)], path.substr(dot + 1));
-}
-
-void set_constant(Json& file, std::string_view path, const FittedConstant& constant,
-                  const std::string& source)
-{
-    Json out = Json::object();
-    out["value"] = written(path, constant.value);
-    out["low"] = written(path, constant.low);
-    out["high"] = written(path, constant.high);
-    out["grade"] = "published";
-    out["source"] = source;
-    at_path(file, path) = std::move(out);
-}
 
 bool counts(const Sweep& sweep, const KnotPlan& plan, const FabricRule& rule)
 {
@@ -81,10 +51,13 @@ Checked<Json> remade_fabric(Json file, const KnotPlan& plan, const FabricRule& r
                     "in sample",
                     fit.sweeps, 100 * fit.error);
     for (const FittedConstant& constant : fit.constants) {
-        set_constant(file, constant.path, constant, source);
+        put_constant(file, constant, "published", source);
         for (const Kin& one : kin)
-            if (one.like == constant.path)
-                set_constant(file, one.path, constant, source);
+            if (one.like == constant.path) {
+                FittedConstant same = constant;
+                same.path = one.path;
+                put_constant(file, same, "published", source);
+            }
     }
     return file;
 }

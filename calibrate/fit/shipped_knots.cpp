@@ -66,6 +66,39 @@ const FieldTable<FabricRule>& fields_of<FabricRule>()
 }
 
 template <>
+const FieldTable<NetworkRun>& fields_of<NetworkRun>()
+{
+    using R = NetworkRun;
+    static const auto table =
+        FieldTable<R>("network_run", "A run that a network class is fitted to.")
+            .field("source", &R::source, {.help = "the sweep", .required = true})
+            .field("device", &R::device, {.help = "its model", .required = true})
+            .field("rack", &R::rack, {.help = "ranks of a domain larger than a node", .min = 0})
+            .field("nics", &R::nics, {.help = "of a node", .min = 1, .required = true})
+            .field("nic_rate", &R::nic_rate, {.help = "line rate of one", .required = true})
+            .field("transport", &R::transport, {.help = "of the NICs"})
+            .field("reduces", &R::reduces, {.help = "the network's switches reduce"})
+            .field("ring", &R::ring, {.help = "forced"})
+            .field("from", &R::from, {.help = "smaller sizes do not count"});
+    return table;
+}
+
+template <>
+const FieldTable<NetworkRule>& fields_of<NetworkRule>()
+{
+    using R = NetworkRule;
+    static const auto table =
+        FieldTable<R>("network_rule", "What a network class is fitted to.")
+            .field("network", &R::network, {.help = "its file", .required = true})
+            .field("latency", &R::latency, {.help = "prior", .required = true})
+            .field("efficiency", &R::efficiency, {.help = "prior", .max = 1, .required = true})
+            .field("max_per_communicator", &R::max_per_communicator,
+                   {.help = "prior; 0: not fitted"})
+            .field("runs", &R::runs, {.help = "across domains", .required = true});
+    return table;
+}
+
+template <>
 const FieldTable<KnotPlan>& fields_of<KnotPlan>()
 {
     using P = KnotPlan;
@@ -74,7 +107,8 @@ const FieldTable<KnotPlan>& fields_of<KnotPlan>()
             .field("machines", &P::machines, {.help = "inside one domain"})
             .field("fabrics", &P::fabrics, {.help = "constants of fabric classes"})
             .field("from_size", &P::from_size, {.help = "sweeps that count in part"})
-            .field("across", &P::across, {.help = "across domains"});
+            .field("across", &P::across, {.help = "across domains"})
+            .field("networks", &P::networks, {.help = "constants of network classes"});
     return table;
 }
 

@@ -5,6 +5,7 @@
 
 #include "calibrate/fit/measured_tables.h"
 #include "sim/base/fields.h"
+#include "sim/topology/topology.h"
 
 namespace trainyard {
 
@@ -50,11 +51,38 @@ struct FabricRule {
     bool operator==(const FabricRule&) const = default;
 };
 
+// A run across domains that a network class is fitted to.
+struct NetworkRun {
+    std::string source; // the sweep
+    std::string device; // its model
+    int rack = 0;       // ranks of an NVLink domain that is larger than a node
+    int nics = 0;       // of a node
+    Bandwidth nic_rate;
+    Transport transport = Transport::infiniband;
+    bool reduces = false; // in the network's switches
+    bool ring = false;    // forced
+    Bytes from;           // smaller sizes do not count
+
+    bool operator==(const NetworkRun&) const = default;
+};
+
+// What the constants of a network class are fitted to, and what was thought of them before.
+struct NetworkRule {
+    std::string network; // its file
+    Seconds latency;
+    double efficiency = 0;
+    Bandwidth max_per_communicator; // 0: not fitted
+    std::vector<NetworkRun> runs;
+
+    bool operator==(const NetworkRule&) const = default;
+};
+
 struct KnotPlan {
     std::vector<KnotMachine> machines;
     std::vector<FabricRule> fabrics;
     std::vector<KnotFromSize> from_size;
     std::vector<KnotAcross> across;
+    std::vector<NetworkRule> networks;
 
     bool operator==(const KnotPlan&) const = default;
 };
@@ -67,6 +95,10 @@ template <>
 const FieldTable<KnotFromSize>& fields_of<KnotFromSize>();
 template <>
 const FieldTable<FabricRule>& fields_of<FabricRule>();
+template <>
+const FieldTable<NetworkRun>& fields_of<NetworkRun>();
+template <>
+const FieldTable<NetworkRule>& fields_of<NetworkRule>();
 template <>
 const FieldTable<KnotPlan>& fields_of<KnotPlan>();
 

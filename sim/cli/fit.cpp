@@ -4,6 +4,7 @@
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/fit/reference.h"
 #include "calibrate/fit/shipped_fabrics.h"
+#include "calibrate/fit/shipped_networks.h"
 #include "calibrate/fit/table_text.h"
 #include "calibrate/fit/tuner.h"
 #include "sim/base/files.h"
@@ -162,8 +163,8 @@ void write_tuner(const FitCommand& command, const FitInput& input)
     print_talk(fmt::format("wrote {}\n", command.tuner));
 }
 
-// Fabrics' constants, knots and published figures of a folder of profiles, made again of the
-// sweeps.
+// Constants of fabrics and networks, knots and published figures of a folder of profiles, made
+// again of the sweeps.
 int remake_profiles(const FitCommand& command, const FitInput& input)
 {
     const fs::path folder(command.remake);
@@ -191,6 +192,11 @@ int remake_profiles(const FitCommand& command, const FitInput& input)
     }
     for (const auto& [path, json] : fabrics)
         write(path, json);
+    const auto networks = shipped_networks(*plan, input.sweeps, folder);
+    if (!networks)
+        return refuse(networks.error(), "only fabrics were written.");
+    for (const auto& [name, json] : *networks)
+        write(folder / name, json);
     for (const auto& [name, json] : *knots)
         write(folder / "knots" / (name + ".json"), json);
     write(folder.parent_path() / "reference" / "collectives.json",

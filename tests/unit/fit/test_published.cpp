@@ -4,10 +4,12 @@
 #include "calibrate/fit/reference.h"
 #include "calibrate/fit/shipped_fabrics.h"
 #include "calibrate/fit/shipped_knots.h"
+#include "calibrate/fit/shipped_networks.h"
 #include "calibrate/fit/table_text.h"
 #include "calibrate/import/read_sweeps.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
+#include "sim/cost/profile_library.h"
 #include "tests/catch.h"
 
 using namespace trainyard;
@@ -40,6 +42,13 @@ KnotPlan plan()
 std::filesystem::path profiles()
 {
     return data_dir() / "calibrate" / "profiles";
+}
+
+CollectiveForm shipped_form()
+{
+    const auto profile = load_profile("h100-sxm-ndr400");
+    REQUIRE(profile);
+    return profile->profile.hardware.collectives;
 }
 
 } // namespace
@@ -85,6 +94,37 @@ TEST_CASE("the shipped constants of fabrics are fitted to the published sweeps")
         REQUIRE(again);
         CHECK(*again == *file);
     }
+}
+
+TEST_CASE("the shipped constants of networks are fitted to the published sweeps, to the byte")
+{
+    const auto files = shipped_networks(plan(), all_sweeps(), profiles());
+    REQUIRE(files);
+    CHECK(files->size() == 10);
+    for (const auto& [name, json] : *files)
+        CHECK(table_text(json) == read_file(profiles() / name));
+}
+
+TEST_CASE("the fit of networks beats its priors, and hardly loses without the sweep it is tried on")
+{
+    const std::vector<Sweep> sweeps = all_sweeps();
+    const auto runs = network_sweeps(plan(), sweeps, profiles());
+    REQUIRE(runs);
+    REQUIRE(runs->size() == 14);
+    const CollectiveForm form = prior_form(shipped_form());
+    const NetworkFit all = fit_networks(*runs, form);
+    double before = 0;
+    double after = 0;
+    double left_out = 0;
+    for (std::size_t i = 0; i < runs->size(); ++i) {
+        std::vector<NetworkSweep> others = *runs;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+        before += network_error((*runs)[i], form);
+        after += network_error((*runs)[i], all);
+        left_out += network_error((*runs)[i], fit_networks(others, form));
+    }
+    CHECK(after < before);
+    CHECK(left_out < before * 1.02); // the priors saw every sweep, the two of TCPX contradict
 }
 
 TEST_CASE("the shipped published figures are those of the published sweeps, to the byte")
