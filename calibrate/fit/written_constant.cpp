@@ -20,14 +20,15 @@ Json written(std::string_view path, double value)
     return Json(std::stod(fmt::format("{:.3g}", value)));
 }
 
-Json& at_path(Json& json, std::string_view path)
+} // namespace
+
+Json& member_at(Json& json, std::string_view path)
 {
     const std::size_t dot = path.find('.');
-    return dot == std::string_view::npos ? json[path]
-                                         : at_path(json[path.substr(0, dot)], path.substr(dot + 1));
+    return dot == std::string_view::npos
+               ? json[path]
+               : member_at(json[path.substr(0, dot)], path.substr(dot + 1));
 }
-
-} // namespace
 
 void put_constant(Json& file, const FittedConstant& constant, const std::string& grade,
                   const std::string& source)
@@ -38,7 +39,7 @@ void put_constant(Json& file, const FittedConstant& constant, const std::string&
     out["high"] = written(constant.path, constant.high);
     out["grade"] = grade;
     out["source"] = source;
-    at_path(file, constant.path) = std::move(out);
+    member_at(file, constant.path) = std::move(out);
 }
 
 } // namespace trainyard

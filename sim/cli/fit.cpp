@@ -3,6 +3,7 @@
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/fit/reference.h"
+#include "calibrate/fit/shipped_constants.h"
 #include "calibrate/fit/shipped_fabrics.h"
 #include "calibrate/fit/shipped_networks.h"
 #include "calibrate/fit/table_text.h"
@@ -163,6 +164,24 @@ void write_tuner(const FitCommand& command, const FitInput& input)
     print_talk(fmt::format("wrote {}\n", command.tuner));
 }
 
+// Writes the sourced constants into the files of a folder of profiles that have others.
+Problems write_constants(const fs::path& folder)
+{
+    const Checked<Json> constants =
+        read_json_file((folder.parent_path() / "constants" / "sourced.json").string());
+    if (!constants)
+        return constants.error();
+    const auto files = shipped_constants(*constants, folder);
+    if (!files)
+        return files.error();
+    for (const auto& [name, json] : *files)
+        if (const auto now = read_json_file((folder / name).string()); !now || *now != json) {
+            write_file(folder / name, table_text(json));
+            print_talk(fmt::format("wrote {}\n", (folder / name).string()));
+        }
+    return {};
+}
+
 // Constants of fabrics and networks, knots and published figures of a folder of profiles, made
 // again of the sweeps.
 int remake_profiles(const FitCommand& command, const FitInput& input)
@@ -179,6 +198,8 @@ int remake_profiles(const FitCommand& command, const FitInput& input)
         write_file(path, table_text(json));
         print_talk(fmt::format("wrote {}\n", path.string()));
     };
+    if (const Problems problems = write_constants(folder); !problems.empty())
+        return refuse(problems, "nothing was written.");
     std::map<fs::path, Json> fabrics;
     for (const FabricRule& rule : plan->fabrics) {
         const fs::path path = folder / "fabrics" / (rule.fabric + ".json");

@@ -2,6 +2,7 @@
 
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/fit/reference.h"
+#include "calibrate/fit/shipped_constants.h"
 #include "calibrate/fit/shipped_fabrics.h"
 #include "calibrate/fit/shipped_knots.h"
 #include "calibrate/fit/shipped_networks.h"
@@ -125,6 +126,44 @@ TEST_CASE("the fit of networks beats its priors, and hardly loses without the sw
     }
     CHECK(after < before);
     CHECK(left_out < before * 1.02); // the priors saw every sweep, the two of TCPX contradict
+}
+
+TEST_CASE("the shipped constants that nobody fits are the sourced ones")
+{
+    const auto constants =
+        read_json_file((data_dir() / "calibrate" / "constants" / "sourced.json").string());
+    REQUIRE(constants);
+    const auto files = shipped_constants(*constants, profiles());
+    REQUIRE(files);
+    CHECK(files->size() > 35); // devices and networks
+    for (const auto& [name, json] : *files) {
+        const auto file = read_json_file((profiles() / name).string());
+        REQUIRE(file);
+        INFO(name);
+        CHECK(*file == json);
+    }
+}
+
+TEST_CASE("what is recalled is no published constant, and a constant of unknown kind is a problem")
+{
+    const auto written = [](const char* kind) {
+        Json constant = Json::object();
+        constant["value"] = "400 Gb/s";
+        constant["kind"] = kind;
+        constant["source"] = "a page";
+        Json constants = Json::object();
+        constants["files"]["networks/ib-ndr.json"]["line_rate"] = constant;
+        return shipped_constants(constants, profiles());
+    };
+    const auto grade = [&](const char* kind) {
+        const auto files = written(kind);
+        REQUIRE(files);
+        return files->at("networks/ib-ndr.json").find("line_rate")->find("grade")->as_string();
+    };
+    CHECK(grade("spec") == "published");
+    CHECK(grade("recalled") == "datasheet");
+    CHECK(grade("derived") == "datasheet");
+    CHECK_FALSE(written("rumour"));
 }
 
 TEST_CASE("the shipped published figures are those of the published sweeps, to the byte")
