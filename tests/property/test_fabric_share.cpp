@@ -1,8 +1,8 @@
 // Costs know what an oversubscribed fabric leaves to rings; fidelity bundle finds it by sharing the
 // links. Where everyone does the same and no flows collide, both agree.
 
-#include "sim/topology/read_topology.h"
 #include "tests/catch.h"
+#include "tests/support/cluster_text.h"
 #include "tests/support/pick.h"
 #include "tests/unit/strategy/plans.h"
 
@@ -31,14 +31,7 @@ Topology one_spine(int nodes, const Fabric& fabric, const char* node)
              "fabric": {{"kind": "{}", "network": {{"preset": "ib_ndr", "switch_ports": 512}},
                          "nodes_per_unit": {}, "oversubscription": {}, "uplink_rate": "{} Gb/s"}}}})",
         nodes, node, fabric.kind, fabric.nodes_per_unit, fabric.ratio, below / fabric.ratio);
-    const Checked<Presets> presets = load_presets();
-    REQUIRE(presets);
-    const Checked<Json> json = parse_json(text, "cluster.json");
-    REQUIRE(json);
-    const Checked<TopologyFile> read = inspect_topology(*json, "cluster.json", *presets);
-    if (!read)
-        FAIL(render(read.error(), ""));
-    return read->topology;
+    return testing::topology_of(text);
 }
 
 SimTime step_time(const Plan& plan, const Job& job, const Topology& cluster, Fidelity fidelity)

@@ -58,12 +58,17 @@ inline GroupShape whole_domains(const Profile& profile, int per_domain, int doma
     return shape;
 }
 
+inline Seconds time_of(const CostModel& model, CollectiveKind kind, Bytes size,
+                       const GroupShape& shape)
+{
+    return model.collective(kind, size, shape, Backend::nccl).total;
+}
+
 inline double bus_bandwidth_GBps(const CostModel& model, CollectiveKind kind, Bytes size,
                                  const GroupShape& shape)
 {
-    const TransferTime time = model.collective(kind, size, shape, Backend::nccl);
-    return static_cast<double>(size.value()) * bus_factor(kind, shape.ranks) / time.total.value() *
-           1e-9;
+    return static_cast<double>(size.value()) * bus_factor(kind, shape.ranks) /
+           time_of(model, kind, size, shape).value() * 1e-9;
 }
 
 } // namespace trainyard

@@ -1,8 +1,8 @@
 #include "tests/unit/strategy/plans.h"
 
 #include "sim/cost/profile_library.h"
-#include "sim/topology/read_topology.h"
 #include "tests/catch.h"
+#include "tests/support/cluster_text.h"
 
 namespace trainyard::testing {
 
@@ -58,14 +58,7 @@ Topology h100_nodes(int nodes)
         R"({"format": "trainyard.topology/1", "generator": "cluster", "nodes": )" +
         std::to_string(nodes) +
         R"(, "node": "dgx-h100", "fabric": {"kind": "rail", "network": "ib_ndr"}})";
-    const Checked<Presets> presets = load_presets();
-    REQUIRE(presets);
-    const Checked<Json> json = parse_json(text, "cluster.json");
-    REQUIRE(json);
-    const Checked<TopologyFile> read = inspect_topology(*json, "cluster.json", *presets);
-    if (!read)
-        FAIL(render(read.error(), ""));
-    return read->topology;
+    return testing::topology_of(text);
 }
 
 const CostModel& h100_costs()

@@ -33,16 +33,6 @@ ClusterDescription cluster(int nodes, const std::string& node, const std::string
     return description;
 }
 
-Topology topology_of(const std::string& text)
-{
-    const Checked<Json> json = parse_json(text, "cluster.json");
-    REQUIRE(json);
-    const Checked<TopologyFile> read = inspect_topology(*json, "cluster.json", presets());
-    if (!read)
-        FAIL(render(read.error(), ""));
-    return read->topology;
-}
-
 std::vector<std::string> problems_of(const std::string& text)
 {
     const Checked<Json> json = parse_json(text, "cluster.json");

@@ -4,6 +4,7 @@
 
 #include "sim/topology/cluster.h"
 #include "sim/topology/read_topology.h"
+#include "tests/support/cluster_text.h"
 
 namespace trainyard::testing {
 
@@ -11,9 +12,6 @@ namespace trainyard::testing {
 // wrong.
 ClusterDescription cluster(int nodes, const std::string& node, const std::string& network,
                            FabricKind kind);
-
-// The topology that `text` describes. Fails the test when it is wrong.
-Topology topology_of(const std::string& text);
 
 // Every problem of `text`, as "line pointer: message (hint)".
 std::vector<std::string> problems_of(const std::string& text);
