@@ -222,6 +222,7 @@ private:
         const std::string number = attribute_of(gpu.pci, "device");
         if (const std::string_view known = device_of_pci_number(number); !known.empty())
             return std::string(known);
+        map_.guessed_model = true;
         const int sm = gpu.gpu == nullptr ? 0 : number_of(*gpu.gpu, "sm", 0);
         if (const std::string_view known = device_of_capability(sm); !known.empty()) {
             add_note(notes_.assumed,

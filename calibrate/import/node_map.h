@@ -34,6 +34,7 @@ struct NodeMap {
 
     std::string name;
     std::string network; // preset that the NICs speak, e.g. "ib_ndr"; only where there are NICs
+    bool guessed_model = false; // of the GPUs: the dump names none
     std::vector<Vertex> switches;
     std::vector<Gpu> gpus;
     std::vector<Nic> nics;

@@ -76,6 +76,7 @@ Checked<ImportedTopology> read_node_topology(std::string_view text, const std::s
         return tl::make_unexpected(problem(
             file, out.notes.flagged.empty() ? "it describes no node" : out.notes.flagged.front(),
             ""));
+    out.guessed_model = node->guessed_model;
     const bool connected = !node->network.empty();
     out.description =
         describe_node(*node, connected ? network_preset(node->network) : std::nullopt);

@@ -16,6 +16,7 @@ struct ImportedTopology {
     ExplicitDescription description;
     Json json; // the topology file
     ImportNotes notes;
+    bool guessed_model = false; // of the GPUs: the file names none
 };
 
 // NCCL topology XML, or text with the matrix of `nvidia-smi topo -m`.

@@ -231,10 +231,11 @@ std::optional<NodeMap> node_of_matrix(const SmiMatrix& matrix, std::string model
 {
     if (!is_consistent(matrix, notes))
         return std::nullopt;
-    if (model.empty())
+    NodeMap map;
+    map.guessed_model = model.empty();
+    if (map.guessed_model)
         model = assumed_model(matrix, notes);
     const LinkFacts facts = link_facts(model);
-    NodeMap map;
     map.name = "imported-node";
     const std::vector<int> above = Tree(matrix, map, facts.pcie).build();
     for (std::size_t i = 0; i < matrix.links.size(); ++i) {

@@ -40,7 +40,7 @@ Checked<ImportedSweeps> read_profile_sweeps(const std::string& path)
     return out;
 }
 
-// Device and NICs of a topology file.
+// Device (where it is named, not guessed) and NICs of a topology file.
 Problems take_topology(const std::string& text, const std::string& path, FitInput& out)
 {
     const Checked<ImportedTopology> topology = read_node_topology(text, path);
@@ -48,7 +48,7 @@ Problems take_topology(const std::string& text, const std::string& path, FitInpu
         return topology.error();
     append(out.notes, topology->notes);
     const ExplicitDescription& node = topology->description;
-    if (!node.devices.empty())
+    if (!node.devices.empty() && !topology->guessed_model)
         out.topology_device = node.devices.front().model;
     out.nics_per_node = static_cast<int>(node.nics.size());
     for (const ExplicitLink& link : node.links) {

@@ -9,7 +9,7 @@ namespace trainyard {
 struct FitInput {
     std::vector<Sweep> sweeps;
     ImportNotes notes;
-    std::string topology_device; // of a topology file, if there was one
+    std::string topology_device; // as a topology file names it; empty: it does not
     int nics_per_node = 0;       // the same
     Bandwidth nic_rate;          // the same; 0: not stated
 };
