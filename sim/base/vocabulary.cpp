@@ -15,11 +15,10 @@ std::vector<EnumName<Grade>> enum_names<Grade>()
 template <>
 std::vector<EnumName<Precision>> enum_names<Precision>()
 {
-    return {{Precision::fp32, "fp32"},
-            {Precision::tf32, "tf32"},
-            {Precision::fp16, "fp16"},
-            {Precision::bf16, "bf16"},
-            {Precision::fp8, "fp8"}};
+    return {{Precision::fp32, "fp32"},   {Precision::tf32, "tf32"},
+            {Precision::fp16, "fp16"},   {Precision::bf16, "bf16"},
+            {Precision::fp8, "fp8"},     {Precision::fp8_block, "fp8_block"},
+            {Precision::mxfp8, "mxfp8"}, {Precision::nvfp4, "nvfp4"}};
 }
 
 template <>
@@ -40,15 +39,29 @@ template <>
 std::vector<EnumName<GroupKind>> enum_names<GroupKind>()
 {
     using enum GroupKind;
-    return {{tp, "tp"},      {cp, "cp"},   {ep, "ep"}, {etp, "etp"},
-            {dp, "dp"},      {edp, "edp"}, {pp, "pp"}, {embedding, "embedding"},
-            {world, "world"}};
+    return {{tp, "tp"},
+            {cp, "cp"},
+            {ep, "ep"},
+            {etp, "etp"},
+            {dp, "dp"},
+            {edp, "edp"},
+            {pp, "pp"},
+            {embedding, "embedding"},
+            {world, "world"},
+            {shard, "shard"},
+            {replicate, "replicate"},
+            {cp_a2a, "cp_a2a"},
+            {cp_ring, "cp_ring"},
+            {twin, "twin"}};
 }
 
 template <>
 std::vector<EnumName<Backend>> enum_names<Backend>()
 {
-    return {{Backend::nccl, "nccl"}, {Backend::gloo, "gloo"}};
+    return {{Backend::nccl, "nccl"},
+            {Backend::gloo, "gloo"},
+            {Backend::ucx, "ucx"},
+            {Backend::nvshmem, "nvshmem"}};
 }
 
 template <>

@@ -8,11 +8,12 @@
 
 namespace trainyard {
 
-// Number formats of GEMMs. tf32 stores fp32.
-enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8 };
+// Number formats of GEMMs. tf32 stores fp32. fp8 scales whole tensors, fp8_block tiles of 1 x 128
+// and 128 x 128 (DeepSeek-V3), mxfp8 blocks of 32 and nvfp4 blocks of 16 elements.
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, fp8_block, mxfp8, nvfp4 };
 
-// Bytes of one stored activation or parameter element: 4 for fp32 and tf32, else 2 (fp8 training
-// keeps 16-bit tensors and casts inputs of GEMMs).
+// Bytes of one stored activation or parameter element: 4 for fp32 and tf32, else 2 (8- and 4-bit
+// training keeps 16-bit tensors and casts inputs of GEMMs).
 constexpr int storage_bytes(Precision precision)
 {
     return precision == Precision::fp32 || precision == Precision::tf32 ? 4 : 2;
@@ -32,11 +33,28 @@ enum class CollectiveKind : std::uint8_t {
     send_receive
 };
 
-// Which communicator: what a group of ranks is for.
-enum class GroupKind : std::uint8_t { tp, cp, ep, etp, dp, edp, pp, embedding, world };
-inline constexpr std::size_t group_kind_count = 9;
+// Which communicator: what a group of ranks is for. shard and replicate are the two levels of a
+// hybrid-sharded DP group, cp_a2a and cp_ring those of a hybrid CP group, twin the two devices that
+// hold the same layers in a bidirectional pipeline.
+enum class GroupKind : std::uint8_t {
+    tp,
+    cp,
+    ep,
+    etp,
+    dp,
+    edp,
+    pp,
+    embedding,
+    world,
+    shard,
+    replicate,
+    cp_a2a,
+    cp_ring,
+    twin
+};
+inline constexpr std::size_t group_kind_count = 14;
 
-enum class Backend : std::uint8_t { nccl, gloo };
+enum class Backend : std::uint8_t { nccl, gloo, ucx, nvshmem };
 
 // What an op is part of.
 enum class Phase : std::uint8_t {

@@ -28,7 +28,11 @@ struct PerPrecision {
         case Precision::bf16:
             return bf16;
         case Precision::fp8:
+        case Precision::fp8_block:
+        case Precision::mxfp8:
             return fp8;
+        case Precision::nvfp4:
+            break;
         }
         return T{};
     }

@@ -91,8 +91,9 @@ double attention_efficiency(const AttentionShape& shape, const ComputeContext& c
 
 Precision executed_precision(Precision precision, const Device& device)
 {
-    constexpr std::array wider{Precision::fp8, Precision::bf16, Precision::fp16, Precision::tf32,
-                               Precision::fp32};
+    constexpr std::array wider{Precision::nvfp4, Precision::mxfp8, Precision::fp8_block,
+                               Precision::fp8,   Precision::bf16,  Precision::fp16,
+                               Precision::tf32,  Precision::fp32};
     auto candidate = std::find(wider.begin(), wider.end(), precision);
     for (; candidate != wider.end(); ++candidate)
         if (device.peak.at(*candidate).value() > 0)

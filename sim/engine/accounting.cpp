@@ -31,6 +31,8 @@ TimeKind exposed_kind(GroupKind group)
     case GroupKind::tp:
         return TimeKind::exposed_tp;
     case GroupKind::cp:
+    case GroupKind::cp_a2a:
+    case GroupKind::cp_ring:
         return TimeKind::exposed_cp;
     case GroupKind::ep:
     case GroupKind::etp:
@@ -48,7 +50,7 @@ TimeKind exposed_kind(GroupKind group)
 bool joins_stages(const Group& group, const std::vector<Lane>& lanes)
 {
     if (group.kind != GroupKind::pp && group.kind != GroupKind::embedding &&
-        group.kind != GroupKind::world)
+        group.kind != GroupKind::twin && group.kind != GroupKind::world)
         return false;
     return std::any_of(group.members.begin(), group.members.end(), [&](LaneId member) {
         return lanes[member.value].role != lanes[group.members.front().value].role;

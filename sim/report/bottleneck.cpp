@@ -83,12 +83,17 @@ std::string_view long_title(GroupKind kind)
     case GroupKind::tp:
         return "tensor-parallel";
     case GroupKind::cp:
+    case GroupKind::cp_a2a:
+    case GroupKind::cp_ring:
         return "context-parallel";
     case GroupKind::ep:
     case GroupKind::etp:
         return "expert-parallel";
     case GroupKind::dp:
     case GroupKind::edp:
+    case GroupKind::shard:
+    case GroupKind::replicate:
+    case GroupKind::twin:
         return "data-parallel";
     case GroupKind::pp:
         return "pipeline";

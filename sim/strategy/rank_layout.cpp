@@ -89,8 +89,9 @@ int RankLayout::group_size(GroupKind kind) const
         return world_ / size_[pp_index] / (etp_ * ep_);
     case GroupKind::world:
         return world_;
+    default: // groups this layout does not form
+        return 1;
     }
-    return 1;
 }
 
 void RankLayout::append(std::vector<RankId>& out, int first, int count, int stride)

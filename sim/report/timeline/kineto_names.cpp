@@ -66,6 +66,9 @@ std::string_view kineto_dtype(const Job& job, CollectiveKind kind, GroupKind gro
         return "Half";
     case Precision::bf16:
     case Precision::fp8:
+    case Precision::fp8_block:
+    case Precision::mxfp8:
+    case Precision::nvfp4:
         break;
     }
     return "BFloat16";

@@ -39,6 +39,8 @@ SliceKind kind_of_group(GroupKind group)
     case GroupKind::tp:
         return SliceKind::tp;
     case GroupKind::cp:
+    case GroupKind::cp_a2a:
+    case GroupKind::cp_ring:
         return SliceKind::cp;
     case GroupKind::ep:
     case GroupKind::etp:
@@ -49,6 +51,9 @@ SliceKind kind_of_group(GroupKind group)
     case GroupKind::edp:
     case GroupKind::embedding:
     case GroupKind::world:
+    case GroupKind::shard:
+    case GroupKind::replicate:
+    case GroupKind::twin:
         break;
     }
     return SliceKind::dp;
