@@ -121,9 +121,38 @@ LabelId label_id(Program& program, const Label& label)
     return find_or_append<LabelId>(program.labels, label);
 }
 
+void hold(Program& program, Role& role, const Tensor& tensor)
+{
+    role.held.push_back(tensor_id(program, tensor));
+    role.static_memory += on_device(tensor.kind) ? tensor.bytes : 0;
+}
+
+TensorId tensor_id(Program& program, const Tensor& tensor)
+{
+    return find_or_append<TensorId>(program.tensors, tensor);
+}
+
 MemoryEffectId memory_effect_id(Program& program, MemoryEffect effect)
 {
     return find_or_append<MemoryEffectId>(program.memory_effects, effect);
+}
+
+MemoryEffectId memory_effect_id(Program& program, const TensorChanges& changes)
+{
+    MemoryEffect effect;
+    std::vector<MemoryEvent> events;
+    for (const TensorChange& change : changes) {
+        events.push_back({tensor_id(program, change.tensor), change.action, change.moment});
+        const std::int64_t bytes = on_device(change.tensor.kind) ? change.tensor.bytes : 0;
+        (change.moment == Moment::start ? effect.at_start : effect.at_end) +=
+            change.action == MemoryAction::allocate ? bytes : -bytes;
+    }
+    const auto same = std::ranges::search(program.memory_events, events);
+    effect.event_first = static_cast<std::uint32_t>(same.begin() - program.memory_events.begin());
+    effect.event_count = static_cast<std::uint32_t>(events.size());
+    if (same.empty())
+        program.memory_events.insert(program.memory_events.end(), events.begin(), events.end());
+    return memory_effect_id(program, effect);
 }
 
 } // namespace trainyard

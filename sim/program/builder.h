@@ -62,6 +62,11 @@ GroupSlot add_group_slot(Program& program, GroupKind kind);
 
 // The index of an equal entry, appended if there is none.
 LabelId label_id(Program& program, const Label& label);
+// A tensor that the role always holds: adds to its static memory.
+void hold(Program& program, Role& role, const Tensor& tensor);
+TensorId tensor_id(Program& program, const Tensor& tensor);
 MemoryEffectId memory_effect_id(Program& program, MemoryEffect effect);
+// The effect of these changes in their order; of no bytes when there are none.
+MemoryEffectId memory_effect_id(Program& program, const TensorChanges& changes);
 
 } // namespace trainyard

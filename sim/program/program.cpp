@@ -1,5 +1,7 @@
 #include "sim/program/program.h"
 
+#include "sim/program/memory_flaws.h"
+
 #include <fmt/format.h>
 
 namespace trainyard {
@@ -122,7 +124,10 @@ private:
 
 std::vector<std::string> flaws(const Program& program)
 {
-    return Checker(program).flaws();
+    std::vector<std::string> found = Checker(program).flaws();
+    if (found.empty())
+        found = memory_flaws(program);
+    return found;
 }
 
 std::size_t op_count(const Program& program, const Role& role)

@@ -13,6 +13,7 @@
 
 #include "sim/base/ids.h"
 #include "sim/base/vocabulary.h"
+#include "sim/program/memory.h"
 
 #include <cstdint>
 #include <string>
@@ -103,6 +104,7 @@ struct Role {
     std::uint32_t event_count = 0;
     std::int64_t static_memory =
         0; // bytes held all the time: parameters, gradients, optimizer state, ...
+    std::vector<TensorId> held{}; // the tensors these are; none: of no named tensor
 
     bool operator==(const Role&) const = default;
 };
@@ -126,14 +128,6 @@ struct Label {
     bool operator==(const Label&) const = default;
 };
 
-// Bytes allocated when an op starts (negative: freed) and when it ends.
-struct MemoryEffect {
-    std::int64_t at_start = 0;
-    std::int64_t at_end = 0;
-
-    bool operator==(const MemoryEffect&) const = default;
-};
-
 struct GroupSlotInfo {
     GroupKind kind = GroupKind::world;
 
@@ -144,6 +138,8 @@ struct Program {
     std::vector<Stream> streams{};       // [0] is the host
     std::vector<GroupSlotInfo> groups{}; // by GroupSlot
     std::vector<Label> labels{};
+    std::vector<Tensor> tensors{};
+    std::vector<MemoryEvent> memory_events{}; // by MemoryEffect
     std::vector<MemoryEffect> memory_effects{};
     std::vector<Block> blocks{};
     std::vector<Role> roles{};
@@ -155,8 +151,9 @@ struct Program {
 
 inline constexpr StreamId host_stream{0};
 
-// Every index in range, waits bound, exchange parts named, counts consistent. Empty when sound;
-// else one sentence per flaw. A flaw is our bug, never a user's.
+// Every index in range, waits bound, exchange parts named, counts consistent, every tensor that is
+// allocated freed within its block (scope use) or step. Empty when sound; else one sentence per
+// flaw. A flaw is our bug, never a user's.
 std::vector<std::string> flaws(const Program& program);
 
 // Ops of one step of a role, uses counted.

@@ -41,8 +41,8 @@ class DataParallel {
 public:
     virtual ~DataParallel() = default;
 
-    // What a visit's block takes and frees besides activations.
-    virtual MemoryEffect memory(std::size_t) const { return {}; }
+    // What a visit's block takes and gives back besides activations.
+    virtual TensorChanges memory(std::size_t) const { return {}; }
 
     // Before a visit's block: its result is what the block must wait for besides.
     virtual EventId before(StageWriter& writer, std::size_t visit) = 0;

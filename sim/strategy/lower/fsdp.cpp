@@ -19,7 +19,7 @@ class Fsdp final : public DataParallel {
 public:
     Fsdp(const Job& job, const StageContent& stage);
 
-    MemoryEffect memory(std::size_t visit) const override;
+    TensorChanges memory(std::size_t visit) const override;
     EventId before(StageWriter& writer, std::size_t visit) override;
     void after(StageWriter& writer, std::size_t visit, const LayerBlock& block) override;
     void reduce_rest(StageWriter&) override {}
@@ -31,6 +31,8 @@ private:
         bool frees = false;
     };
 
+    static Tensor gathered_unit(GroupKind group, Bytes bytes);
+    static Tensor whole_gradients(GroupKind group, Bytes bytes);
     void plan_visits();
     bool stays_whole(std::size_t layer) const;
     bool backward_is_next(std::size_t visit) const;
@@ -107,18 +109,42 @@ double Fsdp::sharded_sum(std::size_t layer) const
     return parameters.dense + parameters.expert;
 }
 
-MemoryEffect Fsdp::memory(std::size_t visit) const
+// Whole parameters of a unit, from its gather to the end of the visit that frees it.
+Tensor Fsdp::gathered_unit(GroupKind group, Bytes bytes)
+{
+    return {.name = group == GroupKind::dp ? "gathered parameters" : "gathered experts",
+            .kind = MemoryKind::unsharded,
+            .bytes = static_cast<std::int64_t>(bytes.value()),
+            .scope = TensorScope::layer};
+}
+
+// Whole gradients of a unit, from its backward pass to the end of their reduction.
+Tensor Fsdp::whole_gradients(GroupKind group, Bytes bytes)
+{
+    return {.name = group == GroupKind::dp ? "whole gradients" : "whole expert gradients",
+            .kind = MemoryKind::unreduced,
+            .bytes = static_cast<std::int64_t>(bytes.value()),
+            .scope = TensorScope::layer_of_micro_batch};
+}
+
+TensorChanges Fsdp::memory(std::size_t visit) const
 {
     const Visit& v = stage_.visits[visit];
     const LayerParameters parameters = sharded(v.layer);
-    const auto bytes = [&](double per_parameter) { // rounded as the transfers are
-        return static_cast<std::int64_t>((scaled(Bytes(1), per_parameter * parameters.dense) +
-                                          scaled(Bytes(1), per_parameter * parameters.expert))
-                                             .value());
+    TensorChanges changes;
+    const auto one = [&](GroupKind group, double count) {
+        if (count <= 0)
+            return;
+        if (v.kind == PassKind::backward) // rounded as the transfers are
+            changes.push_back(
+                allocates(whole_gradients(group, scaled(Bytes(1), gradient_bytes(job_) * count))));
+        if (plan_[visit].frees)
+            changes.push_back(
+                frees(gathered_unit(group, scaled(Bytes(1), parameter_bytes(job_) * count))));
     };
-    const bool backward = v.kind == PassKind::backward;
-    return {.at_start = backward ? bytes(gradient_bytes(job_)) : 0,
-            .at_end = plan_[visit].frees ? -bytes(parameter_bytes(job_)) : 0};
+    one(GroupKind::dp, parameters.dense);
+    one(GroupKind::edp, parameters.expert);
+    return changes;
 }
 
 EventId Fsdp::before(StageWriter& writer, std::size_t visit)
@@ -184,9 +210,9 @@ void Fsdp::exchange(StageWriter& writer, std::size_t visit, SingleTransfer trans
     const auto one = [&](GroupKind group, double count) {
         transfer.group = group;
         transfer.bytes = scaled(Bytes(1), bytes_per_parameter * count);
-        const auto moved = static_cast<std::int64_t>(transfer.bytes.value());
-        const bool gathers = transfer.kind == CollectiveKind::all_gather;
-        transfer.memory = gathers ? MemoryEffect{moved, 0} : MemoryEffect{0, -moved};
+        transfer.memory = {transfer.kind == CollectiveKind::all_gather
+                               ? allocates(gathered_unit(group, transfer.bytes))
+                               : frees(whole_gradients(group, transfer.bytes))};
         writer.transfer(transfer);
     };
     one(GroupKind::dp, parameters.dense);

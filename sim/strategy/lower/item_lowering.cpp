@@ -3,6 +3,7 @@
 #include "sim/strategy/lower/parts.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace trainyard {
 
@@ -171,16 +172,28 @@ void ItemLowering::wait_for_surroundings(std::size_t op)
     draft_.wait_for(op, layer_event::tail);
 }
 
-ItemLowering::Result ItemLowering::finish(MemoryEffect memory) &&
+void ItemLowering::place(const TensorChanges& memory)
+{
+    if (first_compute_ == last_compute_) {
+        draft_.op(*first_compute_).memory = plan_.memory(memory);
+        return;
+    }
+    const auto at = [&](Moment moment) {
+        TensorChanges chosen;
+        std::ranges::copy_if(memory, std::back_inserter(chosen),
+                             [&](const TensorChange& change) { return change.moment == moment; });
+        return plan_.memory(chosen);
+    };
+    draft_.op(*first_compute_).memory = at(Moment::start);
+    draft_.op(*last_compute_).memory = at(Moment::end);
+}
+
+ItemLowering::Result ItemLowering::finish(const TensorChanges& memory) &&
 {
     flush();
     if (last_compute_) {
         draft_.record(*last_compute_, layer_event::computed);
-        const bool one = first_compute_ == last_compute_;
-        draft_.op(*first_compute_).memory =
-            plan_.memory({memory.at_start, one ? memory.at_end : 0});
-        if (!one)
-            draft_.op(*last_compute_).memory = plan_.memory({0, memory.at_end});
+        place(memory);
     }
     if (!pending_.empty()) {
         const std::size_t last = pending_.back().op;

@@ -41,8 +41,8 @@ public:
         std::vector<GradientWork> gradients; // in order; empty without backward
     };
     // Closes the block: its last compute op records `computed`, trailing communication `tail`.
-    // Memory is taken at the start of the first compute op and freed at the end of the last one.
-    Result finish(MemoryEffect memory) &&;
+    // Changes at the start happen with the first compute op, those at the end with the last one.
+    Result finish(const TensorChanges& memory) &&;
 
 private:
     struct Pending {
@@ -67,6 +67,7 @@ private:
                                     std::size_t index) const;
     void add_fused(const Communication& communication, const Fusion& fusion);
     std::vector<Kernel> take_from_last_heavy();
+    void place(const TensorChanges& memory);
 
     PlanBuilder& plan_;
     const Job& job_;

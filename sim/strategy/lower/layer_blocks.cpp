@@ -4,9 +4,28 @@ namespace trainyard {
 
 namespace {
 
-std::int64_t signed_bytes(Bytes bytes)
+void add(TensorChanges& changes, const TensorChange& change)
 {
-    return static_cast<std::int64_t>(bytes.value());
+    if (change.tensor.bytes > 0)
+        changes.push_back(change);
+}
+
+Tensor kept_tensor(const HeldLayer& held)
+{
+    return {.name = "kept for backward",
+            .kind = held.is_head() ? MemoryKind::logits : MemoryKind::activations,
+            .bytes = static_cast<std::int64_t>(held.kept.value()),
+            .scope = TensorScope::layer_of_micro_batch,
+            .length_power = 1};
+}
+
+Tensor inner_tensor(const HeldLayer& held, Bytes bytes)
+{
+    return {.name = "live inside",
+            .kind = held.is_head() ? MemoryKind::logits : MemoryKind::workspace,
+            .bytes = static_cast<std::int64_t>(bytes.value()),
+            .scope = TensorScope::use,
+            .length_power = 1};
 }
 
 std::string_view role_name(LayerKind::Role role)
@@ -50,9 +69,9 @@ std::vector<ItemLowering::GradientWork> shares(std::vector<ItemLowering::Gradien
 
 } // namespace
 
-const LayerBlock& LayerCatalog::block(std::size_t kind, PassKind pass, MemoryEffect extra)
+const LayerBlock& LayerCatalog::block(std::size_t kind, PassKind pass, const TensorChanges& extra)
 {
-    const auto key = std::tuple(kind, pass, extra.at_start, extra.at_end);
+    const auto key = std::tuple(kind, pass, extra);
     const auto found = built_.find(key);
     if (found != built_.end())
         return found->second;
@@ -62,31 +81,33 @@ const LayerBlock& LayerCatalog::block(std::size_t kind, PassKind pass, MemoryEff
         .first->second;
 }
 
-LayerBlock LayerCatalog::forward(const KindOfLayer& kind, MemoryEffect extra)
+LayerBlock LayerCatalog::forward(const KindOfLayer& kind, TensorChanges memory)
 {
-    const std::int64_t kept = signed_bytes(kind.held.kept);
-    const std::int64_t transient = signed_bytes(kind.held.transient);
+    const Tensor inner = inner_tensor(kind.held, kind.held.transient);
+    add(memory, allocates(kept_tensor(kind.held)));
+    add(memory, allocates(inner));
+    add(memory, frees(inner));
     ItemLowering items(plan_, job_, "forward " + std::string(role_name(kind.layer.kind.role)));
     items.lower(kind.work.forward, Phase::forward);
-    ItemLowering::Result result =
-        std::move(items).finish({extra.at_start + kept + transient, extra.at_end - transient});
+    ItemLowering::Result result = std::move(items).finish(memory);
     const std::uint16_t events = result.block.local_events;
     return {plan_.block(std::move(result.block)), events, {}};
 }
 
 // Recompute brings back what forward did not keep.
-LayerBlock LayerCatalog::backward(const KindOfLayer& kind, MemoryEffect extra)
+LayerBlock LayerCatalog::backward(const KindOfLayer& kind, TensorChanges memory)
 {
-    const std::int64_t kept = signed_bytes(kind.held.kept);
-    const std::int64_t inside = signed_bytes(kind.held.regained + kind.held.transient);
+    const Tensor inner = inner_tensor(kind.held, kind.held.regained + kind.held.transient);
+    add(memory, allocates(inner));
+    add(memory, frees(inner));
+    add(memory, frees(kept_tensor(kind.held)));
     ItemLowering items(plan_, job_, "backward " + std::string(role_name(kind.layer.kind.role)));
     if (kind.layer.recompute == Recompute::full)
         items.lower(kind.work.forward, Phase::recompute);
     if (kind.layer.recompute == Recompute::selective)
         items.lower(kind.work.selective_recompute, Phase::recompute);
     items.lower(kind.work.backward, Phase::backward);
-    ItemLowering::Result result =
-        std::move(items).finish({extra.at_start + inside, extra.at_end - inside - kept});
+    ItemLowering::Result result = std::move(items).finish(memory);
     const std::uint16_t events = result.block.local_events;
     return {plan_.block(std::move(result.block)), events, shares(std::move(result.gradients))};
 }

@@ -26,18 +26,17 @@ public:
         : plan_(plan), job_(job), work_(work)
     {}
 
-    // The block of a layer's pass; `extra` is memory taken and freed besides activations.
-    const LayerBlock& block(std::size_t kind, PassKind pass, MemoryEffect extra);
+    // The block of a layer's pass; `extra` is taken and given back besides activations.
+    const LayerBlock& block(std::size_t kind, PassKind pass, const TensorChanges& extra);
 
 private:
-    LayerBlock forward(const KindOfLayer& kind, MemoryEffect extra);
-    LayerBlock backward(const KindOfLayer& kind, MemoryEffect extra);
+    LayerBlock forward(const KindOfLayer& kind, TensorChanges memory);
+    LayerBlock backward(const KindOfLayer& kind, TensorChanges memory);
 
     PlanBuilder& plan_;
     const Job& job_;
     const JobWork& work_;
-    // By kind, pass, bytes taken, bytes freed.
-    std::map<std::tuple<std::size_t, PassKind, std::int64_t, std::int64_t>, LayerBlock> built_;
+    std::map<std::tuple<std::size_t, PassKind, TensorChanges>, LayerBlock> built_;
 };
 
 } // namespace trainyard

@@ -58,10 +58,24 @@ LabelId PlanBuilder::transfer_label(std::string name, Phase phase, CollectiveKin
                     {.name = std::move(name), .phase = phase, .collective = kind, .group = group});
 }
 
-MemoryEffectId PlanBuilder::memory(MemoryEffect effect)
+MemoryEffectId PlanBuilder::memory(const TensorChanges& changes)
 {
-    return effect == MemoryEffect{} ? MemoryEffectId::none()
-                                    : memory_effect_id(plan_.program, effect);
+    if (changes.empty())
+        return MemoryEffectId::none();
+    const auto found = effects_.find(changes);
+    if (found != effects_.end())
+        return found->second;
+    const MemoryEffectId id = memory_effect_id(plan_.program, changes);
+    effects_.emplace(changes, id);
+    return id;
+}
+
+void PlanBuilder::role(Role role, const std::vector<Tensor>& held)
+{
+    for (const Tensor& tensor : held)
+        if (tensor.bytes > 0)
+            hold(plan_.program, role, tensor);
+    add_role(plan_.program, std::move(role));
 }
 
 CostId PlanBuilder::compute(ComputeRequest request)

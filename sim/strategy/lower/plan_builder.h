@@ -21,14 +21,15 @@ public:
     GroupSlot group(GroupKind kind);
     LabelId label(std::string name, Phase phase);
     LabelId transfer_label(std::string name, Phase phase, CollectiveKind kind, GroupKind group);
-    MemoryEffectId memory(MemoryEffect effect); // none when nothing changes
+    MemoryEffectId memory(const TensorChanges& changes); // none when nothing changes
 
     CostId compute(ComputeRequest request);
     CostId transfer(const TransferRequest& request);
 
     // An equal block that is there already, else this one.
     BlockId block(Block block);
-    void role(Role role) { add_role(plan_.program, std::move(role)); }
+    // `held`: the tensors that are always there; those of no bytes are not.
+    void role(Role role, const std::vector<Tensor>& held);
 
     // Stages have neighbours: slot 0 the previous one, slot 1 the next.
     void has_peers() { plan_.program.peer_slots = 2; }
@@ -40,6 +41,7 @@ private:
     StreamId compute_;
     std::map<std::string, StreamId> streams_;
     std::map<GroupKind, GroupSlot> groups_;
+    std::map<TensorChanges, MemoryEffectId> effects_;
     std::map<std::string, std::vector<BlockId>> blocks_; // by name
 };
 

@@ -45,14 +45,18 @@ std::string role_name(const Job& job, int stage)
     return job.strategy.pp == 1 ? "rank" : "stage " + std::to_string(stage);
 }
 
-std::int64_t static_memory(const Job& job, const StageContent& stage)
+std::vector<Tensor> held_always(const Job& job, const StageContent& stage)
 {
     std::vector<HeldLayer> held;
     for (const PlacedLayer& layer : stage.layers)
         held.push_back(stage.work.kinds[layer.kind].held);
     const ModelStates states = model_states(job, held);
-    return static_cast<std::int64_t>(
-        (states.parameters + states.gradients + states.optimizer).value());
+    const auto tensor = [](const char* name, MemoryKind kind, Bytes bytes) {
+        return Tensor{name, kind, static_cast<std::int64_t>(bytes.value()), TensorScope::step};
+    };
+    return {tensor("parameters", MemoryKind::parameters, states.parameters),
+            tensor("gradients", MemoryKind::gradients, states.gradients),
+            tensor("optimizer state", MemoryKind::optimizer, states.optimizer)};
 }
 
 } // namespace
@@ -85,7 +89,7 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     }
     exchanges.write_gap(request.passes.size());
     write_step_end(writer, content, request.stage, *data_parallel);
-    plan.role(std::move(writer).finish(static_memory(job, content)));
+    plan.role(std::move(writer).finish(), held_always(job, content));
 }
 
 } // namespace trainyard

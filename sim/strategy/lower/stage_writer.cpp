@@ -42,7 +42,9 @@ void StageWriter::op(const SingleOp& single)
 {
     BlockBuilder builder(single.name);
     std::vector<EventId> events;
-    builder.op(single.op);
+    Op written = single.op;
+    written.memory = plan_.memory(single.memory);
+    builder.op(written);
     for (const EventId wait : single.waits) {
         builder.wait(builder.event());
         events.push_back(wait);
@@ -68,11 +70,11 @@ void StageWriter::transfer(const SingleTransfer& t)
                .label = plan_.transfer_label(name, t.phase, t.kind, t.group),
                .cost = plan_.transfer(
                    {.kind = t.kind, .bytes = t.bytes, .backend = job_.strategy.backend}),
-               .memory = plan_.memory(t.memory),
                .blocks_host = t.blocks_host},
         .name = name,
         .waits = t.waits,
         .record = t.record,
+        .memory = t.memory,
         .index = t.index});
 }
 
@@ -93,6 +95,7 @@ void StageWriter::memory_pass(const MemoryPass& pass)
         .name = pass.name,
         .waits = pass.waits,
         .record = computed_,
+        .memory = pass.memory,
         .index = pass.index});
 }
 
@@ -105,12 +108,6 @@ void StageWriter::host_work(std::string name, Seconds time, Phase phase)
                .label = plan_.label(name, phase),
                .cost = plan_.compute({.host_time = time, .phase = phase})},
         .name = name});
-}
-
-Role StageWriter::finish(std::int64_t static_memory) &&
-{
-    role_.static_memory(static_memory);
-    return std::move(role_).build();
 }
 
 } // namespace trainyard

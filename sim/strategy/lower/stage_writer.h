@@ -20,6 +20,7 @@ struct SingleOp {
     std::vector<EventId> waits = {};
     EventId record = {}; // none: nobody waits for it
     std::vector<ExchangePart> parts = {};
+    TensorChanges memory = {}; // what it takes and gives back
     UseIndex index = {};
 };
 
@@ -32,7 +33,7 @@ struct SingleTransfer {
     std::string stream = {};
     std::vector<EventId> waits = {};
     EventId record = {};
-    MemoryEffect memory = {};
+    TensorChanges memory = {}; // nothing happens when there is no transfer
     UseIndex index = {};
     bool blocks_host = false;
 };
@@ -44,6 +45,7 @@ struct MemoryPass {
     int launches = 1;
     Phase phase = Phase::other;
     std::vector<EventId> waits = {};
+    TensorChanges memory = {};
     UseIndex index = {};
     bool blocks_host = false;
 };
@@ -71,7 +73,7 @@ public:
     // Nothing when it takes no time.
     void host_work(std::string name, Seconds time, Phase phase);
 
-    Role finish(std::int64_t static_memory) &&;
+    Role finish() && { return std::move(role_).build(); }
 
 private:
     PlanBuilder& plan_;
