@@ -15,6 +15,8 @@ HeldLayer held(const StageLayer& layer, const LayerWork& work)
         kept = std::min(work.saved.full, work.saved.none);
     return {.role = layer.kind.role,
             .parameters = work.parameters,
+            .trained = work.trained,
+            .summed_over_tp = work.summed_over_tp,
             .kept = kept,
             .regained = work.saved.none - kept,
             .transient = work.transient,
@@ -40,9 +42,14 @@ std::vector<std::vector<HeldLayer>> held_layers(const Job& job)
             stage.push_back(held(layer, work_of(layer.kind)));
     }
     const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
-    if (transformer != nullptr && transformer->tied_embeddings && job.strategy.pp > 1)
-        stages.back().back().parameters.dense +=
+    if (transformer != nullptr && transformer->embeds_at_both_ends() && job.strategy.pp > 1) {
+        const auto copy =
             static_cast<double>(partition.padded_vocabulary / partition.tp * transformer->hidden);
+        HeldLayer& head = stages.back().back();
+        head.parameters.dense += copy;
+        if (!partition.lora)
+            head.trained.dense += copy;
+    }
     return stages;
 }
 

@@ -9,10 +9,12 @@ namespace trainyard {
 struct HeldLayer {
     LayerKind::Role role = LayerKind::Role::dense;
     LayerParameters parameters;
-    Bytes kept;      // from forward to backward, per micro-batch
-    Bytes regained;  // by recomputing, while its backward runs
-    Bytes transient; // live inside only
-    Bytes output;    // handed to the next layer
+    LayerParameters trained;   // with gradients
+    double summed_over_tp = 0; // of the trained, those whose gradients TP adds up
+    Bytes kept;                // from forward to backward, per micro-batch
+    Bytes regained;            // by recomputing, while its backward runs
+    Bytes transient;           // live inside only
+    Bytes output;              // handed to the next layer
 
     bool is_head() const { return role == LayerKind::Role::head; }
     // FSDP wraps transformer layers as units of their own, embedding and head together.
@@ -20,7 +22,7 @@ struct HeldLayer {
 };
 
 // By virtual stage, as `cut_into_stages`. A last stage that shares the embedding's matrix with
-// another device holds a copy of it.
+// another device (tied logits, prediction layers) holds a copy of it.
 std::vector<std::vector<HeldLayer>> held_layers(const Job& job);
 
 } // namespace trainyard

@@ -27,7 +27,7 @@ int communicators(const Job& job, int stage)
     std::vector<GroupKind> kinds = {GroupKind::tp, GroupKind::cp, GroupKind::dp, GroupKind::pp};
     if (job.model.is_moe())
         kinds.insert(kinds.end(), {GroupKind::ep, GroupKind::etp, GroupKind::edp});
-    if (transformer != nullptr && transformer->tied_embeddings)
+    if (transformer != nullptr && transformer->embeds_at_both_ends())
         kinds.push_back(GroupKind::embedding);
     int count = 0;
     for (const GroupKind kind : kinds)

@@ -51,6 +51,9 @@ std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
             stage.push_back(
                 {*next++, layer < recomputed ? job.training.recompute : Recompute::none});
     }
+    for (; next + 1 != layers.end(); ++next) // prediction layers
+        stages.back().push_back(
+            {*next, job.training.recompute_layers ? Recompute::none : job.training.recompute});
     stages.back().push_back({layers.back(), Recompute::none});
     return stages;
 }

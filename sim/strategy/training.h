@@ -19,6 +19,7 @@ struct Training {
     Recompute recompute = Recompute::none;
     std::optional<int> recompute_layers; // of a stage, with full; all when absent
     std::optional<bool> fp32_gradients;  // else the framework's habit
+    std::optional<Lora> lora;            // train adapters of a frozen model
 
     bool operator==(const Training&) const = default;
 };

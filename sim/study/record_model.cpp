@@ -133,9 +133,32 @@ std::string set_experts(Transformer& model, const RecordModel& said,
     return {};
 }
 
-bool has_latent_attention(const RecordModel& said)
+// The number after `word` in the text; 0: none.
+std::int64_t number_after(const std::string& text, std::string_view word)
 {
-    return mentions(said.attention, {"mla", "latent"});
+    const std::size_t at = text.find(word);
+    return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + word.size());
+}
+
+// "MLA (q_lora 1536, kv_lora 512, qk 128+64, v 128)".
+std::string set_latent_attention(Transformer& model, const RecordModel& said)
+{
+    if (!mentions(said.attention, {"mla", "latent"}))
+        return {};
+    const std::string text = lower_case(said.attention);
+    LatentAttention latent;
+    latent.q_lora_rank = number_after(text, "q_lora ");
+    latent.kv_lora_rank = number_after(text, "kv_lora ");
+    latent.qk_nope_head_dim = number_after(text, "qk ");
+    latent.qk_rope_head_dim = number_after(text, "+");
+    latent.v_head_dim = number_after(text, " v ");
+    if (latent.kv_lora_rank < 1 || latent.qk_nope_head_dim < 1 || latent.qk_rope_head_dim < 1 ||
+        latent.v_head_dim < 1)
+        return "ranks and head sizes of latent attention not stated";
+    model.latent = latent;
+    model.kv_heads = model.heads;
+    model.head_dim = latent.head_dim();
+    return {};
 }
 
 Result transformer_of(const MeasuredRecord& record, FrameworkFamily family)
@@ -143,13 +166,13 @@ Result transformer_of(const MeasuredRecord& record, FrameworkFamily family)
     const RecordModel& said = record.model;
     if (std::string missing = missing_sizes(record); !missing.empty())
         return tl::unexpected(missing);
-    if (has_latent_attention(said))
-        return tl::unexpected(std::string("multi-head latent attention is not modelled"));
     RecordModelChoice out;
     Transformer model;
     set_sizes(model, record, out.assumptions);
     set_style(model, record, family);
     set_window(model, said, out.assumptions);
+    if (std::string why = set_latent_attention(model, said); !why.empty())
+        return tl::unexpected(why);
     if (!model.causal)
         set_encoder(model, record, out.assumptions);
     if (said.architecture == "moe-decoder")
@@ -164,8 +187,8 @@ Result transformer_of(const MeasuredRecord& record, FrameworkFamily family)
     if (model.ffn == 0)
         return tl::unexpected(std::string("neither feed-forward size nor parameter count stated"));
     if (said.multi_token_prediction.value_or(false)) {
-        model.layers += 1;
-        out.assumptions.push_back("multi-token prediction: one more layer, its logits left out");
+        model.prediction_layers = 1;
+        out.assumptions.push_back("multi-token prediction: one layer");
     }
     out.model = Model{said.name, model};
     return out;

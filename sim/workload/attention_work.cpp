@@ -22,7 +22,7 @@ AttentionShape core_shape(const LayerShape& s)
     shape.heads = s.heads;
     shape.kv_heads = s.kv_heads;
     shape.head_dim = s.head_dim;
-    shape.value_dim = s.head_dim;
+    shape.value_dim = s.value_dim;
     shape.window = s.kind.windowed ? s.model.sliding_window : 0;
     shape.causal = s.model.causal;
     shape.skips_masked = p.kernels.causal_skips;
@@ -41,15 +41,16 @@ Kernel fused_core(const LayerShape& s, bool backward)
     kernel.attention = core_shape(s);
     kernel.attention.backward = backward;
     const AttentionShape& a = kernel.attention;
-    const std::int64_t q = a.batch * a.query_length * a.heads * a.head_dim;
-    const std::int64_t kv = 2 * a.batch * a.key_length * a.kv_heads * a.head_dim;
-    kernel.bytes =
-        Bytes(static_cast<std::uint64_t>(s.width * (backward ? 4 * q + 2 * kv : 2 * q + kv)));
+    const std::int64_t columns = a.head_dim + a.value_dim; // of Q and O, of K and V
+    const std::int64_t qo = a.batch * a.query_length * a.heads * columns;
+    const std::int64_t kv = a.batch * a.key_length * a.kv_heads * columns;
+    kernel.bytes = Bytes(static_cast<std::uint64_t>(s.width * (backward ? 2 : 1) * (qo + kv)));
     return kernel;
 }
 
-// One of the batched products around the square of scores; the square's traffic is in the passes.
-Kernel square_gemm(const LayerShape& s, std::string name, const GemmShape& shape)
+// One of the batched products around the square of scores, with tensors of `dim` columns on its
+// side; the square's traffic is in the passes.
+Kernel square_gemm(const LayerShape& s, std::string name, const GemmShape& shape, std::int64_t dim)
 {
     Kernel kernel;
     kernel.kind = KernelKind::gemm;
@@ -59,7 +60,7 @@ Kernel square_gemm(const LayerShape& s, std::string name, const GemmShape& shape
     kernel.gemm = shape;
     const Partition& p = s.partition;
     const std::int64_t tokens = p.sequence_length + divided_up(p.sequence_length, p.cp);
-    const std::int64_t elements = s.head_dim * tokens; // queries (or results) and keys (or values)
+    const std::int64_t elements = dim * tokens; // queries (or results) and keys (or values)
     kernel.bytes = Bytes(static_cast<std::uint64_t>(s.width * shape.batch * elements));
     return kernel;
 }
@@ -80,12 +81,18 @@ SquareShapes square_shapes(const LayerShape& s)
 WorkList unfused_backward(const LayerShape& s)
 {
     const auto [scores, values] = square_shapes(s);
-    const GemmShape by_key{scores.n, scores.k, scores.m, scores.batch}; // [keys x queries][.. x d]
+    const std::int64_t d = s.head_dim;
+    const std::int64_t dv = s.value_dim;
+    const GemmShape probabilities{scores.m, scores.n, dv, scores.batch}; // dO V^T
+    const GemmShape queries{values.m, d, values.k, values.batch};        // dS K
+    const GemmShape by_key{scores.n, d, scores.m, scores.batch};         // [keys x queries][.. x d]
+    const GemmShape values_by_key{scores.n, dv, scores.m, scores.batch};
     const double passes = s.partition.kernels.square_passes_backward * square_bytes(s);
-    return {square_gemm(s, "probability_gradient", scores),
-            square_gemm(s, "value_gradient", by_key),
+    return {square_gemm(s, "probability_gradient", probabilities, dv),
+            square_gemm(s, "value_gradient", values_by_key, dv),
             memory_kernel("softmax_backward", passes, KernelUse::attention_square, 4),
-            square_gemm(s, "query_gradient", values), square_gemm(s, "key_gradient", by_key)};
+            square_gemm(s, "query_gradient", queries, d),
+            square_gemm(s, "key_gradient", by_key, d)};
 }
 
 void add_core(WorkBuilder& builder)
@@ -96,7 +103,7 @@ void add_core(WorkBuilder& builder)
         return;
     }
     // delta = rowsum(dO o O) comes first.
-    const double delta = static_cast<double>(2 * s.width * s.tokens * s.heads * s.head_dim);
+    const double delta = static_cast<double>(2 * s.width * s.tokens * s.heads * s.value_dim);
     builder.step(attention_core_forward(s),
                  {memory_kernel("attention_delta", delta), fused_core(s, true)});
 }
@@ -109,8 +116,8 @@ void add_context_exchange(WorkBuilder& builder)
     const Partition& p = s.partition;
     if (p.cp == 1)
         return;
-    const Bytes bytes(static_cast<std::uint64_t>(2 * s.width * p.micro_batch * p.sequence_length *
-                                                 s.kv_heads * s.head_dim));
+    const Bytes bytes(static_cast<std::uint64_t>(s.width * p.micro_batch * p.sequence_length *
+                                                 s.key_value_columns()));
     builder.step({Communication{CollectiveKind::all_gather, GroupKind::cp, bytes, "kv_gather", 0}},
                  {Communication{CollectiveKind::reduce_scatter, GroupKind::cp, bytes,
                                 "kv_gradient_scatter", 0}});
@@ -123,8 +130,8 @@ void add_context_gather_again(WorkBuilder& builder)
     const Partition& p = s.partition;
     if (p.cp == 1)
         return;
-    const Bytes bytes(static_cast<std::uint64_t>(2 * s.width * p.micro_batch * p.sequence_length *
-                                                 s.kv_heads * s.head_dim));
+    const Bytes bytes(static_cast<std::uint64_t>(s.width * p.micro_batch * p.sequence_length *
+                                                 s.key_value_columns()));
     builder.step({}, {Communication{CollectiveKind::all_gather, GroupKind::cp, bytes,
                                     "kv_gather_again", 0}});
 }
@@ -137,12 +144,15 @@ WorkList attention_core_forward(const LayerShape& s)
         return {fused_core(s, false)};
     const auto [scores, values] = square_shapes(s);
     const double passes = s.partition.kernels.square_passes_forward * square_bytes(s);
-    return {square_gemm(s, "scores", scores),
+    return {square_gemm(s, "scores", scores, s.head_dim),
             memory_kernel("softmax", passes, KernelUse::attention_square, 5),
-            square_gemm(s, "values", values)};
+            square_gemm(s, "values", values, s.value_dim)};
 }
 
-void add_attention(WorkBuilder& builder)
+namespace {
+
+// Queries, keys and values from the layer's input.
+void add_projections(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const std::int64_t q = s.heads * s.head_dim;
@@ -154,12 +164,23 @@ void add_attention(WorkBuilder& builder)
         builder.pass("qk_norm", 2 * rotated, 3 * rotated);
     if (s.model.position == PositionKind::rotary)
         builder.pass("rotary", 2 * rotated, 2 * rotated);
+}
+
+} // namespace
+
+void add_attention(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    if (s.model.latent)
+        add_latent_projections(builder);
+    else
+        add_projections(builder);
     add_context_exchange(builder);
     add_core(builder);
     add_context_gather_again(builder);
     // Side by side with the MLP the two share one gather before and one reduction after.
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
-    Linear output{"attention_output", {s.tokens, s.hidden, q}, cut};
+    Linear output{"attention_output", {s.tokens, s.hidden, s.heads * s.value_dim}, cut};
     output.cast = CastSource::memory;
     builder.linear(output);
 }

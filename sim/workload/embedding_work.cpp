@@ -9,11 +9,6 @@
 namespace trainyard {
 namespace {
 
-std::int64_t vocabulary_per_rank(const LayerShape& s)
-{
-    return divided_up(std::max(s.partition.padded_vocabulary, s.model.vocabulary), s.partition.tp);
-}
-
 // Tokens that reach the logits: per sequence at least one, unless the model has no logits.
 std::int64_t head_tokens(const LayerShape& s)
 {
@@ -96,7 +91,7 @@ LayerWork finished(const WorkBuilder& builder, int launches_each_way)
     work.backward = builder.backward();
     set_launches(work.forward, launches_each_way);
     set_launches(work.backward, launches_each_way);
-    work.parameters = held_parameters(builder.shape());
+    set_parameters(work, builder.shape());
     return work;
 }
 
@@ -106,6 +101,30 @@ Bytes at_width(const LayerShape& s, std::int64_t elements)
 }
 
 } // namespace
+
+std::int64_t vocabulary_per_rank(const LayerShape& s)
+{
+    return divided_up(std::max(s.partition.padded_vocabulary, s.model.vocabulary), s.partition.tp);
+}
+
+void add_logits(WorkBuilder& builder, std::int64_t tokens)
+{
+    const LayerShape& s = builder.shape();
+    builder.linear({"logits",
+                    {tokens, vocabulary_per_rank(s), s.hidden},
+                    LinearCut::columns,
+                    KernelUse::head});
+    add_loss(builder, tokens);
+}
+
+// What the norm reads, what the logits are made from, and the softmax in fp32, to which backward
+// adds the logits' gradient; or the logits alone, which turn into their gradient.
+Bytes logits_kept(const LayerShape& s, std::int64_t tokens)
+{
+    const std::int64_t states = (s.model.final_norm ? 2 : 1) * s.width * s.split_tokens * s.hidden;
+    const std::int64_t per_logit = s.partition.kernels.loss_in_place ? s.width : 4;
+    return Bytes(static_cast<std::uint64_t>(states + per_logit * tokens * vocabulary_per_rank(s)));
+}
 
 LayerWork embedding_work(const LayerShape& s)
 {
@@ -126,29 +145,20 @@ LayerWork embedding_work(const LayerShape& s)
 LayerWork head_work(const LayerShape& s)
 {
     const std::int64_t tokens = head_tokens(s);
-    const std::int64_t vocabulary = vocabulary_per_rank(s);
     WorkBuilder builder(s);
     if (s.model.final_norm)
         add_norm(builder, "final_norm");
     if (s.model.bert_heads)
         add_bert_heads(builder, tokens);
-    if (tokens > 0) {
-        builder.linear(
-            {"logits", {tokens, vocabulary, s.hidden}, LinearCut::columns, KernelUse::head});
-        add_loss(builder, tokens);
-    }
+    if (tokens > 0)
+        add_logits(builder, tokens);
     const KernelStyle& style = s.partition.kernels;
     LayerWork work = finished(builder, style.head_launches - embedding_launches(style));
-    // What the norm reads, what the logits are made from, and the softmax in fp32, to which
-    // backward adds the logits' gradient; or the logits alone, which turn into their gradient.
-    const std::int64_t states = (s.model.final_norm ? 2 : 1) * s.width * s.split_tokens * s.hidden;
     const std::int64_t transform = s.model.bert_heads ? 3 * s.width * tokens * s.hidden : 0;
-    const std::int64_t per_logit = style.loss_in_place ? s.width : 4;
-    const Bytes kept(
-        static_cast<std::uint64_t>(states + transform + per_logit * tokens * vocabulary));
+    const Bytes kept = logits_kept(s, tokens) + Bytes(static_cast<std::uint64_t>(transform));
     work.saved = {kept, kept, kept};
     if (!style.loss_in_place)
-        work.transient = at_width(s, tokens * vocabulary);
+        work.transient = at_width(s, tokens * vocabulary_per_rank(s));
     return work;
 }
 

@@ -78,7 +78,7 @@ void add_router(WorkBuilder& builder)
         return kernel;
     };
     WorkList backward{product("router_input_gradient", {y.m, y.k, y.n})};
-    if (!s.partition.frozen_base)
+    if (!s.partition.lora)
         backward.push_back(product("router_weight_gradient", {y.n, y.k, y.m}));
     builder.step({product("router", y)}, std::move(backward));
     const double probabilities = static_cast<double>(4 * s.split_tokens * experts);

@@ -51,6 +51,12 @@ void refine_llama(HfConfig& config, Transformer& t)
     read_biases(config, t);
 }
 
+void refine_latent(HfConfig& config, Transformer& t)
+{
+    read_biases(config, t);
+    config.required({"kv_lora_rank"});
+}
+
 void refine_qwen(HfConfig& config, Transformer& t)
 {
     t.attention_bias = config.flag("attention_bias", t.attention_bias);
@@ -149,11 +155,12 @@ std::vector<HfFamily> llama_families()
     const Transformer llama = llama_like();
     const Transformer qwen2 = changed(llama, [](Transformer& t) { t.attention_bias = true; });
     const Transformer qwen3 = changed(llama, [](Transformer& t) { t.qk_norm = true; });
-    return {{"llama", llama, refine_llama},    {"mistral", llama, read_window},
-            {"mixtral", llama, read_window},   {"qwen2", qwen2, refine_qwen},
-            {"qwen2_moe", qwen2, refine_qwen}, {"qwen3", qwen3, refine_qwen},
-            {"qwen3_moe", qwen3, refine_qwen}, {"deepseek", llama, refine_llama},
-            {"phi3", llama, refine_phi3}};
+    return {{"llama", llama, refine_llama},        {"mistral", llama, read_window},
+            {"mixtral", llama, read_window},       {"qwen2", qwen2, refine_qwen},
+            {"qwen2_moe", qwen2, refine_qwen},     {"qwen3", qwen3, refine_qwen},
+            {"qwen3_moe", qwen3, refine_qwen},     {"deepseek", llama, refine_llama},
+            {"deepseek_v2", llama, refine_latent}, {"deepseek_v3", llama, refine_latent},
+            {"kimi_k2", llama, refine_latent},     {"phi3", llama, refine_phi3}};
 }
 
 std::vector<HfFamily> gemma_families()

@@ -20,15 +20,24 @@ Reader text_part(const Reader& reader)
     return nested != nullptr && nested->is_object() ? reader.member("text_config") : reader;
 }
 
-bool refuse_latent_attention(HfConfig& config)
+// DeepSeek's attention, told by its keys whatever the family.
+void read_latent_attention(HfConfig& config, Transformer& t)
 {
-    for (const char* key : {"kv_lora_rank", "q_lora_rank"})
-        if (config.has(key)) {
-            config.error_at(key, "multi-head latent attention is not supported",
-                            "supported: plain, grouped and multi-query attention");
-            return true;
-        }
-    return false;
+    if (!config.has("kv_lora_rank"))
+        return;
+    LatentAttention latent;
+    latent.q_lora_rank = config.number({"q_lora_rank"}).value_or(0);
+    latent.kv_lora_rank = config.required({"kv_lora_rank"});
+    latent.qk_nope_head_dim = config.required({"qk_nope_head_dim"});
+    latent.qk_rope_head_dim = config.required({"qk_rope_head_dim"});
+    latent.v_head_dim = config.required({"v_head_dim"});
+    for (const char* key : {"index_topk", "index_n_heads"})
+        if (config.has(key))
+            config.error_at(key, "sparse attention (an indexer that picks keys) is not supported",
+                            "supported: latent attention over all keys, as DeepSeek-V3 has it");
+    t.latent = latent;
+    t.kv_heads = t.heads;
+    t.head_dim = latent.head_dim();
 }
 
 Activation activation_of(HfConfig& config, Activation usual)
@@ -54,6 +63,7 @@ void read_attention(HfConfig& config, Transformer& t)
     if (!kv_heads && t.gated_mlp)
         config.assume(fmt::format("key heads: as many as query heads, {}", t.heads));
     t.head_dim = config.count({"head_dim"}, 0);
+    read_latent_attention(config, t);
 }
 
 void read_mlp(HfConfig& config, Transformer& t)
@@ -93,6 +103,29 @@ void read_dense_layers(HfConfig& config, MixtureOfExperts& moe)
         moe.leading_dense_layers = static_cast<int>(list.items().size());
 }
 
+// Scores by softmax or sigmoid, scaled or not, cost the same.
+void read_groups(HfConfig& config, MixtureOfExperts& moe)
+{
+    for (const char* key :
+         {"scoring_func", "topk_method", "norm_topk_prob", "routed_scaling_factor"})
+        config.has(key);
+    const auto groups = config.number({"n_group"});
+    const auto per_token = config.number({"topk_group"});
+    const bool limited = config.text("topk_method") != "greedy";
+    if (!groups || !per_token || !limited)
+        return;
+    moe.groups = static_cast<int>(*groups);
+    moe.groups_per_token = static_cast<int>(*per_token);
+}
+
+void read_prediction_layers(HfConfig& config, Transformer& t)
+{
+    t.prediction_layers = static_cast<int>(config.count({"num_nextn_predict_layers"}, 0));
+    if (t.prediction_layers > 0)
+        config.assume(fmt::format("{} multi-token prediction layer{} trained with the model",
+                                  t.prediction_layers, t.prediction_layers > 1 ? "s are" : " is"));
+}
+
 void read_experts(HfConfig& config, Transformer& t)
 {
     const auto experts = config.number({"num_experts", "num_local_experts", "n_routed_experts"});
@@ -111,6 +144,7 @@ void read_experts(HfConfig& config, Transformer& t)
     if (moe.shared_expert_ffn == 0)
         moe.shared_expert_ffn = config.count({"n_shared_experts"}, 0) * moe.expert_ffn;
     read_dense_layers(config, moe);
+    read_groups(config, moe);
     t.moe = moe;
 }
 
@@ -124,6 +158,7 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
     read_attention(config, t);
     read_mlp(config, t);
     read_experts(config, t);
+    read_prediction_layers(config, t);
     if (t.position == PositionKind::learned)
         t.max_positions = config.required({"max_position_embeddings", "n_positions", "n_ctx"});
     t.tied_embeddings = config.flag("tie_word_embeddings", t.tied_embeddings);
@@ -159,8 +194,6 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     const std::size_t before = whole.error_count();
     HfConfig config(text_part(whole));
     const std::string type = config.text("model_type");
-    if (refuse_latent_attention(config))
-        return std::nullopt;
     if (whole.error_count() != before)
         return std::nullopt;
     if (type.empty()) {

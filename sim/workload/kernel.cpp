@@ -19,9 +19,11 @@ double attention_flops(const AttentionShape& shape)
     const double pairs = shape.skips_masked
                              ? visible_pairs(queries, keys, {shape.causal, shape.window})
                              : queries * keys;
-    const double forward = 2 * static_cast<double>(shape.batch * shape.heads) * pairs *
-                           static_cast<double>(shape.head_dim + shape.value_dim);
-    return shape.backward ? 2.5 * forward : forward;
+    const double seen = shape.skips_masked ? pairs * shape.seen_share : pairs;
+    const std::int64_t products = shape.backward ? 3 * shape.head_dim + 2 * shape.value_dim
+                                                 : shape.head_dim + shape.value_dim;
+    return 2 * static_cast<double>(shape.batch * shape.heads) * seen *
+           static_cast<double>(products);
 }
 
 } // namespace

@@ -33,6 +33,7 @@ struct AttentionShape {
     std::int64_t head_dim = 0;
     std::int64_t value_dim = 0;
     std::int64_t window = 0; // keys a query sees at most (sliding window); 0: all
+    double seen_share = 1;   // of those pairs, the ones inside a document (packed sequences)
     bool causal = true;
     bool skips_masked = true; // the kernel leaves the masked part out
     bool dropout = false;     // on the probabilities
@@ -78,8 +79,8 @@ struct AttentionMask {
 double visible_pairs(double queries, double keys, const AttentionMask& mask);
 
 // Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), the masked part left out
-// where the kernel skips it (causal: half), x 2.5 backward (the forward product is recomputed);
-// memory-bound work counts none.
+// where the kernel skips it (causal: half), backward 2 b h q k (3 d + 2 dv) (scores are recomputed:
+// 2.5 times the forward's where d = dv); memory-bound work counts none.
 Flops hardware_flops(const Kernel& kernel);
 
 // A collective at this place of a layer, over the group of that kind. One rank in the group:

@@ -7,7 +7,16 @@
 namespace trainyard {
 
 void add_norm(WorkBuilder& builder, std::string_view name);
-void add_attention(WorkBuilder& builder); // projections, rotary, core
+void add_attention(WorkBuilder& builder);          // projections, rotary, core
+void add_latent_projections(WorkBuilder& builder); // queries, keys and values of latent attention
+// Final norm, logits and loss of `tokens` tokens.
+void add_logits(WorkBuilder& builder, std::int64_t tokens);
+std::int64_t vocabulary_per_rank(const LayerShape& shape);
+Bytes logits_kept(const LayerShape& shape, std::int64_t tokens); // by the logits and the loss
+
+// Completes the work of a layer to that of a prediction layer.
+void add_prediction(LayerWork& layer, const LayerShape& shape);
+
 void add_residual(WorkBuilder& builder, std::string_view name);
 void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn);
 void add_experts(WorkBuilder& builder); // router to combination, shared experts included
@@ -23,7 +32,7 @@ LayerWork native_work(const NativeLayer& layer, const Partition& partition);
 SavedActivations saved_activations(const LayerShape& shape);
 Bytes transient_bytes(const LayerShape& shape);
 
-LayerParameters held_parameters(const LayerShape& shape);
+void set_parameters(LayerWork& work, const LayerShape& shape);
 Bytes boundary_bytes(const LayerShape& shape); // the tensor handed to the next layer
 
 } // namespace trainyard

@@ -11,7 +11,12 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t parts)
 }
 
 LayerShape::LayerShape(const Transformer& m, const LayerKind& k, const Partition& p)
-    : model(m), kind(k), partition(p), hidden(m.hidden), head_dim(m.head_dim)
+    : model(m),
+      kind(k),
+      partition(p),
+      hidden(m.hidden),
+      head_dim(m.head_dim),
+      value_dim(m.value_dim())
 {
     tensor_parallel = p.tp > 1;
     sequence_parallel = p.sequence_parallel && tensor_parallel;

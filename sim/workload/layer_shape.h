@@ -16,9 +16,10 @@ struct LayerShape {
     std::int64_t tokens = 0;       // b s / c: met by the matrices
     std::int64_t split_tokens = 0; // of them with sequence parallelism between the matrices: / t
     std::int64_t hidden = 0;
-    std::int64_t heads = 0;    // a / t
-    std::int64_t kv_heads = 0; // g / t, at least one: every rank keeps one
-    std::int64_t head_dim = 0;
+    std::int64_t heads = 0;      // a / t
+    std::int64_t kv_heads = 0;   // g / t, at least one: every rank keeps one
+    std::int64_t head_dim = 0;   // of queries and keys
+    std::int64_t value_dim = 0;  // of values
     std::int64_t width = 2;      // bytes of a stored activation
     std::int64_t gemm_width = 2; // bytes of an operand of a layer's GEMMs
     bool tensor_parallel = false;
@@ -34,6 +35,9 @@ struct LayerShape {
     Precision plain_precision() const;
 
     Bytes token_bytes() const; // width x tokens x hidden
+
+    // Columns of keys and values together.
+    std::int64_t key_value_columns() const { return kv_heads * (head_dim + value_dim); }
 };
 
 // MoE: what an expert rank handles. Requires model.moe.

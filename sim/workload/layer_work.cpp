@@ -6,8 +6,6 @@
 namespace trainyard {
 namespace {
 
-constexpr int adapter_launches = 10; // LoRA: two thin products on each of the layer's matrices
-
 // Norms sit before (or, in encoders, after) attention and MLP: the work is the same.
 void add_layer(WorkBuilder& builder)
 {
@@ -50,14 +48,6 @@ LaunchTargets launch_targets(const LayerShape& s)
     return targets;
 }
 
-void add_adapters(LayerWork& work, const LayerShape& s)
-{
-    const double bytes = 2 * static_cast<double>(s.token_bytes().value());
-    work.forward.push_back(memory_kernel("adapters", bytes, KernelUse::layer, adapter_launches));
-    work.backward.push_back(
-        memory_kernel("adapters_backward", bytes, KernelUse::layer, adapter_launches));
-}
-
 LayerWork transformer_layer(const LayerShape& s)
 {
     WorkBuilder builder(s);
@@ -70,27 +60,30 @@ LayerWork transformer_layer(const LayerShape& s)
         set_launches(work.forward, targets.forward);
     if (targets.backward > 0)
         set_launches(work.backward, targets.backward);
-    if (s.partition.frozen_base)
-        add_adapters(work, s);
     if (s.partition.kernels.attention == AttentionKernel::unfused)
         work.selective_recompute = attention_core_forward(s);
-    work.parameters = held_parameters(s);
+    set_parameters(work, s);
     work.saved = saved_activations(s);
     work.output = boundary_bytes(s);
     work.transient = transient_bytes(s);
+    if (s.kind.predicts_further)
+        add_prediction(work, s);
     return work;
 }
 
 } // namespace
 
-LayerParameters held_parameters(const LayerShape& s)
+// Norms' gradients are a few KB beside those of whole matrices.
+void set_parameters(LayerWork& work, const LayerShape& s)
 {
-    LayerParameters held;
     for (const ParameterTensor& tensor : parameter_tensors(s.model, s.kind)) {
         const double elements = held_elements(tensor, s.model, s.partition);
-        (tensor.cut == Cut::experts ? held.expert : held.dense) += elements;
+        (tensor.cut == Cut::experts ? work.parameters.expert : work.parameters.dense) += elements;
+        if (tensor.matrix && tensor.cut == Cut::whole && s.sequence_parallel &&
+            s.kind.role != LayerKind::Role::head)
+            work.summed_over_tp += elements;
     }
-    return held;
+    work.trained = work.parameters;
 }
 
 Bytes boundary_bytes(const LayerShape& s)
@@ -105,7 +98,7 @@ std::vector<LayerKind> layers_of(const Model& model)
     if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
         for (std::size_t i = 0; i < list->layers.size(); ++i)
             layers.insert(layers.end(), static_cast<std::size_t>(list->layers[i].repeat),
-                          {Role::native, static_cast<int>(i), false});
+                          LayerKind{Role::native, static_cast<int>(i), false});
         return layers;
     }
     const Transformer& transformer = std::get<Transformer>(model.architecture);
@@ -113,6 +106,11 @@ std::vector<LayerKind> layers_of(const Model& model)
     for (int i = 0; i < transformer.layers; ++i)
         layers.push_back({is_moe_layer(transformer, i) ? Role::moe : Role::dense, 0,
                           has_window(transformer, i)});
+    const int last = transformer.layers - 1;
+    LayerKind further{is_moe_layer(transformer, last) ? Role::moe : Role::dense, 0,
+                      has_window(transformer, last)};
+    further.predicts_further = true;
+    layers.insert(layers.end(), static_cast<std::size_t>(transformer.prediction_layers), further);
     layers.push_back({Role::head});
     return layers;
 }

@@ -3,6 +3,7 @@
 // A layer's work on one device under a partition: kernels and communications in order, parameters,
 // and what is kept for backward.
 
+#include "sim/workload/adapters.h"
 #include "sim/workload/kernel.h"
 #include "sim/workload/model.h"
 
@@ -23,9 +24,12 @@ struct Partition {
     KernelStyle kernels;           // SoftwareClass::kernels
     int weight_gradient_bytes = 2; // that a weight gradient's GEMM moves per element: its storage,
                                    // or 8 when it adds to an fp32 sum (read and written)
-    bool frozen_base = false;      // LoRA: no gradients of the matrices
-    double expert_imbalance = 1.0; // tokens of the fullest expert rank / mean
-    int ep_nodes = 1;              // NVLink domains an EP group spans
+    std::optional<Lora> lora;      // only adapters have gradients
+    // Lengths of the documents that fill a sequence: a token sees its own document only. Empty: the
+    // sequence is one.
+    std::vector<std::int64_t> documents;
+    double expert_imbalance = 1.0;      // tokens of the fullest expert rank / mean
+    int ep_nodes = 1;                   // NVLink domains an EP group spans
     std::int64_t padded_vocabulary = 0; // to 128 x tp unless the framework does not
 
     bool operator==(const Partition&) const = default;
@@ -35,8 +39,10 @@ struct Partition {
 struct LayerKind {
     enum class Role : std::uint8_t { embedding, dense, moe, head, native };
     Role role = Role::dense;
-    int native_index = 0;  // into LayerList, role native
-    bool windowed = false; // attention sees Transformer::sliding_window keys
+    int native_index = 0;          // into LayerList, role native
+    bool windowed = false;         // attention sees Transformer::sliding_window keys
+    bool predicts_further = false; // one of Transformer::prediction_layers
+    bool wide = false; // its products run in 16 bit where the others' formats are narrower
 
     bool operator==(const LayerKind&) const = default;
 };
@@ -48,6 +54,8 @@ std::vector<LayerKind> layers_of(const Model& model);
 struct LayerParameters {
     double dense = 0;  // replicated over DP x CP, sharded by TP already divided
     double expert = 0; // replicated over EDP, EP and ETP already divided
+
+    double total() const { return dense + expert; }
 };
 
 // Bytes kept from forward to backward, per device and micro-batch.
@@ -62,6 +70,9 @@ struct LayerWork {
     WorkList backward;            // dgrad and wgrad, and their communications
     WorkList selective_recompute; // before backward when recompute is selective
     LayerParameters parameters;
+    LayerParameters trained; // of them, those with gradients: adapters only, with LoRA
+    // Of the trained, those whole on each TP rank whose gradients each makes a part of.
+    double summed_over_tp = 0;
     SavedActivations saved;
     Bytes output;    // of the boundary tensor to the next layer: s b h W / (c, and t with SP)
     Bytes transient; // largest live tensors inside beyond what is saved (e.g. logits in fp32)

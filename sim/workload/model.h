@@ -24,8 +24,26 @@ struct MixtureOfExperts {
     bool shared_expert_gate = false;    // a learned gate on the shared experts' output
     int leading_dense_layers = 0;       // layers before the first that may be MoE
     int every = 1;                      // every n-th layer after those is MoE
+    // Experts of a layer form this many groups; a token goes to experts of at most
+    // `groups_per_token` of them (DeepSeek-V3's node-limited routing). 1: no groups.
+    int groups = 1;
+    int groups_per_token = 1;
 
     bool operator==(const MixtureOfExperts&) const = default;
+};
+
+// Multi-head latent attention (DeepSeek-V2, section 2.1): queries, and keys with values, come from
+// narrow latents with norms of their own; positions turn a part of each query and one key part that
+// all heads share.
+struct LatentAttention {
+    std::int64_t q_lora_rank = 0; // width of the queries' latent; 0: queries come from the input
+    std::int64_t kv_lora_rank = 0;
+    std::int64_t qk_nope_head_dim = 0; // of a query or key, without position
+    std::int64_t qk_rope_head_dim = 0; // turned by the position
+    std::int64_t v_head_dim = 0;
+
+    std::int64_t head_dim() const { return qk_nope_head_dim + qk_rope_head_dim; }
+    bool operator==(const LatentAttention&) const = default;
 };
 
 // Decoder (causal) or encoder (BERT) stack.
@@ -61,6 +79,14 @@ struct Transformer {
     PositionKind position = PositionKind::rotary;
     Activation activation = Activation::silu;
     std::optional<MixtureOfExperts> moe;
+    std::optional<LatentAttention> latent; // kv_heads and head_dim follow from it
+    // Layers after the last that predict one token further each and share embedding and logits
+    // (DeepSeek-V3, section 2.2).
+    int prediction_layers = 0;
+
+    std::int64_t value_dim() const { return latent ? latent->v_head_dim : head_dim; }
+    // The last pipeline stage uses the embedding's matrix too: as logits, or to predict further.
+    bool embeds_at_both_ends() const { return tied_embeddings || prediction_layers > 0; }
 
     bool operator==(const Transformer&) const = default;
 };
@@ -118,6 +144,8 @@ template <>
 std::vector<EnumName<Activation>> enum_names<Activation>();
 template <>
 const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>();
+template <>
+const FieldTable<LatentAttention>& fields_of<LatentAttention>();
 template <>
 const FieldTable<Transformer>& fields_of<Transformer>();
 template <>

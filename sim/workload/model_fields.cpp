@@ -38,7 +38,34 @@ const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>()
             .field("leading_dense_layers", &M::leading_dense_layers,
                    {.help = "layers before the first that may be MoE", .min = 0, .max = 10000})
             .field("every", &M::every,
-                   {.help = "every n-th layer after those is MoE", .min = 1, .max = 10000});
+                   {.help = "every n-th layer after those is MoE", .min = 1, .max = 10000})
+            .field("groups", &M::groups,
+                   {.help = "groups that the experts form; 1: none", .min = 1, .max = largest_size})
+            .field(
+                "groups_per_token", &M::groups_per_token,
+                {.help = "groups whose experts a token may go to", .min = 1, .max = largest_size});
+    return table;
+}
+
+template <>
+const FieldTable<LatentAttention>& fields_of<LatentAttention>()
+{
+    using L = LatentAttention;
+    const auto size = [](std::string help) {
+        return FieldInfo{.help = std::move(help), .min = 1, .max = largest_size, .required = true};
+    };
+    static const auto table =
+        FieldTable<L>("latent_attention", "Multi-head latent attention.")
+            .field("q_lora_rank", &L::q_lora_rank,
+                   {.help = "width of the queries' latent; 0: they come from the input",
+                    .min = 0,
+                    .max = largest_size})
+            .field("kv_lora_rank", &L::kv_lora_rank, size("width of the keys' and values' latent"))
+            .field("qk_nope_head_dim", &L::qk_nope_head_dim,
+                   size("part of a query or key head without position"))
+            .field("qk_rope_head_dim", &L::qk_rope_head_dim,
+                   size("part of a query or key head that the position turns"))
+            .field("v_head_dim", &L::v_head_dim, size("size of a value head"));
     return table;
 }
 
@@ -118,7 +145,13 @@ FieldTable<Transformer> with_ends(FieldTable<Transformer> table)
         .field("norm", &T::norm, {.help = "kind of norm"})
         .field("position", &T::position, {.help = "kind of position"})
         .field("activation", &T::activation, {.help = "activation function of the MLP"})
-        .field("moe", &T::moe, {.help = "experts; absent: a dense model"});
+        .field("moe", &T::moe, {.help = "experts; absent: a dense model"})
+        .field("latent", &T::latent,
+               {.help = "multi-head latent attention; kv_heads and head_dim follow from it"})
+        .field("prediction_layers", &T::prediction_layers,
+               {.help = "layers after the last that predict one token further each",
+                .min = 0,
+                .max = 100});
 }
 
 } // namespace

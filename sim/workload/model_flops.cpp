@@ -19,8 +19,10 @@ double forward_flops(const Transformer& model, const LayerKind& kind, double seq
         if (model.bert_heads)
             per_sequence += 2 * (h * h + 2 * h);
     }
+    if (kind.predicts_further) // its logits; the matrix is listed with the head or the embedding
+        per_token += 2 * h * static_cast<double>(model.vocabulary);
     if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe)
-        per_sequence += 4 * static_cast<double>(model.head_dim) * model.heads *
+        per_sequence += 2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads *
                         visible_pairs(sequence_length, sequence_length,
                                       {model.causal, kind.windowed ? model.sliding_window : 0});
     return per_token * sequence_length + per_sequence;

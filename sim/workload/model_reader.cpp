@@ -42,6 +42,8 @@ std::string folder_of(const std::string& file)
 
 void fill_in(Transformer& model)
 {
+    if (model.latent && model.head_dim == 0)
+        model.head_dim = model.latent->head_dim();
     if (model.kv_heads == 0)
         model.kv_heads = model.heads;
     if (model.head_dim == 0 && model.heads > 0)
@@ -106,11 +108,50 @@ Reader place_of(const Reader& model, Keys keys)
     return model;
 }
 
+void check_latent_attention(const Reader& reader, const Transformer& model)
+{
+    if (!model.latent)
+        return;
+    if (model.kv_heads != model.heads)
+        place_of(reader, {"kv_heads", "num_key_value_heads"})
+            .error(fmt::format("{} key heads with latent attention", model.kv_heads),
+                   fmt::format("each of the {} query heads has keys of its own", model.heads));
+    if (model.head_dim != model.latent->head_dim())
+        place_of(reader, {"head_dim"})
+            .error(fmt::format("heads of {} with latent attention", model.head_dim),
+                   fmt::format("leave it out: qk_nope_head_dim + qk_rope_head_dim is {}",
+                               model.latent->head_dim()));
+    if (model.qk_norm || model.parallel_blocks || model.linear_bias || model.attention_bias)
+        reader.error("latent attention with biases, norms of heads or parallel blocks",
+                     "supported: latent attention as DeepSeek-V2 and V3 have it");
+}
+
+void check_groups(const Reader& moe, const MixtureOfExperts& experts)
+{
+    if (experts.experts % experts.groups != 0)
+        place_of(moe, {"groups", "n_group"})
+            .error(
+                fmt::format("{} groups do not divide {} experts", experts.groups, experts.experts),
+                fmt::format("groups hold equally many experts"));
+    if (experts.groups_per_token > experts.groups)
+        place_of(moe, {"groups_per_token", "topk_group"})
+            .error(fmt::format("a token goes to {} of {} groups", experts.groups_per_token,
+                               experts.groups),
+                   fmt::format("at most {}", experts.groups));
+    else if (experts.groups > 1 && experts.experts % experts.groups == 0 &&
+             experts.experts_per_token >
+                 experts.experts / experts.groups * experts.groups_per_token)
+        place_of(moe, {"groups_per_token", "topk_group"})
+            .error(fmt::format("{} groups hold fewer experts than the {} a token is sent to",
+                               experts.groups_per_token, experts.experts_per_token),
+                   "raise the groups per token");
+}
+
 } // namespace
 
 void check_head_size(const Reader& reader, const Transformer& model)
 {
-    if (model.head_dim == 0 && model.heads > 0 && model.hidden % model.heads != 0)
+    if (model.head_dim == 0 && !model.latent && model.heads > 0 && model.hidden % model.heads != 0)
         place_of(reader, {"heads", "num_attention_heads", "n_head"})
             .error(
                 fmt::format("hidden size {} is no multiple of {} heads", model.hidden, model.heads),
@@ -125,6 +166,7 @@ void check_transformer(const Reader& reader, const Transformer& model)
                                model.heads),
                    fmt::format("each key head serves as many query heads: divisors of {} work",
                                model.heads));
+    check_latent_attention(reader, model);
     if (model.position == PositionKind::learned && model.max_positions == 0)
         reader.error("learned positions without their number", "give \"max_positions\"");
     if (!model.moe)
@@ -135,6 +177,7 @@ void check_transformer(const Reader& reader, const Transformer& model)
             .error(fmt::format("a token is sent to {} of {} experts", model.moe->experts_per_token,
                                model.moe->experts),
                    fmt::format("at most {}", model.moe->experts));
+    check_groups(moe, *model.moe);
     if (model.moe->leading_dense_layers > model.layers)
         place_of(moe, {"leading_dense_layers", "first_k_dense_replace", "mlp_only_layers"})
             .error(fmt::format("{} leading dense layers of {} layers",

@@ -65,6 +65,7 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
     }
 
     work.parameters.dense = static_cast<double>(layer.parameters);
+    work.trained = work.parameters;
     const auto kept = static_cast<std::uint64_t>(
         std::llround(width * samples * static_cast<double>(layer.activation_elements)));
     work.output = Bytes(static_cast<std::uint64_t>(std::llround(once)));

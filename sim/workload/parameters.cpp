@@ -18,8 +18,32 @@ void add_norm(Tensors& tensors, const Transformer& model, double size)
     tensors.push_back({"norm", vectors * size});
 }
 
+void add_latent_attention(Tensors& tensors, const Transformer& model)
+{
+    const LatentAttention& latent = *model.latent;
+    const double h = static_cast<double>(model.hidden);
+    const double query = static_cast<double>(latent.q_lora_rank);
+    const double kv = static_cast<double>(latent.kv_lora_rank);
+    const double q_columns = model.heads * static_cast<double>(latent.head_dim());
+    const double kv_columns =
+        model.heads * static_cast<double>(latent.qk_nope_head_dim + latent.v_head_dim);
+    if (query > 0) {
+        tensors.push_back(matrix("q_down", h * query, Cut::whole));
+        add_norm(tensors, model, query);
+    }
+    tensors.push_back(matrix("q_up", (query > 0 ? query : h) * q_columns, Cut::heads));
+    tensors.push_back(
+        matrix("kv_down", h * (kv + static_cast<double>(latent.qk_rope_head_dim)), Cut::whole));
+    add_norm(tensors, model, kv);
+    tensors.push_back(matrix("kv_up", kv * kv_columns, Cut::heads));
+    const double results = model.heads * static_cast<double>(latent.v_head_dim);
+    tensors.push_back(matrix("attention_output", results * h, Cut::heads));
+}
+
 void add_attention(Tensors& tensors, const Transformer& model)
 {
+    if (model.latent)
+        return add_latent_attention(tensors, model);
     const double h = static_cast<double>(model.hidden);
     const double d = static_cast<double>(model.head_dim);
     const double q = model.heads * d;
@@ -106,6 +130,16 @@ Tensors head_tensors(const Transformer& model)
     return tensors;
 }
 
+// What a prediction layer has besides a layer: norms of the state and of the next token's
+// embedding, the projection of both, a final norm. The matrix of its logits is the head's.
+void add_prediction(Tensors& tensors, const Transformer& model)
+{
+    const double h = static_cast<double>(model.hidden);
+    for (int i = 0; i < 3; ++i)
+        add_norm(tensors, model, h);
+    tensors.push_back(matrix("prediction_input", 2 * h * h, Cut::columns));
+}
+
 } // namespace
 
 std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const LayerKind& kind)
@@ -121,6 +155,8 @@ std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const L
     Tensors tensors;
     for (int i = 0; i < model.norms_per_layer; ++i)
         add_norm(tensors, model, static_cast<double>(model.hidden));
+    if (kind.predicts_further)
+        add_prediction(tensors, model);
     add_attention(tensors, model);
     if (kind.role == LayerKind::Role::moe)
         add_experts(tensors, model);

@@ -27,29 +27,46 @@ void add_unfused_core(Tensors& tensors, const LayerShape& s)
     }
 }
 
+// Latents before and after their norms, in the parts that sequence parallelism leaves to a rank.
+void add_latents(Tensors& tensors, const LayerShape& s)
+{
+    const auto add = [&](std::int64_t columns, std::string_view before, std::string_view after) {
+        if (columns == 0)
+            return;
+        tensors.push_back({before, s.split_tokens * columns, s.width});
+        tensors.push_back(product_input(after, s.split_tokens * columns, s));
+    };
+    add(s.model.latent->q_lora_rank, "q_latent", "q_up_input");
+    add(s.model.latent->kv_lora_rank, "kv_latent", "kv_up_input");
+}
+
 void add_attention_tensors(Tensors& tensors, const LayerShape& s)
 {
     const std::int64_t q = s.tokens * s.heads * s.head_dim;
-    const std::int64_t kv = s.tokens * s.kv_heads * s.head_dim;
+    const std::int64_t k = s.tokens * s.kv_heads * s.head_dim;
+    const std::int64_t v = s.tokens * s.kv_heads * s.value_dim;
+    const std::int64_t result = s.tokens * s.heads * s.value_dim;
     const std::int64_t h = s.split_tokens * s.hidden;
     tensors.push_back({"norm_input", h, s.width});
     tensors.push_back(product_input("qkv_input", h, s));
+    if (s.model.latent)
+        add_latents(tensors, s);
     tensors.push_back({"q", q, s.width});
-    tensors.push_back({"k", kv, s.width});
-    tensors.push_back({"v", kv, s.width});
+    tensors.push_back({"k", k, s.width});
+    tensors.push_back({"v", v, s.width});
     if (s.model.qk_norm)
-        tensors.push_back({"qk_norm_input", q + kv, s.width});
+        tensors.push_back({"qk_norm_input", q + k, s.width});
     if (s.partition.kernels.attention == AttentionKernel::unfused) {
         add_unfused_core(tensors, s);
-        tensors.push_back(product_input("attention_result", q, s));
+        tensors.push_back(product_input("attention_result", result, s));
     } else {
         tensors.push_back({"log_sum_exp", s.tokens * s.heads, 4});
-        tensors.push_back({"attention_result", q, s.width});
+        tensors.push_back({"attention_result", result, s.width});
         if (s.fp8())
-            tensors.push_back({"attention_result_cast", q, 1});
+            tensors.push_back({"attention_result_cast", result, 1});
         // Attention across CP ranks keeps copies that are cut anew to balance the causal mask.
         if (s.partition.cp > 1)
-            tensors.push_back({"context_parallel_copies", q + 2 * kv, s.width});
+            tensors.push_back({"context_parallel_copies", q + k + v, s.width});
     }
     if (s.model.dropout)
         tensors.push_back({"attention_mask", h, 1});

@@ -42,9 +42,13 @@ bool runs_in_fp8(const LayerShape& shape, KernelUse use)
     return shape.fp8() && use != KernelUse::head;
 }
 
-Communication tp_collective(CollectiveKind kind, const LayerShape& shape, std::string name)
+Communication tp_collective(CollectiveKind kind, const LayerShape& shape, const Linear& linear,
+                            std::string_view suffix)
 {
-    return {kind, GroupKind::tp, shape.token_bytes(), std::move(name), 0};
+    const std::int64_t columns = linear.exchanged > 0 ? linear.exchanged : shape.hidden;
+    return {kind, GroupKind::tp,
+            Bytes(static_cast<std::uint64_t>(shape.width * shape.tokens * columns)),
+            joined(linear.name, suffix), 0};
 }
 
 } // namespace
@@ -86,8 +90,8 @@ void WorkBuilder::exchange(const Communication& forward, const Communication& ba
 void WorkBuilder::gather_input(const Linear& linear)
 {
     if (shape_.sequence_parallel)
-        forward_.push_back(tp_collective(CollectiveKind::all_gather, shape_,
-                                         joined(linear.name, "_input_gather")));
+        forward_.push_back(
+            tp_collective(CollectiveKind::all_gather, shape_, linear, "_input_gather"));
 }
 
 // Backward of y = x A with A [k x n]: dx = dy A^T [m x n][n x k], dA = x^T dy [k x m][m x n]. Cut
@@ -103,19 +107,19 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
     const std::int64_t operand = fp8 ? 1 : shape_.width;
     const bool columns = linear.cut == LinearCut::columns && shape_.tensor_parallel;
     const bool rows = linear.cut == LinearCut::rows && shape_.tensor_parallel;
-    const bool frozen = shape_.partition.frozen_base;
+    const bool frozen = shape_.partition.lora.has_value();
 
     WorkList items;
     if (rows && shape_.sequence_parallel)
-        items.push_back(tp_collective(CollectiveKind::all_gather, shape_,
-                                      joined(linear.name, "_gradient_gather")));
+        items.push_back(
+            tp_collective(CollectiveKind::all_gather, shape_, linear, "_gradient_gather"));
     if (fp8)
         items.push_back(memory_kernel(joined(linear.name, "_gradient_cast"),
                                       static_cast<double>((shape_.width + 2) * y.m * y.n * y.batch),
                                       linear.use));
     if (columns && shape_.sequence_parallel && !frozen) {
-        Communication again = tp_collective(CollectiveKind::all_gather, shape_,
-                                            joined(linear.name, "_input_gather_again"));
+        Communication again =
+            tp_collective(CollectiveKind::all_gather, shape_, linear, "_input_gather_again");
         again.needed_after = 1; // hidden by the product that follows
         items.push_back(again);
     }
@@ -124,8 +128,7 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
     if (columns) {
         const auto kind =
             shape_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-        Communication reduce =
-            tp_collective(kind, shape_, joined(linear.name, "_input_gradient_reduce"));
+        Communication reduce = tp_collective(kind, shape_, linear, "_input_gradient_reduce");
         if (shape_.partition.kernels.tp_beside_weight_gradient && !frozen)
             reduce.needed_after = 1;
         items.push_back(reduce);
@@ -155,7 +158,7 @@ void WorkBuilder::linear(const Linear& linear)
     if (linear.cut == LinearCut::rows && shape_.tensor_parallel)
         forward_.push_back(tp_collective(shape_.sequence_parallel ? CollectiveKind::reduce_scatter
                                                                   : CollectiveKind::all_reduce,
-                                         shape_, joined(linear.name, "_reduce")));
+                                         shape_, linear, "_reduce"));
     backward_.push_back(gradients(linear));
 }
 

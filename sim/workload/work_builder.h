@@ -25,6 +25,7 @@ struct Linear {
     LinearCut cut = LinearCut::none;
     KernelUse use = KernelUse::layer;
     CastSource cast = CastSource::producer;
+    std::int64_t exchanged = 0; // columns of the tensor that TP gathers or reduces; 0: hidden size
 };
 
 class WorkBuilder {

@@ -42,7 +42,7 @@ void BucketedReduction::after(StageWriter& writer, std::size_t visit, const Laye
     if (!overlap_ || !v.last)
         return;
     const UseIndex index = v.index(stage_.layers[v.layer]);
-    const LayerParameters& parameters = stage_.parameters(v.layer);
+    const LayerParameters& parameters = stage_.trained(v.layer);
     for (const ItemLowering::GradientWork& piece : block.gradients)
         for (Traffic& traffic : traffic_) {
             const double bytes =
@@ -62,7 +62,7 @@ void BucketedReduction::rest(StageWriter& writer)
     for (const Traffic& traffic : traffic_) {
         double parameters = 0;
         for (std::size_t layer = 0; layer < stage_.layers.size(); ++layer)
-            parameters += stage_.parameters(layer).*traffic.parameters;
+            parameters += stage_.trained(layer).*traffic.parameters;
         start(writer, traffic, scaled(Bytes(1), bytes_per_parameter_ * parameters),
               writer.computed(), {});
     }

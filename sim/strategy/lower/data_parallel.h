@@ -35,6 +35,11 @@ struct StageContent {
     {
         return work.kinds[layers[layer].kind].held.parameters;
     }
+    // Those with gradients.
+    const LayerParameters& trained(std::size_t layer) const
+    {
+        return work.kinds[layers[layer].kind].held.trained;
+    }
 };
 
 class DataParallel {

@@ -89,10 +89,9 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
         const bool ends_chunk =
             i + 1 == stage_.layers.size() || stage_.layers[i + 1].chunk != stage_.layers[i].chunk;
         for (Traffic& t : traffic) {
-            if (stage_.parameters(i).*t.parameters > 0)
+            if (stage_.trained(i).*t.parameters > 0)
                 t.open.push_back(i);
-            for (const Bytes bytes :
-                 t.fill.add(parameter_bytes_ * stage_.parameters(i).*t.parameters))
+            for (const Bytes bytes : t.fill.add(parameter_bytes_ * stage_.trained(i).*t.parameters))
                 close(t, bytes);
             if (!t.fill.empty() && t.open.empty())
                 t.open.push_back(i); // the rest of it
@@ -135,8 +134,8 @@ void DistributedOptimizer::publish(StageWriter& writer)
         return;
     LayerParameters held;
     for (std::size_t i = 0; i < stage_.layers.size(); ++i) {
-        held.dense += stage_.parameters(i).dense;
-        held.expert += stage_.parameters(i).expert;
+        held.dense += stage_.trained(i).dense;
+        held.expert += stage_.trained(i).expert;
     }
     const auto whole = [&](double parameters) {
         return scaled(Bytes(1), parameter_bytes_ * parameters);

@@ -37,7 +37,7 @@ private:
     bool stays_whole(std::size_t layer) const;
     bool backward_is_next(std::size_t visit) const;
     // Parameters of a layer that are sharded: those of groups with more than one rank.
-    LayerParameters sharded(std::size_t layer) const;
+    LayerParameters sharded(const LayerParameters& all) const;
     double sharded_sum(std::size_t layer) const;
     void exchange(StageWriter& writer, std::size_t visit, SingleTransfer transfer,
                   double bytes_per_parameter) const;
@@ -97,16 +97,14 @@ void Fsdp::plan_visits()
     }
 }
 
-LayerParameters Fsdp::sharded(std::size_t layer) const
+LayerParameters Fsdp::sharded(const LayerParameters& all) const
 {
-    const LayerParameters& all = stage_.parameters(layer);
     return {shards_dense_ ? all.dense : 0.0, shards_experts_ ? all.expert : 0.0};
 }
 
 double Fsdp::sharded_sum(std::size_t layer) const
 {
-    const LayerParameters parameters = sharded(layer);
-    return parameters.dense + parameters.expert;
+    return sharded(stage_.parameters(layer)).total();
 }
 
 // Whole parameters of a unit, from its gather to the end of the visit that frees it.
@@ -130,20 +128,19 @@ Tensor Fsdp::whole_gradients(GroupKind group, Bytes bytes)
 TensorChanges Fsdp::memory(std::size_t visit) const
 {
     const Visit& v = stage_.visits[visit];
-    const LayerParameters parameters = sharded(v.layer);
+    const LayerParameters whole = sharded(stage_.parameters(v.layer));
+    const LayerParameters trained = sharded(stage_.trained(v.layer));
     TensorChanges changes;
-    const auto one = [&](GroupKind group, double count) {
-        if (count <= 0)
-            return;
-        if (v.kind == PassKind::backward) // rounded as the transfers are
+    const auto one = [&](GroupKind group, double held, double with_gradients) {
+        if (v.kind == PassKind::backward && with_gradients > 0) // rounded as the transfers are
+            changes.push_back(allocates(
+                whole_gradients(group, scaled(Bytes(1), gradient_bytes(job_) * with_gradients))));
+        if (plan_[visit].frees && held > 0)
             changes.push_back(
-                allocates(whole_gradients(group, scaled(Bytes(1), gradient_bytes(job_) * count))));
-        if (plan_[visit].frees)
-            changes.push_back(
-                frees(gathered_unit(group, scaled(Bytes(1), parameter_bytes(job_) * count))));
+                frees(gathered_unit(group, scaled(Bytes(1), parameter_bytes(job_) * held))));
     };
-    one(GroupKind::dp, parameters.dense);
-    one(GroupKind::edp, parameters.expert);
+    one(GroupKind::dp, whole.dense, trained.dense);
+    one(GroupKind::edp, whole.expert, trained.expert);
     return changes;
 }
 
@@ -172,12 +169,13 @@ EventId Fsdp::before(StageWriter& writer, std::size_t visit)
 void Fsdp::after(StageWriter& writer, std::size_t visit, const LayerBlock&)
 {
     const Visit& v = stage_.visits[visit];
-    if (v.kind == PassKind::forward || sharded_sum(v.layer) <= 0)
+    const double trained = sharded(stage_.trained(v.layer)).total();
+    if (v.kind == PassKind::forward || trained <= 0)
         return;
     const double bytes = gradient_bytes(job_);
     if (job_.software.fsdp_copies) // read as computed, written as reduced
         writer.memory_pass({.name = "pack gradients",
-                            .bytes = (parameter_bytes(job_) + bytes) * sharded_sum(v.layer),
+                            .bytes = (parameter_bytes(job_) + bytes) * trained,
                             .phase = Phase::gradient_sync,
                             .waits = {writer.tail()},
                             .index = v.index(stage_.layers[v.layer])});
@@ -204,15 +202,16 @@ void Fsdp::exchange(StageWriter& writer, std::size_t visit, SingleTransfer trans
                     double bytes_per_parameter) const
 {
     const Visit& v = stage_.visits[visit];
-    const LayerParameters parameters = sharded(v.layer);
+    const bool gathers = transfer.kind == CollectiveKind::all_gather;
+    const LayerParameters parameters =
+        sharded(gathers ? stage_.parameters(v.layer) : stage_.trained(v.layer));
     transfer.stream = data_parallel_stream;
     transfer.index = v.index(stage_.layers[v.layer]);
     const auto one = [&](GroupKind group, double count) {
         transfer.group = group;
         transfer.bytes = scaled(Bytes(1), bytes_per_parameter * count);
-        transfer.memory = {transfer.kind == CollectiveKind::all_gather
-                               ? allocates(gathered_unit(group, transfer.bytes))
-                               : frees(whole_gradients(group, transfer.bytes))};
+        transfer.memory = {gathers ? allocates(gathered_unit(group, transfer.bytes))
+                                   : frees(whole_gradients(group, transfer.bytes))};
         writer.transfer(transfer);
     };
     one(GroupKind::dp, parameters.dense);

@@ -15,8 +15,7 @@ double updated_parameters(const Job& job, const StageContent& stage)
     const double expert_ranks = sharded ? layout.group_size(GroupKind::edp) : 1;
     double total = 0;
     for (std::size_t i = 0; i < stage.layers.size(); ++i)
-        total +=
-            stage.parameters(i).dense / dense_ranks + stage.parameters(i).expert / expert_ranks;
+        total += stage.trained(i).dense / dense_ranks + stage.trained(i).expert / expert_ranks;
     return total;
 }
 
@@ -31,7 +30,8 @@ double optimizer_bytes(const Job& job)
 bool ties_across_stages(const Job& job)
 {
     const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
-    return transformer != nullptr && transformer->tied_embeddings && job.strategy.pp > 1;
+    return transformer != nullptr && transformer->embeds_at_both_ends() && job.strategy.pp > 1 &&
+           !job.training.lora;
 }
 
 // First and last stage each hold the embedding and add up their gradients (Shoeybi 2019).
@@ -48,6 +48,25 @@ void reduce_tied_embedding(StageWriter& writer, int stage_number)
     writer.transfer({.kind = CollectiveKind::all_reduce,
                      .group = GroupKind::embedding,
                      .bytes = scaled(Bytes(1), elements * gradient_bytes(job)),
+                     .phase = Phase::gradient_sync,
+                     .stream = data_parallel_stream,
+                     .waits = {writer.computed(), writer.tail()},
+                     .record = writer.reduced()});
+}
+
+// Whole matrices between sequence-parallel ones, and whole halves of adapters, see a part of the
+// sequence or of the columns on each TP rank.
+void sum_over_tp(StageWriter& writer, const StageContent& stage)
+{
+    const Job& job = writer.job();
+    double parameters = 0;
+    for (const PlacedLayer& layer : stage.layers)
+        parameters += stage.work.kinds[layer.kind].held.summed_over_tp;
+    if (job.strategy.tp == 1 || parameters == 0)
+        return;
+    writer.transfer({.kind = CollectiveKind::all_reduce,
+                     .group = GroupKind::tp,
+                     .bytes = scaled(Bytes(1), parameters * gradient_bytes(job)),
                      .phase = Phase::gradient_sync,
                      .stream = data_parallel_stream,
                      .waits = {writer.computed(), writer.tail()},
@@ -89,6 +108,7 @@ void write_step_end(StageWriter& writer, const StageContent& stage, int stage_nu
     const SoftwareClass& software = writer.job().software;
     data_parallel.reduce_rest(writer);
     reduce_tied_embedding(writer, stage_number);
+    sum_over_tp(writer, stage);
     agree_on_norm(writer);
     update(writer, stage);
     writer.host_work("optimizer bookkeeping", software.optimizer_time, Phase::optimizer);

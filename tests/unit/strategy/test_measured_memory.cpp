@@ -1,7 +1,7 @@
 // The memory estimate against peaks that torch.cuda.max_memory_allocated() reported on 8 x B200
 // (tests/validation/records/b200_megatron_single_node.json: SimuMax v1.2's published measurements,
 // Megatron-LM with Transformer Engine's fused cross-entropy, distributed optimizer, fp32
-// gradients). Its DeepSeek-V2 rows use latent attention, which models here cannot express.
+// gradients). Its DeepSeek-V2 rows use latent attention, which this test does not read.
 
 #include "sim/base/files.h"
 #include "sim/base/json.h"

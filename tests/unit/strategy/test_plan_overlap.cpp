@@ -19,7 +19,7 @@ JobWork equal_layers(int layers)
     product.gemm = {64, 64, 64, 1};
     kind.work.forward = {product};
     kind.work.backward = {product};
-    kind.held.parameters.dense = 1e6;
+    kind.held.parameters.dense = kind.held.trained.dense = 1e6;
     JobWork work;
     work.kinds = {kind};
     work.stages = {std::vector<std::size_t>(static_cast<std::size_t>(layers), 0)};

@@ -57,10 +57,35 @@ inline Transformer mixtral()
     return t;
 }
 
-inline constexpr LayerKind dense_layer{LayerKind::Role::dense, 0, false};
-inline constexpr LayerKind moe_layer{LayerKind::Role::moe, 0, false};
-inline constexpr LayerKind head_layer{LayerKind::Role::head, 0, false};
-inline constexpr LayerKind embedding_layer{LayerKind::Role::embedding, 0, false};
+inline Transformer deepseek_v3()
+{
+    Transformer t;
+    t.hidden = 7168;
+    t.layers = 61;
+    t.heads = t.kv_heads = 128;
+    t.head_dim = 192;
+    t.ffn = 18432;
+    t.vocabulary = 129280;
+    t.latent = LatentAttention{.q_lora_rank = 1536,
+                               .kv_lora_rank = 512,
+                               .qk_nope_head_dim = 128,
+                               .qk_rope_head_dim = 64,
+                               .v_head_dim = 128};
+    t.moe = MixtureOfExperts{.experts = 256,
+                             .experts_per_token = 8,
+                             .expert_ffn = 2048,
+                             .shared_expert_ffn = 2048,
+                             .leading_dense_layers = 3,
+                             .groups = 8,
+                             .groups_per_token = 4};
+    t.prediction_layers = 1;
+    return t;
+}
+
+inline constexpr LayerKind dense_layer{LayerKind::Role::dense};
+inline constexpr LayerKind moe_layer{LayerKind::Role::moe};
+inline constexpr LayerKind head_layer{LayerKind::Role::head};
+inline constexpr LayerKind embedding_layer{LayerKind::Role::embedding};
 
 inline Partition partition(std::int64_t sequence_length, std::int64_t micro_batch = 1)
 {

@@ -157,13 +157,51 @@ TEST_CASE("a fine-tuned BERT has no logits, one in pre-training those of its mas
               .head_fraction == 0);
 }
 
+namespace {
+
+// DeepSeek-V2-Lite: no query latent.
+std::string deepseek(const std::string& front, const std::string& more)
+{
+    return R"({"model_type": "deepseek_v2", )" + front + R"( "hidden_size": 2048,
+        "num_hidden_layers": 27, "num_attention_heads": 16, "intermediate_size": 10944,
+        "moe_intermediate_size": 1408, "n_routed_experts": 64, "n_shared_experts": 2,
+        "num_experts_per_tok": 6, "first_k_dense_replace": 1,  
+        "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+        "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 102400)" +
+           more + "}";
+}
+
+} // namespace
+
+TEST_CASE("DeepSeek's attention is read from its ranks and head sizes")
+{
+    const Transformer lite = transformer(deepseek("", ""));
+    CHECK(lite.latent == LatentAttention{0, 512, 128, 64, 128});
+    CHECK(lite.head_dim == 192);
+    CHECK(lite.kv_heads == 16);
+    CHECK(lite.moe->shared_expert_ffn == 2 * 1408);
+    CHECK(count_parameters(Model{"", lite}).total == 15'706'484'224); // "16B" (V2-Lite's card)
+
+    const Transformer limited = transformer(deepseek(R"("n_group": 8, "topk_group": 4,)", ""));
+    CHECK(limited.moe->groups_per_token == 4);
+    const Problems missing = problems(
+        R"({"model_type": "deepseek_v3", "hidden_size": 64, "num_hidden_layers": 1, "vocab_size": 8,
+            "num_attention_heads": 2, "intermediate_size": 64})");
+    REQUIRE(missing.size() == 1);
+    CHECK(missing[0].message == "\"kv_lora_rank\" is missing");
+    CHECK_THAT(problems(deepseek("", R"(, "topk_method": "x", "num_nextn_predict_layers": -1)"))
+                   .at(0)
+                   .message,
+               ContainsSubstring("out of range"));
+}
+
 TEST_CASE("models that cannot be simulated are refused with the reason")
 {
-    const Problems latent = problems("{\"model_type\": \"deepseek_v3\",\n\"kv_lora_rank\": 512}");
-    REQUIRE(latent.size() == 1);
-    CHECK(latent[0].message == "multi-head latent attention is not supported");
-    CHECK(latent[0].pointer == "/kv_lora_rank");
-    CHECK(latent[0].line == 2);
+    const Problems sparse = problems(deepseek("", R"(,
+        "index_topk": 2048)"));
+    REQUIRE(sparse.size() == 1);
+    CHECK_THAT(sparse[0].message, ContainsSubstring("sparse attention"));
+    CHECK(sparse[0].pointer == "/index_topk");
 
     CHECK(problems(R"({"model_type": "t5", "d_model": 512})")[0].message ==
           "\"t5\" is an encoder-decoder: not supported");

@@ -51,6 +51,25 @@ TEST_CASE("a token of an MoE model uses the experts it is sent to")
                WithinRel(3.3e9, 0.02));
 }
 
+TEST_CASE("DeepSeek-V2 and V3 have the published number of parameters, in all and per token")
+{
+    // "236B total, 21B activated" (DeepSeek-AI 2024, V2).
+    const ParameterCount v2 = count_parameters(shipped("deepseek-v2/config.json"));
+    CHECK(v2.total == 235'741'434'880);
+    CHECK_THAT(v2.active, WithinRel(21e9, 0.02));
+
+    // "671B total, 37B activated" (V3) for the main model; "14B of the Multi-Token Prediction
+    // Module" (model card) with the embedding and the head it shares, 1.85 B.
+    Model v3 = shipped("deepseek-v3/config.json");
+    const double with_prediction = count_parameters(v3).total;
+    std::get<Transformer>(v3.architecture).prediction_layers = 0;
+    const ParameterCount main = count_parameters(v3);
+    CHECK(main.total == 671'026'404'352);
+    CHECK_THAT(main.active, WithinRel(37e9, 0.02));
+    CHECK(with_prediction - main.total == 11'610'067'968);
+    CHECK_THAT(with_prediction - main.total + 2 * 129280.0 * 7168, WithinRel(14e9, 0.05));
+}
+
 TEST_CASE("ResNet-50 takes 4.1 billion multiply-adds per image forward")
 {
     const double forward = model_flops_per_sequence(shipped("resnet-50/model.json"), 1).value() / 3;
