@@ -25,6 +25,8 @@ Problems impossible_sizes(const Job& job)
     at_least_one("/strategy/ep", job.strategy.ep);
     at_least_one("/strategy/etp", job.strategy.etp);
     at_least_one("/strategy/dp", job.strategy.dp.value_or(1));
+    at_least_one("/strategy/shard_group", job.strategy.shard_group.value_or(1));
+    at_least_one("/strategy/fsdp/reshard_ranks", job.strategy.fsdp.reshard_ranks.value_or(1));
     at_least_one("/training/sequence_length", job.training.sequence_length);
     at_least_one("/training/global_batch", job.training.global_batch);
     at_least_one("/training/micro_batch", job.training.micro_batch);
@@ -62,6 +64,30 @@ int expert_group_nodes(const Job& job)
     return static_cast<int>(nodes.size());
 }
 
+// What data-parallel options mean when nobody says.
+void fill_in_data_parallel(Job& job)
+{
+    Strategy& strategy = job.strategy;
+    const bool one_stage = strategy.pp == 1;
+    if (!strategy.sharding.style)
+        strategy.sharding.style =
+            strategy.zero == 2 ? ShardingStyle::deepspeed : ShardingStyle::megatron;
+    if (!strategy.sharding.overlap_param_gather)
+        strategy.sharding.overlap_param_gather =
+            *strategy.overlap.dp && *strategy.sharding.style == ShardingStyle::megatron;
+    if (!strategy.reshard_after_forward)
+        strategy.reshard_after_forward = one_stage;
+    if (!strategy.fsdp.reshard_after_backward)
+        strategy.fsdp.reshard_after_backward = one_stage;
+    if (!strategy.fsdp.no_sync)
+        strategy.fsdp.no_sync = !one_stage;
+    // All ranks in one shard group: no replicas.
+    if (strategy.shard_group == job.dp() * strategy.cp)
+        strategy.shard_group.reset();
+    if (strategy.fsdp.reshard_ranks == job.dp() * strategy.cp)
+        strategy.fsdp.reshard_ranks.reset();
+}
+
 int weight_gradient_bytes(const Job& job)
 {
     const int storage = storage_bytes(job.training.precision);
@@ -82,12 +108,16 @@ Checked<Job> resolve(const JobRequest& request)
     fill_in(job);
     problems = place_on_devices(job, request.devices);
     const bool placed = problems.empty();
+    if (placed)
+        fill_in_data_parallel(job);
     const auto add = [&](const Problems& more) {
         problems.insert(problems.end(), more.begin(), more.end());
     };
     add(model_misfits(job, request.devices));
-    if (placed)
+    if (placed) {
         add(step_misfits(job));
+        add(data_parallel_misfits(job));
+    }
     if (!problems.empty())
         return tl::unexpected(problems);
     return job;

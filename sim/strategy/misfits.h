@@ -27,4 +27,7 @@ Problems model_misfits(const Job& job, int devices);
 // dp.
 Problems step_misfits(const Job& job);
 
+// Options of DDP, ZeRO, FSDP and HSDP against the sizes and one another. Requires dp.
+Problems data_parallel_misfits(const Job& job);
+
 } // namespace trainyard

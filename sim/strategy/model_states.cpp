@@ -1,6 +1,7 @@
 #include "sim/strategy/model_states.h"
 
-#include "sim/strategy/rank_layout.h"
+#include "sim/strategy/fsdp_widths.h"
+#include "sim/strategy/state_shards.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,30 +50,78 @@ StateBytes state_bytes(const Training& training)
             .optimizer = storage == 4 ? moments : 4 + moments};
 }
 
+namespace {
+
+// Whole units that FSDP holds besides the shards, as parameters of them.
+double gathered_parameters(const Job& job, const ParameterSums& sums)
+{
+    const Strategy& strategy = job.strategy;
+    if (!*strategy.reshard_after_forward || !strategy.fsdp.limit_all_gathers)
+        return sums.root + sums.layers;
+    const double units =
+        1.0 + std::max(strategy.fsdp.forward_prefetch.value_or(strategy.prefetch),
+                       strategy.fsdp.backward_prefetch.value_or(strategy.prefetch));
+    const double layers = strategy.fsdp.unit_layers == 0
+                              ? sums.layers
+                              : sums.largest_layer * strategy.fsdp.unit_layers;
+    const double whole = std::min(units * layers, sums.layers);
+    const double kept_near =
+        strategy.fsdp.reshard_ranks ? (sums.layers - whole) / *strategy.fsdp.reshard_ranks : 0.0;
+    return sums.root + whole + kept_near;
+}
+
+// The root's gradients and one unit's wait as kernels wrote them, the unit's also as they travel.
+double unreduced_bytes(const Job& job, const ParameterSums& sums)
+{
+    const FsdpWidths widths = fsdp_widths(job);
+    const int layers = job.strategy.fsdp.unit_layers;
+    const double unit =
+        layers == 0 ? sums.layers : std::min(sums.largest_layer * layers, sums.layers);
+    const double summed = *job.strategy.fsdp.no_sync ? sums.root + sums.layers : 0.0;
+    return widths.computed * (sums.root + unit) + widths.reduced * unit + widths.gradients * summed;
+}
+
+// DeepSpeed's flat buffer, two of them where one is filled while the other is reduced.
+double flat_buffers(const Job& job, double parameters)
+{
+    const double buffers = *job.strategy.overlap.dp ? 2 : 1;
+    return std::min(buffers * static_cast<double>(job.strategy.sharding.reduce_bucket), parameters);
+}
+
+// DDP's copies of gradients, and what travels in place of them.
+double bucket_bytes(const Job& job, double parameters, int width)
+{
+    const DdpOptions& ddp = job.strategy.ddp;
+    const bool view = ddp.gradient_as_bucket_view.value_or(!job.software.copies_into_buckets);
+    const double cast = ddp.compression == GradientCompression::none ? 0.0 : 2.0;
+    return parameters * ((view ? 0 : width) + cast);
+}
+
+} // namespace
+
 ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
 {
     const ParameterSums sums(layers);
-    const RankLayout layout(job);
     const StateBytes bytes = state_bytes(job.training);
+    const int zero = job.strategy.zero;
     const double whole = sums.dense + sums.expert;
-    const double shard = sums.dense / layout.group_size(GroupKind::dp) +
-                         sums.expert / layout.group_size(GroupKind::edp);
-    const bool fsdp = job.strategy.zero == 3;
+    const double shard =
+        sums.dense / dense_shards(job).ranks + sums.expert / expert_shards(job).ranks;
+    const bool replicas = dense_shards(job).all() > 1 || expert_shards(job).all() > 1;
 
     ModelStates states;
-    states.parameters = rounded_up(bytes.parameters * (fsdp ? shard : whole));
-    states.gradients = rounded_up(bytes.gradients * (fsdp ? shard : whole));
-    states.optimizer = rounded_up(bytes.optimizer * (job.strategy.zero >= 1 ? shard : whole));
-    if (fsdp && shard < whole) {
-        const double ahead = (1.0 + job.strategy.prefetch) * sums.largest_layer;
-        const double gathered =
-            job.strategy.reshard_after_forward ? std::min(ahead, sums.layers) : sums.layers;
-        states.unsharded = rounded_up(bytes.parameters * (sums.root + gathered));
-        states.unreduced = rounded_up(bytes.parameters * (sums.root + sums.largest_layer) +
-                                      bytes.gradients * sums.largest_layer);
+    states.parameters = rounded_up(bytes.parameters * (zero == 3 ? shard : whole));
+    states.gradients = rounded_up(bytes.gradients * (zero >= 2 ? shard : whole));
+    states.optimizer = rounded_up(bytes.optimizer * (zero >= 1 ? shard : whole));
+    if (zero == 3 && replicas && sums.dense + sums.expert > 0) {
+        states.unsharded = rounded_up(fsdp_widths(job).gathered * gathered_parameters(job, sums));
+        states.unreduced = rounded_up(unreduced_bytes(job, sums));
     }
-    if (job.software.copies_into_buckets && job.strategy.zero == 0 && shard < whole)
-        states.buckets = states.gradients;
+    if (zero == 0 && replicas)
+        states.buckets = rounded_up(bucket_bytes(job, whole, bytes.gradients));
+    if (replicas && (zero == 1 || zero == 2) &&
+        *job.strategy.sharding.style == ShardingStyle::deepspeed)
+        states.buckets = rounded_up(bytes.gradients * flat_buffers(job, whole));
     if (job.software.spare_weight_gradients)
         states.spare = rounded_up(bytes.parameters * (sums.largest_layer + sums.head));
     return states;

@@ -41,6 +41,8 @@ RankLayout::RankLayout(const Job& job)
       stride_{},
       etp_(job.strategy.etp),
       ep_(job.strategy.ep),
+      shard_(job.strategy.shard_group.value_or(
+          job.strategy.fsdp.reshard_ranks.value_or(job.dp() * job.strategy.cp))),
       world_(job.world())
 {
     const auto order = parse_rank_order(job.strategy.rank_order);
@@ -87,6 +89,10 @@ int RankLayout::group_size(GroupKind kind) const
         return etp_;
     case GroupKind::edp:
         return world_ / size_[pp_index] / (etp_ * ep_);
+    case GroupKind::shard:
+        return shard_;
+    case GroupKind::replicate:
+        return group_size(GroupKind::dp) / shard_;
     case GroupKind::world:
         return world_;
     default: // groups this layout does not form
@@ -108,9 +114,25 @@ std::vector<RankId> RankLayout::members(GroupKind kind, RankId rank) const
     case GroupKind::etp:
     case GroupKind::edp:
         return expert_members(kind, r);
+    case GroupKind::shard:
+    case GroupKind::replicate:
+        return hybrid_members(kind, rank);
     default:
         return dense_members(kind, r);
     }
+}
+
+// The DP x CP group of the rank, cut into runs of neighbours.
+std::vector<RankId> RankLayout::hybrid_members(GroupKind kind, RankId rank) const
+{
+    const std::vector<RankId> all = members(GroupKind::dp, rank);
+    const auto shard = static_cast<std::size_t>(shard_);
+    const auto place = static_cast<std::size_t>(std::ranges::find(all, rank) - all.begin());
+    std::vector<RankId> out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (kind == GroupKind::shard ? i / shard == place / shard : i % shard == place % shard)
+            out.push_back(all[i]);
+    return out;
 }
 
 std::vector<RankId> RankLayout::dense_members(GroupKind kind, int rank) const

@@ -35,7 +35,8 @@ public:
 
     // All members of this rank's group of that kind, ascending; just the rank itself when the
     // group has one. dp means the gradient group of dense parameters: DP x CP; edp that of expert
-    // parameters; embedding: the first and the last stage (a rank between them is alone).
+    // parameters; embedding: the first and the last stage (a rank between them is alone); shard:
+    // a run of neighbours of the dp group; replicate: those of equal place in each run.
     std::vector<RankId> members(GroupKind kind, RankId rank) const;
     int group_size(GroupKind kind) const;
 
@@ -44,11 +45,13 @@ private:
     static void append(std::vector<RankId>& out, int first, int count, int stride);
     std::vector<RankId> dense_members(GroupKind kind, int rank) const;
     std::vector<RankId> expert_members(GroupKind kind, int rank) const;
+    std::vector<RankId> hybrid_members(GroupKind kind, RankId rank) const;
 
     std::array<int, 4> size_; // tp, cp, dp, pp
     std::array<int, 4> stride_;
     int etp_;
     int ep_;
+    int shard_; // ranks of a shard group
     int world_;
 };
 

@@ -59,22 +59,6 @@ void check_schedule(const Job& job, Problems& problems)
                                    suggestion(job.strategy.schedule, schedule_names())));
 }
 
-void check_zero(const Job& job, Problems& problems)
-{
-    const int zero = job.strategy.zero;
-    if (zero != 0 && zero != 1 && zero != 3)
-        problems.push_back(
-            refusal("/strategy/zero", fmt::format("there is no ZeRO stage {} here", zero),
-                    "stages that work: 0 (DDP), 1 (distributed optimizer), 3 (FSDP)"));
-    if (zero == 3 && job.strategy.pp > 1)
-        problems.push_back(
-            refusal("/strategy/zero",
-                    fmt::format("FSDP gathers and frees a layer in every pass, which {} pipeline "
-                                "stages would repeat for each micro-batch",
-                                job.strategy.pp),
-                    "use zero 0 or 1 with pp > 1, or pp = 1"));
-}
-
 void check_experts(const Job& job, Problems& problems)
 {
     const Strategy& s = job.strategy;
@@ -117,7 +101,6 @@ Problems step_misfits(const Job& job)
     Problems problems;
     check_schedule(job, problems);
     check_batch(job, problems);
-    check_zero(job, problems);
     check_experts(job, problems);
     check_rank_order(job, problems);
     return problems;

@@ -6,6 +6,13 @@ namespace trainyard {
 Strategy::Strategy() : bucket_cap(Bytes(25ULL << 20)), first_bucket(Bytes(1ULL << 20)) {}
 
 template <>
+std::vector<EnumName<DataParallelScheme>> enum_names<DataParallelScheme>()
+{
+    return {{DataParallelScheme::ddp, "ddp"},
+            {DataParallelScheme::single_process, "single-process"}};
+}
+
+template <>
 const FieldTable<Overlap>& fields_of<Overlap>()
 {
     static const auto table =
@@ -34,9 +41,19 @@ const FieldTable<Strategy>& fields_of<Strategy>()
                    {.help = "data-parallel replicas; else what is left of the topology",
                     .min = 1,
                     .max = 1e6})
-            .field(
-                "zero", &Strategy::zero,
-                {.help = "0: DDP, 1: distributed optimizer, 3: FSDP / ZeRO-3", .min = 0, .max = 3})
+            .field("zero", &Strategy::zero,
+                   {.help = "0: DDP, 1: optimizer states cut (distributed optimizer), 2: gradients "
+                            "too, 3: parameters too (FSDP / ZeRO-3)",
+                    .min = 0,
+                    .max = 3})
+            .field("shard_group", &Strategy::shard_group,
+                   {.help = "HSDP: ranks over which states are cut, a divisor of dp x cp; the rest "
+                            "are replicas; absent: all",
+                    .min = 1,
+                    .max = 1e6})
+            .field("data_parallel", &Strategy::data_parallel,
+                   {.help = "ddp: a process per device; single-process: one for all devices of a "
+                            "host (torch.nn.DataParallel)"})
             .field("sequence_parallel", &Strategy::sequence_parallel,
                    {.help = "norms and residuals cut along the sequence over the TP group; else "
                             "on where the framework does so"})
@@ -54,7 +71,12 @@ const FieldTable<Strategy>& fields_of<Strategy>()
             .field("prefetch", &Strategy::prefetch,
                    {.help = "FSDP units gathered ahead", .min = 0, .max = 64})
             .field("reshard_after_forward", &Strategy::reshard_after_forward,
-                   {.help = "FSDP frees a unit after forward and gathers it again for backward"})
+                   {.help = "FSDP frees a unit after forward and gathers it again for backward; "
+                            "absent: unless pp > 1"})
+            .field("ddp", &Strategy::ddp, {.help = "options of DDP"})
+            .field("sharding", &Strategy::sharding, {.help = "options of ZeRO-1 and ZeRO-2"})
+            .field("fsdp", &Strategy::fsdp, {.help = "options of FSDP"})
+            .field("offload", &Strategy::offload, {.help = "what lives outside device memory"})
             .field("backend", &Strategy::backend, {.help = "communication library"})
             .field("rank_order", &Strategy::rank_order,
                    {.help = "dimensions of the rank grid from the fastest, e.g. tp-cp-dp-pp"});

@@ -3,7 +3,10 @@
 // What is trained per step, and how it is spread over ranks: the two parts of a scenario that make
 // a program.
 
-#include "sim/base/fields.h"
+#include "sim/strategy/ddp_options.h"
+#include "sim/strategy/fsdp_options.h"
+#include "sim/strategy/offload_options.h"
+#include "sim/strategy/sharding_options.h"
 #include "sim/workload/layer_work.h"
 
 namespace trainyard {
@@ -33,6 +36,12 @@ struct Overlap {
     bool operator==(const Overlap&) const = default;
 };
 
+// Who runs the replicas.
+enum class DataParallelScheme : std::uint8_t {
+    ddp,           // one process per device: DDP, ZeRO, FSDP
+    single_process // one process for all devices of a host (torch.nn.DataParallel)
+};
+
 struct Strategy {
     int tp = 1;
     int pp = 1;
@@ -40,8 +49,10 @@ struct Strategy {
     int cp = 1;
     int ep = 1;
     int etp = 1;
-    std::optional<int> dp;                 // else what is left of the topology
-    int zero = 0;                          // 0 DDP, 1 distributed optimizer, 3 FSDP/ZeRO-3
+    std::optional<int> dp; // else what is left of the topology
+    int zero = 0;          // 0 DDP, 1 distributed optimizer, 2 gradients too, 3 FSDP/ZeRO-3
+    std::optional<int> shard_group; // HSDP: ranks over which states are cut; else DP x CP
+    DataParallelScheme data_parallel = DataParallelScheme::ddp;
     std::optional<bool> sequence_parallel; // else on when tp > 1 and the framework does so
     std::string schedule = "1f1b";         // see schedule_names()
     std::vector<int>
@@ -49,8 +60,12 @@ struct Strategy {
     Overlap overlap;
     Bytes bucket_cap; // DDP
     Bytes first_bucket;
-    int prefetch = 1;                  // FSDP units gathered ahead
-    bool reshard_after_forward = true; // FSDP: gather again before backward
+    int prefetch = 1;                          // FSDP units gathered ahead
+    std::optional<bool> reshard_after_forward; // FSDP: gather again before backward; else pp = 1
+    DdpOptions ddp;
+    ShardingOptions sharding;
+    FsdpOptions fsdp;
+    OffloadOptions offload;
     Backend backend = Backend::nccl;
     std::string rank_order = "tp-cp-dp-pp"; // from the fastest
 
@@ -60,6 +75,8 @@ struct Strategy {
 
 template <>
 std::vector<EnumName<Optimizer>> enum_names<Optimizer>();
+template <>
+std::vector<EnumName<DataParallelScheme>> enum_names<DataParallelScheme>();
 template <>
 const FieldTable<Training>& fields_of<Training>();
 template <>

@@ -12,6 +12,12 @@ bool first_of_chunk(const StageContent& stage, std::size_t layer)
     return layer == 0 || stage.layers[layer - 1].chunk != stage.layers[layer].chunk;
 }
 
+// All ranks with the same parameters as one group.
+StateShards undivided(GroupKind group, const StateShards& shards)
+{
+    return {.group = group, .ranks = shards.all()};
+}
+
 } // namespace
 
 double gradient_bytes(const Job& job)
@@ -24,61 +30,133 @@ double parameter_bytes(const Job& job)
     return state_bytes(job.training).parameters;
 }
 
-BucketedReduction::BucketedReduction(const Job& job, const StageContent& stage, CollectiveKind kind,
-                                     BucketSizes sizes)
+BucketedReduction::BucketedReduction(const Job& job, const StageContent& stage,
+                                     const ReductionStyle& style, BucketSizes dense,
+                                     BucketSizes expert)
     : stage_(stage),
-      kind_(kind),
-      overlap_(*job.strategy.overlap.dp),
-      bytes_per_parameter_(gradient_bytes(job)),
-      traffic_{{{GroupKind::dp, &LayerParameters::dense, &ItemLowering::GradientWork::dense,
-                 BucketFill(sizes)},
-                {GroupKind::edp, &LayerParameters::expert, &ItemLowering::GradientWork::expert,
-                 BucketFill(sizes)}}}
+      style_(style),
+      traffic_{
+          {{&LayerParameters::dense, &ItemLowering::GradientWork::dense, BucketFill(dense),
+            ShardReduction(style.into_shards ? dense_shards(job)
+                                             : undivided(GroupKind::dp, dense_shards(job)))},
+           {&LayerParameters::expert, &ItemLowering::GradientWork::expert, BucketFill(expert),
+            ShardReduction(style.into_shards ? expert_shards(job)
+                                             : undivided(GroupKind::edp, expert_shards(job)))}}}
 {}
 
 void BucketedReduction::after(StageWriter& writer, std::size_t visit, const LayerBlock& block)
 {
     const Visit& v = stage_.visits[visit];
-    if (!overlap_ || !v.last)
+    const bool reduces =
+        style_.every_micro_batch ? v.kind == PassKind::backward : v.last && style_.overlap;
+    if (!reduces)
         return;
-    const UseIndex index = v.index(stage_.layers[v.layer]);
-    const LayerParameters& parameters = stage_.trained(v.layer);
-    for (const ItemLowering::GradientWork& piece : block.gradients)
-        for (Traffic& traffic : traffic_) {
-            const double bytes =
-                bytes_per_parameter_ * parameters.*traffic.parameters * piece.*traffic.share;
-            for (const Bytes bucket : traffic.fill.add(bytes))
-                start(writer, traffic, bucket, writer.bound(piece.ready), index);
-        }
-    if (first_of_chunk(stage_, v.layer))
-        for (Traffic& traffic : traffic_)
-            start(writer, traffic, traffic.fill.rest(), writer.computed(), index);
+    const bool ends_chunk = first_of_chunk(stage_, v.layer);
+    if (style_.overlap)
+        bucket_by_bucket(writer, v, block, ends_chunk);
+    else if (ends_chunk)
+        all_at_once(writer, stage_.layers[v.layer].chunk, v.index(stage_.layers[v.layer]));
 }
 
 void BucketedReduction::rest(StageWriter& writer)
 {
-    if (overlap_)
-        return;
-    for (const Traffic& traffic : traffic_) {
-        double parameters = 0;
-        for (std::size_t layer = 0; layer < stage_.layers.size(); ++layer)
-            parameters += stage_.trained(layer).*traffic.parameters;
-        start(writer, traffic, scaled(Bytes(1), bytes_per_parameter_ * parameters),
-              writer.computed(), {});
-    }
+    if (!style_.overlap && !style_.every_micro_batch)
+        all_at_once(writer, std::nullopt, {});
 }
 
-void BucketedReduction::start(StageWriter& writer, const Traffic& traffic, Bytes bytes,
-                              EventId ready, UseIndex index) const
+void BucketedReduction::bucket_by_bucket(StageWriter& writer, const Visit& visit,
+                                         const LayerBlock& block, bool ends_chunk)
 {
-    writer.transfer({.kind = kind_,
-                     .group = traffic.group,
-                     .bytes = bytes,
-                     .phase = Phase::gradient_sync,
-                     .stream = data_parallel_stream,
-                     .waits = {ready},
-                     .record = writer.reduced(),
-                     .index = index});
+    const UseIndex index = visit.index(stage_.layers[visit.layer]);
+    const LayerParameters& parameters = stage_.trained(visit.layer);
+    prepare(writer, leaving(parameters), index);
+    for (const ItemLowering::GradientWork& piece : block.gradients)
+        for (Traffic& traffic : traffic_) {
+            const double bytes =
+                style_.bytes_per_parameter * parameters.*traffic.parameters * piece.*traffic.share;
+            const EventId ready =
+                style_.bytes_before > 0 ? writer.computed() : writer.bound(piece.ready);
+            for (const Bytes bucket : traffic.fill.add(bytes))
+                start(writer, traffic, bucket, ready, index);
+        }
+    if (!ends_chunk)
+        return;
+    for (Traffic& traffic : traffic_) {
+        start(writer, traffic, traffic.fill.rest(), writer.computed(), index);
+        if (style_.every_micro_batch)
+            traffic.fill.restart();
+    }
+    take_back(writer);
+}
+
+// Gradients of a chunk, or of the whole stage.
+void BucketedReduction::all_at_once(StageWriter& writer, std::optional<int> chunk, UseIndex index)
+{
+    LayerParameters sum;
+    for (std::size_t layer = 0; layer < stage_.layers.size(); ++layer)
+        if (!chunk || stage_.layers[layer].chunk == *chunk) {
+            sum.dense += stage_.trained(layer).dense;
+            sum.expert += stage_.trained(layer).expert;
+        }
+    prepare(writer, leaving(sum), index);
+    for (Traffic& traffic : traffic_)
+        start(writer, traffic,
+              scaled(Bytes(1), style_.bytes_per_parameter * sum.*traffic.parameters),
+              writer.computed(), index);
+    take_back(writer);
+}
+
+// Parameters whose gradients another rank has too.
+double BucketedReduction::leaving(const LayerParameters& parameters) const
+{
+    double sum = 0;
+    for (const Traffic& traffic : traffic_)
+        if (traffic.reduction.any())
+            sum += parameters.*traffic.parameters;
+    return sum;
+}
+
+void BucketedReduction::prepare(StageWriter& writer, double parameters, UseIndex index) const
+{
+    if (style_.bytes_before * parameters > 0)
+        writer.memory_pass({.name = "pack gradients",
+                            .bytes = style_.bytes_before * parameters,
+                            .phase = Phase::gradient_sync,
+                            .waits = {writer.tail()},
+                            .index = index});
+}
+
+void BucketedReduction::start(StageWriter& writer, Traffic& traffic, Bytes bytes, EventId ready,
+                              UseIndex index)
+{
+    if (!traffic.reduction.any() || bytes == Bytes(0))
+        return;
+    EventId back = writer.reduced();
+    if (style_.bytes_after > 0) {
+        if (back_.size() == under_way_.size())
+            back_.push_back(writer.event());
+        back = back_[under_way_.size()];
+        under_way_.push_back({bytes, back, index});
+    }
+    traffic.reduction.write(writer, {.kind = style_.kind,
+                                     .bytes = bytes,
+                                     .phase = Phase::gradient_sync,
+                                     .waits = {ready},
+                                     .record = back,
+                                     .index = index});
+}
+
+// Bucket by bucket, each when it is back.
+void BucketedReduction::take_back(StageWriter& writer)
+{
+    for (const Bucket& bucket : under_way_)
+        writer.memory_pass({.name = "unpack gradients",
+                            .bytes = static_cast<double>(bucket.bytes.value()) /
+                                     style_.bytes_per_parameter * style_.bytes_after,
+                            .phase = Phase::gradient_sync,
+                            .waits = {bucket.back},
+                            .index = bucket.index});
+    under_way_.clear();
 }
 
 } // namespace trainyard

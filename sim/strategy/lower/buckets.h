@@ -24,6 +24,8 @@ public:
     bool empty() const { return filled_ <= 0; }
     // The last, partly filled bucket; 0 when there is none.
     Bytes rest();
+    // The next bucket is the first of another round.
+    void restart() { any_ = false; }
 
 private:
     BucketSizes sizes_;

@@ -1,7 +1,8 @@
 #pragma once
 
 // Data parallelism as a stage sees it: what happens around each layer's pass, before the optimizer
-// and after it. One implementation per file: DDP, distributed optimizer (ZeRO-1), FSDP (ZeRO-3).
+// and after it. One implementation per file: DDP, distributed optimizer (Megatron's ZeRO-1),
+// DeepSpeed's ZeRO-1 and ZeRO-2, FSDP (ZeRO-3).
 
 #include "sim/strategy/lower/stage_writer.h"
 #include "sim/strategy/schedule.h"
@@ -60,10 +61,8 @@ public:
 
 std::unique_ptr<DataParallel> make_ddp(const Job& job, const StageContent& stage);
 std::unique_ptr<DataParallel> make_distributed_optimizer(const Job& job, const StageContent& stage);
+std::unique_ptr<DataParallel> make_deepspeed_zero(const Job& job, const StageContent& stage);
 std::unique_ptr<DataParallel> make_fsdp(const Job& job, const StageContent& stage);
 std::unique_ptr<DataParallel> make_data_parallel(const Job& job, const StageContent& stage);
-
-// The stream of gradients and parameters; dense and expert traffic share the way out.
-inline constexpr const char* data_parallel_stream = "dp";
 
 } // namespace trainyard

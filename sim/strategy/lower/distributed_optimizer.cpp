@@ -1,6 +1,8 @@
 // ZeRO-1 as Megatron-Core's distributed optimizer does it: gradients are reduce-scattered in
-// buckets, every rank updates its shard of all parameters, and the parameters are gathered again:
-// beside the next step's first forward passes, or at the end of the step.
+// buckets (with replicas of the shards then summed across them, as with
+// num_distributed_optimizer_instances), every rank updates its shard of all parameters, and the
+// parameters are gathered again: beside the next step's first forward passes, or at the end of the
+// step.
 //
 // The gathers queue up at the start of the step in the order of first use. Megatron-Core starts
 // those of a chunk while the chunk before is at work (param_sync_func), on all stages at once; were
@@ -19,22 +21,31 @@ namespace {
 // (DistributedDataParallelConfig.bucket_size).
 BucketSizes bucket_sizes(const Job& job, double bytes_per_parameter)
 {
-    const double ranks = job.dp() * job.strategy.cp;
+    const double ranks = dense_shards(job).ranks;
     const double size = std::max(static_cast<double>(job.strategy.bucket_cap.value()),
                                  bytes_per_parameter * std::max(40e6, 1e6 * ranks));
     return {size, size};
+}
+
+ReductionStyle style_of(const Job& job)
+{
+    return {.kind = CollectiveKind::reduce_scatter,
+            .into_shards = true,
+            .overlap = *job.strategy.overlap.dp,
+            .bytes_per_parameter = gradient_bytes(job)};
 }
 
 class DistributedOptimizer final : public DataParallel {
 public:
     DistributedOptimizer(const Job& job, const StageContent& stage)
         : stage_(stage),
-          overlap_(*job.strategy.overlap.dp),
+          gathers_ahead_(*job.strategy.sharding.overlap_param_gather),
+          groups_{dense_shards(job).group, expert_shards(job).group},
           parameter_bytes_(parameter_bytes(job)),
-          reduction_(job, stage, CollectiveKind::reduce_scatter,
+          reduction_(job, stage, style_of(job), bucket_sizes(job, gradient_bytes(job)),
                      bucket_sizes(job, gradient_bytes(job)))
     {
-        if (overlap_)
+        if (gathers_ahead_)
             plan_gathers(bucket_sizes(job, parameter_bytes_));
     }
 
@@ -57,7 +68,8 @@ private:
     void start(StageWriter& writer, const Gather& gather, bool blocks_host) const;
 
     const StageContent& stage_;
-    bool overlap_;
+    bool gathers_ahead_;
+    std::array<GroupKind, 2> groups_; // that gather dense and expert parameters
     double parameter_bytes_;
     BucketedReduction reduction_;
     std::vector<Gather> gathers_;           // in the order of the first forward passes
@@ -76,8 +88,8 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
         std::vector<std::size_t> open = {}; // layers with parameters in the bucket being filled
     };
     std::array<Traffic, 2> traffic = {
-        Traffic{GroupKind::dp, &LayerParameters::dense, BucketFill(sizes)},
-        Traffic{GroupKind::edp, &LayerParameters::expert, BucketFill(sizes)}};
+        Traffic{groups_[0], &LayerParameters::dense, BucketFill(sizes)},
+        Traffic{groups_[1], &LayerParameters::expert, BucketFill(sizes)}};
     completed_by_.assign(stage_.layers.size(), 0);
     const auto close = [&](Traffic& t, Bytes bytes) {
         for (const std::size_t layer : t.open)
@@ -106,7 +118,7 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
 EventId DistributedOptimizer::before(StageWriter& writer, std::size_t visit)
 {
     const Visit& v = stage_.visits[visit];
-    if (!overlap_ || !v.first || gathers_.empty())
+    if (!gathers_ahead_ || !v.first || gathers_.empty())
         return writer.never();
     for (; started_ < gathers_.size(); ++started_) {
         gathers_[started_].done = writer.event();
@@ -130,7 +142,7 @@ void DistributedOptimizer::start(StageWriter& writer, const Gather& gather, bool
 // The next step starts with whole parameters: the host waits for them.
 void DistributedOptimizer::publish(StageWriter& writer)
 {
-    if (overlap_)
+    if (gathers_ahead_)
         return;
     LayerParameters held;
     for (std::size_t i = 0; i < stage_.layers.size(); ++i) {
@@ -140,8 +152,8 @@ void DistributedOptimizer::publish(StageWriter& writer)
     const auto whole = [&](double parameters) {
         return scaled(Bytes(1), parameter_bytes_ * parameters);
     };
-    start(writer, {GroupKind::dp, whole(held.dense), writer.reduced()}, true);
-    start(writer, {GroupKind::edp, whole(held.expert), writer.reduced()}, true);
+    start(writer, {groups_[0], whole(held.dense), writer.reduced()}, true);
+    start(writer, {groups_[1], whole(held.expert), writer.reduced()}, true);
 }
 
 } // namespace

@@ -1,23 +1,63 @@
-// FSDP / ZeRO-3 (Rajbhandari 2020, Zhao 2023): each layer is a unit whose parameters live in
-// shards. A unit is gathered before its forward pass, `prefetch` units ahead, freed after it and
-// gathered again before its backward pass; its gradients are reduce-scattered after each backward
-// pass.
+// FSDP / ZeRO-3 (Rajbhandari 2020, Zhao 2023): units of layers whose parameters live in shards. A
+// unit is gathered before its forward pass, some units ahead, freed after it and gathered again
+// before its backward pass; its gradients are reduce-scattered after each backward pass, and with
+// HSDP summed across replicas of the shards.
 //
-// Embedding and head stay gathered from forward to backward, as PyTorch's root unit does, and so
-// does a unit whose backward pass comes next.
+// A unit whose backward pass comes next stays gathered, and so does the root unit (embedding and
+// head) from forward to backward. With pipeline stages units stay gathered over the step and whole
+// gradients are summed up until the last micro-batch, as torch.distributed.pipelining does with
+// FSDP2 (stage.py, backward_maybe_with_nosync).
 
-#include "sim/strategy/lower/bucketed_reduction.h"
-#include "sim/strategy/rank_layout.h"
+#include "sim/strategy/fsdp_widths.h"
+#include "sim/strategy/lower/fsdp_units.h"
+#include "sim/strategy/lower/shard_exchange.h"
+
+#include <algorithm>
+#include <array>
 
 namespace trainyard {
 
 namespace {
 
-constexpr std::size_t no_gather = static_cast<std::size_t>(-1);
+// Dense or expert parameters: over which ranks they are cut.
+struct Family {
+    StateShards shards;
+    double LayerParameters::*count;
+    const char* gathered; // names of tensors
+    const char* kept;
+    const char* gradients;
+};
+
+std::size_t prefetch(const Job& job, const std::optional<int>& units)
+{
+    return static_cast<std::size_t>(units.value_or(job.strategy.prefetch));
+}
+
+Bytes bytes_of(double width, double count)
+{
+    return scaled(Bytes(1), width * count);
+}
+
+Tensor tensor(const char* name, MemoryKind kind, Bytes bytes, TensorScope scope)
+{
+    return {name, kind, static_cast<std::int64_t>(bytes.value()), scope};
+}
 
 class Fsdp final : public DataParallel {
 public:
-    Fsdp(const Job& job, const StageContent& stage);
+    Fsdp(const Job& job, const StageContent& stage)
+        : job_(job),
+          stage_(stage),
+          plan_(plan_units(job, stage)),
+          width_(fsdp_widths(job)),
+          families_{Family{dense_shards(job), &LayerParameters::dense, "gathered parameters",
+                           "parameters kept near", "whole gradients"},
+                    Family{expert_shards(job), &LayerParameters::expert, "gathered experts",
+                           "experts kept near", "whole expert gradients"}},
+          reductions_{ShardReduction(families_[0].shards), ShardReduction(families_[1].shards)},
+          ahead_in_forward_(prefetch(job, job.strategy.fsdp.forward_prefetch)),
+          ahead_in_backward_(prefetch(job, job.strategy.fsdp.backward_prefetch))
+    {}
 
     TensorChanges memory(std::size_t visit) const override;
     EventId before(StageWriter& writer, std::size_t visit) override;
@@ -26,196 +66,205 @@ public:
     void publish(StageWriter&) override {}
 
 private:
-    struct VisitPlan {
-        std::size_t gather = no_gather; // number of the gather that this visit needs
-        bool frees = false;
-    };
-
-    static Tensor gathered_unit(GroupKind group, Bytes bytes);
-    static Tensor whole_gradients(GroupKind group, Bytes bytes);
-    void plan_visits();
-    bool stays_whole(std::size_t layer) const;
-    bool backward_is_next(std::size_t visit) const;
-    // Parameters of a layer that are sharded: those of groups with more than one rank.
-    LayerParameters sharded(const LayerParameters& all) const;
-    double sharded_sum(std::size_t layer) const;
-    void exchange(StageWriter& writer, std::size_t visit, SingleTransfer transfer,
-                  double bytes_per_parameter) const;
+    double count(const Family& family, std::size_t visit) const
+    {
+        return plan_.units[plan_.visits[visit].unit].parameters.*family.count;
+    }
+    double trained(const Family& family, std::size_t visit) const
+    {
+        return plan_.units[plan_.visits[visit].unit].trained.*family.count;
+    }
+    // Parameters of the visit's unit that are gathered (reduced) over several ranks.
+    double gathered_count(std::size_t visit) const
+    {
+        double sum = 0;
+        for (const Family& family : families_)
+            sum += family.shards.ranks > 1 ? count(family, visit) : 0.0;
+        return sum;
+    }
+    double reduced_count(std::size_t visit) const
+    {
+        double sum = 0;
+        for (const Family& family : families_)
+            sum += family.shards.all() > 1 ? trained(family, visit) : 0.0;
+        return sum;
+    }
+    UseIndex index_of(std::size_t visit) const
+    {
+        const Visit& v = stage_.visits[visit];
+        return v.index(stage_.layers[v.layer]);
+    }
+    Tensor gathered_tensor(const Family& family, std::size_t visit) const;
+    Tensor kept_tensor(const Family& family, std::size_t visit) const;
+    Tensor gradient_tensor(const Family& family, std::size_t visit) const;
     void gather(StageWriter& writer, std::size_t number);
+    void gather(StageWriter& writer, std::size_t number, const Family& family);
+    void cast(StageWriter& writer, std::size_t visit) const;
+    void keep_near(StageWriter& writer, std::size_t visit) const;
+    void reduce(StageWriter& writer, std::size_t visit);
 
     const Job& job_;
     const StageContent& stage_;
-    bool shards_dense_;
-    bool shards_experts_;
-    std::vector<VisitPlan> plan_;      // by visit
-    std::vector<std::size_t> gathers_; // visit that needs it, by number
-    std::vector<EventId> gathered_;    // a ring: latest gathers
+    FsdpPlan plan_;
+    FsdpWidths width_;
+    std::array<Family, 2> families_;
+    std::array<ShardReduction, 2> reductions_; // of the families
+    std::size_t ahead_in_forward_;             // units
+    std::size_t ahead_in_backward_;
+    std::vector<EventId> gathered_; // a ring: latest gathers
     std::size_t started_ = 0;
 };
 
-Fsdp::Fsdp(const Job& job, const StageContent& stage)
-    : job_(job),
-      stage_(stage),
-      shards_dense_(RankLayout(job).group_size(GroupKind::dp) > 1),
-      shards_experts_(RankLayout(job).group_size(GroupKind::edp) > 1)
-{
-    plan_visits();
-}
-
-// Is the unit kept gathered as long as a micro-batch is between its forward and backward pass?
-bool Fsdp::stays_whole(std::size_t layer) const
-{
-    return !job_.strategy.reshard_after_forward ||
-           stage_.work.kinds[stage_.layers[layer].kind].held.in_root_unit();
-}
-
-bool Fsdp::backward_is_next(std::size_t visit) const
-{
-    return visit + 1 < stage_.visits.size() &&
-           stage_.visits[visit + 1].layer == stage_.visits[visit].layer &&
-           stage_.visits[visit + 1].kind == PassKind::backward;
-}
-
-void Fsdp::plan_visits()
-{
-    plan_.resize(stage_.visits.size());
-    std::vector<int> in_flight(stage_.layers.size(), 0);
-    std::vector<bool> whole(stage_.layers.size(), false);
-    for (std::size_t i = 0; i < plan_.size(); ++i) {
-        const Visit& v = stage_.visits[i];
-        if (sharded_sum(v.layer) <= 0)
-            continue;
-        if (!whole[v.layer]) {
-            plan_[i].gather = gathers_.size();
-            gathers_.push_back(i);
-        }
-        const bool forward = v.kind == PassKind::forward;
-        in_flight[v.layer] += forward ? 1 : -1;
-        whole[v.layer] =
-            (stays_whole(v.layer) && in_flight[v.layer] > 0) || (forward && backward_is_next(i));
-        plan_[i].frees = !whole[v.layer];
-    }
-}
-
-LayerParameters Fsdp::sharded(const LayerParameters& all) const
-{
-    return {shards_dense_ ? all.dense : 0.0, shards_experts_ ? all.expert : 0.0};
-}
-
-double Fsdp::sharded_sum(std::size_t layer) const
-{
-    return sharded(stage_.parameters(layer)).total();
-}
-
 // Whole parameters of a unit, from its gather to the end of the visit that frees it.
-Tensor Fsdp::gathered_unit(GroupKind group, Bytes bytes)
+Tensor Fsdp::gathered_tensor(const Family& family, std::size_t visit) const
 {
-    return {.name = group == GroupKind::dp ? "gathered parameters" : "gathered experts",
-            .kind = MemoryKind::unsharded,
-            .bytes = static_cast<std::int64_t>(bytes.value()),
-            .scope = TensorScope::layer};
+    return tensor(family.gathered, MemoryKind::unsharded,
+                  bytes_of(width_.gathered, count(family, visit)), TensorScope::layer);
+}
+
+Tensor Fsdp::kept_tensor(const Family& family, std::size_t visit) const
+{
+    return tensor(
+        family.kept, MemoryKind::unsharded,
+        bytes_of(width_.gathered / *job_.strategy.fsdp.reshard_ranks, count(family, visit)),
+        TensorScope::layer);
 }
 
 // Whole gradients of a unit, from its backward pass to the end of their reduction.
-Tensor Fsdp::whole_gradients(GroupKind group, Bytes bytes)
+Tensor Fsdp::gradient_tensor(const Family& family, std::size_t visit) const
 {
-    return {.name = group == GroupKind::dp ? "whole gradients" : "whole expert gradients",
-            .kind = MemoryKind::unreduced,
-            .bytes = static_cast<std::int64_t>(bytes.value()),
-            .scope = TensorScope::layer_of_micro_batch};
+    return tensor(family.gradients, MemoryKind::unreduced,
+                  bytes_of(width_.gradients, trained(family, visit)),
+                  TensorScope::layer_of_micro_batch);
 }
 
 TensorChanges Fsdp::memory(std::size_t visit) const
 {
-    const Visit& v = stage_.visits[visit];
-    const LayerParameters whole = sharded(stage_.parameters(v.layer));
-    const LayerParameters trained = sharded(stage_.trained(v.layer));
     TensorChanges changes;
-    const auto one = [&](GroupKind group, double held, double with_gradients) {
-        if (v.kind == PassKind::backward && with_gradients > 0) // rounded as the transfers are
-            changes.push_back(allocates(
-                whole_gradients(group, scaled(Bytes(1), gradient_bytes(job_) * with_gradients))));
-        if (plan_[visit].frees && held > 0)
-            changes.push_back(
-                frees(gathered_unit(group, scaled(Bytes(1), parameter_bytes(job_) * held))));
-    };
-    one(GroupKind::dp, whole.dense, trained.dense);
-    one(GroupKind::edp, whole.expert, trained.expert);
+    for (const Family& family : families_) {
+        const FsdpVisit& plan = plan_.visits[visit];
+        if (plan.takes_gradients && family.shards.all() > 1 && trained(family, visit) > 0)
+            changes.push_back(allocates(gradient_tensor(family, visit)));
+        if (plan.frees && family.shards.ranks > 1 && count(family, visit) > 0)
+            changes.push_back(frees(gathered_tensor(family, visit)));
+    }
     return changes;
 }
 
 EventId Fsdp::before(StageWriter& writer, std::size_t visit)
 {
-    const std::size_t number = plan_[visit].gather;
-    if (number == no_gather)
+    const std::optional<std::size_t> number = plan_.visits[visit].gather;
+    if (!number)
         return writer.never();
-    const auto ahead = static_cast<std::size_t>(job_.strategy.prefetch);
-    while (gathered_.size() < ahead + 2)
+    const bool forward = stage_.visits[visit].kind == PassKind::forward;
+    const std::size_t ahead = forward ? ahead_in_forward_ : ahead_in_backward_;
+    while (gathered_.size() < std::max(ahead_in_forward_, ahead_in_backward_) + 2)
         gathered_.push_back(writer.event());
-    while (started_ < gathers_.size() && started_ <= number + ahead)
+    while (started_ < plan_.gathers.size() && started_ <= *number + ahead)
         gather(writer, started_++);
-    const EventId gathered = gathered_[number % gathered_.size()];
+    const EventId gathered = gathered_[*number % gathered_.size()];
     if (!job_.software.fsdp_copies)
         return gathered;
-    const Visit& v = stage_.visits[visit];
     writer.memory_pass({.name = "unpack parameters",
-                        .bytes = parameter_bytes(job_) * sharded_sum(v.layer),
+                        .bytes = width_.gathered * gathered_count(visit),
                         .phase = Phase::parameter_sync,
                         .waits = {gathered},
-                        .index = v.index(stage_.layers[v.layer])});
+                        .index = index_of(visit)});
     return writer.never();
 }
 
-void Fsdp::after(StageWriter& writer, std::size_t visit, const LayerBlock&)
+// Shards are cast to the width that travels.
+void Fsdp::cast(StageWriter& writer, std::size_t visit) const
 {
-    const Visit& v = stage_.visits[visit];
-    const double trained = sharded(stage_.trained(v.layer)).total();
-    if (v.kind == PassKind::forward || trained <= 0)
+    if (width_.gathered == width_.held)
         return;
-    const double bytes = gradient_bytes(job_);
-    if (job_.software.fsdp_copies) // read as computed, written as reduced
-        writer.memory_pass({.name = "pack gradients",
-                            .bytes = (parameter_bytes(job_) + bytes) * trained,
-                            .phase = Phase::gradient_sync,
-                            .waits = {writer.tail()},
-                            .index = v.index(stage_.layers[v.layer])});
-    SingleTransfer reduction;
-    reduction.kind = CollectiveKind::reduce_scatter;
-    reduction.phase = Phase::gradient_sync;
-    reduction.waits = {writer.computed(), writer.tail()};
-    reduction.record = writer.reduced();
-    exchange(writer, visit, reduction, bytes);
+    double shards = 0;
+    for (const Family& family : families_)
+        shards += count(family, visit) / family.shards.ranks;
+    writer.memory_pass({.name = "cast parameters",
+                        .bytes = (width_.held + width_.gathered) * shards,
+                        .phase = Phase::parameter_sync,
+                        .index = index_of(visit)});
 }
 
 void Fsdp::gather(StageWriter& writer, std::size_t number)
 {
-    SingleTransfer transfer;
-    transfer.kind = CollectiveKind::all_gather;
-    transfer.phase = Phase::parameter_sync;
-    transfer.waits = {writer.computed(), writer.tail()};
-    transfer.record = gathered_[number % gathered_.size()];
-    exchange(writer, gathers_[number], transfer, parameter_bytes(job_));
+    if (!plan_.gathers[number].near)
+        cast(writer, plan_.gathers[number].visit);
+    for (const Family& family : families_)
+        gather(writer, number, family);
 }
 
-// Dense parameters over DP x CP, experts over expert-DP; memory follows the traffic.
-void Fsdp::exchange(StageWriter& writer, std::size_t visit, SingleTransfer transfer,
-                    double bytes_per_parameter) const
+// Its memory is freed with the index of the visit that ends its use.
+void Fsdp::gather(StageWriter& writer, std::size_t number, const Family& family)
 {
-    const Visit& v = stage_.visits[visit];
-    const bool gathers = transfer.kind == CollectiveKind::all_gather;
-    const LayerParameters parameters =
-        sharded(gathers ? stage_.parameters(v.layer) : stage_.trained(v.layer));
+    const FsdpGather& what = plan_.gathers[number];
+    if (family.shards.ranks == 1 || count(family, what.visit) <= 0)
+        return;
+    SingleTransfer transfer;
+    transfer.kind = CollectiveKind::all_gather;
+    transfer.group = what.near ? GroupKind::shard : family.shards.group;
+    transfer.bytes = bytes_of(width_.gathered, count(family, what.visit));
+    transfer.phase = Phase::parameter_sync;
     transfer.stream = data_parallel_stream;
-    transfer.index = v.index(stage_.layers[v.layer]);
-    const auto one = [&](GroupKind group, double count) {
-        transfer.group = group;
-        transfer.bytes = scaled(Bytes(1), bytes_per_parameter * count);
-        transfer.memory = {gathers ? allocates(gathered_unit(group, transfer.bytes))
-                                   : frees(whole_gradients(group, transfer.bytes))};
-        writer.transfer(transfer);
-    };
-    one(GroupKind::dp, parameters.dense);
-    one(GroupKind::edp, parameters.expert);
+    if (job_.strategy.fsdp.limit_all_gathers)
+        transfer.waits = {writer.computed(), writer.tail()};
+    else if (width_.gathered != width_.held)
+        transfer.waits = {writer.computed()};
+    transfer.record = gathered_[number % gathered_.size()];
+    transfer.memory = {allocates(gathered_tensor(family, what.visit))};
+    if (what.near)
+        transfer.memory.push_back(frees(kept_tensor(family, what.visit)));
+    transfer.index = index_of(what.freed);
+    writer.transfer(transfer);
+}
+
+void Fsdp::after(StageWriter& writer, std::size_t visit, const LayerBlock&)
+{
+    if (plan_.visits[visit].kept_until)
+        keep_near(writer, visit);
+    if (plan_.visits[visit].reduces)
+        reduce(writer, visit);
+}
+
+// Each of the few ranks copies its part.
+void Fsdp::keep_near(StageWriter& writer, std::size_t visit) const
+{
+    const FsdpGather& until = plan_.gathers[*plan_.visits[visit].kept_until];
+    TensorChanges memory;
+    for (const Family& family : families_)
+        if (family.shards.ranks > 1 && count(family, visit) > 0)
+            memory.push_back(allocates(kept_tensor(family, visit)));
+    writer.memory_pass(
+        {.name = "keep a shard",
+         .bytes = 2 * width_.gathered / *job_.strategy.fsdp.reshard_ranks * gathered_count(visit),
+         .phase = Phase::parameter_sync,
+         .memory = memory,
+         .index = index_of(until.freed)});
+}
+
+// Gradients are read as computed and written as they travel.
+void Fsdp::reduce(StageWriter& writer, std::size_t visit)
+{
+    const bool passes = job_.software.fsdp_copies || width_.reduced != width_.gradients;
+    if (passes && reduced_count(visit) > 0)
+        writer.memory_pass({.name = "pack gradients",
+                            .bytes = (width_.computed + width_.reduced) * reduced_count(visit),
+                            .phase = Phase::gradient_sync,
+                            .waits = {writer.tail()},
+                            .index = index_of(visit)});
+    for (std::size_t i = 0; i < families_.size(); ++i) {
+        const Family& family = families_[i];
+        if (family.shards.all() == 1 || trained(family, visit) <= 0)
+            continue;
+        reductions_[i].write(writer, {.kind = CollectiveKind::reduce_scatter,
+                                      .bytes = bytes_of(width_.reduced, trained(family, visit)),
+                                      .phase = Phase::gradient_sync,
+                                      .waits = {writer.computed(), writer.tail()},
+                                      .record = writer.reduced(),
+                                      .memory = {frees(gradient_tensor(family, visit))},
+                                      .index = index_of(*plan_.visits[visit].reduces)});
+    }
 }
 
 } // namespace

@@ -9,10 +9,9 @@ namespace {
 // Parameters whose optimizer state lives on a rank: all, or with ZeRO its shard.
 double updated_parameters(const Job& job, const StageContent& stage)
 {
-    const RankLayout layout(job);
     const bool sharded = job.strategy.zero >= 1;
-    const double dense_ranks = sharded ? layout.group_size(GroupKind::dp) : 1;
-    const double expert_ranks = sharded ? layout.group_size(GroupKind::edp) : 1;
+    const double dense_ranks = sharded ? dense_shards(job).ranks : 1;
+    const double expert_ranks = sharded ? expert_shards(job).ranks : 1;
     double total = 0;
     for (std::size_t i = 0; i < stage.layers.size(); ++i)
         total += stage.trained(i).dense / dense_ranks + stage.trained(i).expert / expert_ranks;
@@ -43,8 +42,9 @@ void reduce_tied_embedding(StageWriter& writer, int stage_number)
         return;
     const auto& transformer = std::get<Transformer>(job.model.architecture);
     const Partition partition = partition_of(job);
+    const int shards = job.strategy.zero == 3 ? dense_shards(job).ranks : 1; // FSDP holds shards
     const double elements = static_cast<double>(partition.padded_vocabulary) *
-                            static_cast<double>(transformer.hidden) / job.strategy.tp;
+                            static_cast<double>(transformer.hidden) / job.strategy.tp / shards;
     writer.transfer({.kind = CollectiveKind::all_reduce,
                      .group = GroupKind::embedding,
                      .bytes = scaled(Bytes(1), elements * gradient_bytes(job)),

@@ -217,16 +217,20 @@ TEST_CASE("sequence parallelism stays off without a tensor-parallel group")
     CHECK(resolve(request).value().strategy.sequence_parallel == true);
 }
 
-TEST_CASE("ZeRO stages are 0, 1 and 3, and FSDP has no pipeline")
+TEST_CASE("FSDP goes together with pipeline stages, ZeRO-2 does not")
 {
     JobRequest request = request_of(llama_70b(), 64);
     request.strategy.zero = 3;
     request.strategy.tp = 8;
-    CHECK(resolve(request));
+    CHECK(resolve(request).value().strategy.reshard_after_forward == true);
+    // torchtitan: with stages, units are gathered once per step and gradients reduced once.
     request.strategy.pp = 4;
-    CHECK_THAT(only_problem(request).hint, ContainsSubstring("pp = 1"));
+    const Job staged = resolve(request).value();
+    CHECK(staged.strategy.reshard_after_forward == false);
+    CHECK(staged.strategy.fsdp.reshard_after_backward == false);
+    CHECK(staged.strategy.fsdp.no_sync == true);
     request.strategy.zero = 2;
-    CHECK_THAT(only_problem(request).hint, ContainsSubstring("0 (DDP)"));
+    CHECK_THAT(only_problem(request).hint, ContainsSubstring("pp = 1"));
 }
 
 TEST_CASE("recomputed layers are counted with full recompute only")

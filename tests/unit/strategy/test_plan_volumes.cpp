@@ -99,7 +99,7 @@ TEST_CASE("FSDP gathers a layer twice per micro-batch and reduces its gradients 
     for (const PlacedLayer& layer : layers_of_stage(work, 1, 0))
         if (!work.kinds[layer.kind].held.in_root_unit())
             layers += work.kinds[layer.kind].held.parameters.dense;
-    const double again = strategy.reshard_after_forward ? layers : 0;
+    const double again = *strategy.reshard_after_forward ? layers : 0;
     CHECK(volume(plan, 0, all_gather, GroupKind::dp).bytes ==
           Approx(3 * 2 * (all + again)).epsilon(1e-9));
     CHECK(volume(plan, 0, reduce_scatter, GroupKind::dp).bytes ==

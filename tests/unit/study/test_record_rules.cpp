@@ -305,7 +305,7 @@ TEST_CASE("FSDP that keeps parameters through backward is stage 3 without a seco
     record.parallel.zero_stage = 2;
     const RecordStrategy made = strategy(record);
     CHECK(made.strategy.zero == 3);
-    CHECK_FALSE(made.strategy.reshard_after_forward);
+    CHECK(made.strategy.reshard_after_forward == false);
 }
 
 TEST_CASE("a batch that no number of micro-batches makes is rounded and said so")

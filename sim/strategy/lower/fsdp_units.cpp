@@ -1,0 +1,181 @@
+#include "sim/strategy/lower/fsdp_units.h"
+
+#include "sim/strategy/state_shards.h"
+
+namespace trainyard {
+
+namespace {
+
+class Planner {
+public:
+    Planner(const Job& job, const StageContent& stage)
+        : job_(job),
+          options_(job.strategy.fsdp),
+          stage_(stage),
+          cuts_dense_(dense_shards(job).ranks > 1),
+          cuts_experts_(expert_shards(job).ranks > 1),
+          unit_of_(stage.layers.size())
+    {}
+
+    FsdpPlan plan() &&
+    {
+        wrap();
+        states_.resize(plan_.units.size());
+        plan_.visits.resize(stage_.visits.size());
+        for (std::size_t visit = 0; visit < plan_.visits.size(); ++visit)
+            plan_visit(visit);
+        return std::move(plan_);
+    }
+
+private:
+    struct State {
+        bool whole = false;
+        std::optional<std::size_t> kept_by;         // visit behind which it was cut over few ranks
+        std::optional<std::size_t> gradients_since; // visit that took memory for them
+        std::size_t latest_gather = 0;
+        int in_flight = 0; // micro-batches between forward and backward
+    };
+
+    bool in_root_unit(std::size_t layer) const
+    {
+        return stage_.work.kinds[stage_.layers[layer].kind].held.in_root_unit();
+    }
+
+    // Neighbours of a chunk, `unit_layers` at a time; embedding and head by themselves.
+    void wrap()
+    {
+        const std::size_t most = options_.unit_layers == 0
+                                     ? stage_.layers.size()
+                                     : static_cast<std::size_t>(options_.unit_layers);
+        for (std::size_t layer = 0; layer < stage_.layers.size(); ++layer) {
+            const bool alone = in_root_unit(layer);
+            const bool joins = layer > 0 && !alone && !in_root_unit(layer - 1) &&
+                               stage_.layers[layer - 1].chunk == stage_.layers[layer].chunk &&
+                               plan_.units.back().layers.size() < most;
+            if (!joins)
+                plan_.units.push_back({{}, {}, {}, alone && options_.root_unit});
+            FsdpUnit& unit = plan_.units.back();
+            unit.layers.push_back(layer);
+            unit.parameters.dense += stage_.parameters(layer).dense;
+            unit.parameters.expert += stage_.parameters(layer).expert;
+            unit.trained.dense += stage_.trained(layer).dense;
+            unit.trained.expert += stage_.trained(layer).expert;
+            unit_of_[layer] = plan_.units.size() - 1;
+        }
+    }
+
+    std::size_t unit_at(std::size_t visit) const { return unit_of_[stage_.visits[visit].layer]; }
+
+    bool is_cut(const FsdpUnit& unit) const
+    {
+        return (cuts_dense_ && unit.parameters.dense > 0) ||
+               (cuts_experts_ && unit.parameters.expert > 0);
+    }
+
+    bool same_run(std::size_t a, std::size_t b) const
+    {
+        const Visit& left = stage_.visits[a];
+        const Visit& right = stage_.visits[b];
+        return unit_at(a) == unit_at(b) && left.kind == right.kind &&
+               left.micro_batch == right.micro_batch;
+    }
+
+    void plan_visit(std::size_t visit)
+    {
+        plan_.visits[visit].unit = unit_at(visit);
+        const FsdpUnit& unit = plan_.units[unit_at(visit)];
+        State& state = states_[unit_at(visit)];
+        const bool enters = visit == 0 || !same_run(visit - 1, visit);
+        const bool leaves = visit + 1 == stage_.visits.size() || !same_run(visit, visit + 1);
+        if (enters) {
+            gather(visit, unit, state);
+            take_gradients(visit, state);
+        }
+        if (leaves) {
+            free(visit, unit, state);
+            reduce(visit, unit, state);
+        }
+    }
+
+    void gather(std::size_t visit, const FsdpUnit& unit, State& state)
+    {
+        if (state.whole || !is_cut(unit))
+            return;
+        state.latest_gather = plan_.gathers.size();
+        plan_.visits[visit].gather = state.latest_gather;
+        if (state.kept_by)
+            plan_.visits[*state.kept_by].kept_until = state.latest_gather;
+        plan_.gathers.push_back({visit, state.kept_by.has_value(), 0});
+        state.kept_by.reset();
+        state.whole = true;
+    }
+
+    bool backward_is_next(std::size_t visit) const
+    {
+        return visit + 1 < stage_.visits.size() && unit_at(visit + 1) == unit_at(visit) &&
+               stage_.visits[visit + 1].kind == PassKind::backward;
+    }
+
+    // The unit's last backward of the step: that of its first layer.
+    static bool is_last(const FsdpUnit& unit, const Visit& v)
+    {
+        return v.last && v.layer == unit.layers.front();
+    }
+
+    void free(std::size_t visit, const FsdpUnit& unit, State& state)
+    {
+        const Visit& v = stage_.visits[visit];
+        const bool forward = v.kind == PassKind::forward;
+        state.in_flight += forward ? 1 : -1;
+        if (!is_cut(unit))
+            return;
+        const bool until_backward =
+            (!*job_.strategy.reshard_after_forward || unit.root) && state.in_flight > 0;
+        const bool until_next_micro_batch =
+            !*options_.reshard_after_backward && !forward && !is_last(unit, v);
+        state.whole =
+            until_backward || until_next_micro_batch || (forward && backward_is_next(visit));
+        if (state.whole)
+            return;
+        plan_.visits[visit].frees = true;
+        plan_.gathers[state.latest_gather].freed = visit;
+        if (forward && options_.reshard_ranks)
+            state.kept_by = visit;
+    }
+
+    // With no_sync later micro-batches add to the gradients of the first one.
+    void take_gradients(std::size_t visit, State& state)
+    {
+        if (stage_.visits[visit].kind == PassKind::forward || state.gradients_since)
+            return;
+        plan_.visits[visit].takes_gradients = true;
+        state.gradients_since = visit;
+    }
+
+    void reduce(std::size_t visit, const FsdpUnit& unit, State& state)
+    {
+        const Visit& v = stage_.visits[visit];
+        if (v.kind == PassKind::forward || (*options_.no_sync && !is_last(unit, v)))
+            return;
+        plan_.visits[visit].reduces = state.gradients_since;
+        state.gradients_since.reset();
+    }
+
+    const Job& job_;
+    const FsdpOptions& options_;
+    const StageContent& stage_;
+    bool cuts_dense_;
+    bool cuts_experts_;
+    std::vector<std::size_t> unit_of_; // by layer
+    std::vector<State> states_;        // by unit
+    FsdpPlan plan_;
+};
+
+} // namespace
+
+FsdpPlan plan_units(const Job& job, const StageContent& stage)
+{
+    return Planner(job, stage).plan();
+}
+
+} // namespace trainyard

@@ -1,0 +1,30 @@
+#pragma once
+
+// What lives outside the device's memory between its uses (ZeRO-Offload, ZeRO-Infinity).
+
+#include "sim/base/fields.h"
+
+namespace trainyard {
+
+enum class OffloadTarget : std::uint8_t {
+    none,
+    cpu,   // the host's memory over PCIe, or whatever link the device has to its host
+    grace, // the Grace CPU's memory over C2C
+    peer   // memory that an idle GPU of the NVLink domain lends
+};
+
+struct OffloadOptions {
+    OffloadTarget optimizer = OffloadTarget::none;   // states; cpu and grace also update there
+    OffloadTarget parameters = OffloadTarget::none;  // shards of FSDP, fetched before each gather
+    OffloadTarget activations = OffloadTarget::none; // what layers keep for backward
+    bool overlap = true;                             // copies run beside compute
+
+    bool operator==(const OffloadOptions&) const = default;
+};
+
+template <>
+std::vector<EnumName<OffloadTarget>> enum_names<OffloadTarget>();
+template <>
+const FieldTable<OffloadOptions>& fields_of<OffloadOptions>();
+
+} // namespace trainyard
