@@ -78,8 +78,11 @@ void add_router(WorkBuilder& builder)
         return kernel;
     };
     WorkList backward{product("router_input_gradient", {y.m, y.k, y.n})};
-    if (!s.partition.lora)
-        backward.push_back(product("router_weight_gradient", {y.n, y.k, y.m}));
+    if (!s.partition.lora) {
+        Kernel weights = product("router_weight_gradient", {y.n, y.k, y.m});
+        weights.for_weights = true;
+        backward.emplace_back(std::move(weights));
+    }
     builder.step({product("router", y)}, std::move(backward));
     const double probabilities = static_cast<double>(4 * s.split_tokens * experts);
     builder.pass("expert_choice", 3 * probabilities, 4 * probabilities, KernelUse::expert);

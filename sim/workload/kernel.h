@@ -65,6 +65,8 @@ struct Kernel {
     AttentionShape attention;              // kind attention
     Bytes bytes;      // device memory read and written; gemm: operands and result
     int launches = 1; // kernels the host issues; 0: done inside a neighbouring kernel
+    // Makes a weight's gradient: nothing before this layer waits for it (split_backward.h).
+    bool for_weights = false;
 
     bool operator==(const Kernel&) const = default;
 };
@@ -93,6 +95,7 @@ struct Communication {
     // May run beside the kernels that follow until `needed_after` further items have been issued;
     // 0: they wait for it.
     int needed_after = 0;
+    bool for_weights = false; // only a weight's gradient needs it
 
     bool operator==(const Communication&) const = default;
 };

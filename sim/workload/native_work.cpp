@@ -49,8 +49,9 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
         work.forward.push_back(product(layer, "", y, precision, once));
         work.backward.push_back(
             product(layer, "_input_gradient", {y.m, y.k, y.n}, precision, once));
-        work.backward.push_back(
-            product(layer, "_weight_gradient", {y.n, y.k, y.m}, precision, once));
+        Kernel weights = product(layer, "_weight_gradient", {y.n, y.k, y.m}, precision, once);
+        weights.for_weights = true;
+        work.backward.emplace_back(std::move(weights));
     }
     const std::string name = layer.name + "_elementwise";
     work.forward.push_back(memory_kernel(name, layer.memory_passes * once, KernelUse::convolution));

@@ -121,6 +121,7 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
         Communication again =
             tp_collective(CollectiveKind::all_gather, shape_, linear, "_input_gather_again");
         again.needed_after = 1; // hidden by the product that follows
+        again.for_weights = true;
         items.push_back(again);
     }
     items.push_back(gemm_kernel(joined(linear.name, "_input_gradient"), dx, linear.use, precision,
@@ -133,9 +134,12 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
             reduce.needed_after = 1;
         items.push_back(reduce);
     }
-    if (!frozen)
-        items.push_back(gemm_kernel(joined(linear.name, "_weight_gradient"), da, linear.use,
-                                    precision, {operand, shape_.partition.weight_gradient_bytes}));
+    if (!frozen) {
+        Kernel product = gemm_kernel(joined(linear.name, "_weight_gradient"), da, linear.use,
+                                     precision, {operand, shape_.partition.weight_gradient_bytes});
+        product.for_weights = true;
+        items.emplace_back(std::move(product));
+    }
     return items;
 }
 
