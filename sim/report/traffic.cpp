@@ -2,6 +2,7 @@
 
 #include "sim/cost/collective_form.h"
 #include "sim/strategy/rank_layout.h"
+#include "sim/strategy/stages.h"
 
 #include <fmt/format.h>
 
@@ -60,10 +61,13 @@ int ranks_per_domain(const Outcome& outcome, const std::vector<RankId>& members)
     return most;
 }
 
-// Share of a pipeline's hand-overs that leave the domain. Virtual stages close the ring.
+// Share of a pipeline's hand-overs that leave the domain. Chunks in a loop close the ring.
 TrafficSplit message_split(const Outcome& outcome, const std::vector<RankId>& stages)
 {
-    const std::size_t hops = outcome.job.strategy.vpp > 1 ? stages.size() : stages.size() - 1;
+    const PipelineShape shape{outcome.job.strategy.pp, outcome.job.strategy.vpp};
+    const bool ring = shape.chunks > 1 &&
+                      placement_of(outcome.job) == looped_placement(shape.stages, shape.chunks);
+    const std::size_t hops = ring ? stages.size() : stages.size() - 1;
     if (stages.size() < 2 || hops == 0)
         return {};
     std::size_t outside = 0;

@@ -18,7 +18,8 @@ struct ActivationPeak {
 
 // Walks a device's passes in order. A forward pass keeps what its chunk's layers keep; a backward
 // pass frees it layer by layer from the back, each layer needing its transient tensors and what it
-// recomputes. `chunks` are the device's chunks of layers.
+// recomputes. Where the gradients of weights are put off, all of it stays until they are made.
+// `chunks` are the device's chunks of layers.
 ActivationPeak activation_peak(const std::vector<Pass>& passes,
                                const std::vector<std::vector<HeldLayer>>& chunks);
 

@@ -102,10 +102,9 @@ std::vector<Peer> lane_peers(const Neighbourhood& neighbourhood, const RankClass
     std::vector<Peer> peers;
     if (neighbourhood.peers.empty())
         return peers;
-    const RankPeers& mine = neighbourhood.peers[rank.value];
-    for (const std::size_t side : {0, 1})
-        peers.push_back({.lane = LaneId{classes.class_of[mine.rank[side].value]},
-                         .variant = mine.shape[side],
+    for (const RankPeer& peer : neighbourhood.peers[rank.value])
+        peers.push_back({.lane = LaneId{classes.class_of[peer.rank.value]},
+                         .variant = peer.shape,
                          .links = {}});
     return peers;
 }

@@ -1,5 +1,7 @@
 #include "sim/strategy/held_layer.h"
 
+#include "sim/workload/split_backward.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -20,10 +22,18 @@ HeldLayer held(const StageLayer& layer, const LayerWork& work)
             .kept = kept,
             .regained = work.saved.none - kept,
             .transient = work.transient,
-            .output = work.output};
+            .output = work.output,
+            .splits = !weight_part(work.backward).empty()};
 }
 
 } // namespace
+
+bool ties_across_devices(const Job& job)
+{
+    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
+    return transformer != nullptr && transformer->embeds_at_both_ends() &&
+           !apart_ends(placement_of(job)).empty();
+}
 
 std::vector<std::vector<HeldLayer>> held_layers(const Job& job)
 {
@@ -41,10 +51,9 @@ std::vector<std::vector<HeldLayer>> held_layers(const Job& job)
         for (const StageLayer& layer : layers)
             stage.push_back(held(layer, work_of(layer.kind)));
     }
-    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
-    if (transformer != nullptr && transformer->embeds_at_both_ends() && job.strategy.pp > 1) {
-        const auto copy =
-            static_cast<double>(partition.padded_vocabulary / partition.tp * transformer->hidden);
+    if (ties_across_devices(job)) {
+        const auto copy = static_cast<double>(partition.padded_vocabulary / partition.tp *
+                                              std::get<Transformer>(job.model.architecture).hidden);
         HeldLayer& head = stages.back().back();
         head.parameters.dense += copy;
         if (!partition.lora)

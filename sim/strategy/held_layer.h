@@ -15,11 +15,15 @@ struct HeldLayer {
     Bytes regained;            // by recomputing, while its backward runs
     Bytes transient;           // live inside only
     Bytes output;              // handed to the next layer
+    bool splits = false;       // gradients of weights can be put off (split_backward.h)
 
     bool is_head() const { return role == LayerKind::Role::head; }
     // FSDP wraps transformer layers as units of their own, embedding and head together.
     bool in_root_unit() const { return is_head() || role == LayerKind::Role::embedding; }
 };
+
+// Do head and look-up share a matrix from different devices?
+bool ties_across_devices(const Job& job);
 
 // By virtual stage, as `cut_into_stages`. A last stage that shares the embedding's matrix with
 // another device (tied logits, prediction layers) holds a copy of it.

@@ -2,6 +2,7 @@
 
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/rank_layout.h"
+#include "sim/strategy/schedule.h"
 
 #include <set>
 
@@ -53,6 +54,10 @@ void fill_in(Job& job)
             job.training.sequence_length % (std::int64_t{strategy.cp} * strategy.tp) == 0;
     if (strategy.vpp > 1 && strategy.schedule == Strategy{}.schedule)
         strategy.schedule = "interleaved-1f1b";
+    if (!strategy.pipeline.norm_in_turn) {
+        const PipelineSchedule* schedule = find_schedule(strategy.schedule);
+        strategy.pipeline.norm_in_turn = schedule != nullptr && schedule->ends_in_turn();
+    }
 }
 
 // Nodes that the expert group of rank 0 touches; rank i runs on device i.

@@ -5,7 +5,6 @@
 #include "sim/strategy/rank_layout.h"
 
 #include <array>
-#include <cassert>
 
 namespace trainyard {
 
@@ -24,7 +23,8 @@ int communicators(const Job& job, int stage)
     const RankLayout layout(job);
     const RankId rank = layout.rank({.tp = 0, .cp = 0, .dp = 0, .pp = stage});
     const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
-    std::vector<GroupKind> kinds = {GroupKind::tp, GroupKind::cp, GroupKind::dp, GroupKind::pp};
+    std::vector<GroupKind> kinds = {GroupKind::tp, GroupKind::cp, GroupKind::dp, GroupKind::pp,
+                                    GroupKind::twin};
     if (job.model.is_moe())
         kinds.insert(kinds.end(), {GroupKind::ep, GroupKind::etp, GroupKind::edp});
     if (transformer != nullptr && transformer->embeds_at_both_ends())
@@ -35,29 +35,24 @@ int communicators(const Job& job, int stage)
     return count;
 }
 
-// A stage receives one tensor while it sends another, each way between chunks when interleaved.
-Bytes pipeline_buffers(const Job& job, const std::vector<HeldLayer>& layers)
+// A stage receives one tensor while it sends another, each way with several chunks.
+Bytes pipeline_buffers(const Job& job, const std::vector<HeldLayer>& layers, std::size_t chunks)
 {
     if (job.strategy.pp == 1)
         return Bytes(0);
     Bytes boundary;
     for (const HeldLayer& layer : layers)
         boundary = std::max(boundary, layer.output);
-    return boundary * (job.strategy.vpp > 1 ? 4 : 2);
+    return boundary * (chunks > 1 ? 4 : 2);
 }
 
 StageMemory stage_memory(const Job& job, const std::vector<std::vector<HeldLayer>>& chunks,
-                         int stage)
+                         const std::vector<Pass>& passes)
 {
     std::vector<HeldLayer> layers;
     for (const std::vector<HeldLayer>& chunk : chunks)
         layers.insert(layers.end(), chunk.begin(), chunk.end());
-    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
-    assert(schedule != nullptr);
-    const ActivationPeak peak = activation_peak(
-        schedule->passes({job.strategy.pp, job.strategy.vpp, static_cast<int>(job.micro_batches())},
-                         stage),
-        chunks);
+    const ActivationPeak peak = activation_peak(passes, chunks);
     const ModelStates states = model_states(job, layers);
     StageMemory memory;
     memory.kinds = {{"parameters", states.parameters},
@@ -69,7 +64,7 @@ StageMemory stage_memory(const Job& job, const std::vector<std::vector<HeldLayer
                     {"activations", peak.activations},
                     {"logits", peak.logits},
                     {"workspace", peak.workspace + states.spare},
-                    {"pipeline", pipeline_buffers(job, layers)}};
+                    {"pipeline", pipeline_buffers(job, layers, chunks.size())}};
     const Bytes coming_and_going = memory.allocated() - states.parameters - states.gradients -
                                    states.optimizer - states.buckets;
     memory.kinds["fragmentation"] = scaled(coming_and_going, fragmentation_share);
@@ -98,14 +93,15 @@ Bytes StageMemory::allocated() const
 MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device)
 {
     const std::vector<std::vector<HeldLayer>> virtual_stages = held_layers(job);
+    const Placement placement = placement_of(job);
+    const std::vector<std::vector<Pass>> passes = passes_of(job);
     MemoryEstimate estimate;
     estimate.capacity = device.capacity;
     for (int stage = 0; stage < job.strategy.pp; ++stage) {
         std::vector<std::vector<HeldLayer>> chunks;
-        for (int chunk = 0; chunk < job.strategy.vpp; ++chunk)
-            chunks.push_back(
-                virtual_stages[static_cast<std::size_t>(chunk * job.strategy.pp + stage)]);
-        StageMemory memory = stage_memory(job, chunks, stage);
+        for (const VirtualStage& chunk : chunks_of(placement, stage))
+            chunks.push_back(virtual_stages[static_cast<std::size_t>(chunk.number)]);
+        StageMemory memory = stage_memory(job, chunks, passes[static_cast<std::size_t>(stage)]);
         memory.kinds["communicators"] =
             device.per_communicator * static_cast<std::uint64_t>(communicators(job, stage));
         memory.kinds["context"] = device.context;

@@ -1,5 +1,7 @@
 #include "sim/strategy/rank_layout.h"
 
+#include "sim/strategy/stages.h"
+
 #include <algorithm>
 #include <cassert>
 
@@ -54,6 +56,11 @@ RankLayout::RankLayout(const Job& job)
         stride *= size_[d];
     }
     assert(stride == world_ && world_ / size_[pp_index] % (etp_ * ep_) == 0);
+    const Placement placement = placement_of(job);
+    ends_ = apart_ends(placement);
+    if (placement.pipes.size() > 1)
+        for (int stage = 0; stage < placement.devices; ++stage)
+            twins_.push_back(twins_of(placement, stage));
 }
 
 RankPlace RankLayout::place(RankId rank) const
@@ -82,7 +89,9 @@ int RankLayout::group_size(GroupKind kind) const
     case GroupKind::pp:
         return size_[pp_index];
     case GroupKind::embedding:
-        return std::min(size_[pp_index], 2);
+        return std::max(1, static_cast<int>(ends_.size()));
+    case GroupKind::twin:
+        return twins_.empty() ? 1 : static_cast<int>(twins_.front().size());
     case GroupKind::ep:
         return ep_;
     case GroupKind::etp:
@@ -161,15 +170,11 @@ std::vector<RankId> RankLayout::dense_members(GroupKind kind, int rank) const
             append(out, first + i * stride_[far], size_[near], stride_[near]);
         return out;
     }
-    case GroupKind::embedding: {
-        const int last = size_[pp_index] - 1;
-        const int stage = along(pp_index);
-        std::vector<RankId> out;
-        if (last == 0 || (stage != 0 && stage != last))
-            append(out, rank, 1, 1);
-        else
-            append(out, rank - stage * stride_[pp_index], 2, last * stride_[pp_index]);
-        return out;
+    case GroupKind::embedding:
+        return across_stages(ends_, rank);
+    case GroupKind::twin: {
+        const auto stage = static_cast<std::size_t>(along(pp_index));
+        return across_stages(twins_.empty() ? std::vector<int>{} : twins_[stage], rank);
     }
     default: {
         std::vector<RankId> out;
@@ -177,6 +182,20 @@ std::vector<RankId> RankLayout::dense_members(GroupKind kind, int rank) const
         return out;
     }
     }
+}
+
+std::vector<RankId> RankLayout::across_stages(const std::vector<int>& stages, int rank) const
+{
+    const int stride = stride_[pp_index];
+    const int stage = rank / stride % size_[pp_index];
+    std::vector<RankId> out;
+    if (std::ranges::find(stages, stage) == stages.end()) {
+        append(out, rank, 1, 1);
+        return out;
+    }
+    for (const int other : stages)
+        append(out, rank + (other - stage) * stride, 1, 1);
+    return out;
 }
 
 // Ranks of a stage in ascending order, numbered from 0, are the grid etp x ep x edp.

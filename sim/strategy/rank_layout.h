@@ -35,8 +35,9 @@ public:
 
     // All members of this rank's group of that kind, ascending; just the rank itself when the
     // group has one. dp means the gradient group of dense parameters: DP x CP; edp that of expert
-    // parameters; embedding: the first and the last stage (a rank between them is alone); shard:
-    // a run of neighbours of the dp group; replicate: those of equal place in each run.
+    // parameters; shard: a run of neighbours of the dp group; replicate: those of equal place in each
+    // run; embedding: the devices at the ends of the pipeline, where none holds both ends (a rank
+    // between them is alone); twin: those that hold the same layers.
     std::vector<RankId> members(GroupKind kind, RankId rank) const;
     int group_size(GroupKind kind) const;
 
@@ -46,6 +47,8 @@ private:
     std::vector<RankId> dense_members(GroupKind kind, int rank) const;
     std::vector<RankId> expert_members(GroupKind kind, int rank) const;
     std::vector<RankId> hybrid_members(GroupKind kind, RankId rank) const;
+    // Ranks of these stages in the same place otherwise; the rank itself when its stage is none.
+    std::vector<RankId> across_stages(const std::vector<int>& stages, int rank) const;
 
     std::array<int, 4> size_; // tp, cp, dp, pp
     std::array<int, 4> stride_;
@@ -53,6 +56,8 @@ private:
     int ep_;
     int shard_; // ranks of a shard group
     int world_;
+    std::vector<int> ends_;               // stages that agree on a shared embedding
+    std::vector<std::vector<int>> twins_; // by stage
 };
 
 } // namespace trainyard

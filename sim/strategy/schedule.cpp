@@ -2,17 +2,22 @@
 
 namespace trainyard {
 
-// Each in the file of its name.
+// Each in the file of its name, in pipeline/.
 const PipelineSchedule& gpipe_schedule();
 const PipelineSchedule& one_f_one_b_schedule();
 const PipelineSchedule& interleaved_one_f_one_b_schedule();
+const PipelineSchedule& breadth_first_schedule();
+const PipelineSchedule& zb_h1_schedule();
+const PipelineSchedule& zb_h2_schedule();
+const PipelineSchedule& zb_v_schedule();
+const PipelineSchedule& dual_pipe_schedule();
 
 const std::vector<const PipelineSchedule*>& schedules()
 {
     static const std::vector<const PipelineSchedule*> all = {
-        &gpipe_schedule(),
-        &one_f_one_b_schedule(),
-        &interleaved_one_f_one_b_schedule(),
+        &gpipe_schedule(),         &one_f_one_b_schedule(), &interleaved_one_f_one_b_schedule(),
+        &breadth_first_schedule(), &zb_h1_schedule(),       &zb_h2_schedule(),
+        &zb_v_schedule(),          &dual_pipe_schedule(),
     };
     return all;
 }

@@ -1,6 +1,7 @@
 #include "sim/strategy/stages.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace trainyard {
 
@@ -28,6 +29,31 @@ int recomputed_layers(const Job& job, int chunk, int count)
 }
 
 } // namespace
+
+PipelineShape shape_of(const Job& job)
+{
+    return {job.strategy.pp, job.strategy.vpp, static_cast<int>(job.micro_batches()),
+            job.strategy.pipeline.micro_batch_group.value_or(0)};
+}
+
+Placement placement_of(const Job& job)
+{
+    const PipelineShape shape{job.strategy.pp, job.strategy.vpp};
+    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
+    return schedule != nullptr ? schedule->placement(shape)
+                               : looped_placement(shape.stages, shape.chunks);
+}
+
+std::vector<std::vector<Pass>> passes_of(const Job& job)
+{
+    const PipelineShape shape = shape_of(job);
+    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
+    assert(schedule != nullptr && schedule->refusal(shape).empty());
+    std::vector<std::vector<Pass>> passes;
+    for (int stage = 0; stage < shape.stages; ++stage)
+        passes.push_back(schedule->passes(shape, stage));
+    return passes;
+}
 
 std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
 {

@@ -3,6 +3,7 @@
 // Which layers each virtual pipeline stage holds, and which of them run forward again in backward.
 
 #include "sim/strategy/job.h"
+#include "sim/strategy/schedule.h"
 
 namespace trainyard {
 
@@ -13,7 +14,12 @@ struct StageLayer {
     bool operator==(const StageLayer&) const = default;
 };
 
-// Layers of virtual stage chunk * pp + stage, front to back: the embedding opens the first stage,
+// The pipeline of a resolved job.
+PipelineShape shape_of(const Job& job);
+Placement placement_of(const Job& job);
+std::vector<std::vector<Pass>> passes_of(const Job& job); // by stage
+
+// Layers of each virtual stage of a pipe, front to back: the embedding opens the first stage,
 // the head closes the last; the rest as `stage_layers` says, else even. With `recompute_layers` = n
 // the first n layers of each device are recomputed, spread evenly over its chunks. Embedding and
 // head never are.

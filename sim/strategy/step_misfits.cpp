@@ -1,6 +1,6 @@
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/rank_layout.h"
-#include "sim/strategy/schedule.h"
+#include "sim/strategy/stages.h"
 
 #include <fmt/format.h>
 
@@ -42,8 +42,7 @@ void check_batch(const Job& job, Problems& problems)
     const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
     if (schedule == nullptr)
         return; // reported by check_schedule
-    const std::string why = schedule->refusal(
-        {job.strategy.pp, job.strategy.vpp, static_cast<int>(job.micro_batches())});
+    const std::string why = schedule->refusal(shape_of(job));
     if (const std::size_t semicolon = why.find("; "); semicolon != std::string::npos)
         problems.push_back(
             refusal("/strategy/schedule", why.substr(0, semicolon), why.substr(semicolon + 2)));

@@ -1,4 +1,7 @@
+#include "sim/strategy/schedule.h"
 #include "sim/strategy/training.h"
+
+#include <fmt/ranges.h>
 
 namespace trainyard {
 
@@ -58,10 +61,12 @@ const FieldTable<Strategy>& fields_of<Strategy>()
                    {.help = "norms and residuals cut along the sequence over the TP group; else "
                             "on where the framework does so"})
             .field("schedule", &Strategy::schedule,
-                   {.help = "order of pipeline passes: gpipe, 1f1b or interleaved-1f1b; 1f1b with "
-                            "vpp > 1 is interleaved"})
+                   {.help = "order of pipeline passes: " +
+                            fmt::format("{}", fmt::join(schedule_names(), ", ")) +
+                            "; 1f1b with vpp > 1 is interleaved"})
             .field("stage_layers", &Strategy::stage_layers,
                    {.help = "transformer layers of each (virtual) stage, front to back; else even"})
+            .field("pipeline", &Strategy::pipeline, {.help = "how the pipeline runs"})
             .field("overlap", &Strategy::overlap,
                    {.help = "which communication runs beside compute"})
             .field("bucket_cap", &Strategy::bucket_cap,

@@ -6,6 +6,7 @@
 #include "sim/strategy/ddp_options.h"
 #include "sim/strategy/fsdp_options.h"
 #include "sim/strategy/offload_options.h"
+#include "sim/strategy/pipeline/options.h"
 #include "sim/strategy/sharding_options.h"
 #include "sim/workload/layer_work.h"
 
@@ -57,6 +58,7 @@ struct Strategy {
     std::string schedule = "1f1b";         // see schedule_names()
     std::vector<int>
         stage_layers; // uneven stages: transformer layers of each (virtual) stage; empty: even
+    PipelineOptions pipeline;
     Overlap overlap;
     Bytes bucket_cap; // DDP
     Bytes first_bucket;

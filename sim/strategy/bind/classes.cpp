@@ -51,9 +51,9 @@ std::vector<std::uint32_t> refined(const Neighbourhood& n, const std::vector<std
         for (const auto& group_of : n.group_of)
             signature.push_back(group_of[rank] == no_group ? no_group : groups[group_of[rank]]);
         if (!n.peers.empty())
-            for (const std::size_t side : {0, 1}) {
-                signature.push_back(n.peers[rank].shape[side]);
-                signature.push_back(colour[n.peers[rank].rank[side].value]);
+            for (const RankPeer& peer : n.peers[rank]) {
+                signature.push_back(peer.shape);
+                signature.push_back(colour[peer.rank.value]);
             }
     }
     return numbered(signatures);

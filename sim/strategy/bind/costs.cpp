@@ -67,9 +67,9 @@ public:
         std::set<std::pair<std::uint32_t, std::size_t>> wanted; // shape, slot
         for (const RankGroup& group : neighbourhood.groups)
             wanted.emplace(group.shape, group.slot);
-        for (const RankPeers& peers : neighbourhood.peers)
-            for (const std::uint32_t shape : peers.shape)
-                wanted.emplace(shape, used_.size() - 1);
+        for (const std::vector<RankPeer>& peers : neighbourhood.peers)
+            for (const RankPeer& peer : peers)
+                wanted.emplace(peer.shape, used_.size() - 1);
         for (const auto& [shape, slot] : wanted)
             for (const CostId id : used_[slot])
                 fill(shape, id);

@@ -1,8 +1,10 @@
 #include "sim/strategy/bind/rank_groups.h"
 
 #include "sim/strategy/bind/fabric_share.h"
+#include "sim/strategy/stages.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -77,18 +79,17 @@ private:
     bool thin_;
 };
 
-RankPeers peers_of(const RankPlace& place, int stages, const RankLayout& layout,
-                   const Fabric& fabric, ShapeTable& shapes)
+std::vector<RankPeer> peers_of(const RankPlace& place, const std::vector<int>& stages,
+                               const RankLayout& layout, const Fabric& fabric, ShapeTable& shapes)
 {
-    RankPeers peers;
+    std::vector<RankPeer> peers;
     const RankId self = layout.rank(place);
-    for (const std::size_t side : {0, 1}) {
+    for (const int stage : stages) {
         RankPlace other = place;
-        other.pp = (place.pp + (side == 0 ? stages - 1 : 1)) % stages;
-        peers.rank[side] = layout.rank(other);
-        const std::array<RankId, 2> pair{std::min(self, peers.rank[side]),
-                                         std::max(self, peers.rank[side])};
-        peers.shape[side] = shapes.of(pair, fabric.part_of_pair(pair[0], pair[1]));
+        other.pp = stage;
+        const RankId rank = layout.rank(other);
+        const std::array<RankId, 2> pair{std::min(self, rank), std::max(self, rank)};
+        peers.push_back({rank, shapes.of(pair, fabric.part_of_pair(pair[0], pair[1]))});
     }
     return peers;
 }
@@ -122,11 +123,13 @@ Neighbourhood neighbourhood(const Program& program, const Job& job, const Topolo
             out.groups.push_back({slot, std::move(groups[g]), shape});
         }
     }
+    const std::vector<std::vector<int>> stages = neighbours(placement_of(job));
     for (std::uint32_t r = 0; r < world; ++r) {
         const RankPlace place = layout.place(RankId{r});
         out.role.push_back(make_id<RoleId>(static_cast<std::size_t>(place.pp)));
         if (program.peer_slots > 0)
-            out.peers.push_back(peers_of(place, job.strategy.pp, layout, fabric, shapes));
+            out.peers.push_back(peers_of(place, stages[static_cast<std::size_t>(place.pp)], layout,
+                                         fabric, shapes));
     }
     out.shapes = std::move(shapes).take();
     return out;

@@ -5,7 +5,6 @@
 #include "sim/program/binding.h"
 #include "sim/strategy/plan.h"
 
-#include <array>
 #include <span>
 
 namespace trainyard {
@@ -19,9 +18,9 @@ struct RankGroup {
     std::uint32_t shape = 0; // into Neighbourhood::shapes
 };
 
-struct RankPeers {
-    std::array<RankId, 2> rank;           // previous, next stage
-    std::array<std::uint32_t, 2> shape{}; // of the pair
+struct RankPeer {
+    RankId rank{};
+    std::uint32_t shape = 0; // of the pair
 };
 
 // What each rank communicates with. Groups of one rank do not exist.
@@ -29,7 +28,7 @@ struct Neighbourhood {
     std::vector<GroupShape> shapes; // distinct
     std::vector<RankGroup> groups;
     std::vector<std::vector<std::uint32_t>> group_of; // [slot][rank]: group, or no_group
-    std::vector<RankPeers> peers;                     // by rank; empty without pipeline
+    std::vector<std::vector<RankPeer>> peers;         // by rank and slot; empty without pipeline
     std::vector<RoleId> role;                         // by rank: its pipeline stage
 };
 

@@ -6,8 +6,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::array<PassKind, 2> kinds = {PassKind::forward, PassKind::backward};
-
 std::size_t index_of(PassKind kind)
 {
     return kind == PassKind::forward ? 0 : 1;
@@ -18,18 +16,30 @@ Phase phase_of(PassKind kind)
     return kind == PassKind::forward ? Phase::forward : Phase::backward;
 }
 
-// Events a kind's messages need: from one that a pass waits for to the latest posted by then.
-std::size_t ring_size(const StageExchanges& exchanges, PassKind kind)
+using Sender = std::pair<PassKind, int>; // kind of message, device
+
+Sender sender_of(const Message& message)
 {
-    std::size_t posted = 0;
-    std::size_t most = 1;
+    return {message.kind, message.from};
+}
+
+// By kind and sender the events that messages need: from the one that a pass waits for to the
+// latest posted by then.
+std::map<Sender, std::size_t> ring_sizes(const StageExchanges& exchanges)
+{
+    std::map<Sender, std::size_t> posted;
+    std::map<Sender, std::size_t> most;
     for (std::size_t pass = 0; pass < exchanges.input_of.size(); ++pass) {
-        for (const Message& message : exchanges.gaps[pass].receives)
-            if (message.kind == kind)
-                posted = message.number + 1;
+        for (const Message& message : exchanges.gaps[pass].receives) {
+            posted[sender_of(message)] = message.number + 1;
+            most.try_emplace(sender_of(message), 1);
+        }
         const std::optional<Message>& input = exchanges.input_of[pass];
-        if (input && input->kind == kind && input->number < posted)
-            most = std::max(most, posted - input->number);
+        if (!input)
+            continue;
+        const std::size_t latest = posted[sender_of(*input)];
+        if (input->number < latest)
+            most[sender_of(*input)] = std::max(most[sender_of(*input)], latest - input->number);
     }
     return most;
 }
@@ -43,16 +53,27 @@ std::string stream_name(PassKind kind, Direction direction)
 } // namespace
 
 ExchangeWriter::ExchangeWriter(StageWriter& writer, const StageExchanges& exchanges,
-                               const JobWork& work)
+                               const JobWork& work, const std::vector<int>& peers)
     : writer_(writer),
       exchanges_(exchanges),
       work_(work),
+      peers_(peers),
       scatters_(writer.job().strategy.vpp > 1 && !*writer.job().strategy.sequence_parallel),
-      gathered_(writer.event())
+      gathered_{writer.event(), writer.event()}
 {
-    for (const PassKind kind : kinds)
-        for (std::size_t i = 0; i < ring_size(exchanges, kind); ++i)
-            received_[index_of(kind)].push_back(writer.event());
+    for (const auto& [sender, size] : ring_sizes(exchanges))
+        for (std::size_t i = 0; i < size; ++i)
+            received_[sender].push_back(writer.event());
+}
+
+// Is it the input of the pass, or of one of the two, that come next?
+bool ExchangeWriter::next_needs(const Message& message, std::size_t gap) const
+{
+    const auto is_input = [&](std::size_t pass) {
+        return pass < exchanges_.input_of.size() && exchanges_.input_of[pass] == message;
+    };
+    return is_input(gap) || (gap + 1 < exchanges_.gaps.size() && exchanges_.gaps[gap + 1].between &&
+                             is_input(gap + 1));
 }
 
 // Where the framework blocks, the host waits for the input of the pass that comes next. For sends
@@ -62,33 +83,36 @@ void ExchangeWriter::write_gap(std::size_t gap)
     const Gap& messages = exchanges_.gaps[gap];
     const Job& job = writer_.job();
     const bool blocks = job.software.blocking_p2p && !*job.strategy.overlap.pp;
-    if (messages.send)
-        write(*messages.send, Direction::send, Waiting::host_goes_on);
-    for (const Message& message : messages.receives) {
-        const bool next = gap < exchanges_.input_of.size() && exchanges_.input_of[gap] == message;
+    for (const Message& message : messages.sends)
+        write(message, Direction::send, Waiting::host_goes_on);
+    for (const Message& message : messages.receives)
         write(message, Direction::receive,
-              blocks && next ? Waiting::host_blocks : Waiting::host_goes_on);
-    }
+              blocks && next_needs(message, gap) ? Waiting::host_blocks : Waiting::host_goes_on);
 }
 
-EventId ExchangeWriter::input_of(std::size_t pass)
+EventId ExchangeWriter::received(const Message& message) const
+{
+    const std::vector<EventId>& ring = received_.at(sender_of(message));
+    return ring[message.number % ring.size()];
+}
+
+std::optional<EventId> ExchangeWriter::input_of(std::size_t pass)
 {
     const std::optional<Message>& input = exchanges_.input_of[pass];
     if (!input)
-        return writer_.never();
-    const std::vector<EventId>& ring = received_[index_of(input->kind)];
-    const EventId received = ring[input->number % ring.size()];
+        return std::nullopt;
     if (!scatters_ || writer_.job().strategy.tp == 1)
-        return received;
+        return received(*input);
+    const EventId gathered = gathered_[index_of(input->kind)];
     writer_.transfer({.kind = CollectiveKind::all_gather,
                       .group = GroupKind::tp,
                       .bytes = boundary_bytes(*input),
                       .phase = phase_of(input->kind),
                       .stream = "tp",
-                      .waits = {received, writer_.tail()},
-                      .record = gathered_,
+                      .waits = {received(*input), writer_.tail()},
+                      .record = gathered,
                       .index = {static_cast<std::uint16_t>(input->micro_batch)}});
-    return gathered_;
+    return gathered;
 }
 
 // s b h (/ (t c)) elements: the output of the layer before the boundary.
@@ -109,25 +133,38 @@ CostId ExchangeWriter::cost_of(const Message& message)
                                     .interference = Interference::none});
 }
 
-// Activations go to the next stage, gradients to the one before.
+// Activations go to the next device of the ring and gradients to the one before, as a rule. Those
+// that go elsewhere have streams of their own: one must not wait for the other's peer.
+ExchangeWriter::Lane ExchangeWriter::lane_of(const Message& message, Direction direction) const
+{
+    const bool sends = direction == Direction::send;
+    const int peer = sends ? message.to : message.from;
+    const std::size_t usual = (message.kind == PassKind::forward) == sends ? 1 : 0;
+    std::string name = stream_name(message.kind, direction);
+    if (peers_[usual] == peer)
+        return {std::move(name), make_id<PeerSlot>(usual)};
+    const auto found = std::ranges::find(peers_, peer);
+    const auto slot = static_cast<std::size_t>(found - peers_.begin());
+    name += slot < 2 ? " against" : " across " + std::to_string(slot);
+    return {std::move(name), make_id<PeerSlot>(slot)};
+}
+
 void ExchangeWriter::write(const Message& message, Direction direction, Waiting waiting)
 {
     PlanBuilder& plan = writer_.plan();
     const bool sends = direction == Direction::send;
-    const bool to_next = (message.kind == PassKind::forward) == sends;
-    const std::string name = stream_name(message.kind, direction);
-    const std::vector<EventId>& ring = received_[index_of(message.kind)];
+    const Lane lane = lane_of(message, direction);
     writer_.op({.op = {.kind = OpKind::exchange,
-                       .stream = plan.communication_stream(name),
+                       .stream = plan.communication_stream(lane.stream),
                        .label = plan.transfer_label(sends ? "pp send" : "pp receive",
                                                     phase_of(message.kind),
                                                     CollectiveKind::send_receive, GroupKind::pp),
                        .blocks_host = waiting == Waiting::host_blocks},
-                .name = name,
-                .waits = {writer_.computed(), writer_.tail()},
-                .record = sends ? EventId::none() : ring[message.number % ring.size()],
+                .name = lane.stream,
+                .waits = writer_.finished(),
+                .record = sends ? EventId::none() : received(message),
                 .parts = {{.direction = direction,
-                           .peer = to_next ? next_stage : previous_stage,
+                           .peer = lane.peer,
                            .channel = static_cast<std::uint8_t>(index_of(message.kind)),
                            .cost = cost_of(message)}},
                 .index = {static_cast<std::uint16_t>(message.micro_batch)}});

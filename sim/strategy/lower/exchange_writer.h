@@ -9,32 +9,45 @@
 #include "sim/strategy/lower/stage_writer.h"
 
 #include <array>
+#include <map>
 
 namespace trainyard {
 
 class ExchangeWriter {
 public:
-    // `exchanges` and `work` must outlive the writer.
-    ExchangeWriter(StageWriter& writer, const StageExchanges& exchanges, const JobWork& work);
+    // All must outlive the writer. `peers`: devices by peer slot.
+    ExchangeWriter(StageWriter& writer, const StageExchanges& exchanges, const JobWork& work,
+                   const std::vector<int>& peers);
 
     // The gap before pass `gap`, or after the last one.
     void write_gap(std::size_t gap);
-    // Called before a pass: what its first layer must wait for.
-    EventId input_of(std::size_t pass);
+    // Called before a pass: what its first layer must wait for; none when its input was made here.
+    std::optional<EventId> input_of(std::size_t pass);
 
 private:
     enum class Waiting { host_blocks, host_goes_on };
 
+    // A kind of message with one peer, in one direction: its stream, and how the peer is called.
+    struct Lane {
+        std::string stream;
+        PeerSlot peer;
+    };
+
     void write(const Message& message, Direction direction, Waiting waiting);
+    bool next_needs(const Message& message, std::size_t gap) const;
+    Lane lane_of(const Message& message, Direction direction) const;
+    EventId received(const Message& message) const;
     Bytes boundary_bytes(const Message& message) const;
     CostId cost_of(const Message& message);
 
     StageWriter& writer_;
     const StageExchanges& exchanges_;
     const JobWork& work_;
+    const std::vector<int>& peers_;
     bool scatters_;
-    std::array<std::vector<EventId>, 2> received_; // by kind, a ring over message numbers
-    EventId gathered_;
+    // By kind and sender: a ring over message numbers.
+    std::map<std::pair<PassKind, int>, std::vector<EventId>> received_;
+    std::array<EventId, 2> gathered_; // by kind
 };
 
 } // namespace trainyard

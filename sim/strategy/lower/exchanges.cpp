@@ -8,7 +8,7 @@ namespace trainyard {
 
 namespace {
 
-// One message with the passes that make and use it (numbers on their stages).
+// One message with the passes that make and use it (numbers on their devices).
 struct Trip {
     Message message;
     std::size_t made_by = 0;
@@ -17,72 +17,119 @@ struct Trip {
 
 struct Channel {
     PassKind kind = PassKind::forward;
-    int from = 0; // stages
+    int from = 0; // devices
     int to = 0;
 
     auto operator<=>(const Channel&) const = default;
 };
 
 using Channels = std::map<Channel, std::vector<Trip>>; // each in the sender's order
-using PassNumbers = std::map<std::tuple<PassKind, int, int>, std::size_t>;
+using Passes = std::vector<std::vector<Pass>>;         // by device
+// By kind of message, micro-batch, pipe and virtual stage: the number of the pass on its device.
+using PassNumbers = std::map<std::tuple<PassKind, int, int, int>, std::size_t>;
 
-// By kind, micro-batch and virtual stage: the number of the pass on its device.
-PassNumbers pass_numbers(const PipelineShape& shape, const std::vector<std::vector<Pass>>& passes)
+PassKind message_kind(PassKind pass)
+{
+    return hands_back(pass) ? PassKind::backward : PassKind::forward;
+}
+
+std::vector<std::vector<VirtualStage>> chunks_by_device(const Placement& placement)
+{
+    std::vector<std::vector<VirtualStage>> chunks;
+    for (int device = 0; device < placement.devices; ++device)
+        chunks.push_back(chunks_of(placement, device));
+    return chunks;
+}
+
+PassNumbers pass_numbers(const std::vector<std::vector<VirtualStage>>& chunks, const Passes& passes)
 {
     PassNumbers numbers;
-    for (std::size_t stage = 0; stage < passes.size(); ++stage)
-        for (std::size_t i = 0; i < passes[stage].size(); ++i) {
-            const Pass& pass = passes[stage][i];
-            numbers[{pass.kind, pass.micro_batch,
-                     pass.chunk * shape.stages + static_cast<int>(stage)}] = i;
+    for (std::size_t device = 0; device < passes.size(); ++device)
+        for (std::size_t i = 0; i < passes[device].size(); ++i) {
+            const Pass& pass = passes[device][i];
+            if (pass.kind == PassKind::backward_weight)
+                continue;
+            const VirtualStage at = chunks[device][static_cast<std::size_t>(pass.chunk)];
+            numbers[{message_kind(pass.kind), pass.micro_batch, at.pipe, at.number}] = i;
         }
     return numbers;
 }
 
-Channels trips_of(const PipelineShape& shape, const std::vector<std::vector<Pass>>& passes)
+Channels trips_of(const Placement& placement, const Passes& passes)
 {
-    const PassNumbers numbers = pass_numbers(shape, passes);
-    const int virtual_stages = shape.stages * shape.chunks;
+    const std::vector<std::vector<VirtualStage>> chunks = chunks_by_device(placement);
+    const PassNumbers numbers = pass_numbers(chunks, passes);
     Channels channels;
-    for (int stage = 0; stage < shape.stages; ++stage) {
-        const std::vector<Pass>& order = passes[static_cast<std::size_t>(stage)];
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const Pass& pass = order[i];
-            const int at = pass.chunk * shape.stages + stage;
-            const int next = pass.kind == PassKind::forward ? at + 1 : at - 1;
-            if (next < 0 || next == virtual_stages || next % shape.stages == stage)
+    for (std::size_t device = 0; device < passes.size(); ++device)
+        for (std::size_t i = 0; i < passes[device].size(); ++i) {
+            const Pass& pass = passes[device][i];
+            const VirtualStage at = chunks[device][static_cast<std::size_t>(pass.chunk)];
+            const bool forward = pass.kind == PassKind::forward;
+            const VirtualStage next{at.pipe, forward ? at.number + 1 : at.number - 1};
+            if (pass.kind == PassKind::backward_weight || next.number < 0 ||
+                next.number == placement.virtual_stages())
                 continue;
-            std::vector<Trip>& trips = channels[{pass.kind, stage, next % shape.stages}];
-            trips.push_back({{pass.kind, pass.micro_batch, std::min(at, next), trips.size()},
-                             i,
-                             numbers.at({pass.kind, pass.micro_batch, next})});
+            const int from = static_cast<int>(device);
+            const int to = placement.at(next).device;
+            if (to == from)
+                continue;
+            const PassKind kind = message_kind(pass.kind);
+            std::vector<Trip>& trips = channels[{kind, from, to}];
+            trips.push_back(
+                {{kind, pass.micro_batch, std::min(at.number, next.number), from, to, trips.size()},
+                 i,
+                 numbers.at({kind, pass.micro_batch, next.pipe, next.number})});
         }
-    }
     return channels;
 }
 
+// A pass with the one it takes turns with.
+class Groups {
+public:
+    explicit Groups(const std::vector<Pass>& passes) : passes_(passes) {}
+
+    std::size_t first(std::size_t pass) const
+    {
+        return pass > 0 && passes_[pass - 1].with_next ? pass - 1 : pass;
+    }
+    std::size_t after(std::size_t pass) const { return pass + (passes_[pass].with_next ? 2 : 1); }
+    // The gap in which a pass's input is asked for.
+    std::size_t gap_for(std::size_t pass, Posting posting) const
+    {
+        const std::size_t begin = first(pass);
+        return posting == Posting::ahead && begin > 0 ? first(begin - 1) : begin;
+    }
+
+private:
+    const std::vector<Pass>& passes_;
+};
+
 } // namespace
 
-std::vector<StageExchanges> place_exchanges(const PipelineShape& shape,
-                                            const std::vector<std::vector<Pass>>& passes,
+std::vector<StageExchanges> place_exchanges(const Placement& placement, const Passes& passes,
                                             Posting posting)
 {
     std::vector<StageExchanges> out;
-    for (const std::vector<Pass>& order : passes)
+    for (const std::vector<Pass>& order : passes) {
         out.push_back({std::vector<Gap>(order.size() + 1),
                        std::vector<std::optional<Message>>(order.size())});
-    for (const auto& [channel, trips] : trips_of(shape, passes)) {
-        StageExchanges& sender = out[static_cast<std::size_t>(channel.from)];
-        StageExchanges& receiver = out[static_cast<std::size_t>(channel.to)];
-        std::size_t gap = receiver.gaps.size(); // of the message after
+        for (std::size_t i = 0; i < order.size(); ++i)
+            out.back().gaps[i + 1].between = order[i].with_next;
+    }
+    for (const auto& [channel, trips] : trips_of(placement, passes)) {
+        const auto from = static_cast<std::size_t>(channel.from);
+        const auto to = static_cast<std::size_t>(channel.to);
+        const Groups sender(passes[from]);
+        const Groups receiver(passes[to]);
+        std::size_t gap = out[to].gaps.size(); // of the message after
         for (auto trip = trips.rbegin(); trip != trips.rend(); ++trip) {
-            const bool ahead = posting == Posting::ahead && trip->used_by > 0;
-            gap = std::min(gap, trip->used_by - (ahead ? 1 : 0));
-            sender.gaps[trip->made_by + 1].send = trip->message;
-            std::vector<Message>& receives = receiver.gaps[gap].receives;
+            gap = std::min(gap, receiver.gap_for(trip->used_by, posting));
+            std::vector<Message>& receives = out[to].gaps[gap].receives;
             receives.insert(receives.begin(), trip->message);
-            receiver.input_of[trip->used_by] = trip->message;
+            out[to].input_of[trip->used_by] = trip->message;
         }
+        for (const Trip& trip : trips)
+            out[from].gaps[sender.after(trip.made_by)].sends.push_back(trip.message);
     }
     return out;
 }

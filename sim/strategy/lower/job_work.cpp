@@ -24,17 +24,19 @@ JobWork job_work(const Job& job)
     return out;
 }
 
-std::vector<PlacedLayer> layers_of_stage(const JobWork& work, int stages, int stage)
+std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const Placement& placement,
+                                         int device)
 {
+    std::vector<std::size_t> first = {0}; // number of each virtual stage's first layer
+    for (const std::vector<std::size_t>& stage : work.stages)
+        first.push_back(first.back() + stage.size());
     std::vector<PlacedLayer> layers;
-    std::size_t number = 0;
-    for (std::size_t s = 0; s < work.stages.size(); ++s) {
-        const int at = static_cast<int>(s);
-        for (const std::size_t kind : work.stages[s]) {
-            if (at % stages == stage)
-                layers.push_back({at / stages, kind, static_cast<std::uint16_t>(number)});
-            ++number;
-        }
+    const std::vector<VirtualStage> chunks = chunks_of(placement, device);
+    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+        const auto stage = static_cast<std::size_t>(chunks[chunk].number);
+        for (std::size_t i = 0; i < work.stages[stage].size(); ++i)
+            layers.push_back({static_cast<int>(chunk), work.stages[stage][i],
+                              static_cast<std::uint16_t>(first[stage] + i)});
     }
     return layers;
 }

@@ -27,7 +27,8 @@ struct PlacedLayer {
     std::uint16_t number = 0; // in the model, embedding 0
 };
 
-// Layers of all chunks of a stage, front to back.
-std::vector<PlacedLayer> layers_of_stage(const JobWork& work, int stages, int stage);
+// Layers of all chunks of a device, chunk by chunk, front to back.
+std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const Placement& placement,
+                                         int device);
 
 } // namespace trainyard

@@ -1,5 +1,8 @@
 #include "sim/strategy/lower/layer_blocks.h"
 
+#include "sim/strategy/lower/block_pieces.h"
+#include "sim/workload/split_backward.h"
+
 namespace trainyard {
 
 namespace {
@@ -19,12 +22,23 @@ Tensor kept_tensor(const HeldLayer& held)
             .length_power = 1};
 }
 
-Tensor inner_tensor(const HeldLayer& held, Bytes bytes)
+// The pieces of a block that takes turns are uses of their own.
+Tensor inner_tensor(const HeldLayer& held, Bytes bytes, PassStyle style)
 {
     return {.name = "live inside",
             .kind = held.is_head() ? MemoryKind::logits : MemoryKind::workspace,
             .bytes = static_cast<std::int64_t>(bytes.value()),
-            .scope = TensorScope::use,
+            .scope = style.in_turns ? TensorScope::layer_of_micro_batch : TensorScope::use,
+            .length_power = 1};
+}
+
+// What backward brings back, where gradients of weights are put off and wait for it.
+Tensor regained_tensor(const HeldLayer& held)
+{
+    return {.name = "recomputed for weights",
+            .kind = held.is_head() ? MemoryKind::logits : MemoryKind::activations,
+            .bytes = static_cast<std::int64_t>(held.regained.value()),
+            .scope = TensorScope::layer_of_micro_batch,
             .length_power = 1};
 }
 
@@ -69,47 +83,88 @@ std::vector<ItemLowering::GradientWork> shares(std::vector<ItemLowering::Gradien
 
 } // namespace
 
-const LayerBlock& LayerCatalog::block(std::size_t kind, PassKind pass, const TensorChanges& extra)
+const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const TensorChanges& extra)
 {
-    const auto key = std::tuple(kind, pass, extra);
+    const auto key = std::tuple(kind, style, extra);
     const auto found = built_.find(key);
     if (found != built_.end())
         return found->second;
     const KindOfLayer& layer = work_.kinds[kind];
-    return built_
-        .emplace(key, pass == PassKind::forward ? forward(layer, extra) : backward(layer, extra))
-        .first->second;
+    const auto built = [&] {
+        switch (style.kind) {
+        case PassKind::forward:
+            return forward(layer, style, extra);
+        case PassKind::backward_weight:
+            return backward_weight(layer, extra);
+        default:
+            return backward(layer, style, extra);
+        }
+    };
+    return built_.emplace(key, built()).first->second;
 }
 
-LayerBlock LayerCatalog::forward(const KindOfLayer& kind, TensorChanges memory)
+LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style, TensorChanges memory)
 {
-    const Tensor inner = inner_tensor(kind.held, kind.held.transient);
+    const Tensor inner = inner_tensor(kind.held, kind.held.transient, style);
     add(memory, allocates(kept_tensor(kind.held)));
     add(memory, allocates(inner));
     add(memory, frees(inner));
     ItemLowering items(plan_, job_, "forward " + std::string(role_name(kind.layer.kind.role)));
     items.lower(kind.work.forward, Phase::forward);
-    ItemLowering::Result result = std::move(items).finish(memory);
-    const std::uint16_t events = result.block.local_events;
-    return {plan_.block(std::move(result.block)), events, {}};
+    return finished(std::move(items), style, memory);
 }
 
-// Recompute brings back what forward did not keep.
-LayerBlock LayerCatalog::backward(const KindOfLayer& kind, TensorChanges memory)
+// Recompute brings back what forward did not keep. All of it stays until the gradients of weights
+// are made.
+LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style, TensorChanges memory)
 {
-    const Tensor inner = inner_tensor(kind.held, kind.held.regained + kind.held.transient);
+    const bool stays = style.kind == PassKind::backward_input && kind.held.splits;
+    const Bytes regained = stays ? Bytes(0) : kind.held.regained;
+    const Tensor inner = inner_tensor(kind.held, regained + kind.held.transient, style);
     add(memory, allocates(inner));
     add(memory, frees(inner));
-    add(memory, frees(kept_tensor(kind.held)));
+    if (stays)
+        add(memory, allocates(regained_tensor(kind.held)));
+    else
+        add(memory, frees(kept_tensor(kind.held)));
     ItemLowering items(plan_, job_, "backward " + std::string(role_name(kind.layer.kind.role)));
     if (kind.layer.recompute == Recompute::full)
         items.lower(kind.work.forward, Phase::recompute);
     if (kind.layer.recompute == Recompute::selective)
         items.lower(kind.work.selective_recompute, Phase::recompute);
-    items.lower(kind.work.backward, Phase::backward);
+    items.lower(style.kind == PassKind::backward ? kind.work.backward
+                                                 : input_part(kind.work.backward),
+                Phase::backward);
+    return finished(std::move(items), style, memory);
+}
+
+LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, TensorChanges memory)
+{
+    if (!kind.held.splits)
+        return {{}, 0, shares({})};
+    add(memory, frees(regained_tensor(kind.held)));
+    add(memory, frees(kept_tensor(kind.held)));
+    ItemLowering items(plan_, job_, "weights of " + std::string(role_name(kind.layer.kind.role)));
+    items.lower(weight_part(kind.work.backward), Phase::backward);
+    return finished(std::move(items), {PassKind::backward_weight}, memory);
+}
+
+LayerBlock LayerCatalog::finished(ItemLowering items, PassStyle style, const TensorChanges& memory)
+{
     ItemLowering::Result result = std::move(items).finish(memory);
-    const std::uint16_t events = result.block.local_events;
-    return {plan_.block(std::move(result.block)), events, shares(std::move(result.gradients))};
+    LayerBlock out;
+    out.events = result.block.local_events;
+    if (completes_gradients(style.kind))
+        out.gradients = shares(std::move(result.gradients));
+    const auto ends_piece = [&](const Op& op) {
+        return op.kind == OpKind::collective && plan_.kind_of(op.group) == GroupKind::ep;
+    };
+    if (!style.in_turns)
+        out.pieces.push_back(plan_.block(std::move(result.block)));
+    else
+        for (Block& piece : cut_into_pieces(result.block, ends_piece))
+            out.pieces.push_back(plan_.block(std::move(piece)));
+    return out;
 }
 
 } // namespace trainyard

@@ -1,6 +1,6 @@
 #pragma once
 
-// The forward and backward blocks of each kind of layer, stored once and used many times.
+// The blocks of each kind of layer and pass, stored once and used many times.
 
 #include "sim/strategy/lower/item_lowering.h"
 #include "sim/strategy/lower/job_work.h"
@@ -12,12 +12,21 @@
 namespace trainyard {
 
 struct LayerBlock {
-    BlockId block;
+    // One, or several between which another pass may take its turn; none without work.
+    std::vector<BlockId> pieces;
     std::uint16_t events = 0; // local events to bind
 
-    // Backward: gradients become ready piece by piece, as shares of the layer's dense and of its
-    // expert parameters (each sum to 1) when the local event is recorded.
+    // Passes that complete gradients: these become ready piece by piece, as shares of the layer's
+    // dense and of its expert parameters (each sum to 1) when the local event is recorded.
     std::vector<ItemLowering::GradientWork> gradients;
+};
+
+// What a pass's block is like besides its kind.
+struct PassStyle {
+    PassKind kind = PassKind::forward;
+    bool in_turns = false; // with another pass: cut behind each exchange between experts
+
+    auto operator<=>(const PassStyle&) const = default;
 };
 
 class LayerCatalog {
@@ -27,16 +36,18 @@ public:
     {}
 
     // The block of a layer's pass; `extra` is taken and given back besides activations.
-    const LayerBlock& block(std::size_t kind, PassKind pass, const TensorChanges& extra);
+    const LayerBlock& block(std::size_t kind, PassStyle style, const TensorChanges& extra);
 
 private:
-    LayerBlock forward(const KindOfLayer& kind, TensorChanges memory);
-    LayerBlock backward(const KindOfLayer& kind, TensorChanges memory);
+    LayerBlock forward(const KindOfLayer& kind, PassStyle style, TensorChanges memory);
+    LayerBlock backward(const KindOfLayer& kind, PassStyle style, TensorChanges memory);
+    LayerBlock backward_weight(const KindOfLayer& kind, TensorChanges memory);
+    LayerBlock finished(ItemLowering items, PassStyle style, const TensorChanges& memory);
 
     PlanBuilder& plan_;
     const Job& job_;
     const JobWork& work_;
-    std::map<std::tuple<std::size_t, PassKind, TensorChanges>, LayerBlock> built_;
+    std::map<std::tuple<std::size_t, PassStyle, TensorChanges>, LayerBlock> built_;
 };
 
 } // namespace trainyard

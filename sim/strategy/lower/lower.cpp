@@ -1,30 +1,26 @@
 #include "sim/strategy/lower/lower.h"
 
 #include "sim/strategy/lower/stage_lowering.h"
-
-#include <cassert>
+#include "sim/strategy/stages.h"
 
 namespace trainyard {
 
 Plan lower(const Job& job, const JobWork& work)
 {
-    const PipelineShape shape{job.strategy.pp, job.strategy.vpp,
-                              static_cast<int>(job.micro_batches())};
-    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
-    assert(schedule != nullptr && schedule->refusal(shape).empty());
-    std::vector<std::vector<Pass>> passes;
-    for (int stage = 0; stage < shape.stages; ++stage)
-        passes.push_back(schedule->passes(shape, stage));
+    const Placement placement = placement_of(job);
+    const std::vector<std::vector<Pass>> passes = passes_of(job);
     const std::vector<StageExchanges> exchanges = place_exchanges(
-        shape, passes, *job.strategy.overlap.pp ? Posting::ahead : Posting::when_needed);
+        placement, passes, *job.strategy.overlap.pp ? Posting::ahead : Posting::when_needed);
+    const std::vector<std::vector<int>> peers = neighbours(placement);
 
     PlanBuilder plan;
-    if (shape.stages > 1)
-        plan.has_peers();
+    if (placement.devices > 1)
+        plan.peer_slots(peers.front().size());
     LayerCatalog catalog(plan, job, work);
-    for (int stage = 0; stage < shape.stages; ++stage) {
+    for (int stage = 0; stage < placement.devices; ++stage) {
         const auto s = static_cast<std::size_t>(stage);
-        lower_stage(plan, catalog, {job, work, stage, passes[s], exchanges[s]});
+        lower_stage(plan, catalog,
+                    {job, work, placement, stage, passes[s], exchanges[s], peers[s]});
     }
     return std::move(plan).finish();
 }

@@ -19,6 +19,7 @@ public:
     StreamId communication_stream(const std::string& name);
 
     GroupSlot group(GroupKind kind);
+    GroupKind kind_of(GroupSlot slot) const { return plan_.program.groups[slot.value].kind; }
     LabelId label(std::string name, Phase phase);
     LabelId transfer_label(std::string name, Phase phase, CollectiveKind kind, GroupKind group);
     MemoryEffectId memory(const TensorChanges& changes); // none when nothing changes
@@ -31,8 +32,11 @@ public:
     // `held`: the tensors that are always there; those of no bytes are not.
     void role(Role role, const std::vector<Tensor>& held);
 
-    // Stages have neighbours: slot 0 the previous one, slot 1 the next.
-    void has_peers() { plan_.program.peer_slots = 2; }
+    // Stages have as many neighbours (pipeline/placement.h).
+    void peer_slots(std::size_t count)
+    {
+        plan_.program.peer_slots = static_cast<std::uint8_t>(count);
+    }
 
     Plan finish() && { return std::move(plan_); }
 
@@ -45,7 +49,7 @@ private:
     std::map<std::string, std::vector<BlockId>> blocks_; // by name
 };
 
-inline constexpr PeerSlot previous_stage{0};
+inline constexpr PeerSlot previous_stage{0}; // of the ring
 inline constexpr PeerSlot next_stage{1};
 inline constexpr ScaleSlot device_speed{0}; // of every op on the compute stream
 

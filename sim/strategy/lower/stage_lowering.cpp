@@ -5,6 +5,7 @@
 #include "sim/strategy/model_states.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -17,25 +18,46 @@ std::vector<std::size_t> layers_of_pass(const std::vector<PlacedLayer>& layers, 
     for (std::size_t i = 0; i < layers.size(); ++i)
         if (layers[i].chunk == pass.chunk)
             chunk.push_back(i);
-    if (pass.kind == PassKind::backward)
+    if (pass.kind != PassKind::forward)
         std::ranges::reverse(chunk);
     return chunk;
+}
+
+// A pass, or two that take turns: their visits come layer by layer, the forward one first while it
+// has any.
+std::vector<Visit> visits_of_turn(const std::vector<PlacedLayer>& layers, const Pass& pass,
+                                  const Pass* beside)
+{
+    std::vector<Visit> visits;
+    const std::vector<std::size_t> own = layers_of_pass(layers, pass);
+    const std::vector<std::size_t> other =
+        beside != nullptr ? layers_of_pass(layers, *beside) : std::vector<std::size_t>{};
+    for (std::size_t i = 0; i < std::max(own.size(), other.size()); ++i) {
+        if (i < own.size())
+            visits.push_back({pass.kind, pass.micro_batch, own[i]});
+        if (i < other.size())
+            visits.push_back({beside->kind, beside->micro_batch, other[i]});
+    }
+    return visits;
 }
 
 std::vector<Visit> visits_of(const std::vector<PlacedLayer>& layers,
                              const std::vector<Pass>& passes)
 {
     std::vector<Visit> visits;
-    for (const Pass& pass : passes)
-        for (const std::size_t layer : layers_of_pass(layers, pass))
-            visits.push_back({pass.kind, pass.micro_batch, layer});
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        const Pass* beside = passes[i].with_next ? &passes[i + 1] : nullptr;
+        for (const Visit& visit : visits_of_turn(layers, passes[i], beside))
+            visits.push_back(visit);
+        i += beside != nullptr ? 1 : 0;
+    }
     std::vector<bool> seen(layers.size(), false);
     for (Visit& visit : visits)
         if (visit.kind == PassKind::forward && !seen[visit.layer])
             visit.first = seen[visit.layer] = true;
     std::fill(seen.begin(), seen.end(), false);
     for (auto visit = visits.rbegin(); visit != visits.rend(); ++visit)
-        if (visit->kind == PassKind::backward && !seen[visit->layer])
+        if (completes_gradients(visit->kind) && !seen[visit->layer])
             visit->last = seen[visit->layer] = true;
     return visits;
 }
@@ -59,33 +81,109 @@ std::vector<Tensor> held_always(const Job& job, const StageContent& stage)
             tensor("optimizer state", MemoryKind::optimizer, states.optimizer)};
 }
 
+// Writes the passes of a stage, visit by visit.
+class PassWriter {
+public:
+    PassWriter(StageWriter& writer, LayerCatalog& catalog, const StageContent& content,
+               DataParallel& data_parallel)
+        : writer_(writer), catalog_(catalog), content_(content), data_parallel_(data_parallel)
+    {}
+
+    // `input`: what the first layer waits for.
+    void alone(std::size_t visits, EventId input)
+    {
+        for (std::size_t i = 0; i < visits; ++i) {
+            const LayerUse use = begin(next_, false, input);
+            writer_.layer(use);
+            end(*use.block);
+            input = writer_.never();
+        }
+    }
+
+    // A forward pass beside a backward pass: their visits come in turns.
+    void in_turns(std::size_t visits, EventId forward_input, EventId backward_input)
+    {
+        for (const std::size_t end_of_turn = next_ + visits; next_ < end_of_turn;) {
+            EventId& input = is_forward(next_) ? forward_input : backward_input;
+            const LayerUse one = begin(next_, true, std::exchange(input, writer_.never()));
+            const bool two = is_forward(next_) && next_ + 1 < end_of_turn && !is_forward(next_ + 1);
+            if (!two) {
+                single_turn(one);
+                continue;
+            }
+            const LayerUse other =
+                begin(next_ + 1, true, std::exchange(backward_input, writer_.never()));
+            writer_.layers_in_turns(one, other);
+            end(*one.block);
+            end(*other.block);
+        }
+    }
+
+private:
+    bool is_forward(std::size_t visit) const
+    {
+        return content_.visits[visit].kind == PassKind::forward;
+    }
+
+    LayerUse begin(std::size_t visit, bool in_turns, EventId input)
+    {
+        const Visit& v = content_.visits[visit];
+        const PlacedLayer& placed = content_.layers[v.layer];
+        const LayerBlock& block =
+            catalog_.block(placed.kind, {v.kind, in_turns}, data_parallel_.memory(visit));
+        return {&block, input, data_parallel_.before(writer_, visit), v.index(placed)};
+    }
+
+    void end(const LayerBlock& block) { data_parallel_.after(writer_, next_++, block); }
+
+    // One pass has more layers than the other.
+    void single_turn(const LayerUse& use)
+    {
+        static const LayerBlock nothing;
+        const LayerUse none{.block = &nothing};
+        if (is_forward(next_))
+            writer_.layers_in_turns(use, none);
+        else
+            writer_.layers_in_turns(none, use);
+        end(*use.block);
+    }
+
+    StageWriter& writer_;
+    LayerCatalog& catalog_;
+    const StageContent& content_;
+    DataParallel& data_parallel_;
+    std::size_t next_ = 0; // visit
+};
+
 } // namespace
 
 void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& request)
 {
     const Job& job = request.job;
     StageContent content{
-        request.work, layers_of_stage(request.work, job.strategy.pp, request.stage), {}};
+        request.work, layers_of_stage(request.work, request.placement, request.stage), {}};
     content.visits = visits_of(content.layers, request.passes);
     const auto data_parallel = make_data_parallel(job, content);
 
     StageWriter writer(plan, job, role_name(job, request.stage));
-    ExchangeWriter exchanges(writer, request.exchanges, request.work);
-    std::size_t visit = 0;
+    ExchangeWriter exchanges(writer, request.exchanges, request.work, request.peers);
+    PassWriter passes(writer, catalog, content, *data_parallel);
     for (std::size_t i = 0; i < request.passes.size(); ++i) {
         const Pass& pass = request.passes[i];
+        const std::size_t layers = layers_of_pass(content.layers, pass).size();
         exchanges.write_gap(i);
-        EventId input = exchanges.input_of(i);
-        for (const std::size_t layer : layers_of_pass(content.layers, pass)) {
-            const PlacedLayer& placed = content.layers[layer];
-            const LayerBlock& block =
-                catalog.block(placed.kind, pass.kind, data_parallel->memory(visit));
-            const EventId parameters = data_parallel->before(writer, visit);
-            writer.layer(block, input, parameters, content.visits[visit].index(placed));
-            data_parallel->after(writer, visit, block);
-            input = writer.never();
-            ++visit;
+        const bool weights = pass.kind == PassKind::backward_weight; // have all they need
+        const EventId input =
+            exchanges.input_of(i).value_or(weights ? writer.never() : writer.tail_beside());
+        if (!pass.with_next) {
+            passes.alone(layers, input);
+            continue;
         }
+        const Pass& beside = request.passes[++i];
+        const EventId other = exchanges.input_of(i).value_or(writer.tail_beside());
+        // What was made here may have been made by the other chain.
+        passes.in_turns(layers + layers_of_pass(content.layers, beside).size(),
+                        request.exchanges.input_of[i - 1] ? input : writer.tail(), other);
     }
     exchanges.write_gap(request.passes.size());
     write_step_end(writer, content, request.stage, *data_parallel);

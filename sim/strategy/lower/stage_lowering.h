@@ -11,9 +11,11 @@ namespace trainyard {
 struct StageRequest {
     const Job& job;
     const JobWork& work;
-    int stage = 0;
+    const Placement& placement;
+    int stage = 0; // device of the pipeline
     const std::vector<Pass>& passes;
     const StageExchanges& exchanges;
+    const std::vector<int>& peers; // by peer slot
 };
 
 void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& request);

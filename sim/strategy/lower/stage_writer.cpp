@@ -18,24 +18,64 @@ StageWriter::StageWriter(PlanBuilder& plan, const Job& job, std::string name)
       reduced_(role_.event())
 {}
 
-EventId StageWriter::bound(LocalEvent event)
+std::vector<EventId> StageWriter::finished() const
+{
+    std::vector<EventId> events = {computed_, tail_};
+    if (tail_beside_.valid())
+        events.push_back(tail_beside_);
+    return events;
+}
+
+EventId StageWriter::bound(LocalEvent event, Chain chain)
 {
     if (event == layer_event::computed)
         return computed_;
     if (event == layer_event::tail)
-        return tail_;
+        return chain == Chain::main ? tail_ : tail_beside_;
     const std::size_t index = event.value - layer_event::count;
-    while (inner_.size() <= index)
-        inner_.push_back(role_.event());
-    return inner_[index];
+    std::vector<EventId>& inner = inner_[static_cast<std::size_t>(chain)];
+    while (inner.size() <= index)
+        inner.push_back(role_.event());
+    return inner[index];
 }
 
-void StageWriter::layer(const LayerBlock& block, EventId input, EventId parameters, UseIndex index)
+std::vector<EventId> StageWriter::events_of(const LayerUse& use, Chain chain)
 {
-    std::vector<EventId> events = {input, parameters, tail_, computed_};
-    for (std::uint16_t i = layer_event::count; i < block.events; ++i)
-        events.push_back(bound(LocalEvent{i}));
-    role_.use(block.block, events, index.micro_batch, index.layer);
+    std::vector<EventId> events = {use.input, use.parameters, bound(layer_event::tail, chain),
+                                   computed_};
+    for (std::uint16_t i = layer_event::count; i < use.block->events; ++i)
+        events.push_back(bound(LocalEvent{i}, chain));
+    return events;
+}
+
+void StageWriter::layer(const LayerUse& use)
+{
+    if (use.block->pieces.empty())
+        return;
+    const std::vector<EventId> events = events_of(use, Chain::main);
+    for (const BlockId piece : use.block->pieces)
+        role_.use(piece, events, use.index.micro_batch, use.index.layer);
+}
+
+void StageWriter::layers_in_turns(const LayerUse& forward, const LayerUse& backward)
+{
+    if (!tail_beside_.valid())
+        tail_beside_ = role_.event();
+    const std::array uses = {&backward, &forward};
+    const std::array events = {events_of(backward, Chain::main), events_of(forward, Chain::beside)};
+    for (std::size_t piece = 0;; ++piece) {
+        bool any = false;
+        for (std::size_t side : {0, 1}) {
+            const LayerUse& use = *uses[side];
+            if (piece >= use.block->pieces.size())
+                continue;
+            role_.use(use.block->pieces[piece], events[side], use.index.micro_batch,
+                      use.index.layer);
+            any = true;
+        }
+        if (!any)
+            return;
+    }
 }
 
 void StageWriter::op(const SingleOp& single)

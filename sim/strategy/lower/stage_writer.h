@@ -5,6 +5,8 @@
 
 #include "sim/strategy/lower/layer_blocks.h"
 
+#include <array>
+
 namespace trainyard {
 
 // What a block use is about, for the timeline.
@@ -50,6 +52,17 @@ struct MemoryPass {
     bool blocks_host = false;
 };
 
+// Of two passes that take turns the backward one is the main chain, the forward one runs beside it.
+enum class Chain : std::uint8_t { main, beside };
+
+// A layer's pass: its block, and what its ops wait for.
+struct LayerUse {
+    const LayerBlock* block = nullptr;
+    EventId input = {};
+    EventId parameters = {};
+    UseIndex index = {};
+};
+
 class StageWriter {
 public:
     StageWriter(PlanBuilder& plan, const Job& job, std::string name);
@@ -62,10 +75,16 @@ public:
     EventId computed() const { return computed_; } // latest compute op so far
     EventId tail() const { return tail_; }         // latest communication at the end of a layer
     EventId reduced() const { return reduced_; }   // latest op of gradient or parameter exchange
+    // Likewise `tail`, of the passes that ran beside others; nobody's when none did.
+    EventId tail_beside() const { return tail_beside_.valid() ? tail_beside_ : never_; }
+    // What an op must wait for that comes after all layers so far.
+    std::vector<EventId> finished() const;
     // The role's event for a local event of a layer block.
-    EventId bound(LocalEvent event);
+    EventId bound(LocalEvent event, Chain chain = Chain::main);
 
-    void layer(const LayerBlock& block, EventId input, EventId parameters, UseIndex index);
+    void layer(const LayerUse& use);
+    // Piece by piece in turns, beginning with the backward one.
+    void layers_in_turns(const LayerUse& forward, const LayerUse& backward);
     void op(const SingleOp& single);
     // Nothing for a group of one rank or no bytes.
     void transfer(const SingleTransfer& transfer);
@@ -76,6 +95,8 @@ public:
     Role finish() && { return std::move(role_).build(); }
 
 private:
+    std::vector<EventId> events_of(const LayerUse& use, Chain chain);
+
     PlanBuilder& plan_;
     const Job& job_;
     RankLayout layout_;
@@ -84,7 +105,8 @@ private:
     EventId computed_;
     EventId tail_;
     EventId reduced_;
-    std::vector<EventId> inner_; // events inside layer blocks, shared by all uses
+    EventId tail_beside_;                       // made by the first pass beside another
+    std::array<std::vector<EventId>, 2> inner_; // by chain: inside layer blocks, shared by all uses
 };
 
 } // namespace trainyard

@@ -1,6 +1,9 @@
 #include "sim/strategy/lower/step_end.h"
 
 #include "sim/strategy/lower/bucketed_reduction.h"
+#include "sim/strategy/lower/gradient_norm.h"
+
+#include <algorithm>
 
 namespace trainyard {
 
@@ -26,19 +29,14 @@ double optimizer_bytes(const Job& job)
     return job.training.optimizer == Optimizer::adam ? adam : adam * 20 / 28;
 }
 
-bool ties_across_stages(const Job& job)
-{
-    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
-    return transformer != nullptr && transformer->embeds_at_both_ends() && job.strategy.pp > 1 &&
-           !job.training.lora;
-}
-
-// First and last stage each hold the embedding and add up their gradients (Shoeybi 2019).
+// First and last stage each hold the embedding and add up their gradients (Shoeybi 2019). Where one
+// device holds both ends of the pipeline, they share one copy.
 void reduce_tied_embedding(StageWriter& writer, int stage_number)
 {
     const Job& job = writer.job();
-    const bool end = stage_number == 0 || stage_number == job.strategy.pp - 1;
-    if (!end || !ties_across_stages(job))
+    const std::vector<int> ends = apart_ends(placement_of(job));
+    if (!ties_across_devices(job) || job.training.lora ||
+        std::ranges::find(ends, stage_number) == ends.end())
         return;
     const auto& transformer = std::get<Transformer>(job.model.architecture);
     const Partition partition = partition_of(job);
@@ -73,20 +71,19 @@ void sum_over_tp(StageWriter& writer, const StageContent& stage)
                      .record = writer.reduced()});
 }
 
-// The norm for clipping is a sum over all ranks that hold different parameters. Plain DDP ranks
-// hold the same ones and agree without asking.
-void agree_on_norm(StageWriter& writer)
+// Devices that hold the same layers for micro-batches of their own add up the gradients of these:
+// those each of them updates.
+void reduce_between_twins(StageWriter& writer, const StageContent& stage)
 {
-    const Strategy& strategy = writer.job().strategy;
-    if (strategy.zero == 0 && strategy.tp == 1 && strategy.pp == 1 && strategy.ep == 1)
-        return;
-    writer.transfer({.kind = CollectiveKind::all_reduce,
-                     .group = GroupKind::world,
-                     .bytes = Bytes(8), // fp32 norm and overflow flag
-                     .phase = Phase::optimizer,
-                     .stream = data_parallel_stream,
-                     .waits = {writer.computed(), writer.tail(), writer.reduced()},
-                     .record = writer.reduced()});
+    const Job& job = writer.job();
+    writer.transfer(
+        {.kind = CollectiveKind::all_reduce,
+         .group = GroupKind::twin,
+         .bytes = scaled(Bytes(1), gradient_bytes(job) * updated_parameters(job, stage)),
+         .phase = Phase::gradient_sync,
+         .stream = data_parallel_stream,
+         .waits = {writer.computed(), writer.tail(), writer.reduced()},
+         .record = writer.reduced()});
 }
 
 void update(StageWriter& writer, const StageContent& stage)
@@ -109,7 +106,8 @@ void write_step_end(StageWriter& writer, const StageContent& stage, int stage_nu
     data_parallel.reduce_rest(writer);
     reduce_tied_embedding(writer, stage_number);
     sum_over_tp(writer, stage);
-    agree_on_norm(writer);
+    reduce_between_twins(writer, stage);
+    write_gradient_norm(writer, stage_number);
     update(writer, stage);
     writer.host_work("optimizer bookkeeping", software.optimizer_time, Phase::optimizer);
     data_parallel.publish(writer);

@@ -1,95 +1,21 @@
-// Pipeline programs with hand-made costs: bubbles as the papers give them, and messages.
+// Messages between the stages of a pipeline.
 
 #include "tests/catch.h"
-#include "tests/unit/strategy/plans.h"
+#include "tests/unit/strategy/pipelines.h"
 
 using namespace trainyard;
 using namespace trainyard::literals;
 using namespace trainyard::testing;
-
-namespace {
-
-struct Pipeline {
-    int stages;
-    int chunks;
-    int micro_batches;
-    std::string schedule;
-};
-
-// Equal layers, one per virtual stage, nothing else: no embedding, no head.
-JobWork equal_stages(const Pipeline& pipeline)
-{
-    KindOfLayer kind;
-    Kernel product;
-    product.kind = KernelKind::gemm;
-    product.name = "mlp";
-    product.gemm = {64, 64, 64, 1};
-    kind.work.forward = {product};
-    kind.work.backward = {product};
-    kind.work.output = 1_MiB;
-    kind.held.kept = 1_MiB;
-    JobWork work;
-    work.kinds = {kind};
-    work.stages.assign(static_cast<std::size_t>(pipeline.stages * pipeline.chunks), {0});
-    return work;
-}
-
-Job job_for(const Pipeline& pipeline, bool overlap)
-{
-    Strategy strategy;
-    strategy.pp = pipeline.stages;
-    strategy.vpp = pipeline.chunks;
-    strategy.schedule = pipeline.schedule;
-    strategy.overlap.pp = overlap;
-    Model model = small_decoder();
-    std::get<Transformer>(model.architecture).layers = pipeline.stages * pipeline.chunks;
-    return job_of(model, strategy, training_of(pipeline.micro_batches));
-}
-
-// Step time over the time of one stage's own work.
-double relative_step(const Pipeline& pipeline, bool overlap)
-{
-    const Job job = job_for(pipeline, overlap);
-    const Plan plan = lower(job, equal_stages(pipeline));
-    const Binding bound = bind(plan, job, h100_nodes(4), h100_costs(), {});
-    const ToyCosts costs{phase_costs(1.0_ms, 2.0_ms), nullptr, Seconds(0)};
-    const SimTime step = run(plan.program, with_costs(bound, plan, costs)).step_time;
-    return to_seconds(step) / (3.0_ms * (pipeline.micro_batches * pipeline.chunks));
-}
-
-} // namespace
-
-TEST_CASE("with free messages a pipeline idles (p-1)/m of the ideal time, interleaved (p-1)/(v m)")
-{
-    // Huang 2019, Narayanan 2021: a step takes 1 + (p-1)/(v m) of the work of one stage.
-    const Pipeline pipeline =
-        GENERATE(Pipeline{1, 1, 3, "1f1b"}, Pipeline{2, 1, 1, "1f1b"}, Pipeline{2, 1, 5, "gpipe"},
-                 Pipeline{4, 1, 8, "1f1b"}, Pipeline{4, 1, 8, "gpipe"}, Pipeline{5, 1, 3, "1f1b"},
-                 Pipeline{8, 1, 16, "1f1b"}, Pipeline{2, 2, 4, "interleaved-1f1b"},
-                 Pipeline{4, 2, 4, "interleaved-1f1b"}, Pipeline{4, 3, 8, "interleaved-1f1b"},
-                 Pipeline{3, 4, 9, "interleaved-1f1b"});
-    const bool overlap = GENERATE(false, true);
-    CAPTURE(pipeline.schedule, pipeline.stages, pipeline.chunks, pipeline.micro_batches, overlap);
-    const double bubble = (pipeline.stages - 1.0) / (pipeline.chunks * pipeline.micro_batches);
-    CHECK_THAT(relative_step(pipeline, overlap), WithinRel(1 + bubble, 1e-9));
-}
 
 TEST_CASE("with two stages each micro-batch of 1F1B waits for one batched exchange")
 {
     // The last stage starts F + x after the first, works m (F + B) with an exchange (activation one
     // way, gradient the other) between micro-batches, and the last gradient takes x + B more:
     // F + x + m (F + B) + (m - 1) x + x + B.
-    const Pipeline pipeline{2, 1, 6, "1f1b"};
-    const Job job = job_for(pipeline, false);
-    const Plan plan = lower(job, equal_stages(pipeline));
-    const Binding bound = bind(plan, job, h100_nodes(1), h100_costs(), {});
-    const ToyCosts costs{phase_costs(1.0_ms, 2.0_ms),
-                         [](const TransferRequest& request) {
-                             return request.kind == CollectiveKind::send_receive ? 0.1_ms
-                                                                                 : Seconds(0);
-                         },
-                         Seconds(0)};
-    const SimTime step = run(plan.program, with_costs(bound, plan, costs)).step_time;
+    const Pipeline pipeline{"1f1b", {2, 1, 6}};
+    const SimTime step =
+        run(pipeline, {.forward = 1.0_ms, .input = 1.0_ms, .weights = 1.0_ms, .message = 0.1_ms})
+            .result.step_time;
     CHECK(to_seconds(step).value() == Approx(1.1e-3 + 18e-3 + 5 * 0.1e-3 + 2.1e-3).epsilon(1e-9));
 }
 

@@ -15,7 +15,7 @@ LayerParameters parameters(const Job& job, int stage = 0)
 {
     LayerParameters sum;
     const JobWork work = job_work(job);
-    for (const PlacedLayer& layer : layers_of_stage(work, job.strategy.pp, stage)) {
+    for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), stage)) {
         sum.dense += work.kinds[layer.kind].held.parameters.dense;
         sum.expert += work.kinds[layer.kind].held.parameters.expert;
     }
@@ -96,7 +96,7 @@ TEST_CASE("FSDP gathers a layer twice per micro-batch and reduces its gradients 
     const double all = parameters(job).dense;
     double layers = 0;
     const JobWork work = job_work(job);
-    for (const PlacedLayer& layer : layers_of_stage(work, 1, 0))
+    for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), 0))
         if (!work.kinds[layer.kind].held.in_root_unit())
             layers += work.kinds[layer.kind].held.parameters.dense;
     const double again = *strategy.reshard_after_forward ? layers : 0;

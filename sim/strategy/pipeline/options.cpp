@@ -1,0 +1,22 @@
+#include "sim/strategy/pipeline/options.h"
+
+namespace trainyard {
+
+template <>
+const FieldTable<PipelineOptions>& fields_of<PipelineOptions>()
+{
+    static const auto table =
+        FieldTable<PipelineOptions>("pipeline", "How the pipeline runs, besides its schedule.")
+            .field("micro_batch_group", &PipelineOptions::micro_batch_group,
+                   {.help = "interleaved-1f1b: micro-batches that go through a chunk before the "
+                            "next chunk's turn; else pp",
+                    .min = 1,
+                    .max = 1e6})
+            .field("norm_in_turn", &PipelineOptions::norm_in_turn,
+                   {.help = "stages hand the norm of gradients on and update one after the other "
+                            "(post-validation) in place of agreeing on it; else on for zb-h2 and "
+                            "zb-v"});
+    return table;
+}
+
+} // namespace trainyard
