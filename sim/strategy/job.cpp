@@ -1,6 +1,7 @@
 #include "sim/strategy/job.h"
 
 #include "sim/strategy/misfits.h"
+#include "sim/strategy/pipeline/layout.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/schedule.h"
 
@@ -111,6 +112,7 @@ Checked<Job> resolve(const JobRequest& request)
     if (!problems.empty())
         return tl::unexpected(problems);
     fill_in(job);
+    const Problems misplaced = lay_out(job);
     problems = place_on_devices(job, request.devices);
     const bool placed = problems.empty();
     if (placed)
@@ -118,7 +120,9 @@ Checked<Job> resolve(const JobRequest& request)
     const auto add = [&](const Problems& more) {
         problems.insert(problems.end(), more.begin(), more.end());
     };
-    add(model_misfits(job, request.devices));
+    add(misplaced);
+    if (misplaced.empty())
+        add(model_misfits(job, request.devices));
     if (placed) {
         add(step_misfits(job));
         add(data_parallel_misfits(job));

@@ -35,9 +35,9 @@ public:
 
     // All members of this rank's group of that kind, ascending; just the rank itself when the
     // group has one. dp means the gradient group of dense parameters: DP x CP; edp that of expert
-    // parameters; shard: a run of neighbours of the dp group; replicate: those of equal place in each
-    // run; embedding: the devices at the ends of the pipeline, where none holds both ends (a rank
-    // between them is alone); twin: those that hold the same layers.
+    // parameters; shard: a run of neighbours of the dp group; replicate: those of equal place in
+    // each run; embedding: the devices at the ends of the pipeline, where none holds both ends (a
+    // rank between them is alone); twin: those that hold the same layers.
     std::vector<RankId> members(GroupKind kind, RankId rank) const;
     int group_size(GroupKind kind) const;
 

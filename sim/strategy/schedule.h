@@ -16,7 +16,8 @@ struct PipelineShape {
     int stages = 1;        // p: devices of the pipeline
     int chunks = 1;        // v: virtual stages per device
     int micro_batches = 1; // m
-    int group = 0;         // micro-batches that take turns on a chunk when interleaved; 0: p
+    int group = 0;         // micro-batches that go through a chunk at once when interleaved; 0: p
+    bool in_turns = false; // forward passes run beside backward passes where both are due
 
     bool operator==(const PipelineShape&) const = default;
 };
@@ -70,6 +71,9 @@ public:
     // Do stages end one after the other? Then none may wait for all others before its optimizer
     // runs: they hand the norm of gradients on instead (Qi 2023, section 4).
     virtual bool ends_in_turn() const { return false; }
+
+    // Can forward passes run beside backward passes?
+    virtual bool takes_turns(const PipelineShape&) const { return false; }
 
     // Every micro-batch of a pipe once forward and once backward, whole or in its two parts,
     // through each of the pipe's chunks. Requires an empty refusal.

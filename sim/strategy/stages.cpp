@@ -32,13 +32,17 @@ int recomputed_layers(const Job& job, int chunk, int count)
 
 PipelineShape shape_of(const Job& job)
 {
-    return {job.strategy.pp, job.strategy.vpp, static_cast<int>(job.micro_batches()),
-            job.strategy.pipeline.micro_batch_group.value_or(0)};
+    const Strategy& strategy = job.strategy;
+    return {.stages = strategy.pp,
+            .chunks = strategy.vpp,
+            .micro_batches = static_cast<int>(job.micro_batches()),
+            .group = strategy.pipeline.micro_batch_group.value_or(0),
+            .in_turns = strategy.overlap.ep && strategy.ep > 1};
 }
 
 Placement placement_of(const Job& job)
 {
-    const PipelineShape shape{job.strategy.pp, job.strategy.vpp};
+    const PipelineShape shape{.stages = job.strategy.pp, .chunks = job.strategy.vpp};
     const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
     return schedule != nullptr ? schedule->placement(shape)
                                : looped_placement(shape.stages, shape.chunks);

@@ -58,6 +58,38 @@ void check_schedule(const Job& job, Problems& problems)
                                    suggestion(job.strategy.schedule, schedule_names())));
 }
 
+void check_turns(const Job& job, Problems& problems)
+{
+    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
+    if (!job.strategy.overlap.ep || schedule == nullptr)
+        return;
+    if (!schedule->takes_turns({.stages = job.strategy.pp, .chunks = job.strategy.vpp}))
+        problems.push_back(refusal(
+            "/strategy/overlap/ep",
+            fmt::format("{} with pp = {} runs no forward pass beside a backward pass",
+                        job.strategy.schedule, job.strategy.pp),
+            "schedules that do: interleaved-1f1b with vpp >= 2, 1f1b with pp = 1, dualpipe"));
+}
+
+// FSDP gathers units for one whole pass at a time.
+void check_whole_passes(const Job& job, Problems& problems)
+{
+    const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
+    if (job.strategy.zero != 3 || schedule == nullptr || !schedule->refusal(shape_of(job)).empty())
+        return;
+    for (const Pass& pass : schedule->passes(shape_of(job), 0))
+        if (pass.with_next || pass.kind == PassKind::backward_weight) {
+            problems.push_back(refusal(
+                "/strategy/zero",
+                fmt::format("FSDP with {}, whose passes are split or take turns, is not modelled",
+                            job.strategy.overlap.ep ? std::string("overlap.ep")
+                                                    : job.strategy.schedule),
+                "use zero 0, 1 or 2; or the schedule gpipe, 1f1b, interleaved-1f1b or "
+                "breadth-first without overlap.ep"));
+            return;
+        }
+}
+
 void check_experts(const Job& job, Problems& problems)
 {
     const Strategy& s = job.strategy;
@@ -100,6 +132,8 @@ Problems step_misfits(const Job& job)
     Problems problems;
     check_schedule(job, problems);
     check_batch(job, problems);
+    check_turns(job, problems);
+    check_whole_passes(job, problems);
     check_experts(job, problems);
     check_rank_order(job, problems);
     return problems;

@@ -23,7 +23,10 @@ const FieldTable<Overlap>& fields_of<Overlap>()
                                        "framework does.")
             .field("dp", &Overlap::dp, {.help = "gradient reduction and parameter gather"})
             .field("tp", &Overlap::tp, {.help = "tensor-parallel collectives with their GEMMs"})
-            .field("pp", &Overlap::pp, {.help = "sends and receives between pipeline stages"});
+            .field("pp", &Overlap::pp, {.help = "sends and receives between pipeline stages"})
+            .field("ep", &Overlap::ep,
+                   {.help = "exchanges between experts of one micro-batch with the compute of "
+                            "another: forward and backward passes take turns"});
     return table;
 }
 

@@ -33,6 +33,7 @@ struct Overlap {
         dp; // gradient reduction (and parameter gather) beside compute; else the framework's habit
     std::optional<bool> tp;
     std::optional<bool> pp;
+    bool ep = false; // forward and backward passes in turns
 
     bool operator==(const Overlap&) const = default;
 };

@@ -48,7 +48,7 @@ void BucketedReduction::after(StageWriter& writer, std::size_t visit, const Laye
 {
     const Visit& v = stage_.visits[visit];
     const bool reduces =
-        style_.every_micro_batch ? v.kind == PassKind::backward : v.last && style_.overlap;
+        style_.every_micro_batch ? completes_gradients(v.kind) : v.last && style_.overlap;
     if (!reduces)
         return;
     const bool ends_chunk = first_of_chunk(stage_, v.layer);

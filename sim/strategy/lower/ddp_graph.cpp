@@ -44,7 +44,7 @@ bool DdpGraph::forward_ends(std::size_t visit) const
 bool DdpGraph::backward_ends(std::size_t visit) const
 {
     const Visit& v = stage_.visits[visit];
-    return v.kind == PassKind::backward &&
+    return completes_gradients(v.kind) &&
            (v.layer == 0 || stage_.layers[v.layer - 1].chunk != stage_.layers[v.layer].chunk);
 }
 

@@ -50,7 +50,8 @@ std::optional<ItemLowering::Fusion> ItemLowering::fusion_of(const Communication&
                                                             std::size_t index) const
 {
     const double exposed = exposed_share(job_, communication);
-    if (exposed >= 1.0)
+    const bool whole = communication.group == GroupKind::ep && exchange_ == ExpertExchange::whole;
+    if (whole || exposed >= 1.0)
         return std::nullopt;
     const bool gathers = communication.kind == CollectiveKind::all_gather ||
                          communication.kind == CollectiveKind::all_to_all;

@@ -1,6 +1,6 @@
 #include "sim/strategy/lower/gradient_norm.h"
 
-#include "sim/strategy/lower/data_parallel.h"
+#include "sim/strategy/lower/shard_exchange.h"
 
 namespace trainyard {
 

@@ -39,8 +39,13 @@ std::uint16_t launches_of(const std::vector<Kernel>& run)
 
 } // namespace
 
-ItemLowering::ItemLowering(PlanBuilder& plan, const Job& job, std::string block_name)
-    : plan_(plan), job_(job), layout_(job), draft_(std::move(block_name), layer_event::count)
+ItemLowering::ItemLowering(PlanBuilder& plan, const Job& job, std::string block_name,
+                           ExpertExchange exchange)
+    : plan_(plan),
+      job_(job),
+      layout_(job),
+      exchange_(exchange),
+      draft_(std::move(block_name), layer_event::count)
 {}
 
 void ItemLowering::lower(const WorkList& items, Phase phase)

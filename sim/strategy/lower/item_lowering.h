@@ -22,9 +22,14 @@ inline constexpr LocalEvent computed{3}; // the block's last compute op
 inline constexpr std::uint16_t count = 4;
 } // namespace layer_event
 
+// How the exchange between experts is hidden: behind the product beside it, as the software class
+// does; or not here, where another pass runs beside it.
+enum class ExpertExchange : std::uint8_t { fused, whole };
+
 class ItemLowering {
 public:
-    ItemLowering(PlanBuilder& plan, const Job& job, std::string block_name);
+    ItemLowering(PlanBuilder& plan, const Job& job, std::string block_name,
+                 ExpertExchange exchange = ExpertExchange::fused);
 
     // Appends the items; a block may hold several lists (recompute, then backward).
     void lower(const WorkList& items, Phase phase);
@@ -72,6 +77,7 @@ private:
     PlanBuilder& plan_;
     const Job& job_;
     RankLayout layout_;
+    ExpertExchange exchange_;
     BlockDraft draft_;
     Phase phase_ = Phase::forward;
     std::vector<Kernel> run_;   // kernels of the compute op to come

@@ -109,7 +109,7 @@ LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style, Tenso
     add(memory, allocates(kept_tensor(kind.held)));
     add(memory, allocates(inner));
     add(memory, frees(inner));
-    ItemLowering items(plan_, job_, "forward " + std::string(role_name(kind.layer.kind.role)));
+    ItemLowering items = start(kind, style, "forward ");
     items.lower(kind.work.forward, Phase::forward);
     return finished(std::move(items), style, memory);
 }
@@ -127,7 +127,7 @@ LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style, Tens
         add(memory, allocates(regained_tensor(kind.held)));
     else
         add(memory, frees(kept_tensor(kind.held)));
-    ItemLowering items(plan_, job_, "backward " + std::string(role_name(kind.layer.kind.role)));
+    ItemLowering items = start(kind, style, "backward ");
     if (kind.layer.recompute == Recompute::full)
         items.lower(kind.work.forward, Phase::recompute);
     if (kind.layer.recompute == Recompute::selective)
@@ -144,9 +144,16 @@ LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, TensorChanges 
         return {{}, 0, shares({})};
     add(memory, frees(regained_tensor(kind.held)));
     add(memory, frees(kept_tensor(kind.held)));
-    ItemLowering items(plan_, job_, "weights of " + std::string(role_name(kind.layer.kind.role)));
+    ItemLowering items = start(kind, {PassKind::backward_weight}, "weights of ");
     items.lower(weight_part(kind.work.backward), Phase::backward);
     return finished(std::move(items), {PassKind::backward_weight}, memory);
+}
+
+ItemLowering LayerCatalog::start(const KindOfLayer& kind, PassStyle style, std::string_view what)
+{
+    return ItemLowering(plan_, job_,
+                        std::string(what) + std::string(role_name(kind.layer.kind.role)),
+                        style.in_turns ? ExpertExchange::whole : ExpertExchange::fused);
 }
 
 LayerBlock LayerCatalog::finished(ItemLowering items, PassStyle style, const TensorChanges& memory)

@@ -42,6 +42,7 @@ private:
     LayerBlock forward(const KindOfLayer& kind, PassStyle style, TensorChanges memory);
     LayerBlock backward(const KindOfLayer& kind, PassStyle style, TensorChanges memory);
     LayerBlock backward_weight(const KindOfLayer& kind, TensorChanges memory);
+    ItemLowering start(const KindOfLayer& kind, PassStyle style, std::string_view what);
     LayerBlock finished(ItemLowering items, PassStyle style, const TensorChanges& memory);
 
     PlanBuilder& plan_;

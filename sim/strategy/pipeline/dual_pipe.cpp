@@ -48,6 +48,8 @@ public:
         return opposed_placement(shape.stages);
     }
 
+    bool takes_turns(const PipelineShape&) const override { return true; }
+
     std::vector<Pass> passes(const PipelineShape& shape, int stage) const override
     {
         const int half = shape.micro_batches / 2;

@@ -5,6 +5,9 @@
 // chunks. Stage i runs 2 (p - i - 1) + (v - 1) n passes ahead, so one chunk pass more is in flight:
 // with n = p that is p v + p - 2 i - 1, at most m v. Bubble: (p - 1) / (v m) of the ideal time.
 //
+// In turns (Megatron-Core's overlap_moe_expert_parallel_comm) one pass more runs ahead, so that the
+// forward pass beside a backward pass is another's on the last stage, too.
+//
 // The last group holds what is left of m: none, or at least p, else its passes wait for each other.
 
 #include "sim/strategy/schedule.h"
@@ -82,17 +85,23 @@ public:
         return {};
     }
 
+    bool takes_turns(const PipelineShape&) const override { return true; }
+
     std::vector<Pass> passes(const PipelineShape& shape, int stage) const override
     {
         const int total = shape.micro_batches * shape.chunks;
-        const int ahead = std::min(
-            2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group_size(shape), total);
+        const int ahead =
+            std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * group_size(shape) +
+                         (shape.in_turns ? 1 : 0),
+                     total);
         std::vector<Pass> order;
         for (int k = 0; k < ahead; ++k)
             order.push_back(pass_number(shape, PassKind::forward, k));
         for (int k = 0; k < total; ++k) {
-            if (k + ahead < total)
+            if (k + ahead < total) {
                 order.push_back(pass_number(shape, PassKind::forward, k + ahead));
+                order.back().with_next = shape.in_turns;
+            }
             order.push_back(pass_number(shape, PassKind::backward, k));
         }
         return order;

@@ -2,6 +2,9 @@
 //
 // Stage i runs min(p - i - 1, m) forward passes ahead, then alternates, then drains. In flight:
 // min(m, p - i) micro-batches. Bubble: (p - 1) / m of the ideal time, as GPipe.
+//
+// Without a pipeline (p = 1) forward passes can run beside backward passes: one runs ahead. With
+// one, stage i + 1 would have to finish both before stage i may begin.
 
 #include "sim/strategy/schedule.h"
 
@@ -30,15 +33,18 @@ public:
                            shape.chunks);
     }
 
+    bool takes_turns(const PipelineShape& shape) const override { return shape.stages == 1; }
+
     std::vector<Pass> passes(const PipelineShape& shape, int stage) const override
     {
-        const int ahead = std::min(shape.stages - stage - 1, shape.micro_batches);
+        const int turns = shape.in_turns ? 1 : 0;
+        const int ahead = std::min(shape.stages - stage - 1 + turns, shape.micro_batches);
         std::vector<Pass> order;
         for (int m = 0; m < ahead; ++m)
             order.push_back({PassKind::forward, m, 0});
         for (int m = 0; m < shape.micro_batches; ++m) {
             if (m + ahead < shape.micro_batches)
-                order.push_back({PassKind::forward, m + ahead, 0});
+                order.push_back({PassKind::forward, m + ahead, 0, shape.in_turns});
             order.push_back({PassKind::backward, m, 0});
         }
         return order;

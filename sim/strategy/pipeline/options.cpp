@@ -12,6 +12,14 @@ const FieldTable<PipelineOptions>& fields_of<PipelineOptions>()
                             "next chunk's turn; else pp",
                     .min = 1,
                     .max = 1e6})
+            .field("layout", &PipelineOptions::layout,
+                   {.help = "what each virtual stage holds, as Megatron-Core writes it: E "
+                            "embedding, t layer, m prediction layer, L loss, | next stage, (tt|)*4 "
+                            "repeats"})
+            .field("account_for_embedding", &PipelineOptions::account_for_embedding,
+                   {.help = "the embedding counts as a layer when stages are cut evenly"})
+            .field("account_for_loss", &PipelineOptions::account_for_loss,
+                   {.help = "the loss counts as a layer when stages are cut evenly"})
             .field("norm_in_turn", &PipelineOptions::norm_in_turn,
                    {.help = "stages hand the norm of gradients on and update one after the other "
                             "(post-validation) in place of agreeing on it; else on for zb-h2 and "

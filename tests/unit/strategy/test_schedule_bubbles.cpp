@@ -41,6 +41,7 @@ const std::vector<Law> laws = {
     {"1f1b", one_chunk, whole_idle},
     {"interleaved-1f1b", {{2, 2, 4}, {4, 2, 4}, {4, 3, 8}, {3, 4, 9}, {5, 3, 10}}, whole_idle},
     {"interleaved-1f1b", {{4, 2, 10, 5}, {4, 2, 9, 5}, {3, 3, 8, 5}, {2, 3, 5, 3}}, whole_idle},
+    {"interleaved-1f1b", {{2, 2, 4, 0, true}, {4, 2, 8, 0, true}, {3, 3, 8, 5, true}}, whole_idle},
     {"breadth-first", {{2, 1, 2}, {2, 2, 4}, {4, 2, 4}, {4, 3, 9}, {3, 4, 3}}, whole_idle},
     // Qi 2023, table 1: with m >= p, and for ZB-H2 m >= 2p - 1.
     {"zb-h1",

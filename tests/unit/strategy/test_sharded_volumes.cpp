@@ -18,7 +18,7 @@ double parameters(const Job& job)
     double sum = 0;
     const JobWork work = job_work(job);
     for (int stage = 0; stage < job.strategy.pp; ++stage)
-        for (const PlacedLayer& layer : layers_of_stage(work, job.strategy.pp, stage))
+        for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), stage))
             sum += work.kinds[layer.kind].held.parameters.dense;
     return sum;
 }
