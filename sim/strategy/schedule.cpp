@@ -11,6 +11,7 @@ const PipelineSchedule& zb_h1_schedule();
 const PipelineSchedule& zb_h2_schedule();
 const PipelineSchedule& zb_v_schedule();
 const PipelineSchedule& dual_pipe_schedule();
+const PipelineSchedule& dual_pipe_v_schedule();
 
 const std::vector<const PipelineSchedule*>& schedules()
 {
@@ -18,6 +19,7 @@ const std::vector<const PipelineSchedule*>& schedules()
         &gpipe_schedule(),         &one_f_one_b_schedule(), &interleaved_one_f_one_b_schedule(),
         &breadth_first_schedule(), &zb_h1_schedule(),       &zb_h2_schedule(),
         &zb_v_schedule(),          &dual_pipe_schedule(),
+        &dual_pipe_v_schedule(),
     };
     return all;
 }

@@ -60,6 +60,12 @@ const std::vector<Law> laws = {
      [](const PipelineShape& s, double f, double b, double w) {
          return (s.stages / 2 - 1) * (f + 2 * (b + w) - 3 * w);
      }},
+    // DeepSeek's table for DualPipeV: as DualPipe over the 2p stages that p devices hold.
+    {"dualpipev",
+     {{1, 2, 2}, {2, 2, 4}, {3, 2, 6}, {4, 2, 11}, {5, 2, 10}, {8, 2, 16}},
+     [](const PipelineShape& s, double f, double b, double w) {
+         return (s.stages - 1) * (f + 2 * (b + w) - 3 * w);
+     }},
 };
 
 } // namespace
@@ -80,8 +86,8 @@ TEST_CASE("bubbles follow the times of the passes")
 {
     for (const Law& law : laws)
         for (const PipelineShape& shape : law.shapes) {
-            if (std::string_view(law.schedule) == "dualpipe")
-                continue; // its formula takes F = B
+            if (std::string_view(law.schedule).starts_with("dualpipe"))
+                continue; // the formula takes F = B
             CAPTURE(law.schedule, shape.stages, shape.chunks, shape.micro_batches);
             CHECK_THAT(milliseconds(bubble({law.schedule, shape, true}, unequal)),
                        WithinAbs(law.bubble(shape, 1.0, 1.2, 0.7), 1e-6));
@@ -180,4 +186,19 @@ TEST_CASE("DualPipe holds p + 1 stages' activations")
                 most = std::max(most, most_in_flight(passes));
             CHECK(most == p + 1);
         }
+}
+
+TEST_CASE("DualPipeV's bubble shrinks with the gradients of weights, and it holds 2p + 1 chunks")
+{
+    // F = B = 1, W = 0.8: (p - 1)(F + 2 (B + W) - 3 W) = (p - 1)(3 - W). DualPipe's p + 1 stages in
+    // flight are those of twice as many devices.
+    const PassTimes times{1.0_ms, 1.0_ms, 0.8_ms};
+    for (const PipelineShape& shape : {PipelineShape{2, 2, 5}, {3, 2, 6}, {4, 2, 13}}) {
+        CHECK_THAT(milliseconds(bubble({"dualpipev", shape}, times)),
+                   WithinAbs((shape.stages - 1) * 2.2, 1e-6));
+        int most = 0;
+        for (const auto& passes : passes_of({"dualpipev", shape}))
+            most = std::max(most, most_in_flight(passes));
+        CHECK(most == 2 * shape.stages + 1);
+    }
 }

@@ -204,6 +204,8 @@ TEST_CASE("a schedule refuses shapes it cannot run and says what would work")
     CHECK_THAT(find_schedule("dualpipe")->refusal({4, 1, 6}), ContainsSubstring("with 8"));
     CHECK_THAT(find_schedule("dualpipe")->refusal({4, 1, 9}), ContainsSubstring("with 10"));
     CHECK_THAT(find_schedule("dualpipe")->refusal({4, 2, 8}), ContainsSubstring("vpp = 1"));
+    CHECK_THAT(find_schedule("dualpipev")->refusal({4, 1, 8}), ContainsSubstring("vpp = 2"));
+    CHECK_THAT(find_schedule("dualpipev")->refusal({4, 2, 7}), ContainsSubstring("with 8"));
 }
 
 TEST_CASE("schedules are found by name and by no other")
