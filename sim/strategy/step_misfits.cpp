@@ -58,6 +58,16 @@ void check_schedule(const Job& job, Problems& problems)
                                    suggestion(job.strategy.schedule, schedule_names())));
 }
 
+void check_group(const Job& job, Problems& problems)
+{
+    const Strategy& s = job.strategy;
+    if (s.pipeline.micro_batch_group && s.schedule != "interleaved-1f1b")
+        problems.push_back(refusal(
+            "/strategy/pipeline/micro_batch_group",
+            fmt::format("the schedule {} takes micro-batches in no groups", s.schedule),
+            "leave it out, or use the schedule interleaved-1f1b with vpp >= 2"));
+}
+
 void check_turns(const Job& job, Problems& problems)
 {
     const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
@@ -132,6 +142,7 @@ Problems step_misfits(const Job& job)
     Problems problems;
     check_schedule(job, problems);
     check_batch(job, problems);
+    check_group(job, problems);
     check_turns(job, problems);
     check_whole_passes(job, problems);
     check_experts(job, problems);

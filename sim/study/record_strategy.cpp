@@ -1,5 +1,6 @@
 #include "sim/study/record_strategy.h"
 
+#include "sim/study/record_schedule.h"
 #include "sim/study/record_words.h"
 
 #include <fmt/format.h>
@@ -172,13 +173,18 @@ private:
     void schedule()
     {
         Strategy& strategy = out_.strategy;
-        const std::string said = lower_case(said_.schedule + record_.overlap.pp_schedule);
-        if (mentions(said, {"gpipe"}))
-            strategy.schedule = "gpipe";
-        else if (mentions(said, {"zero bubble", "zb", "dualpipe"}))
-            assume(fmt::format("schedule {}: as 1F1B", said));
+        const std::string said = said_.schedule + record_.overlap.pp_schedule;
         const std::int64_t count =
             out_.training.global_batch / (out_.training.micro_batch * *strategy.dp);
+        if (const PipelineSchedule* named = schedule_named_in(said)) {
+            if (named->refusal({strategy.pp, strategy.vpp, static_cast<int>(count)}).empty()) {
+                strategy.schedule = named->name();
+                return;
+            }
+            assume(fmt::format("schedule {}: as 1F1B, since it does not run {} stages of {} with "
+                               "{} micro-batches",
+                               said, strategy.pp, strategy.vpp, count));
+        }
         if (strategy.vpp > 1 && count % strategy.pp != 0) {
             assume(fmt::format("virtual stages {}: 1, since {} micro-batches are no multiple of {} "
                                "stages",

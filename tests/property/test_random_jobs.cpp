@@ -8,6 +8,7 @@
 #include "tests/unit/strategy/plans.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -47,13 +48,16 @@ JobRequest random_request(Random& random, const std::vector<SoftwareClass>& soft
         s.etp = pick<int>(random, {1, s.tp});
     }
     s.zero = pick<int>(random, {0, 1, 3});
-    s.schedule = s.vpp > 1 ? "interleaved-1f1b" : pick<std::string>(random, {"1f1b", "gpipe"});
-    s.overlap = {coin(random), coin(random), coin(random)};
+    s.schedule = s.vpp > 1 && coin(random) ? "interleaved-1f1b"
+                                           : pick<std::string>(random, schedule_names());
+    s.overlap = {coin(random), coin(random), coin(random), random.integer(0, 3) == 0};
     s.sequence_parallel = s.tp > 1 && coin(random);
     s.prefetch = pick<int>(random, {0, 1, 2});
     s.reshard_after_forward = coin(random);
     Training& t = request.training;
     t = training_of(*s.dp * s.pp * random.integer(1, 3));
+    if (s.schedule == "interleaved-1f1b" && coin(random))
+        s.pipeline.micro_batch_group = static_cast<int>(random.integer(s.pp, 3 * s.pp));
     t.precision = pick<Precision>(random, {Precision::bf16, Precision::fp8, Precision::fp32});
     t.optimizer = pick<Optimizer>(random, {Optimizer::adam, Optimizer::sgd});
     t.recompute = pick<Recompute>(random, {Recompute::none, Recompute::selective, Recompute::full});
@@ -133,17 +137,19 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
     Random random(20240501);
     int ran = 0;
     int with_pipeline = 0;
+    std::set<std::string> schedules_met;
     int with_experts = 0;
     int with_slow_devices = 0;
     int lanes = 0;
     int ranks = 0;
-    for (int attempt = 0; attempt < 1500 && ran < 300; ++attempt) {
+    for (int attempt = 0; attempt < 4000 && ran < 400; ++attempt) {
         const Checked<Job> job = resolve(random_request(random, software));
         if (!job)
             continue;
         CAPTURE(attempt, describe(*job));
         ++ran;
         with_pipeline += job->strategy.pp > 1;
+        schedules_met.insert(job->strategy.schedule);
         with_experts += job->model.is_moe();
         profile.software = job->software;
         const CostModel cost(profile);
@@ -162,7 +168,8 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
         lanes += static_cast<int>(folded.lanes.size());
         ranks += job->world();
     }
-    CHECK(ran == 300);
+    CHECK(ran == 400);
+    CHECK(schedules_met.size() == schedule_names().size());
     CHECK(with_pipeline > 100);
     CHECK(with_experts > 50);
     CHECK(with_slow_devices > 150);

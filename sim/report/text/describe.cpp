@@ -1,6 +1,7 @@
 #include "sim/report/text/describe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace trainyard {
 
@@ -33,6 +34,17 @@ std::string job_title(const Outcome& outcome)
                        outcome.cost->profile().hardware.device.name);
 }
 
+// " (2 virtual, zb-v)"; the usual schedule of the sizes goes without saying.
+std::string pipeline_words(const Strategy& strategy)
+{
+    std::vector<std::string> words;
+    if (strategy.vpp > 1)
+        words.push_back(fmt::format("{} virtual", strategy.vpp));
+    if (strategy.schedule != (strategy.vpp > 1 ? "interleaved-1f1b" : "1f1b"))
+        words.push_back(strategy.schedule);
+    return words.empty() ? std::string() : fmt::format(" ({})", fmt::join(words, ", "));
+}
+
 std::string job_settings(const Outcome& outcome)
 {
     const Job& job = outcome.job;
@@ -40,8 +52,7 @@ std::string job_settings(const Outcome& outcome)
     std::string text;
     add_size(text, "tp", strategy.tp);
     if (strategy.pp > 1)
-        text += strategy.vpp > 1 ? fmt::format("pp {} ({} virtual), ", strategy.pp, strategy.vpp)
-                                 : fmt::format("pp {}, ", strategy.pp);
+        text += fmt::format("pp {}{}, ", strategy.pp, pipeline_words(strategy));
     add_size(text, "cp", strategy.cp);
     add_size(text, "ep", strategy.ep);
     add_size(text, "etp", strategy.etp);

@@ -67,7 +67,7 @@ Job job_of(const Pipeline& pipeline)
     strategy.schedule = pipeline.schedule;
     strategy.overlap.pp = pipeline.overlap;
     strategy.pipeline.norm_in_turn = pipeline.norm_in_turn;
-    if (pipeline.shape.group > 0)
+    if (pipeline.shape.group > 0) // of interleaved-1f1b
         strategy.pipeline.micro_batch_group = pipeline.shape.group;
     Model model = small_decoder();
     std::get<Transformer>(model.architecture).layers =

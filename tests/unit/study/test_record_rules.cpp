@@ -346,3 +346,20 @@ TEST_CASE("layers that do not divide make room for embedding and head")
                 CHECK(std::accumulate(uneven.begin(), uneven.end(), 0) == layers);
         }
 }
+
+TEST_CASE("a schedule that a record names is taken where it runs the record's sizes")
+{
+    // 64 GPUs: tp 4, pp 4, so dp 4 and 32 micro-batches.
+    MeasuredRecord record = llama_on_64_h100();
+    record.parallel.vpp = 1;
+    record.parallel.schedule = "DualPipe";
+    CHECK(strategy(record).strategy.schedule == "dualpipe");
+    record.parallel.schedule = "zero bubble (ZB-H2)";
+    CHECK(strategy(record).strategy.schedule == "zb-h2");
+    record.parallel.schedule = "ZBV"; // needs two chunks
+    const RecordStrategy other = strategy(record);
+    CHECK(other.strategy.schedule == "1f1b");
+    CHECK(assumed(other.assumptions, "schedule ZBV: as 1F1B"));
+    record.parallel.vpp = 2;
+    CHECK(strategy(record).strategy.schedule == "zb-v");
+}
