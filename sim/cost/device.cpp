@@ -37,7 +37,9 @@ FieldTable<PerPrecision<T>> per_precision_table(const char* name, FieldInfo info
         .field("tf32", &P::tf32, info)
         .field("fp16", &P::fp16, info)
         .field("bf16", &P::bf16, info)
-        .field("fp8", &P::fp8, info);
+        .field("fp8", &P::fp8, info)
+        .field("mxfp8", &P::mxfp8, info)
+        .field("nvfp4", &P::nvfp4, info);
 }
 
 FieldInfo share(std::string help)
@@ -209,8 +211,8 @@ void need_constants(const Reader& reader, const Device& device)
 // Every number format with a peak, and every kernel of attention.
 void need_efficiencies(const Reader& reader, const Device& device)
 {
-    for (const Precision p :
-         {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8})
+    for (const Precision p : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                              Precision::fp8, Precision::mxfp8, Precision::nvfp4})
         if (device.peak.at(p).value() > 0 && !(device.gemm_efficiency.at(p) > 0))
             reader.error(
                 fmt::format("\"gemm_efficiency\" of {} is missing from device", to_name(p)),

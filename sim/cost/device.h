@@ -14,7 +14,9 @@ struct PerPrecision {
     T tf32{};
     T fp16{};
     T bf16{};
-    T fp8{};
+    T fp8{};   // one scale per tensor, or fp32 ones per block
+    T mxfp8{}; // block scales applied by the tensor cores
+    T nvfp4{};
 
     T at(Precision precision) const
     {
@@ -29,10 +31,11 @@ struct PerPrecision {
             return bf16;
         case Precision::fp8:
         case Precision::fp8_block:
-        case Precision::mxfp8:
             return fp8;
+        case Precision::mxfp8:
+            return mxfp8;
         case Precision::nvfp4:
-            break;
+            return nvfp4;
         }
         return T{};
     }

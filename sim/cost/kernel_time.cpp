@@ -1,5 +1,7 @@
 #include "sim/cost/kernel_time.h"
 
+#include "sim/workload/number_format.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,8 +26,8 @@ double use_efficiency(const Kernel& kernel, const ComputeContext& context)
     case KernelUse::attention_square:
         return context.device->square_gemm;
     case KernelUse::expert:
-        return kernel.precision == Precision::fp8 ? context.software->expert_gemm_8
-                                                  : context.software->expert_gemm_16;
+        return is_narrow(kernel.precision) ? context.software->expert_gemm_8
+                                           : context.software->expert_gemm_16;
     case KernelUse::head:
         return context.device->head_gemm;
     case KernelUse::convolution:
@@ -78,7 +80,7 @@ double attention_efficiency(const AttentionShape& shape, const ComputeContext& c
         efficiency *= device.attention_head_64;
     else if (head < 128)
         efficiency *= device.attention_head_96;
-    const double length = static_cast<double>(shape.key_length);
+    const double length = static_cast<double>(shape.key_length) * shape.seen_share; // of documents
     efficiency *= length / (length + device.attention_half_length);
     if (shape.backward)
         efficiency *= device.attention_backward;
@@ -91,10 +93,13 @@ double attention_efficiency(const AttentionShape& shape, const ComputeContext& c
 
 Precision executed_precision(Precision precision, const Device& device)
 {
-    constexpr std::array wider{Precision::nvfp4, Precision::mxfp8, Precision::fp8_block,
-                               Precision::fp8,   Precision::bf16,  Precision::fp16,
-                               Precision::tf32,  Precision::fp32};
+    // 8- and 4-bit kernels exist for the units they were written for: elsewhere 16 bit is used.
+    constexpr std::array wider{Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32};
+    if (device.peak.at(precision).value() > 0)
+        return precision;
     auto candidate = std::find(wider.begin(), wider.end(), precision);
+    if (candidate == wider.end())
+        candidate = wider.begin();
     for (; candidate != wider.end(); ++candidate)
         if (device.peak.at(*candidate).value() > 0)
             return *candidate;

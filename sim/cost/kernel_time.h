@@ -15,8 +15,9 @@ struct ComputeContext {
     double clock = 1; // installation factor: of GEMM and attention rates
 };
 
-// The format whose units run a GEMM of `precision`: devices without such units take the next wider
-// format (fp8 as bf16, bf16 as fp16 on Volta, tf32 as fp32).
+// The format whose units run a GEMM of `precision`: devices without such units take 16 bit for
+// narrow formats (mxfp8 on Hopper, fp8 on Ampere) and the next wider one for others (bf16 as fp16
+// on Volta, tf32 as fp32). fp8_block runs on the units of fp8.
 Precision executed_precision(Precision precision, const Device& device);
 
 // Share of the device's SM time that a GEMM's tiles use: the best over four tile sizes of

@@ -36,6 +36,8 @@ FieldTable<SoftwareClass> habits()
         .field("pads_vocabulary", &S::pads_vocabulary, {.help = "to a multiple of 128 x tp"})
         .field("fp32_gradients", &S::fp32_gradients,
                {.help = "gradients are accumulated and reduced in fp32"})
+        .field("gathers_narrow_parameters", &S::gathers_narrow_parameters,
+               {.help = "parameters are stored and gathered in fp8 or mxfp8, by default"})
         .field("sequence_parallel", &S::sequence_parallel, {.help = "by default where tp > 1"})
         .field("overlaps_dp", &S::overlaps_dp, {.help = "by default"})
         .field("overlaps_tp", &S::overlaps_tp, {.help = "by default"})

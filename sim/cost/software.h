@@ -24,8 +24,9 @@ struct SoftwareClass {
     bool copies_into_buckets = false; // DDP holds gradients twice (PyTorch, unless told otherwise)
     bool pads_vocabulary = true;      // to a multiple of 128 x tp
     bool fp32_gradients = true;       // accumulated and reduced in fp32
-    bool sequence_parallel = true;    // with tensor parallelism, unless the strategy says otherwise
-    bool overlaps_dp = true;          // defaults of the overlap options
+    bool gathers_narrow_parameters = false; // in fp8 and mxfp8, by default
+    bool sequence_parallel = true; // with tensor parallelism, unless the strategy says otherwise
+    bool overlaps_dp = true;       // defaults of the overlap options
     bool overlaps_tp = false;
     bool overlaps_pp = true;
     Recompute recompute = Recompute::none; // by default

@@ -43,7 +43,8 @@ std::vector<double> uses_of_costs(const Plan& plan)
 
 Flops model_flops_per_step(const Job& job)
 {
-    return model_flops_per_sequence(job.model, job.training.sequence_length) *
+    return model_flops_per_sequence(job.model, job.training.sequence_length,
+                                    partition_of(job).documents) *
            static_cast<double>(job.training.global_batch);
 }
 

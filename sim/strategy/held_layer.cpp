@@ -1,5 +1,6 @@
 #include "sim/strategy/held_layer.h"
 
+#include "sim/strategy/optimizers.h"
 #include "sim/workload/split_backward.h"
 
 #include <algorithm>
@@ -24,6 +25,15 @@ HeldLayer held(const StageLayer& layer, const LayerWork& work)
             .transient = work.transient,
             .output = work.output,
             .splits = !weight_part(work.backward).empty()};
+}
+
+void set_optimizer_states(const Job& job, std::vector<std::vector<HeldLayer>>& stages)
+{
+    const std::vector<std::vector<StageLayer>> layers = cut_into_stages(job);
+    for (std::size_t s = 0; s < stages.size(); ++s)
+        for (std::size_t i = 0; i < stages[s].size(); ++i)
+            stages[s][i].optimizer_state =
+                optimizer_share(job, layers[s][i].kind, stages[s][i].trained).state;
 }
 
 } // namespace
@@ -59,6 +69,7 @@ std::vector<std::vector<HeldLayer>> held_layers(const Job& job)
         if (!partition.lora)
             head.trained.dense += copy;
     }
+    set_optimizer_states(job, stages);
     return stages;
 }
 

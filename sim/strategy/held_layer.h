@@ -9,13 +9,14 @@ namespace trainyard {
 struct HeldLayer {
     LayerKind::Role role = LayerKind::Role::dense;
     LayerParameters parameters;
-    LayerParameters trained;   // with gradients
-    double summed_over_tp = 0; // of the trained, those whose gradients TP adds up
-    Bytes kept;                // from forward to backward, per micro-batch
-    Bytes regained;            // by recomputing, while its backward runs
-    Bytes transient;           // live inside only
-    Bytes output;              // handed to the next layer
-    bool splits = false;       // gradients of weights can be put off (split_backward.h)
+    LayerParameters trained;         // with gradients
+    LayerParameters optimizer_state; // bytes, before ZeRO shards them
+    double summed_over_tp = 0;       // of the trained, those whose gradients TP adds up
+    Bytes kept;                      // from forward to backward, per micro-batch
+    Bytes regained;                  // by recomputing, while its backward runs
+    Bytes transient;                 // live inside only
+    Bytes output;                    // handed to the next layer
+    bool splits = false;             // gradients of weights can be put off (split_backward.h)
 
     bool is_head() const { return role == LayerKind::Role::head; }
     // FSDP wraps transformer layers as units of their own, embedding and head together.

@@ -1,9 +1,11 @@
 #include "sim/strategy/job.h"
 
 #include "sim/strategy/misfits.h"
+#include "sim/strategy/optimizers.h"
 #include "sim/strategy/pipeline/layout.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/schedule.h"
+#include "sim/workload/number_format.h"
 
 #include <set>
 
@@ -45,6 +47,9 @@ void fill_in(Job& job)
         strategy.overlap.tp = software.overlaps_tp;
     if (!strategy.overlap.pp)
         strategy.overlap.pp = software.overlaps_pp;
+    if (!job.training.formats.parameter_gather)
+        job.training.formats.parameter_gather =
+            software.gathers_narrow_parameters && gathers_parameters(job.training.precision);
     if (!job.training.fp32_gradients)
         job.training.fp32_gradients = software.fp32_gradients;
     if (strategy.tp == 1)
@@ -123,6 +128,9 @@ Checked<Job> resolve(const JobRequest& request)
     add(misplaced);
     if (misplaced.empty())
         add(model_misfits(job, request.devices));
+    add(packing_misfits(job));
+    add(format_misfits(job));
+    add(optimizer_misfits(job));
     if (placed) {
         add(step_misfits(job));
         add(data_parallel_misfits(job));
@@ -144,6 +152,9 @@ Partition partition_of(const Job& job)
     partition.sequence_parallel = *job.strategy.sequence_parallel;
     partition.precision = job.training.precision;
     partition.kernels = job.software.kernels;
+    partition.lora = job.training.lora;
+    if (job.training.packing)
+        partition.documents = documents_of(*job.training.packing, job.training.sequence_length);
     partition.weight_gradient_bytes = weight_gradient_bytes(job);
     partition.ep_nodes = expert_group_nodes(job);
     if (const auto* transformer = std::get_if<Transformer>(&job.model.architecture)) {

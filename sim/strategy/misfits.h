@@ -23,6 +23,13 @@ Problems place_on_devices(Job& job, int devices);
 // most `devices`.
 Problems model_misfits(const Job& job, int devices);
 
+// Adapters (LoRA) against the matrices that the model has. Requires a transformer.
+Problems lora_misfits(const Job& job);
+
+// Packed documents against the sequence; number formats against layers and framework.
+Problems packing_misfits(const Job& job);
+Problems format_misfits(const Job& job);
+
 // Batch, pipeline schedule, ZeRO, expert groups and rank order against the parallel sizes. Requires
 // dp.
 Problems step_misfits(const Job& job);

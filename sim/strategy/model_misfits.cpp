@@ -27,6 +27,8 @@ public:
         experts();
         pipeline();
         recompute();
+        const Problems adapters = lora_misfits(job_);
+        problems_.insert(problems_.end(), adapters.begin(), adapters.end());
         return problems_;
     }
 
@@ -234,6 +236,9 @@ Problems layer_list_misfits(const Job& job)
     only("/strategy/stage_layers", s.stage_layers.empty(), "[]");
     if (job.training.recompute_layers)
         problems.push_back(refusal("/training/recompute_layers", "counts layers of a transformer",
+                                   "leave it out"));
+    if (job.training.lora)
+        problems.push_back(refusal("/training/lora", "adapters go beside a transformer's matrices",
                                    "leave it out"));
     return problems;
 }

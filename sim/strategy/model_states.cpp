@@ -23,6 +23,10 @@ struct ParameterSums {
     double layers = 0;
     double largest_layer = 0;
     double head = 0;
+    LayerParameters trained;   // with gradients and optimizer state
+    LayerParameters optimizer; // bytes
+    double trained_root = 0;
+    double largest_trained = 0;
 
     explicit ParameterSums(const std::vector<HeldLayer>& held)
     {
@@ -34,7 +38,15 @@ struct ParameterSums {
             if (!layer.in_root_unit())
                 largest_layer = std::max(largest_layer, whole);
             if (layer.is_head())
-                head += whole;
+                head += layer.trained.total();
+            trained.dense += layer.trained.dense;
+            trained.expert += layer.trained.expert;
+            optimizer.dense += layer.optimizer_state.dense;
+            optimizer.expert += layer.optimizer_state.expert;
+            if (layer.in_root_unit())
+                trained_root += layer.trained.total();
+            else
+                largest_trained = std::max(largest_trained, layer.trained.total());
         }
     }
 };
@@ -75,10 +87,11 @@ double unreduced_bytes(const Job& job, const ParameterSums& sums)
 {
     const FsdpWidths widths = fsdp_widths(job);
     const int layers = job.strategy.fsdp.unit_layers;
-    const double unit =
-        layers == 0 ? sums.layers : std::min(sums.largest_layer * layers, sums.layers);
-    const double summed = *job.strategy.fsdp.no_sync ? sums.root + sums.layers : 0.0;
-    return widths.computed * (sums.root + unit) + widths.reduced * unit + widths.gradients * summed;
+    const double all = sums.trained.total() - sums.trained_root;
+    const double unit = layers == 0 ? all : std::min(sums.largest_trained * layers, all);
+    const double summed = *job.strategy.fsdp.no_sync ? sums.trained.total() : 0.0;
+    return widths.computed * (sums.trained_root + unit) + widths.reduced * unit +
+           widths.gradients * summed;
 }
 
 // DeepSpeed's flat buffer, two of them where one is filled while the other is reduced.
@@ -108,22 +121,26 @@ ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
     const double shard =
         sums.dense / dense_shards(job).ranks + sums.expert / expert_shards(job).ranks;
     const bool replicas = dense_shards(job).all() > 1 || expert_shards(job).all() > 1;
+    const auto of_rank = [&](const LayerParameters& sum, bool sharded) {
+        return sharded ? sum.dense / dense_shards(job).ranks + sum.expert / expert_shards(job).ranks
+                       : sum.total();
+    };
 
     ModelStates states;
     states.parameters = rounded_up(bytes.parameters * (zero == 3 ? shard : whole));
-    states.gradients = rounded_up(bytes.gradients * (zero >= 2 ? shard : whole));
-    states.optimizer = rounded_up(bytes.optimizer * (zero >= 1 ? shard : whole));
+    states.gradients = rounded_up(bytes.gradients * of_rank(sums.trained, zero >= 2));
+    states.optimizer = rounded_up(of_rank(sums.optimizer, zero >= 1));
     if (zero == 3 && replicas && sums.dense + sums.expert > 0) {
         states.unsharded = rounded_up(fsdp_widths(job).gathered * gathered_parameters(job, sums));
         states.unreduced = rounded_up(unreduced_bytes(job, sums));
     }
     if (zero == 0 && replicas)
-        states.buckets = rounded_up(bucket_bytes(job, whole, bytes.gradients));
+        states.buckets = rounded_up(bucket_bytes(job, sums.trained.total(), bytes.gradients));
     if (replicas && (zero == 1 || zero == 2) &&
         *job.strategy.sharding.style == ShardingStyle::deepspeed)
-        states.buckets = rounded_up(bytes.gradients * flat_buffers(job, whole));
+        states.buckets = rounded_up(bytes.gradients * flat_buffers(job, sums.trained.total()));
     if (job.software.spare_weight_gradients)
-        states.spare = rounded_up(bytes.parameters * (sums.largest_layer + sums.head));
+        states.spare = rounded_up(bytes.parameters * (sums.largest_trained + sums.head));
     return states;
 }
 

@@ -70,6 +70,14 @@ std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
             all.push_back({kind, job.training.recompute});
         return stages;
     }
+    int number = 0; // of a transformer layer
+    const auto numbered = [&](LayerKind kind) {
+        const NumberFormats& formats = job.training.formats;
+        kind.wide = number < formats.first_wide_layers ||
+                    number >= transformer->layers - formats.last_wide_layers;
+        ++number;
+        return kind;
+    };
     auto next = layers.begin();
     for (const int count : layers_per_stage(job, *transformer)) {
         const int chunk = static_cast<int>(stages.size()) / job.strategy.pp;
@@ -79,7 +87,7 @@ std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
         const int recomputed = recomputed_layers(job, chunk, count);
         for (int layer = 0; layer < count; ++layer)
             stage.push_back(
-                {*next++, layer < recomputed ? job.training.recompute : Recompute::none});
+                {numbered(*next++), layer < recomputed ? job.training.recompute : Recompute::none});
     }
     for (; next + 1 != layers.end(); ++next) // prediction layers
         stages.back().push_back(

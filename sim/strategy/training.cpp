@@ -5,7 +5,10 @@ namespace trainyard {
 template <>
 std::vector<EnumName<Optimizer>> enum_names<Optimizer>()
 {
-    return {{Optimizer::adam, "adam"}, {Optimizer::sgd, "sgd"}};
+    return {{Optimizer::adam, "adam"},
+            {Optimizer::sgd, "sgd"},
+            {Optimizer::adafactor, "adafactor"},
+            {Optimizer::muon, "muon"}};
 }
 
 template <>
@@ -28,7 +31,9 @@ const FieldTable<Training>& fields_of<Training>()
                     .max = 1e6})
             .field("precision", &Training::precision, {.help = "number format of most GEMMs"})
             .field("optimizer", &Training::optimizer,
-                   {.help = "adam keeps two moments per parameter, sgd one momentum"})
+                   {.help =
+                        "adam keeps two moments per parameter, sgd one momentum, adafactor sums "
+                        "over rows and columns, muon one momentum of matrices"})
             .field("recompute", &Training::recompute,
                    {.help = "activations computed again in backward: none, the attention core "
                             "(selective), or whole layers (full)"})
@@ -36,7 +41,12 @@ const FieldTable<Training>& fields_of<Training>()
                 "recompute_layers", &Training::recompute_layers,
                 {.help = "with full: layers recomputed on each device; all when absent", .min = 0})
             .field("fp32_gradients", &Training::fp32_gradients,
-                   {.help = "accumulate and reduce gradients in fp32; else as the framework does"});
+                   {.help = "accumulate and reduce gradients in fp32; else as the framework does"})
+            .field("lora", &Training::lora,
+                   {.help = "train low-rank adapters of a frozen model; absent: the model itself"})
+            .field("packing", &Training::packing,
+                   {.help = "documents that share a sequence; absent: each sequence is one"})
+            .field("formats", &Training::formats, {.help = "where a narrow number format is used"});
     return table;
 }
 

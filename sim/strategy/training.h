@@ -5,14 +5,16 @@
 
 #include "sim/strategy/ddp_options.h"
 #include "sim/strategy/fsdp_options.h"
+#include "sim/strategy/number_formats.h"
 #include "sim/strategy/offload_options.h"
+#include "sim/strategy/packing.h"
 #include "sim/strategy/pipeline/options.h"
 #include "sim/strategy/sharding_options.h"
 #include "sim/workload/layer_work.h"
 
 namespace trainyard {
 
-enum class Optimizer : std::uint8_t { adam, sgd };
+enum class Optimizer : std::uint8_t { adam, sgd, adafactor, muon };
 
 struct Training {
     std::int64_t sequence_length = 2048; // of transformers; ignored by native layer lists
@@ -24,6 +26,8 @@ struct Training {
     std::optional<int> recompute_layers; // of a stage, with full; all when absent
     std::optional<bool> fp32_gradients;  // else the framework's habit
     std::optional<Lora> lora;            // train adapters of a frozen model
+    std::optional<Packing> packing;      // else each sequence is one document
+    NumberFormats formats;
 
     bool operator==(const Training&) const = default;
 };

@@ -21,8 +21,6 @@ std::string unusable(const MeasuredRecord& record)
         return "no step time";
     if (record.global_batch.value_or(0) < 1)
         return "global batch not stated";
-    if (record.task == "lora")
-        return "LoRA fine-tuning is not modelled";
     return {};
 }
 

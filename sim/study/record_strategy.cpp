@@ -27,8 +27,10 @@ public:
             return why;
         if (std::string why = precision(); !why.empty())
             return why;
+        adapters();
         batches();
         padding();
+        packing();
         virtual_stages();
         schedule();
         stages();
@@ -67,9 +69,11 @@ private:
     {
         Training& training = out_.training;
         const std::string& name = record_.precision;
-        if (mentions(name, {"fp4"}))
-            return fmt::format("number format {} is not modelled", name);
-        if (mentions(name, {"fp8", "mxfp8"}))
+        if (mentions(name, {"nvfp4"}))
+            training.precision = Precision::nvfp4;
+        else if (mentions(name, {"mxfp8"}))
+            training.precision = block_scaled();
+        else if (mentions(name, {"fp8"}))
             training.precision = Precision::fp8;
         else if (mentions(name, {"tf32"}))
             training.precision = Precision::tf32;
@@ -83,6 +87,43 @@ private:
             return name.empty() ? "precision not stated"
                                 : fmt::format("number format {} is not modelled", name);
         return {};
+    }
+
+    // Tensor cores apply the scales of small blocks from Blackwell on; recipes of one name take
+    // blocks of 128 on Hopper.
+    Precision block_scaled() const
+    {
+        const bool hopper = mentions(record_.hardware.gpu + record_.hardware.gpu_family,
+                                     {"h100", "h200", "h800", "gh200"});
+        return hopper ? Precision::fp8_block : Precision::mxfp8;
+    }
+
+    // NVIDIA's recipes for LoRA adapt the fused matrix of queries, keys and values; PEFT's examples
+    // those of queries and values. The rank, 8 in both, hardly matters.
+    void adapters()
+    {
+        if (record_.task != "lora")
+            return;
+        const bool fused = is_megatron_core(software_.family);
+        Lora lora;
+        lora.targets = fused ? std::vector{AdapterTarget::linear_qkv}
+                             : std::vector{AdapterTarget::q_proj, AdapterTarget::v_proj};
+        assume(fmt::format("adapters not stated: rank {} beside {}", lora.rank,
+                           fused ? "linear_qkv" : "q_proj and v_proj"));
+        out_.training.lora = std::move(lora);
+    }
+
+    // NeMo fine-tunes on SQuAD, whose samples (a paragraph of some 120 words, a question and an
+    // answer; Rajpurkar 2016) it packs to the sequence length.
+    void packing()
+    {
+        constexpr std::int64_t sample = 256;
+        const bool tuned = record_.task == "lora" || record_.task == "sft";
+        if (!tuned || !is_megatron_core(software_.family) ||
+            out_.training.sequence_length <= sample)
+            return;
+        out_.training.packing = Packing{.document_length = sample, .documents = {}};
+        assume(fmt::format("packed samples of {} tokens", sample));
     }
 
     void batches()
@@ -215,19 +256,15 @@ private:
     {
         Strategy& strategy = out_.strategy;
         strategy.zero = said_.zero_stage.value_or(0);
-        if (strategy.zero == 2) {
-            // Parameters stay whole from forward to backward: FSDP's SHARD_GRAD_OP.
+        if (strategy.zero == 2 && is_torch_fsdp(software_.family)) {
+            // FSDP's SHARD_GRAD_OP: parameters stay whole from forward to backward.
             strategy.zero = 3;
             strategy.reshard_after_forward = false;
         }
-        if (strategy.zero == 3 && strategy.pp > 1) {
-            strategy.zero = 1;
-            assume("FSDP with pipeline stages: parameters stay gathered over the step");
-        }
         const int ranks = *strategy.dp * strategy.cp;
-        if (strategy.zero == 3 && said_.shard_group.value_or(ranks) < ranks)
-            assume(fmt::format("sharded over all {} ranks in place of groups of {}", ranks,
-                               *said_.shard_group));
+        const int group = said_.shard_group.value_or(ranks);
+        if (strategy.zero == 3 && group > 0 && group < ranks && ranks % group == 0)
+            strategy.shard_group = group;
     }
 
     void experts()
@@ -282,6 +319,11 @@ private:
     {
         if (!record_.gradient_type.empty())
             out_.training.fp32_gradients = mentions(record_.gradient_type, {"fp32", "float32"});
+        // PyTorch's own FSDP recipes (policy bfSixteen) reduce in 16 bit, unlike Composer's.
+        else if (out_.strategy.zero == 3 && mentions(record_.framework, {"pytorch fsdp1"})) {
+            out_.strategy.fsdp.reduce_dtype = Precision::bf16;
+            assume("gradients reduced in bf16, as PyTorch's FSDP recipes do");
+        }
     }
 
     bool selective() const

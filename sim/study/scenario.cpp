@@ -69,7 +69,12 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
             .field("attention", &SoftwareChoice::attention,
                    {.help = "attention implementation; else the framework's habit"})
             .field("cuda_graphs", &SoftwareChoice::cuda_graphs,
-                   {.help = "layers are captured in CUDA graphs"});
+                   {.help = "layers are captured in CUDA graphs"})
+            .field("fused_elementwise", &SoftwareChoice::fused_elementwise,
+                   {.help = "bias and activation are one kernel; else the framework's habit"})
+            .field("fused_loss", &SoftwareChoice::fused_loss,
+                   {.help = "one kernel writes the logits' gradient over the logits; else the "
+                            "framework's habit"});
     return table;
 }
 

@@ -34,6 +34,8 @@ struct SoftwareChoice {
     std::string version;
     std::optional<AttentionKernel> attention; // else the framework's habit
     bool cuda_graphs = false;
+    std::optional<bool> fused_elementwise; // bias and activation, rotary; else its habit
+    std::optional<bool> fused_loss;        // the logits' gradient takes their place; else its habit
 
     bool operator==(const SoftwareChoice&) const = default;
 };

@@ -62,8 +62,10 @@ Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, Problems& w
         return software;
     if (chosen.attention)
         software->kernels.attention = *chosen.attention;
-    if (choice.attention)
-        software->kernels.attention = *choice.attention;
+    KernelStyle& kernels = software->kernels;
+    kernels.attention = choice.attention.value_or(kernels.attention);
+    kernels.fused_elementwise = choice.fused_elementwise.value_or(kernels.fused_elementwise);
+    kernels.loss_in_place = choice.fused_loss.value_or(kernels.loss_in_place);
     return software;
 }
 
@@ -94,10 +96,10 @@ Problems environment_differences(const Profile& profile, const Scenario& scenari
     Environment used;
     used.variables = scenario.environment;
     for (const std::string& difference : differences(measured, used))
-        out.push_back({"", 0, "/environment",
-                       fmt::format("profile \"{}\" was measured elsewise: {}", profile.name,
-                                   difference),
-                       "measure again, or set the variables alike", Severity::warning});
+        out.push_back(
+            {"", 0, "/environment",
+             fmt::format("profile \"{}\" was measured elsewise: {}", profile.name, difference),
+             "measure again, or set the variables alike", Severity::warning});
     return out;
 }
 
@@ -300,7 +302,8 @@ DeviceMemory device_memory(const Profile& profile)
 
 Grade grade_of(const Profile& profile, const Job& job, const Topology& topology)
 {
-    const std::string precision(to_name(job.training.precision));
+    const std::string precision(to_name(
+        job.training.precision == Precision::fp8_block ? Precision::fp8 : job.training.precision));
     std::vector<std::string> decisive{
         "hardware.device.peak." + precision, "hardware.device.gemm_efficiency." + precision,
         "hardware.device.hbm_bandwidth", "hardware.device.hbm_efficiency"};

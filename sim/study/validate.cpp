@@ -71,6 +71,16 @@ bool may_fit(const MemoryEstimate& memory)
            doubt * static_cast<double>(memory.capacity.value());
 }
 
+bool states_fit(const MemoryEstimate& memory)
+{
+    double states = 0;
+    for (const char* kind : {"parameters", "gradients", "optimizer"})
+        if (const auto found = memory.stages[0].kinds.find(kind);
+            found != memory.stages[0].kinds.end())
+            states += static_cast<double>(found->second.value());
+    return states <= 0.95 * static_cast<double>(memory.capacity.value());
+}
+
 // Sets the smallest number of recomputed layers that fits, if any does; else all. What it chose
 // goes to the assumptions.
 Problems fit_recompute(Session& session, RecordScenario& made)
@@ -81,9 +91,18 @@ Problems fit_recompute(Session& session, RecordScenario& made)
         training.recompute_layers = layers == 0 ? std::nullopt : std::optional<int>(layers);
         return session.memory(file_of(made.scenario, made.scenario.description));
     };
-    const Checked<MemoryEstimate> none = memory_with(0);
+    Checked<MemoryEstimate> none = memory_with(0);
     if (!none)
         return none.error();
+    // No recompute makes room for states.
+    Strategy& strategy = made.scenario.strategy;
+    if (strategy.zero <= 1 && strategy.pp == 1 && *strategy.dp > 1 && !states_fit(*none)) {
+        strategy.zero = 3;
+        made.assumptions.push_back("model states do not fit a GPU: sharded as FSDP does");
+        none = memory_with(0);
+        if (!none)
+            return none.error();
+    }
     if (may_fit(*none)) {
         made.assumptions.push_back("recompute not stated: none (fits)");
         return {};

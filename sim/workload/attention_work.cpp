@@ -12,6 +12,17 @@ double square_bytes(const LayerShape& s)
                                divided_up(p.sequence_length, p.cp));
 }
 
+// Of the pairs that the mask leaves, those inside a document.
+double seen_share(const LayerShape& s)
+{
+    const Partition& p = s.partition;
+    if (p.documents.empty())
+        return 1;
+    const AttentionMask mask{s.model.causal, s.kind.windowed ? s.model.sliding_window : 0};
+    const auto length = static_cast<double>(p.sequence_length);
+    return document_pairs(p.documents, mask) / visible_pairs(length, length, mask);
+}
+
 AttentionShape core_shape(const LayerShape& s)
 {
     const Partition& p = s.partition;
@@ -25,6 +36,7 @@ AttentionShape core_shape(const LayerShape& s)
     shape.value_dim = s.value_dim;
     shape.window = s.kind.windowed ? s.model.sliding_window : 0;
     shape.causal = s.model.causal;
+    shape.seen_share = seen_share(s);
     shape.skips_masked = p.kernels.causal_skips;
     shape.dropout = s.model.dropout;
     shape.kernel = p.kernels.attention;
@@ -159,7 +171,9 @@ void add_projections(WorkBuilder& builder)
     const std::int64_t kv = 2 * s.kv_heads * s.head_dim;
     const double rotated = static_cast<double>(s.width * s.tokens * (q + kv / 2));
 
-    builder.linear({"qkv", {s.tokens, q + kv, s.hidden}, LinearCut::columns});
+    Linear qkv{"qkv", {s.tokens, q + kv, s.hidden}, LinearCut::columns};
+    qkv.adapted = AdaptedColumns(s).qkv;
+    builder.linear(qkv);
     if (s.model.qk_norm)
         builder.pass("qk_norm", 2 * rotated, 3 * rotated);
     if (s.model.position == PositionKind::rotary)
@@ -182,6 +196,7 @@ void add_attention(WorkBuilder& builder)
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
     Linear output{"attention_output", {s.tokens, s.hidden, s.heads * s.value_dim}, cut};
     output.cast = CastSource::memory;
+    output.adapted = AdaptedColumns(s).output;
     builder.linear(output);
 }
 

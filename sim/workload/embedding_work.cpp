@@ -31,14 +31,17 @@ void add_lookup(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const double bytes = static_cast<double>(s.token_bytes().value());
-    builder.pass("embedding", bytes, bytes);
+    const bool frozen = s.partition.lora.has_value();
+    builder.pass("embedding", bytes, frozen ? 0 : bytes);
     if (!s.tensor_parallel)
         return;
-    if (s.sequence_parallel)
-        builder.exchange(
-            tp_collective(CollectiveKind::reduce_scatter, s.token_bytes(), "embedding_scatter"),
-            tp_collective(CollectiveKind::all_gather, s.token_bytes(),
-                          "embedding_gradient_gather"));
+    const Communication scatter =
+        tp_collective(CollectiveKind::reduce_scatter, s.token_bytes(), "embedding_scatter");
+    if (s.sequence_parallel && frozen)
+        builder.step({scatter}, {});
+    else if (s.sequence_parallel)
+        builder.exchange(scatter, tp_collective(CollectiveKind::all_gather, s.token_bytes(),
+                                                "embedding_gradient_gather"));
     else
         builder.step(
             {tp_collective(CollectiveKind::all_reduce, s.token_bytes(), "embedding_reduce")}, {});
@@ -117,11 +120,13 @@ void add_logits(WorkBuilder& builder, std::int64_t tokens)
     add_loss(builder, tokens);
 }
 
-// What the norm reads, what the logits are made from, and the softmax in fp32, to which backward
-// adds the logits' gradient; or the logits alone, which turn into their gradient.
+// What the norm reads, what the logits are made from (unless their matrix is frozen), and the
+// softmax in fp32, to which backward adds the logits' gradient; or the logits alone, which turn
+// into their gradient.
 Bytes logits_kept(const LayerShape& s, std::int64_t tokens)
 {
-    const std::int64_t states = (s.model.final_norm ? 2 : 1) * s.width * s.split_tokens * s.hidden;
+    const int tensors = (s.model.final_norm ? 1 : 0) + (s.partition.lora ? 0 : 1);
+    const std::int64_t states = tensors * s.width * s.split_tokens * s.hidden;
     const std::int64_t per_logit = s.partition.kernels.loss_in_place ? s.width : 4;
     return Bytes(static_cast<std::uint64_t>(states + per_logit * tokens * vocabulary_per_rank(s)));
 }

@@ -10,6 +10,14 @@ double visible_pairs(double queries, double keys, const AttentionMask& mask)
     return mask.causal ? queries * keys / 2 : queries * keys;
 }
 
+double document_pairs(const std::vector<std::int64_t>& lengths, const AttentionMask& mask)
+{
+    double pairs = 0;
+    for (const std::int64_t length : lengths)
+        pairs += visible_pairs(static_cast<double>(length), static_cast<double>(length), mask);
+    return pairs;
+}
+
 namespace {
 
 double attention_flops(const AttentionShape& shape)

@@ -80,6 +80,9 @@ struct AttentionMask {
 // balanced part of the keys' sequence, as in CP); with a window w < k, q w, causal q (w - w^2/2k).
 double visible_pairs(double queries, double keys, const AttentionMask& mask);
 
+// The same summed over documents, each of which sees itself only: d^2/2 if causal.
+double document_pairs(const std::vector<std::int64_t>& lengths, const AttentionMask& mask);
+
 // Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), the masked part left out
 // where the kernel skips it (causal: half), backward 2 b h q k (3 d + 2 dv) (scores are recomputed:
 // 2.5 times the forward's where d = dv); memory-bound work counts none.

@@ -24,6 +24,10 @@ void add_experts(WorkBuilder& builder); // router to combination, shared experts
 // The attention core forward again: what selective recompute runs before backward.
 WorkList attention_core_forward(const LayerShape& shape);
 
+// Kernels that one adapter adds to a layer.
+inline constexpr int adapter_launches_forward = 4;
+inline constexpr int adapter_launches_backward = 6;
+
 LayerWork embedding_work(const LayerShape& shape);
 LayerWork head_work(const LayerShape& shape);
 LayerWork native_work(const NativeLayer& layer, const Partition& partition);

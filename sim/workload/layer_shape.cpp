@@ -25,7 +25,7 @@ LayerShape::LayerShape(const Transformer& m, const LayerKind& k, const Partition
     heads = divided_up(m.heads, p.tp);
     kv_heads = divided_up(m.kv_heads, p.tp);
     width = storage_bytes(p.precision);
-    gemm_width = fp8() ? 1 : width;
+    format = is_narrow(p.precision) && k.wide ? Precision::bf16 : p.precision;
 }
 
 std::int64_t LayerShape::columns(std::int64_t ffn) const
@@ -33,9 +33,9 @@ std::int64_t LayerShape::columns(std::int64_t ffn) const
     return divided_up(ffn, partition.tp);
 }
 
-Precision LayerShape::plain_precision() const
+std::int64_t LayerShape::cast_bytes(std::int64_t elements) const
 {
-    return fp8() ? Precision::bf16 : partition.precision;
+    return std::llround(operand_bytes(format) * static_cast<double>(elements));
 }
 
 Bytes LayerShape::token_bytes() const

@@ -3,6 +3,7 @@
 // Sizes of a transformer layer on one device: what remains of the model's after TP, CP, SP, EP.
 
 #include "sim/workload/layer_work.h"
+#include "sim/workload/number_format.h"
 
 namespace trainyard {
 
@@ -16,12 +17,12 @@ struct LayerShape {
     std::int64_t tokens = 0;       // b s / c: met by the matrices
     std::int64_t split_tokens = 0; // of them with sequence parallelism between the matrices: / t
     std::int64_t hidden = 0;
-    std::int64_t heads = 0;      // a / t
-    std::int64_t kv_heads = 0;   // g / t, at least one: every rank keeps one
-    std::int64_t head_dim = 0;   // of queries and keys
-    std::int64_t value_dim = 0;  // of values
-    std::int64_t width = 2;      // bytes of a stored activation
-    std::int64_t gemm_width = 2; // bytes of an operand of a layer's GEMMs
+    std::int64_t heads = 0;             // a / t
+    std::int64_t kv_heads = 0;          // g / t, at least one: every rank keeps one
+    std::int64_t head_dim = 0;          // of queries and keys
+    std::int64_t value_dim = 0;         // of values
+    std::int64_t width = 2;             // bytes of a stored activation
+    Precision format = Precision::bf16; // of the layer's products
     bool tensor_parallel = false;
     bool sequence_parallel = false;
 
@@ -30,9 +31,11 @@ struct LayerShape {
     // Matrices stacked before the activation function: gate and up, or one.
     std::int64_t up() const { return model.gated_mlp ? 2 : 1; }
 
-    bool fp8() const { return partition.precision == Precision::fp8; }
-    // Of what does not run in fp8: router, logits, attention.
-    Precision plain_precision() const;
+    bool narrow() const { return is_narrow(format); }
+    // Of what does not run in a narrow format: router, logits, attention.
+    Precision plain_precision() const { return narrow() ? Precision::bf16 : format; }
+    // Bytes of a product's input of so many elements, cast.
+    std::int64_t cast_bytes(std::int64_t elements) const;
 
     Bytes token_bytes() const; // width x tokens x hidden
 
@@ -52,6 +55,17 @@ struct ExpertShape {
     // Of the pairs sent to other nodes, those that cross the network: one copy for each node that
     // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes.
     double network_share = 1;
+};
+
+// The adapters beside a layer's matrices (LoRA): the columns that each one's result has on this
+// rank. Without LoRA there are none.
+struct AdaptedColumns {
+    explicit AdaptedColumns(const LayerShape& shape);
+
+    std::vector<std::int64_t> qkv;
+    std::vector<std::int64_t> output;
+    std::vector<std::int64_t> up;
+    std::vector<std::int64_t> down;
 };
 
 std::int64_t divided_up(std::int64_t amount, std::int64_t parts);

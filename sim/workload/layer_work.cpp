@@ -37,14 +37,17 @@ LaunchTargets launch_targets(const LayerShape& s)
 {
     const KernelStyle& style = s.partition.kernels;
     const bool moe = s.kind.role == LayerKind::Role::moe;
-    const int fp8 = s.fp8() ? style.fp8_launches : 0;
+    const int fp8 = s.narrow() ? style.fp8_launches : 0;
     LaunchTargets targets;
+    const AdaptedColumns adapted(s);
+    const int adapters = static_cast<int>(adapted.qkv.size() + adapted.output.size() +
+                                          adapted.up.size() + adapted.down.size());
     if (style.layer_launches_forward > 0)
-        targets.forward =
-            style.layer_launches_forward + (moe ? style.moe_launches_forward : 0) + fp8;
+        targets.forward = style.layer_launches_forward + (moe ? style.moe_launches_forward : 0) +
+                          fp8 + adapters * adapter_launches_forward;
     if (style.layer_launches_backward > 0)
-        targets.backward =
-            style.layer_launches_backward + (moe ? style.moe_launches_backward : 0) + fp8;
+        targets.backward = style.layer_launches_backward + (moe ? style.moe_launches_backward : 0) +
+                           fp8 + adapters * adapter_launches_backward;
     return targets;
 }
 
@@ -73,6 +76,25 @@ LayerWork transformer_layer(const LayerShape& s)
 
 } // namespace
 
+namespace {
+
+// The base is frozen. Of an adapter's halves the whole one meets a part of the columns or rows on
+// each TP rank.
+void set_adapters(LayerWork& work, const LayerShape& s)
+{
+    work.trained = {};
+    work.summed_over_tp = 0;
+    for (const ParameterTensor& tensor : adapter_tensors(s.model, s.kind, *s.partition.lora)) {
+        const double elements = held_elements(tensor, s.model, s.partition);
+        work.trained.dense += elements;
+        if (tensor.cut == Cut::whole && s.tensor_parallel)
+            work.summed_over_tp += elements;
+    }
+    work.parameters.dense += work.trained.dense;
+}
+
+} // namespace
+
 // Norms' gradients are a few KB beside those of whole matrices.
 void set_parameters(LayerWork& work, const LayerShape& s)
 {
@@ -84,6 +106,8 @@ void set_parameters(LayerWork& work, const LayerShape& s)
             work.summed_over_tp += elements;
     }
     work.trained = work.parameters;
+    if (s.partition.lora)
+        set_adapters(work, s);
 }
 
 Bytes boundary_bytes(const LayerShape& s)

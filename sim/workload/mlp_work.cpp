@@ -37,10 +37,15 @@ void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
     const double u = static_cast<double>(s.up());
 
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::columns;
-    builder.linear({up, {s.tokens, s.up() * f, s.hidden}, cut});
+    const AdaptedColumns adapted(s);
+    Linear first{up, {s.tokens, s.up() * f, s.hidden}, cut};
+    first.adapted = adapted.up;
+    builder.linear(first);
     // Forward reads u and writes one; backward reads u and one gradient and writes u.
     builder.pass(activation, (u + 1 + unfused) * once, (2 * u + 1 + unfused) * once);
-    builder.linear({down, {s.tokens, s.hidden, f}, LinearCut::rows});
+    Linear second{down, {s.tokens, s.hidden, f}, LinearCut::rows};
+    second.adapted = adapted.down;
+    builder.linear(second);
 }
 
 } // namespace trainyard

@@ -169,7 +169,10 @@ ParameterCount count_parameters(const Model& model);
 //     s^2
 //
 // N the matrix elements a token meets, logits included and the embedding's look-up not.
-Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length);
+//
+// `documents`: lengths of those packed into the sequence, which see themselves only; empty: one.
+Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
+                               const std::vector<std::int64_t>& documents = {});
 
 // Megatron's count (Narayanan 2021, section 3): 72 (96 with full recompute) B s l h^2 (1 + s/6h +
 // V/16lh), full attention square.

@@ -5,7 +5,8 @@ namespace trainyard {
 namespace {
 
 // Operations of the forward pass of one sequence in one layer.
-double forward_flops(const Transformer& model, const LayerKind& kind, double sequence_length)
+double forward_flops(const Transformer& model, const LayerKind& kind, double sequence_length,
+                     const std::vector<std::int64_t>& documents)
 {
     double per_token = 0;
     for (const ParameterTensor& tensor : parameter_tensors(model, kind))
@@ -21,16 +22,21 @@ double forward_flops(const Transformer& model, const LayerKind& kind, double seq
     }
     if (kind.predicts_further) // its logits; the matrix is listed with the head or the embedding
         per_token += 2 * h * static_cast<double>(model.vocabulary);
-    if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe)
-        per_sequence += 2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads *
-                        visible_pairs(sequence_length, sequence_length,
-                                      {model.causal, kind.windowed ? model.sliding_window : 0});
+    if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe) {
+        const AttentionMask mask{model.causal, kind.windowed ? model.sliding_window : 0};
+        const double pairs = documents.empty()
+                                 ? visible_pairs(sequence_length, sequence_length, mask)
+                                 : document_pairs(documents, mask);
+        per_sequence +=
+            2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads * pairs;
+    }
     return per_token * sequence_length + per_sequence;
 }
 
 } // namespace
 
-Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length)
+Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
+                               const std::vector<std::int64_t>& documents)
 {
     double forward = 0;
     if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
@@ -40,7 +46,8 @@ Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length)
     } else {
         const Transformer& transformer = std::get<Transformer>(model.architecture);
         for (const LayerKind& kind : layers_of(model))
-            forward += forward_flops(transformer, kind, static_cast<double>(sequence_length));
+            forward +=
+                forward_flops(transformer, kind, static_cast<double>(sequence_length), documents);
     }
     return Flops(3 * forward);
 }

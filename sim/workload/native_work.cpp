@@ -38,7 +38,7 @@ void add_transposes(WorkList& work, const NativeLayer& layer, int convolutions, 
 
 LayerWork native_work(const NativeLayer& layer, const Partition& p)
 {
-    const Precision precision = p.precision == Precision::fp8 ? Precision::bf16 : p.precision;
+    const Precision precision = is_narrow(p.precision) ? Precision::bf16 : p.precision;
     const double width = storage_bytes(precision);
     const auto samples = static_cast<double>(p.micro_batch);
     const double once = width * samples * static_cast<double>(layer.output_elements);

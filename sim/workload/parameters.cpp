@@ -7,9 +7,20 @@ namespace {
 
 using Tensors = std::vector<ParameterTensor>;
 
-ParameterTensor matrix(std::string_view name, double elements, Cut cut, double token_share = 1)
+struct Matrices {
+    double rows = 0; // inputs
+    double columns = 0;
+    double copies = 1;
+    bool by_rows = false;
+};
+
+ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double token_share = 1)
 {
-    return {name, elements, cut, true, token_share};
+    return {name,        m.rows * m.columns * m.copies,
+            cut,         true,
+            token_share, m.rows,
+            m.columns,   m.copies,
+            m.by_rows};
 }
 
 void add_norm(Tensors& tensors, const Transformer& model, double size)
@@ -28,16 +39,16 @@ void add_latent_attention(Tensors& tensors, const Transformer& model)
     const double kv_columns =
         model.heads * static_cast<double>(latent.qk_nope_head_dim + latent.v_head_dim);
     if (query > 0) {
-        tensors.push_back(matrix("q_down", h * query, Cut::whole));
+        tensors.push_back(matrix("q_down", {h, query}, Cut::whole));
         add_norm(tensors, model, query);
     }
-    tensors.push_back(matrix("q_up", (query > 0 ? query : h) * q_columns, Cut::heads));
+    tensors.push_back(matrix("q_up", {query > 0 ? query : h, q_columns}, Cut::heads));
     tensors.push_back(
-        matrix("kv_down", h * (kv + static_cast<double>(latent.qk_rope_head_dim)), Cut::whole));
+        matrix("kv_down", {h, kv + static_cast<double>(latent.qk_rope_head_dim)}, Cut::whole));
     add_norm(tensors, model, kv);
-    tensors.push_back(matrix("kv_up", kv * kv_columns, Cut::heads));
+    tensors.push_back(matrix("kv_up", {kv, kv_columns}, Cut::heads));
     const double results = model.heads * static_cast<double>(latent.v_head_dim);
-    tensors.push_back(matrix("attention_output", results * h, Cut::heads));
+    tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
 }
 
 void add_attention(Tensors& tensors, const Transformer& model)
@@ -48,9 +59,9 @@ void add_attention(Tensors& tensors, const Transformer& model)
     const double d = static_cast<double>(model.head_dim);
     const double q = model.heads * d;
     const double kv = 2.0 * model.kv_heads * d;
-    tensors.push_back(matrix("q", h * q, Cut::heads));
-    tensors.push_back(matrix("kv", h * kv, Cut::kv_heads));
-    tensors.push_back(matrix("attention_output", q * h, Cut::heads));
+    tensors.push_back(matrix("q", {h, q}, Cut::heads));
+    tensors.push_back(matrix("kv", {h, kv / 2, 2}, Cut::kv_heads));
+    tensors.push_back(matrix("attention_output", {q, h, 1, true}, Cut::heads));
     if (model.attention_bias || model.linear_bias) {
         tensors.push_back({"q_bias", q, Cut::heads});
         tensors.push_back({"kv_bias", kv, Cut::kv_heads});
@@ -66,8 +77,8 @@ void add_mlp(Tensors& tensors, const Transformer& model, double ffn)
 {
     const double h = static_cast<double>(model.hidden);
     const double up = model.gated_mlp ? 2 : 1;
-    tensors.push_back(matrix("mlp_up", up * h * ffn, Cut::columns));
-    tensors.push_back(matrix("mlp_down", ffn * h, Cut::columns));
+    tensors.push_back(matrix("mlp_up", {h, ffn, up}, Cut::columns));
+    tensors.push_back(matrix("mlp_down", {ffn, h, 1, true}, Cut::columns));
     if (model.mlp_bias || model.linear_bias) {
         tensors.push_back({"mlp_up_bias", up * ffn, Cut::columns});
         tensors.push_back({"mlp_down_bias", h});
@@ -81,9 +92,10 @@ void add_experts(Tensors& tensors, const Transformer& model)
     const double ffn = static_cast<double>(moe.expert_ffn);
     const double up = model.gated_mlp ? 2 : 1;
     const double chosen = static_cast<double>(moe.experts_per_token) / moe.experts;
-    tensors.push_back(matrix("router", h * moe.experts, Cut::whole));
-    tensors.push_back(matrix("expert_up", up * h * ffn * moe.experts, Cut::experts, chosen));
-    tensors.push_back(matrix("expert_down", ffn * h * moe.experts, Cut::experts, chosen));
+    tensors.push_back(matrix("router", {h, static_cast<double>(moe.experts)}, Cut::whole));
+    tensors.push_back(matrix("expert_up", {h, ffn, up * moe.experts}, Cut::experts, chosen));
+    tensors.push_back(
+        matrix("expert_down", {ffn, h, 1.0 * moe.experts, true}, Cut::experts, chosen));
     if (model.mlp_bias || model.linear_bias) {
         tensors.push_back({"router_bias", static_cast<double>(moe.experts)});
         tensors.push_back(
@@ -92,17 +104,21 @@ void add_experts(Tensors& tensors, const Transformer& model)
     if (moe.shared_expert_ffn > 0)
         add_mlp(tensors, model, static_cast<double>(moe.shared_expert_ffn));
     if (moe.shared_expert_gate)
-        tensors.push_back(matrix("shared_expert_gate", h, Cut::whole));
+        tensors.push_back(matrix("shared_expert_gate", {h, 1}, Cut::whole));
 }
 
 Tensors embedding_tensors(const Transformer& model)
 {
     const double h = static_cast<double>(model.hidden);
-    Tensors tensors{{"embedding", static_cast<double>(model.vocabulary) * h, Cut::vocabulary}};
+    Tensors tensors;
+    const auto table = [&](std::string_view name, double rows, Cut cut) {
+        tensors.push_back({name, rows * h, cut, false, 1, rows, h, 1, true});
+    };
+    table("embedding", static_cast<double>(model.vocabulary), Cut::vocabulary);
     if (model.position == PositionKind::learned)
-        tensors.push_back({"positions", static_cast<double>(model.max_positions) * h});
+        table("positions", static_cast<double>(model.max_positions), Cut::whole);
     if (model.token_types > 0)
-        tensors.push_back({"token_types", model.token_types * h});
+        table("token_types", model.token_types, Cut::whole);
     if (model.embedding_norm)
         add_norm(tensors, model, h);
     return tensors;
@@ -119,12 +135,13 @@ Tensors head_tensors(const Transformer& model)
         // The pooler and the next-sentence head see one token of a sequence: no token share here.
         tensors.push_back({"pooler", h * h + h});
         tensors.push_back({"next_sentence", 2 * h + 2});
-        tensors.push_back(matrix("masked_token_transform", h * h, Cut::whole, model.head_fraction));
+        tensors.push_back(
+            matrix("masked_token_transform", {h, h}, Cut::whole, model.head_fraction));
         tensors.push_back({"masked_token_bias", h});
         add_norm(tensors, model, h);
     }
     if (!model.tied_embeddings)
-        tensors.push_back(matrix("logits", vocabulary * h, Cut::vocabulary, model.head_fraction));
+        tensors.push_back(matrix("logits", {h, vocabulary}, Cut::vocabulary, model.head_fraction));
     if (model.head_bias || model.bert_heads)
         tensors.push_back({"logits_bias", vocabulary, Cut::vocabulary});
     return tensors;
@@ -137,7 +154,7 @@ void add_prediction(Tensors& tensors, const Transformer& model)
     const double h = static_cast<double>(model.hidden);
     for (int i = 0; i < 3; ++i)
         add_norm(tensors, model, h);
-    tensors.push_back(matrix("prediction_input", 2 * h * h, Cut::columns));
+    tensors.push_back(matrix("prediction_input", {2 * h, h}, Cut::columns));
 }
 
 } // namespace
@@ -185,6 +202,23 @@ double held_elements(const ParameterTensor& tensor, const Transformer& model,
         return tensor.elements / (partition.ep * partition.etp);
     }
     return tensor.elements;
+}
+
+// Experts are spread over EP whole; within one, ETP cuts as TP does.
+HeldMatrices held_matrices(const ParameterTensor& tensor, const Transformer& model,
+                           const Partition& partition)
+{
+    HeldMatrices held{tensor.rows, tensor.columns, tensor.copies};
+    const double whole = tensor.rows * tensor.columns * tensor.copies;
+    if (whole == 0)
+        return held;
+    double parts = whole / held_elements(tensor, model, partition);
+    if (tensor.cut == Cut::experts) {
+        held.copies /= partition.ep;
+        parts = partition.etp;
+    }
+    (tensor.by_rows ? held.rows : held.columns) /= parts;
+    return held;
 }
 
 ParameterCount count_parameters(const Model& model)

@@ -26,10 +26,29 @@ struct ParameterTensor {
     Cut cut = Cut::whole;
     bool matrix = false;    // multiplies tokens
     double token_share = 1; // of the tokens that meet it (a matrix)
+    // Of two dimensions (embeddings too): that many matrices of rows x columns.
+    double rows = 0;
+    double columns = 0;
+    double copies = 1;
+    bool by_rows = false; // the cut divides rows; else columns
 };
+
+// The matrices of a tensor that one device holds.
+struct HeldMatrices {
+    double rows = 0;
+    double columns = 0;
+    double copies = 0;
+};
+HeldMatrices held_matrices(const ParameterTensor& tensor, const Transformer& model,
+                           const Partition& partition);
 
 // `kind` of a transformer. A tied logit matrix is listed with the embedding only.
 std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const LayerKind& kind);
+
+// The halves of the adapters beside the layer's matrices, A [inputs x rank] and B [rank x outputs].
+// TP cuts the half that lies with the matrix's columns or rows. None in embedding and head.
+std::vector<ParameterTensor> adapter_tensors(const Transformer& model, const LayerKind& kind,
+                                             const Lora& lora);
 
 // Elements of `tensor` on one device.
 double held_elements(const ParameterTensor& tensor, const Transformer& model,

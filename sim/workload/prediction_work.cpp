@@ -59,7 +59,10 @@ void add_prediction(LayerWork& layer, const LayerShape& s)
 
     // The inputs of both norms and, joined, of the projection.
     const std::int64_t joined = 2 * s.split_tokens * s.hidden;
-    const Bytes inputs(static_cast<std::uint64_t>((s.width + s.gemm_width) * joined));
+    const std::int64_t of_product = s.partition.lora ? 0
+                                    : s.narrow()     ? s.cast_bytes(joined)
+                                                     : s.width * joined;
+    const Bytes inputs(static_cast<std::uint64_t>(s.width * joined + of_product));
     const Bytes kept = inputs + logits_kept(s, s.tokens);
     layer.saved.none += kept;
     layer.saved.selective += kept;

@@ -9,10 +9,30 @@ namespace {
 
 using Tensors = std::vector<SavedTensor>;
 
-// The input of a matrix product: with fp8 only the cast is kept.
-SavedTensor product_input(std::string_view name, std::int64_t elements, const LayerShape& s)
+// The input of matrix products, which weight gradients need: in narrow formats only the cast. A
+// frozen matrix needs none; adapters beside it do, in 16 bit, and each its own inner tensor.
+struct ProductInput {
+    std::string_view name;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::size_t adapters = 0;
+};
+
+void add_input(Tensors& tensors, const LayerShape& s, const ProductInput& input)
 {
-    return {name, elements, s.gemm_width};
+    const std::int64_t elements = input.rows * input.columns;
+    if (!s.partition.lora) {
+        if (s.narrow())
+            tensors.push_back({input.name, s.cast_bytes(elements), 1});
+        else
+            tensors.push_back({input.name, elements, s.width});
+        return;
+    }
+    if (input.adapters == 0)
+        return;
+    tensors.push_back({input.name, elements, s.width});
+    for (std::size_t i = 0; i < input.adapters; ++i)
+        tensors.push_back({"adapter_inner", s.tokens * s.partition.lora->rank, s.width});
 }
 
 void add_unfused_core(Tensors& tensors, const LayerShape& s)
@@ -34,7 +54,7 @@ void add_latents(Tensors& tensors, const LayerShape& s)
         if (columns == 0)
             return;
         tensors.push_back({before, s.split_tokens * columns, s.width});
-        tensors.push_back(product_input(after, s.split_tokens * columns, s));
+        add_input(tensors, s, {after, s.split_tokens, columns});
     };
     add(s.model.latent->q_lora_rank, "q_latent", "q_up_input");
     add(s.model.latent->kv_lora_rank, "kv_latent", "kv_up_input");
@@ -47,8 +67,9 @@ void add_attention_tensors(Tensors& tensors, const LayerShape& s)
     const std::int64_t v = s.tokens * s.kv_heads * s.value_dim;
     const std::int64_t result = s.tokens * s.heads * s.value_dim;
     const std::int64_t h = s.split_tokens * s.hidden;
+    const AdaptedColumns adapted(s);
     tensors.push_back({"norm_input", h, s.width});
-    tensors.push_back(product_input("qkv_input", h, s));
+    add_input(tensors, s, {"qkv_input", s.split_tokens, s.hidden, adapted.qkv.size()});
     if (s.model.latent)
         add_latents(tensors, s);
     tensors.push_back({"q", q, s.width});
@@ -58,12 +79,15 @@ void add_attention_tensors(Tensors& tensors, const LayerShape& s)
         tensors.push_back({"qk_norm_input", q + k, s.width});
     if (s.partition.kernels.attention == AttentionKernel::unfused) {
         add_unfused_core(tensors, s);
-        tensors.push_back(product_input("attention_result", result, s));
+        add_input(tensors, s,
+                  {"attention_result", s.tokens, s.heads * s.value_dim, adapted.output.size()});
     } else {
         tensors.push_back({"log_sum_exp", s.tokens * s.heads, 4});
         tensors.push_back({"attention_result", result, s.width});
-        if (s.fp8())
-            tensors.push_back({"attention_result_cast", result, 1});
+        if (s.narrow() && !s.partition.lora)
+            tensors.push_back({"attention_result_cast", s.cast_bytes(result), 1});
+        for (std::size_t i = 0; i < adapted.output.size(); ++i)
+            tensors.push_back({"adapter_inner", s.tokens * s.partition.lora->rank, s.width});
         // Attention across CP ranks keeps copies that are cut anew to balance the causal mask.
         if (s.partition.cp > 1)
             tensors.push_back({"context_parallel_copies", q + k + v, s.width});
@@ -74,9 +98,9 @@ void add_attention_tensors(Tensors& tensors, const LayerShape& s)
 
 void add_mlp_tensors(Tensors& tensors, const LayerShape& s, std::int64_t ffn)
 {
-    const std::int64_t inner = s.tokens * s.columns(ffn);
-    tensors.push_back({"activation_input", s.up() * inner, s.width});
-    tensors.push_back(product_input("down_input", inner, s));
+    const std::int64_t f = s.columns(ffn);
+    tensors.push_back({"activation_input", s.up() * s.tokens * f, s.width});
+    add_input(tensors, s, {"down_input", s.tokens, f, AdaptedColumns(s).down.size()});
 }
 
 void add_expert_tensors(Tensors& tensors, const LayerShape& s)
@@ -84,9 +108,9 @@ void add_expert_tensors(Tensors& tensors, const LayerShape& s)
     const ExpertShape e(s);
     const std::int64_t inner = e.handled * e.columns;
     tensors.push_back({"router_probabilities", s.split_tokens * s.model.moe->experts, 4});
-    tensors.push_back(product_input("dispatched", e.handled * s.hidden, s));
+    add_input(tensors, s, {"dispatched", e.handled, s.hidden});
     tensors.push_back({"expert_activation_input", s.up() * inner, s.width});
-    tensors.push_back(product_input("expert_down_input", inner, s));
+    add_input(tensors, s, {"expert_down_input", e.handled, e.columns});
     if (s.model.moe->shared_expert_ffn > 0)
         add_mlp_tensors(tensors, s, s.model.moe->shared_expert_ffn);
 }
@@ -109,7 +133,7 @@ std::vector<SavedTensor> saved_tensors(const LayerShape& s)
     add_attention_tensors(tensors, s);
     if (s.model.norms_per_layer > 1) {
         tensors.push_back({"mlp_norm_input", h, s.width});
-        tensors.push_back(product_input("mlp_input", h, s));
+        add_input(tensors, s, {"mlp_input", s.split_tokens, s.hidden, AdaptedColumns(s).up.size()});
     }
     for (int extra = 2; extra < s.model.norms_per_layer; ++extra)
         tensors.push_back({"post_norm_input", h, s.width});

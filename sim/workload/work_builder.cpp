@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace trainyard {
 namespace {
@@ -16,30 +17,15 @@ std::string joined(std::string_view name, std::string_view suffix)
     return std::string(name) + std::string(suffix);
 }
 
-struct GemmWidths {
-    std::int64_t operand = 2; // bytes per element
-    std::int64_t result = 2;
-};
-
-Kernel gemm_kernel(std::string name, const GemmShape& shape, KernelUse use, Precision precision,
-                   const GemmWidths& widths)
+void append(WorkList& to, WorkList from)
 {
-    Kernel kernel;
-    kernel.kind = KernelKind::gemm;
-    kernel.use = use;
-    kernel.name = std::move(name);
-    kernel.precision = precision;
-    kernel.gemm = shape;
-    kernel.bytes = Bytes(static_cast<std::uint64_t>(
-        shape.batch * (widths.operand * (shape.m * shape.k + shape.k * shape.n) +
-                       widths.result * shape.m * shape.n)));
-    return kernel;
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// Casts and transposes exist where a layer's matrices run in fp8; logits do not.
-bool runs_in_fp8(const LayerShape& shape, KernelUse use)
+// The layer's matrices run in the narrow format; logits do not.
+bool runs_narrow(const LayerShape& shape, KernelUse use)
 {
-    return shape.fp8() && use != KernelUse::head;
+    return shape.narrow() && use != KernelUse::head;
 }
 
 Communication tp_collective(CollectiveKind kind, const LayerShape& shape, const Linear& linear,
@@ -52,6 +38,22 @@ Communication tp_collective(CollectiveKind kind, const LayerShape& shape, const 
 }
 
 } // namespace
+
+Kernel gemm_kernel(std::string name, const GemmShape& shape, KernelUse use, Precision precision,
+                   const GemmWidths& widths)
+{
+    Kernel kernel;
+    kernel.kind = KernelKind::gemm;
+    kernel.use = use;
+    kernel.name = std::move(name);
+    kernel.precision = precision;
+    kernel.gemm = shape;
+    const auto operands = static_cast<double>(shape.m * shape.k + shape.k * shape.n);
+    const auto result = static_cast<double>(shape.m * shape.n);
+    kernel.bytes = whole_bytes(static_cast<double>(shape.batch) *
+                               (widths.operand * operands + widths.result * result));
+    return kernel;
+}
 
 Kernel memory_kernel(std::string_view name, double bytes, KernelUse use, int launches)
 {
@@ -99,25 +101,27 @@ void WorkBuilder::gather_input(const Linear& linear)
 // again beside the first product; cut by rows, dy is gathered with sequence parallelism.
 WorkList WorkBuilder::gradients(const Linear& linear) const
 {
-    const bool fp8 = runs_in_fp8(shape_, linear.use);
-    const Precision precision = fp8 ? Precision::fp8 : shape_.plain_precision();
+    const bool narrow = runs_narrow(shape_, linear.use);
+    const Precision precision = narrow ? shape_.format : shape_.plain_precision();
     const GemmShape& y = linear.shape;
     const GemmShape dx{y.m, y.k, y.n, y.batch};
     const GemmShape da{y.n, y.k, y.m, y.batch};
-    const std::int64_t operand = fp8 ? 1 : shape_.width;
+    const double operand = operand_bytes(precision);
+    const double stored = static_cast<double>(shape_.width);
     const bool columns = linear.cut == LinearCut::columns && shape_.tensor_parallel;
     const bool rows = linear.cut == LinearCut::rows && shape_.tensor_parallel;
     const bool frozen = shape_.partition.lora.has_value();
+    const bool needs_input = !frozen || !linear.adapted.empty();
 
     WorkList items;
     if (rows && shape_.sequence_parallel)
         items.push_back(
             tp_collective(CollectiveKind::all_gather, shape_, linear, "_gradient_gather"));
-    if (fp8)
-        items.push_back(memory_kernel(joined(linear.name, "_gradient_cast"),
-                                      static_cast<double>((shape_.width + 2) * y.m * y.n * y.batch),
-                                      linear.use));
-    if (columns && shape_.sequence_parallel && !frozen) {
+    if (narrow)
+        items.push_back(cast(joined(linear.name, "_gradient_cast"),
+                             static_cast<double>(y.m * y.n * y.batch), CastSource::memory,
+                             linear.use));
+    if (columns && shape_.sequence_parallel && needs_input) {
         Communication again =
             tp_collective(CollectiveKind::all_gather, shape_, linear, "_input_gather_again");
         again.needed_after = 1; // hidden by the product that follows
@@ -125,7 +129,8 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
         items.push_back(again);
     }
     items.push_back(gemm_kernel(joined(linear.name, "_input_gradient"), dx, linear.use, precision,
-                                {operand, shape_.width}));
+                                {operand, stored}));
+    append(items, adapters_backward(shape_, linear));
     if (columns) {
         const auto kind =
             shape_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
@@ -135,30 +140,37 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
         items.push_back(reduce);
     }
     if (!frozen) {
+        const auto gradient = static_cast<double>(shape_.partition.weight_gradient_bytes);
         Kernel product = gemm_kernel(joined(linear.name, "_weight_gradient"), da, linear.use,
-                                     precision, {operand, shape_.partition.weight_gradient_bytes});
+                                     precision, {operand, gradient});
         product.for_weights = true;
         items.emplace_back(std::move(product));
     }
     return items;
 }
 
+// Written twice: for the product and, along the other direction, for the weight gradient.
+Kernel WorkBuilder::cast(std::string name, double elements, CastSource source, KernelUse use) const
+{
+    const Precision format = shape_.format;
+    const bool reads = source == CastSource::memory || !casts_beside_producer(format);
+    const double read = reads ? cast_reads(format) * static_cast<double>(shape_.width) : 0;
+    return memory_kernel(name, (read + 2 * operand_bytes(format)) * elements, use);
+}
+
 void WorkBuilder::linear(const Linear& linear)
 {
-    const bool fp8 = runs_in_fp8(shape_, linear.use);
+    const bool narrow = runs_narrow(shape_, linear.use);
+    const Precision precision = narrow ? shape_.format : shape_.plain_precision();
     const GemmShape& y = linear.shape;
     if (linear.cut == LinearCut::columns)
         gather_input(linear);
-    if (fp8) {
-        // Written twice, as it is and transposed for the weight gradient.
-        const std::int64_t read = linear.cast == CastSource::memory ? shape_.width : 0;
-        forward_.push_back(memory_kernel(joined(linear.name, "_cast"),
-                                         static_cast<double>((read + 2) * y.m * y.k * y.batch),
-                                         linear.use));
-    }
-    forward_.push_back(gemm_kernel(std::string(linear.name), y, linear.use,
-                                   fp8 ? Precision::fp8 : shape_.plain_precision(),
-                                   {fp8 ? 1 : shape_.width, shape_.width}));
+    if (narrow)
+        forward_.push_back(cast(joined(linear.name, "_cast"),
+                                static_cast<double>(y.m * y.k * y.batch), linear.cast, linear.use));
+    forward_.push_back(gemm_kernel(std::string(linear.name), y, linear.use, precision,
+                                   {operand_bytes(precision), static_cast<double>(shape_.width)}));
+    append(forward_, adapters_forward(shape_, linear));
     if (linear.cut == LinearCut::rows && shape_.tensor_parallel)
         forward_.push_back(tp_collective(shape_.sequence_parallel ? CollectiveKind::reduce_scatter
                                                                   : CollectiveKind::all_reduce,

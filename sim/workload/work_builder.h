@@ -13,9 +13,9 @@ namespace trainyard {
 // gradient reduced after) or by rows (its output is reduced after).
 enum class LinearCut : std::uint8_t { none, columns, rows };
 
-// How a matrix product comes by its fp8 input.
+// How a matrix product comes by its narrow input.
 enum class CastSource : std::uint8_t {
-    producer, // the kernel before writes the cast too: only the write counts
+    producer, // the kernel before writes the cast too, where the format allows it
     memory    // its 16-bit input is read again
 };
 
@@ -26,6 +26,7 @@ struct Linear {
     KernelUse use = KernelUse::layer;
     CastSource cast = CastSource::producer;
     std::int64_t exchanged = 0; // columns of the tensor that TP gathers or reduces; 0: hidden size
+    std::vector<std::int64_t> adapted = {}; // columns of the result each adapter beside it makes
 };
 
 class WorkBuilder {
@@ -34,7 +35,7 @@ public:
 
     void step(WorkList forward, WorkList backward);
 
-    // y = x A and its two gradients, with fp8 casts and TP collectives.
+    // y = x A and its two gradients, with casts to narrow formats and TP collectives.
     void linear(const Linear& linear);
 
     // A memory-bound kernel moving these bytes forward and backward; `launches` each way.
@@ -52,12 +53,20 @@ public:
 private:
     void gather_input(const Linear& linear);
     WorkList gradients(const Linear& linear) const;
+    Kernel cast(std::string name, double elements, CastSource source, KernelUse use) const;
 
     const LayerShape& shape_;
     WorkList forward_;
     std::vector<WorkList> backward_; // in forward order
 };
 
+struct GemmWidths {
+    double operand = 2; // bytes per element
+    double result = 2;
+};
+
+Kernel gemm_kernel(std::string name, const GemmShape& shape, KernelUse use, Precision precision,
+                   const GemmWidths& widths);
 Kernel memory_kernel(std::string_view name, double bytes, KernelUse use = KernelUse::layer,
                      int launches = 1);
 
@@ -67,5 +76,9 @@ Kernel memory_kernel(std::string_view name, double bytes, KernelUse use = Kernel
 void set_launches(WorkList& items, int target);
 
 int launches(const WorkList& items);
+
+// What the adapters beside a matrix add to its product and to the gradients.
+WorkList adapters_forward(const LayerShape& shape, const Linear& linear);
+WorkList adapters_backward(const LayerShape& shape, const Linear& linear);
 
 } // namespace trainyard

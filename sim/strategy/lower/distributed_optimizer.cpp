@@ -42,6 +42,7 @@ public:
           gathers_ahead_(*job.strategy.sharding.overlap_param_gather),
           groups_{dense_shards(job).group, expert_shards(job).group},
           parameter_bytes_(parameter_bytes(job)),
+          narrow_gather_(*job.training.formats.parameter_gather && !job.training.lora),
           reduction_(job, stage, style_of(job), bucket_sizes(job, gradient_bytes(job)),
                      bucket_sizes(job, gradient_bytes(job)))
     {
@@ -66,11 +67,13 @@ private:
 
     void plan_gathers(BucketSizes sizes);
     void start(StageWriter& writer, const Gather& gather, bool blocks_host) const;
+    double gathered_bytes(std::size_t layer, double LayerParameters::*parameters) const;
 
     const StageContent& stage_;
     bool gathers_ahead_;
     std::array<GroupKind, 2> groups_; // that gather dense and expert parameters
     double parameter_bytes_;
+    bool narrow_gather_;
     BucketedReduction reduction_;
     std::vector<Gather> gathers_;           // in the order of the first forward passes
     std::vector<std::size_t> completed_by_; // by layer: the gather that completes its parameters
@@ -103,7 +106,7 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
         for (Traffic& t : traffic) {
             if (stage_.trained(i).*t.parameters > 0)
                 t.open.push_back(i);
-            for (const Bytes bytes : t.fill.add(parameter_bytes_ * stage_.trained(i).*t.parameters))
+            for (const Bytes bytes : t.fill.add(gathered_bytes(i, t.parameters)))
                 close(t, bytes);
             if (!t.fill.empty() && t.open.empty())
                 t.open.push_back(i); // the rest of it
@@ -113,6 +116,15 @@ void DistributedOptimizer::plan_gathers(BucketSizes sizes)
                 t.open.clear();
         }
     }
+}
+
+// Matrices of layers travel in the narrow format where the framework gathers in it.
+double DistributedOptimizer::gathered_bytes(std::size_t layer,
+                                            double LayerParameters::*parameters) const
+{
+    const bool narrow =
+        narrow_gather_ && !stage_.work.kinds[stage_.layers[layer].kind].held.in_root_unit();
+    return (narrow ? 1 : parameter_bytes_) * stage_.trained(layer).*parameters;
 }
 
 EventId DistributedOptimizer::before(StageWriter& writer, std::size_t visit)
@@ -144,16 +156,14 @@ void DistributedOptimizer::publish(StageWriter& writer)
 {
     if (gathers_ahead_)
         return;
-    LayerParameters held;
-    for (std::size_t i = 0; i < stage_.layers.size(); ++i) {
-        held.dense += stage_.trained(i).dense;
-        held.expert += stage_.trained(i).expert;
-    }
-    const auto whole = [&](double parameters) {
-        return scaled(Bytes(1), parameter_bytes_ * parameters);
+    const auto whole = [&](double LayerParameters::*parameters) {
+        double bytes = 0;
+        for (std::size_t i = 0; i < stage_.layers.size(); ++i)
+            bytes += gathered_bytes(i, parameters);
+        return scaled(Bytes(1), bytes);
     };
-    start(writer, {groups_[0], whole(held.dense), writer.reduced()}, true);
-    start(writer, {groups_[1], whole(held.expert), writer.reduced()}, true);
+    start(writer, {groups_[0], whole(&LayerParameters::dense), writer.reduced()}, true);
+    start(writer, {groups_[1], whole(&LayerParameters::expert), writer.reduced()}, true);
 }
 
 } // namespace

@@ -125,12 +125,16 @@ void StageWriter::memory_pass(const MemoryPass& pass)
     kernel.name = pass.name;
     kernel.bytes = scaled(Bytes(1), pass.bytes);
     kernel.launches = pass.launches;
+    WorkList kernels = pass.products;
+    const auto launches = static_cast<std::uint16_t>(
+        std::min<std::size_t>(static_cast<std::size_t>(pass.launches) + kernels.size(), 0xffff));
+    kernels.push_back(kernel);
     op({.op = {.kind = OpKind::compute,
                .stream = plan_.compute_stream(),
                .scale = device_speed,
-               .kernels = static_cast<std::uint16_t>(pass.launches),
+               .kernels = launches,
                .label = plan_.label(pass.name, pass.phase),
-               .cost = plan_.compute({.kernels = {kernel}, .phase = pass.phase}),
+               .cost = plan_.compute({.kernels = std::move(kernels), .phase = pass.phase}),
                .blocks_host = pass.blocks_host},
         .name = pass.name,
         .waits = pass.waits,

@@ -44,6 +44,7 @@ struct SingleTransfer {
 struct MemoryPass {
     std::string name;
     double bytes = 0;
+    WorkList products = {}; // kernels besides
     int launches = 1;
     Phase phase = Phase::other;
     std::vector<EventId> waits = {};

@@ -2,6 +2,8 @@
 
 #include "sim/strategy/lower/bucketed_reduction.h"
 #include "sim/strategy/lower/gradient_norm.h"
+#include "sim/strategy/optimizers.h"
+#include "sim/workload/number_format.h"
 
 #include <algorithm>
 
@@ -9,24 +11,33 @@ namespace trainyard {
 
 namespace {
 
-// Parameters whose optimizer state lives on a rank: all, or with ZeRO its shard.
-double updated_parameters(const Job& job, const StageContent& stage)
+// Of the layers' sum, what a rank updates: all, or with ZeRO its shard.
+double of_rank(const Job& job, const LayerParameters& sum)
 {
     const bool sharded = job.strategy.zero >= 1;
-    const double dense_ranks = sharded ? dense_shards(job).ranks : 1;
-    const double expert_ranks = sharded ? expert_shards(job).ranks : 1;
-    double total = 0;
-    for (std::size_t i = 0; i < stage.layers.size(); ++i)
-        total += stage.trained(i).dense / dense_ranks + stage.trained(i).expert / expert_ranks;
-    return total;
+    return sum.dense / (sharded ? dense_shards(job).ranks : 1) +
+           sum.expert / (sharded ? expert_shards(job).ranks : 1);
 }
 
-// The profile's figure is Adam's. In fp32 Adam reads parameter, gradient and two moments and writes
-// three of them, momentum SGD one moment less: 20 of 28 bytes.
-double optimizer_bytes(const Job& job)
+// The profile's figure is Adam's.
+double optimizer_bytes(const Job& job, const StageContent& stage)
 {
-    const double adam = job.software.optimizer_bytes_per_parameter;
-    return job.training.optimizer == Optimizer::adam ? adam : adam * 20 / 28;
+    LayerParameters adam_equivalent;
+    for (std::size_t i = 0; i < stage.layers.size(); ++i) {
+        const OptimizerShare share = optimizer_share(
+            job, stage.work.kinds[stage.layers[i].kind].layer.kind, stage.trained(i));
+        adam_equivalent.dense += share.adam_equivalent.dense;
+        adam_equivalent.expert += share.adam_equivalent.expert;
+    }
+    return job.software.optimizer_bytes_per_parameter * of_rank(job, adam_equivalent);
+}
+
+std::vector<LayerKind> kinds_of(const StageContent& stage)
+{
+    std::vector<LayerKind> kinds;
+    for (const PlacedLayer& layer : stage.layers)
+        kinds.push_back(stage.work.kinds[layer.kind].layer.kind);
+    return kinds;
 }
 
 // First and last stage each hold the embedding and add up their gradients (Shoeybi 2019). Where one
@@ -76,25 +87,52 @@ void sum_over_tp(StageWriter& writer, const StageContent& stage)
 void reduce_between_twins(StageWriter& writer, const StageContent& stage)
 {
     const Job& job = writer.job();
-    writer.transfer(
-        {.kind = CollectiveKind::all_reduce,
-         .group = GroupKind::twin,
-         .bytes = scaled(Bytes(1), gradient_bytes(job) * updated_parameters(job, stage)),
-         .phase = Phase::gradient_sync,
-         .stream = data_parallel_stream,
-         .waits = {writer.computed(), writer.tail(), writer.reduced()},
-         .record = writer.reduced()});
+    LayerParameters trained;
+    for (std::size_t i = 0; i < stage.layers.size(); ++i) {
+        trained.dense += stage.trained(i).dense;
+        trained.expert += stage.trained(i).expert;
+    }
+    writer.transfer({.kind = CollectiveKind::all_reduce,
+                     .group = GroupKind::twin,
+                     .bytes = scaled(Bytes(1), gradient_bytes(job) * of_rank(job, trained)),
+                     .phase = Phase::gradient_sync,
+                     .stream = data_parallel_stream,
+                     .waits = {writer.computed(), writer.tail(), writer.reduced()},
+                     .record = writer.reduced()});
 }
 
 void update(StageWriter& writer, const StageContent& stage)
 {
     const Job& job = writer.job();
     writer.memory_pass({.name = "optimizer",
-                        .bytes = optimizer_bytes(job) * updated_parameters(job, stage),
+                        .bytes = optimizer_bytes(job, stage),
+                        .products = newton_schulz(job, kinds_of(stage)),
                         .launches = job.software.optimizer_kernels,
                         .phase = Phase::optimizer,
                         .waits = {writer.reduced(), writer.tail()},
                         .blocks_host = true});
+}
+
+// Matrices in 16 bit are cast once per step, along both directions; FSDP's arrive with each gather.
+// Parameters that are gathered in the narrow format need no cast.
+void cast_parameters(StageWriter& writer, const StageContent& stage)
+{
+    const Job& job = writer.job();
+    const Precision format = job.training.precision;
+    if (!is_narrow(format) || *job.training.formats.parameter_gather || job.strategy.zero == 3 ||
+        job.training.lora)
+        return;
+    double matrices = 0;
+    for (std::size_t i = 0; i < stage.layers.size(); ++i) {
+        const KindOfLayer& kind = stage.work.kinds[stage.layers[i].kind];
+        if (!kind.held.in_root_unit() && !kind.layer.kind.wide)
+            matrices += kind.held.parameters.total();
+    }
+    writer.memory_pass({.name = "cast parameters",
+                        .bytes = (storage_bytes(format) + 2 * operand_bytes(format)) * matrices,
+                        .launches = static_cast<int>(stage.layers.size()),
+                        .phase = Phase::parameter_sync,
+                        .waits = {writer.reduced()}});
 }
 
 } // namespace
@@ -111,6 +149,7 @@ void write_step_end(StageWriter& writer, const StageContent& stage, int stage_nu
     update(writer, stage);
     writer.host_work("optimizer bookkeeping", software.optimizer_time, Phase::optimizer);
     data_parallel.publish(writer);
+    cast_parameters(writer, stage);
     writer.host_work("step overhead", software.step_overhead, Phase::other);
 }
 

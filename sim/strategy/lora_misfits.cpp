@@ -1,0 +1,65 @@
+#include "sim/strategy/misfits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+using enum AdapterTarget;
+
+constexpr const char* pointer = "/training/lora/targets";
+constexpr const char* attention_targets = "q_proj, k_proj, v_proj, linear_qkv, o_proj";
+
+bool of_mlp(AdapterTarget target)
+{
+    return target == gate_proj || target == up_proj || target == down_proj || target == linear_fc1;
+}
+
+// Why this matrix takes no adapter here; empty when it does.
+std::string matrix_refusal(const Transformer& model, AdapterTarget target)
+{
+    if (of_mlp(target) && model.moe)
+        return "adapters of experts are not supported";
+    if (target == gate_proj && !model.gated_mlp)
+        return "an MLP without a gate has no gate_proj";
+    if (model.latent && target != o_proj && !of_mlp(target))
+        return "adapters of latent attention's projections are not supported";
+    return {};
+}
+
+} // namespace
+
+Problems lora_misfits(const Job& job)
+{
+    Problems problems;
+    if (!job.training.lora)
+        return problems;
+    const auto& model = std::get<Transformer>(job.model.architecture);
+    const Lora& lora = *job.training.lora;
+    const auto refuse = [&](std::string message, std::string hint) {
+        problems.push_back(refusal(pointer, std::move(message), std::move(hint)));
+    };
+    if (lora.targets.empty())
+        refuse("no matrix has an adapter: nothing is trained", "name some, e.g. q_proj and v_proj");
+    for (const AdapterTarget target : lora.targets) {
+        if (std::ranges::count(lora.targets, target) > 1)
+            refuse(fmt::format("{} is named twice", to_name(target)), "name each once");
+        if (std::string why = matrix_refusal(model, target); !why.empty())
+            refuse(std::move(why),
+                   model.latent ? "targets that work here: o_proj"
+                                : fmt::format("targets that work here: {}", attention_targets));
+    }
+    const bool parts = lora.has(q_proj) || lora.has(k_proj) || lora.has(v_proj);
+    if (parts && lora.has(linear_qkv))
+        refuse("linear_qkv and q_proj, k_proj or v_proj are the same matrix",
+               "name the fused matrix or its parts");
+    if ((lora.has(gate_proj) || lora.has(up_proj)) && lora.has(linear_fc1))
+        refuse("linear_fc1 and gate_proj or up_proj are the same matrix",
+               "name the fused matrix or its parts");
+    return problems;
+}
+
+} // namespace trainyard
