@@ -80,7 +80,8 @@ private:
                             groups.end(),
                         where("a member that has not this group"));
             }
-        for (const auto* uses : {&group.ring, &group.tree, &group.nvls, &group.all_to_all})
+        for (const auto* uses :
+             {&group.ring, &group.tree, &group.nvls, &group.all_to_all, &group.neighbours})
             check_links(*uses, where("no such link"));
         members_.push_back(std::move(sorted));
     }
@@ -179,6 +180,8 @@ const std::vector<LinkUse>& Group::uses(TrafficPattern pattern) const
         return tree;
     case TrafficPattern::nvls:
         return nvls;
+    case TrafficPattern::neighbours:
+        return neighbours;
     case TrafficPattern::all_to_all:
         return all_to_all;
     case TrafficPattern::ring:

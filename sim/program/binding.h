@@ -21,7 +21,8 @@ enum class TrafficPattern : std::uint8_t {
     ring,
     tree, // leaves an NVLink domain once where a ring's sums leave it almost twice
     nvls, // sums inside a domain are made in its switches
-    all_to_all
+    all_to_all,
+    neighbours // each member sends to the next one only, the last to the first
 };
 
 // A collective or a message: latency, then `work` drains at a granted rate <= ceiling.
@@ -72,6 +73,7 @@ struct Group {
     std::vector<LinkUse> tree{};
     std::vector<LinkUse> nvls{};
     std::vector<LinkUse> all_to_all{};
+    std::vector<LinkUse> neighbours{};
 
     const std::vector<LinkUse>& uses(TrafficPattern pattern) const;
     bool operator==(const Group&) const = default;

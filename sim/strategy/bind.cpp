@@ -23,11 +23,32 @@ std::vector<std::uint32_t> speeds(std::size_t ranks, const Conditions& condition
     return scales;
 }
 
+// What the rank's slots multiply: its speed, and with it its experts' part of the tokens against
+// the fullest rank's, for which the program is written.
+std::vector<std::vector<std::uint32_t>> scales_of(const Program& program, const Job& job,
+                                                  const std::vector<std::uint32_t>& speeds)
+{
+    std::vector<std::vector<std::uint32_t>> scales;
+    for (const std::uint32_t speed : speeds)
+        scales.push_back({speed});
+    if (program.scale_slots == 1)
+        return scales;
+    const RankLayout layout(job);
+    const std::vector<double> loads = expert_loads(job.strategy.experts, job.strategy.ep);
+    const double fullest = std::ranges::max(loads);
+    for (std::uint32_t rank = 0; rank < scales.size(); ++rank) {
+        const auto number = static_cast<std::size_t>(layout.expert_rank(RankId{rank}));
+        scales[rank].push_back(
+            static_cast<std::uint32_t>(std::lround(speeds[rank] * loads[number] / fullest)));
+    }
+    return scales;
+}
+
 // What a rank does and how fast, as one number per distinct pair.
 std::vector<std::uint32_t> colours(const Neighbourhood& neighbourhood,
-                                   const std::vector<std::uint32_t>& scales)
+                                   const std::vector<std::vector<std::uint32_t>>& scales)
 {
-    std::map<std::pair<RoleId, std::uint32_t>, std::uint32_t> numbers;
+    std::map<std::pair<RoleId, std::vector<std::uint32_t>>, std::uint32_t> numbers;
     std::vector<std::uint32_t> out;
     for (std::size_t rank = 0; rank < scales.size(); ++rank) {
         const auto next = static_cast<std::uint32_t>(numbers.size());
@@ -82,7 +103,8 @@ private:
                            .ring = {},
                            .tree = {},
                            .nvls = {},
-                           .all_to_all = {}});
+                           .all_to_all = {},
+                           .neighbours = {}});
         sources_.push_back(&source);
         return id;
     }
@@ -118,7 +140,7 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     const Neighbourhood near = neighbourhood(
         plan.program, job, topology, options.links ? FabricLimit::links : FabricLimit::costs);
     const auto world = static_cast<std::size_t>(job.world());
-    const std::vector<std::uint32_t> scales = speeds(world, options.conditions);
+    const auto scales = scales_of(plan.program, job, speeds(world, options.conditions));
     const bool fold = options.folding == Folding::replicas && !options.links;
     const RankClasses classes =
         fold ? alike_ranks(near, colours(near, scales)) : separate_ranks(world);
@@ -136,7 +158,7 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
         for (std::size_t slot = 0; slot < plan.program.groups.size(); ++slot)
             lane.groups.push_back(groups.of(slot, rank));
         lane.peers = lane_peers(near, classes, rank);
-        lane.scales = {scales[rank.value]};
+        lane.scales = scales[rank.value];
         out.lanes.push_back(std::move(lane));
     }
     const std::vector<const RankGroup*> sources = groups.sources();

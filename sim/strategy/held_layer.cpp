@@ -62,12 +62,16 @@ std::vector<std::vector<HeldLayer>> held_layers(const Job& job)
             stage.push_back(held(layer, work_of(layer.kind)));
     }
     if (ties_across_devices(job)) {
-        const auto copy = static_cast<double>(partition.padded_vocabulary / partition.tp *
-                                              std::get<Transformer>(job.model.architecture).hidden);
+        const auto copy =
+            static_cast<double>(partition.padded_vocabulary / partition.vocabulary_ranks() *
+                                std::get<Transformer>(job.model.architecture).hidden);
         HeldLayer& head = stages.back().back();
         head.parameters.dense += copy;
-        if (!partition.lora)
+        if (!partition.lora) {
             head.trained.dense += copy;
+            if (!partition.vocabulary_parallel && partition.sequence_parallel)
+                head.summed_over_tp += copy;
+        }
     }
     set_optimizer_states(job, stages);
     return stages;

@@ -7,6 +7,7 @@
 #include "sim/strategy/schedule.h"
 #include "sim/workload/number_format.h"
 
+#include <algorithm>
 #include <set>
 
 namespace trainyard {
@@ -50,6 +51,12 @@ void fill_in(Job& job)
     if (!job.training.formats.parameter_gather)
         job.training.formats.parameter_gather =
             software.gathers_narrow_parameters && gathers_parameters(job.training.precision);
+    if (!strategy.tensor.beside_weight_gradient)
+        strategy.tensor.beside_weight_gradient = software.kernels.tp_beside_weight_gradient;
+    if (!strategy.experts.dispatcher)
+        strategy.experts.dispatcher = software.kernels.one_copy_per_node
+                                          ? Dispatcher::one_copy_per_node
+                                          : Dispatcher::all_to_all;
     if (!job.training.fp32_gradients)
         job.training.fp32_gradients = software.fp32_gradients;
     if (strategy.tp == 1)
@@ -131,6 +138,7 @@ Checked<Job> resolve(const JobRequest& request)
     add(packing_misfits(job));
     add(format_misfits(job));
     add(optimizer_misfits(job));
+    add(group_misfits(job));
     if (placed) {
         add(step_misfits(job));
         add(data_parallel_misfits(job));
@@ -138,6 +146,12 @@ Checked<Job> resolve(const JobRequest& request)
     if (!problems.empty())
         return tl::unexpected(problems);
     return job;
+}
+
+bool has_uneven_experts(const Job& job)
+{
+    const std::vector<double> loads = expert_loads(job.strategy.experts, job.strategy.ep);
+    return std::ranges::any_of(loads, [&](double load) { return load != loads.front(); });
 }
 
 Partition partition_of(const Job& job)
@@ -150,15 +164,21 @@ Partition partition_of(const Job& job)
     partition.ep = job.strategy.ep;
     partition.etp = job.strategy.etp;
     partition.sequence_parallel = *job.strategy.sequence_parallel;
+    partition.vocabulary_parallel = job.strategy.tensor.vocabulary;
+    partition.context = job.strategy.context;
+    partition.experts = job.strategy.experts;
+    partition.expert_imbalance = std::ranges::max(expert_loads(job.strategy.experts, partition.ep));
     partition.precision = job.training.precision;
     partition.kernels = job.software.kernels;
     partition.lora = job.training.lora;
     if (job.training.packing)
         partition.documents = documents_of(*job.training.packing, job.training.sequence_length);
+    partition.kernels.tp_beside_weight_gradient = *job.strategy.tensor.beside_weight_gradient;
     partition.weight_gradient_bytes = weight_gradient_bytes(job);
     partition.ep_nodes = expert_group_nodes(job);
     if (const auto* transformer = std::get_if<Transformer>(&job.model.architecture)) {
-        const std::int64_t multiple = job.software.pads_vocabulary ? 128 * job.strategy.tp : 1;
+        const std::int64_t multiple =
+            job.software.pads_vocabulary ? 128 * partition.vocabulary_ranks() : 1;
         partition.padded_vocabulary =
             (transformer->vocabulary + multiple - 1) / multiple * multiple;
     }

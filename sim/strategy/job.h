@@ -43,6 +43,9 @@ struct JobRequest {
 // default where the framework uses it, tp > 1 and tp divides the sequence.
 Checked<Job> resolve(const JobRequest& request);
 
+// Do expert ranks get unequal shares of the tokens?
+bool has_uneven_experts(const Job& job);
+
 // Work shape of one micro-batch of a layer under this job. The vocabulary is padded to a multiple
 // of 128 x tp where the framework does so (Shoeybi 2019, section 4).
 Partition partition_of(const Job& job);

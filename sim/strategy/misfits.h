@@ -29,6 +29,11 @@ Problems lora_misfits(const Job& job);
 // Packed documents against the sequence; number formats against layers and framework.
 Problems packing_misfits(const Job& job);
 Problems format_misfits(const Job& job);
+// What context, tensor and expert parallelism are asked to do against the model and one another.
+Problems group_misfits(const Job& job);
+
+// Warnings: what these options make of a resolved job that its user should know.
+Problems group_notes(const Job& job);
 
 // Batch, pipeline schedule, ZeRO, expert groups and rank order against the parallel sizes. Requires
 // dp.

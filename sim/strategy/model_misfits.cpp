@@ -63,7 +63,7 @@ private:
             why = cut(model_.ffn, "feed-forward units");
         if (why.empty() && model_.moe)
             why = cut(model_.moe->shared_expert_ffn, "feed-forward units of the shared experts");
-        if (why.empty() && !job_.software.pads_vocabulary)
+        if (why.empty() && !job_.software.pads_vocabulary && job_.strategy.tensor.vocabulary)
             why = cut(model_.vocabulary, "vocabulary entries");
         return why;
     }

@@ -41,10 +41,12 @@ std::optional<std::array<int, 4>> parse_rank_order(std::string_view text)
 RankLayout::RankLayout(const Job& job)
     : size_{job.strategy.tp, job.strategy.cp, job.dp(), job.strategy.pp},
       stride_{},
+      a2a_(job.strategy.context.kind == ContextKind::hybrid ? job.strategy.context.a2a : 1),
       etp_(job.strategy.etp),
       ep_(job.strategy.ep),
       shard_(job.strategy.shard_group.value_or(
           job.strategy.fsdp.reshard_ranks.value_or(job.dp() * job.strategy.cp))),
+      spread_(job.strategy.experts.placement == ExpertPlacement::spread),
       world_(job.world())
 {
     const auto order = parse_rank_order(job.strategy.rank_order);
@@ -84,6 +86,10 @@ int RankLayout::group_size(GroupKind kind) const
         return size_[tp_index];
     case GroupKind::cp:
         return size_[cp_index];
+    case GroupKind::cp_a2a:
+        return a2a_;
+    case GroupKind::cp_ring:
+        return size_[cp_index] / a2a_;
     case GroupKind::dp:
         return size_[dp_index] * size_[cp_index];
     case GroupKind::pp:
@@ -157,6 +163,15 @@ std::vector<RankId> RankLayout::dense_members(GroupKind kind, int rank) const
         return line(tp_index);
     case GroupKind::cp:
         return line(cp_index);
+    case GroupKind::cp_a2a:
+    case GroupKind::cp_ring: {
+        const bool ring = kind == GroupKind::cp_ring;
+        const int before = ring ? along(cp_index) / a2a_ * a2a_ : along(cp_index) % a2a_;
+        std::vector<RankId> out;
+        append(out, rank - before * stride_[cp_index], group_size(kind),
+               stride_[cp_index] * (ring ? a2a_ : 1));
+        return out;
+    }
     case GroupKind::pp:
         return line(pp_index);
     case GroupKind::dp: {
@@ -198,15 +213,36 @@ std::vector<RankId> RankLayout::across_stages(const std::vector<int>& stages, in
     return out;
 }
 
-// Ranks of a stage in ascending order, numbered from 0, are the grid etp x ep x edp.
+// Ranks of a stage in ascending order, numbered from 0, are the grid etp x ep x edp, or etp x edp x
+// ep when experts are spread.
+int RankLayout::number_in_stage(int rank) const
+{
+    const int below = stride_[pp_index];       // ranks of the stage side by side
+    const int block = below * size_[pp_index]; // ranks until the stage comes again
+    return rank / block * below + rank % below;
+}
+
+int RankLayout::expert_stride(GroupKind kind) const
+{
+    if (kind == GroupKind::etp)
+        return 1;
+    const bool inner = (kind == GroupKind::ep) != spread_;
+    return inner ? etp_ : etp_ * group_size(spread_ ? GroupKind::edp : GroupKind::ep);
+}
+
+int RankLayout::expert_rank(RankId rank) const
+{
+    return number_in_stage(static_cast<int>(rank.value)) / expert_stride(GroupKind::ep) % ep_;
+}
+
 std::vector<RankId> RankLayout::expert_members(GroupKind kind, int rank) const
 {
-    const int below = stride_[pp_index];                 // ranks of the stage side by side
-    const int block = below * size_[pp_index];           // ranks until the stage comes again
+    const int below = stride_[pp_index];
+    const int block = below * size_[pp_index];
     const int stage_first = rank % block - rank % below; // of the stage's first rank
-    const int number = rank / block * below + rank % below;
+    const int number = number_in_stage(rank);
 
-    const int stride = kind == GroupKind::etp ? 1 : kind == GroupKind::ep ? etp_ : etp_ * ep_;
+    const int stride = expert_stride(kind);
     const int count = group_size(kind);
     const int first = number - number / stride % count * stride;
     std::vector<RankId> out;

@@ -37,9 +37,12 @@ public:
     // group has one. dp means the gradient group of dense parameters: DP x CP; edp that of expert
     // parameters; shard: a run of neighbours of the dp group; replicate: those of equal place in
     // each run; embedding: the devices at the ends of the pipeline, where none holds both ends (a
-    // rank between them is alone); twin: those that hold the same layers.
+    // rank between them is alone); twin: those that hold the same layers; cp_a2a:
+    // neighbours along cp, cp_ring: every a2a-th of them.
     std::vector<RankId> members(GroupKind kind, RankId rank) const;
     int group_size(GroupKind kind) const;
+    // The rank's number in its ep group.
+    int expert_rank(RankId rank) const;
 
 private:
     // `count` ranks `stride` apart from `first`.
@@ -50,11 +53,18 @@ private:
     // Ranks of these stages in the same place otherwise; the rank itself when its stage is none.
     std::vector<RankId> across_stages(const std::vector<int>& stages, int rank) const;
 
+    // Distance of a group's members among the ranks of a stage.
+    int expert_stride(GroupKind kind) const;
+    // The rank's number among those of its stage, ascending.
+    int number_in_stage(int rank) const;
+
     std::array<int, 4> size_; // tp, cp, dp, pp
     std::array<int, 4> stride_;
+    int a2a_; // ranks of a cp_a2a group
     int etp_;
     int ep_;
-    int shard_; // ranks of a shard group
+    int shard_;   // ranks of a shard group
+    bool spread_; // edp groups side by side, ep groups across
     int world_;
     std::vector<int> ends_;               // stages that agree on a shared embedding
     std::vector<std::vector<int>> twins_; // by stage

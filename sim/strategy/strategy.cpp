@@ -70,6 +70,9 @@ const FieldTable<Strategy>& fields_of<Strategy>()
             .field("stage_layers", &Strategy::stage_layers,
                    {.help = "transformer layers of each (virtual) stage, front to back; else even"})
             .field("pipeline", &Strategy::pipeline, {.help = "how the pipeline runs"})
+            .field("tensor_parallel", &Strategy::tensor, {.help = "how tensor parallelism runs"})
+            .field("context", &Strategy::context, {.help = "how context parallelism runs"})
+            .field("experts", &Strategy::experts, {.help = "how expert parallelism runs"})
             .field("overlap", &Strategy::overlap,
                    {.help = "which communication runs beside compute"})
             .field("bucket_cap", &Strategy::bucket_cap,
@@ -86,6 +89,8 @@ const FieldTable<Strategy>& fields_of<Strategy>()
             .field("fsdp", &Strategy::fsdp, {.help = "options of FSDP"})
             .field("offload", &Strategy::offload, {.help = "what lives outside device memory"})
             .field("backend", &Strategy::backend, {.help = "communication library"})
+            .field("backends", &Strategy::backends,
+                   {.help = "communication libraries of single dimensions"})
             .field("rank_order", &Strategy::rank_order,
                    {.help = "dimensions of the rank grid from the fastest, e.g. tp-cp-dp-pp"});
     return table;

@@ -5,6 +5,7 @@
 
 #include "sim/strategy/ddp_options.h"
 #include "sim/strategy/fsdp_options.h"
+#include "sim/strategy/group_options.h"
 #include "sim/strategy/number_formats.h"
 #include "sim/strategy/offload_options.h"
 #include "sim/strategy/packing.h"
@@ -64,6 +65,9 @@ struct Strategy {
     std::vector<int>
         stage_layers; // uneven stages: transformer layers of each (virtual) stage; empty: even
     PipelineOptions pipeline;
+    TensorParallel tensor;
+    ContextParallel context;
+    ExpertParallel experts;
     Overlap overlap;
     Bytes bucket_cap; // DDP
     Bytes first_bucket;
@@ -74,6 +78,7 @@ struct Strategy {
     FsdpOptions fsdp;
     OffloadOptions offload;
     Backend backend = Backend::nccl;
+    GroupBackends backends;
     std::string rank_order = "tp-cp-dp-pp"; // from the fastest
 
     Strategy();

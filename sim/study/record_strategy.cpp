@@ -60,8 +60,8 @@ private:
             return fmt::format("tp x pp x cp = {} x {} x {} does not divide {} GPUs", strategy.tp,
                                strategy.pp, strategy.cp, gpus);
         strategy.dp = gpus / static_cast<int>(replica);
-        if (said_.cp_comm == "a2a")
-            assume("all-to-all context parallelism: as a ring");
+        if (said_.cp_comm == "a2a" && strategy.cp > 1)
+            strategy.context.kind = ContextKind::ulysses;
         return {};
     }
 

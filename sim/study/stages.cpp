@@ -5,6 +5,7 @@
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
 #include "sim/cost/software_choice.h"
+#include "sim/strategy/misfits.h"
 #include "sim/study/environment.h"
 #include "sim/study/inputs.h"
 #include "sim/topology/read_topology.h"
@@ -272,8 +273,10 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);
     }
-    if (job)
+    if (job) {
         check_effects(file.scenario, parts.job, problems);
+        append(problems, group_notes(parts.job));
+    }
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);

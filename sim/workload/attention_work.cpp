@@ -7,9 +7,8 @@ namespace {
 
 double square_bytes(const LayerShape& s)
 {
-    const Partition& p = s.partition;
-    return static_cast<double>(s.width * p.micro_batch * s.heads * p.sequence_length *
-                               divided_up(p.sequence_length, p.cp));
+    const AttentionShape a = attention_shape(s);
+    return static_cast<double>(s.width * a.batch * a.heads * a.key_length * a.query_length);
 }
 
 // Of the pairs that the mask leaves, those inside a document.
@@ -23,43 +22,6 @@ double seen_share(const LayerShape& s)
     return document_pairs(p.documents, mask) / visible_pairs(length, length, mask);
 }
 
-AttentionShape core_shape(const LayerShape& s)
-{
-    const Partition& p = s.partition;
-    AttentionShape shape;
-    shape.batch = p.micro_batch;
-    shape.query_length = divided_up(p.sequence_length, p.cp);
-    shape.key_length = p.sequence_length;
-    shape.heads = s.heads;
-    shape.kv_heads = s.kv_heads;
-    shape.head_dim = s.head_dim;
-    shape.value_dim = s.value_dim;
-    shape.window = s.kind.windowed ? s.model.sliding_window : 0;
-    shape.causal = s.model.causal;
-    shape.seen_share = seen_share(s);
-    shape.skips_masked = p.kernels.causal_skips;
-    shape.dropout = s.model.dropout;
-    shape.kernel = p.kernels.attention;
-    return shape;
-}
-
-// Forward reads Q, K, V and writes O; backward also reads O and dO and writes dQ, dK, dV.
-Kernel fused_core(const LayerShape& s, bool backward)
-{
-    Kernel kernel;
-    kernel.kind = KernelKind::attention;
-    kernel.name = backward ? "attention_backward" : "attention";
-    kernel.precision = s.plain_precision();
-    kernel.attention = core_shape(s);
-    kernel.attention.backward = backward;
-    const AttentionShape& a = kernel.attention;
-    const std::int64_t columns = a.head_dim + a.value_dim; // of Q and O, of K and V
-    const std::int64_t qo = a.batch * a.query_length * a.heads * columns;
-    const std::int64_t kv = a.batch * a.key_length * a.kv_heads * columns;
-    kernel.bytes = Bytes(static_cast<std::uint64_t>(s.width * (backward ? 2 : 1) * (qo + kv)));
-    return kernel;
-}
-
 // One of the batched products around the square of scores, with tensors of `dim` columns on its
 // side; the square's traffic is in the passes.
 Kernel square_gemm(const LayerShape& s, std::string name, const GemmShape& shape, std::int64_t dim)
@@ -70,9 +32,9 @@ Kernel square_gemm(const LayerShape& s, std::string name, const GemmShape& shape
     kernel.name = std::move(name);
     kernel.precision = s.plain_precision();
     kernel.gemm = shape;
-    const Partition& p = s.partition;
-    const std::int64_t tokens = p.sequence_length + divided_up(p.sequence_length, p.cp);
-    const std::int64_t elements = dim * tokens; // queries (or results) and keys (or values)
+    const AttentionShape a = attention_shape(s);
+    // Queries (or results) and keys (or values).
+    const std::int64_t elements = dim * (a.query_length + a.key_length);
     kernel.bytes = Bytes(static_cast<std::uint64_t>(s.width * shape.batch * elements));
     return kernel;
 }
@@ -84,7 +46,7 @@ struct SquareShapes {
 
 SquareShapes square_shapes(const LayerShape& s)
 {
-    const AttentionShape a = core_shape(s);
+    const AttentionShape a = attention_shape(s);
     const std::int64_t batch = a.batch * a.heads;
     return {{a.query_length, a.key_length, a.head_dim, batch},
             {a.query_length, a.value_dim, a.key_length, batch}};
@@ -107,53 +69,67 @@ WorkList unfused_backward(const LayerShape& s)
             square_gemm(s, "key_gradient", by_key, d)};
 }
 
-void add_core(WorkBuilder& builder)
-{
-    const LayerShape& s = builder.shape();
-    if (s.partition.kernels.attention == AttentionKernel::unfused) {
-        builder.step(attention_core_forward(s), unfused_backward(s));
-        return;
-    }
-    // delta = rowsum(dO o O) comes first.
-    const double delta = static_cast<double>(2 * s.width * s.tokens * s.heads * s.value_dim);
-    builder.step(attention_core_forward(s),
-                 {memory_kernel("attention_delta", delta), fused_core(s, true)});
-}
-
-// CP by gathering keys and values: every rank attends its queries to the whole sequence. Backward
-// gathers them again (only the own part is kept) and scatters the sums of their gradients.
-void add_context_exchange(WorkBuilder& builder)
-{
-    const LayerShape& s = builder.shape();
-    const Partition& p = s.partition;
-    if (p.cp == 1)
-        return;
-    const Bytes bytes(static_cast<std::uint64_t>(s.width * p.micro_batch * p.sequence_length *
-                                                 s.key_value_columns()));
-    builder.step({Communication{CollectiveKind::all_gather, GroupKind::cp, bytes, "kv_gather", 0}},
-                 {Communication{CollectiveKind::reduce_scatter, GroupKind::cp, bytes,
-                                "kv_gradient_scatter", 0}});
-}
-
-// After the core in forward order, so that in backward it comes before.
-void add_context_gather_again(WorkBuilder& builder)
-{
-    const LayerShape& s = builder.shape();
-    const Partition& p = s.partition;
-    if (p.cp == 1)
-        return;
-    const Bytes bytes(static_cast<std::uint64_t>(s.width * p.micro_batch * p.sequence_length *
-                                                 s.key_value_columns()));
-    builder.step({}, {Communication{CollectiveKind::all_gather, GroupKind::cp, bytes,
-                                    "kv_gather_again", 0}});
-}
-
 } // namespace
+
+AttentionShape attention_shape(const LayerShape& s)
+{
+    const Partition& p = s.partition;
+    const int heads = head_ranks(p);
+    AttentionShape shape;
+    shape.batch = p.micro_batch;
+    shape.query_length = divided_up(p.sequence_length, p.cp / heads);
+    shape.key_length = p.sequence_length;
+    shape.heads = divided_up(s.heads, heads);
+    shape.kv_heads = divided_up(s.kv_heads, heads);
+    shape.head_dim = s.head_dim;
+    shape.value_dim = s.value_dim;
+    shape.window = s.kind.windowed ? s.model.sliding_window : 0;
+    shape.causal = s.model.causal;
+    shape.seen_share = seen_share(s);
+    shape.skips_masked = p.kernels.causal_skips;
+    shape.dropout = s.model.dropout;
+    shape.kernel = p.kernels.attention;
+    return shape;
+}
+
+// Forward reads Q, K, V and writes O; backward also reads O and dO and writes dQ, dK, dV.
+Kernel fused_attention(const LayerShape& s, const AttentionShape& shape, bool backward)
+{
+    Kernel kernel;
+    kernel.kind = KernelKind::attention;
+    kernel.name = backward ? "attention_backward" : "attention";
+    kernel.precision = s.plain_precision();
+    kernel.attention = shape;
+    kernel.attention.backward = backward;
+    const AttentionShape& a = kernel.attention;
+    const std::int64_t columns = a.head_dim + a.value_dim; // of Q and O, of K and V
+    const std::int64_t qo = a.batch * a.query_length * a.heads * columns;
+    const std::int64_t kv = a.batch * a.key_length * a.kv_heads * columns;
+    kernel.bytes = Bytes(static_cast<std::uint64_t>(s.width * (backward ? 2 : 1) * (qo + kv)));
+    return kernel;
+}
+
+// delta = rowsum(dO o O) comes first in backward.
+Kernel attention_delta(const LayerShape& s)
+{
+    return memory_kernel("attention_delta",
+                         static_cast<double>(2 * s.width * s.tokens * s.heads * s.value_dim));
+}
+
+void add_attention_core(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    if (s.partition.kernels.attention == AttentionKernel::unfused)
+        builder.step(attention_core_forward(s), unfused_backward(s));
+    else
+        builder.step(attention_core_forward(s),
+                     {attention_delta(s), fused_attention(s, attention_shape(s), true)});
+}
 
 WorkList attention_core_forward(const LayerShape& s)
 {
     if (s.partition.kernels.attention != AttentionKernel::unfused)
-        return {fused_core(s, false)};
+        return {fused_attention(s, attention_shape(s), false)};
     const auto [scores, values] = square_shapes(s);
     const double passes = s.partition.kernels.square_passes_forward * square_bytes(s);
     return {square_gemm(s, "scores", scores, s.head_dim),
@@ -189,9 +165,7 @@ void add_attention(WorkBuilder& builder)
         add_latent_projections(builder);
     else
         add_projections(builder);
-    add_context_exchange(builder);
-    add_core(builder);
-    add_context_gather_again(builder);
+    add_context_attention(builder);
     // Side by side with the MLP the two share one gather before and one reduction after.
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
     Linear output{"attention_output", {s.tokens, s.hidden, s.heads * s.value_dim}, cut};

@@ -1,5 +1,6 @@
 // What comes before and after the layers: embedding look-up; final norm, logits and loss. Both are
-// cut over the vocabulary by TP.
+// cut over the vocabulary by TP, or whole on every rank, which then works on its own tokens only
+// where sequence parallelism has cut these.
 
 #include "sim/workload/layer_parts.h"
 
@@ -9,13 +10,18 @@
 namespace trainyard {
 namespace {
 
+bool cuts_vocabulary(const LayerShape& s)
+{
+    return s.tensor_parallel && s.partition.vocabulary_parallel;
+}
+
 // Tokens that reach the logits: per sequence at least one, unless the model has no logits.
 std::int64_t head_tokens(const LayerShape& s)
 {
     const double fraction = s.model.head_fraction;
     if (fraction >= 1 || fraction <= 0)
-        return fraction >= 1 ? s.tokens : 0;
-    const std::int64_t per_sequence = s.tokens / s.partition.micro_batch;
+        return fraction >= 1 ? vocabulary_tokens(s) : 0;
+    const std::int64_t per_sequence = vocabulary_tokens(s) / s.partition.micro_batch;
     const auto chosen =
         static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(per_sequence)));
     return s.partition.micro_batch * std::max<std::int64_t>(1, chosen);
@@ -30,10 +36,10 @@ Communication tp_collective(CollectiveKind kind, Bytes bytes, std::string name)
 void add_lookup(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
-    const double bytes = static_cast<double>(s.token_bytes().value());
+    const double bytes = static_cast<double>(s.width * vocabulary_tokens(s) * s.hidden);
     const bool frozen = s.partition.lora.has_value();
     builder.pass("embedding", bytes, frozen ? 0 : bytes);
-    if (!s.tensor_parallel)
+    if (!cuts_vocabulary(s))
         return;
     const Communication scatter =
         tp_collective(CollectiveKind::reduce_scatter, s.token_bytes(), "embedding_scatter");
@@ -72,7 +78,7 @@ void add_loss(WorkBuilder& builder, std::int64_t tokens)
     const double logits = static_cast<double>(tokens * vocabulary_per_rank(s));
     WorkList forward{
         memory_kernel("loss", logits * style.loss_bytes_per_logit_forward, KernelUse::head, 3)};
-    if (s.tensor_parallel)
+    if (cuts_vocabulary(s))
         for (const char* name : {"largest_logit", "target_logit", "exponential_sum"})
             forward.push_back(tp_collective(CollectiveKind::all_reduce,
                                             Bytes(static_cast<std::uint64_t>(4 * tokens)), name));
@@ -107,7 +113,13 @@ Bytes at_width(const LayerShape& s, std::int64_t elements)
 
 std::int64_t vocabulary_per_rank(const LayerShape& s)
 {
-    return divided_up(std::max(s.partition.padded_vocabulary, s.model.vocabulary), s.partition.tp);
+    return divided_up(std::max(s.partition.padded_vocabulary, s.model.vocabulary),
+                      s.partition.vocabulary_ranks());
+}
+
+std::int64_t vocabulary_tokens(const LayerShape& s)
+{
+    return s.partition.vocabulary_parallel ? s.tokens : s.split_tokens;
 }
 
 void add_logits(WorkBuilder& builder, std::int64_t tokens)
@@ -115,7 +127,7 @@ void add_logits(WorkBuilder& builder, std::int64_t tokens)
     const LayerShape& s = builder.shape();
     builder.linear({"logits",
                     {tokens, vocabulary_per_rank(s), s.hidden},
-                    LinearCut::columns,
+                    s.partition.vocabulary_parallel ? LinearCut::columns : LinearCut::none,
                     KernelUse::head});
     add_loss(builder, tokens);
 }

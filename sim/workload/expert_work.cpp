@@ -7,18 +7,63 @@
 namespace trainyard {
 namespace {
 
-Communication expert_exchange(const LayerShape& s, const ExpertShape& e, std::string name)
+Bytes whole(double bytes)
 {
-    const double bytes = static_cast<double>(s.width * e.routed * s.hidden) * e.network_share;
-    return {CollectiveKind::all_to_all, GroupKind::ep,
-            Bytes(static_cast<std::uint64_t>(std::llround(bytes))), std::move(name), 0};
+    return Bytes(static_cast<std::uint64_t>(std::llround(bytes)));
 }
 
-void add_exchange(WorkBuilder& builder, const ExpertShape& e, const std::string& name)
+// An exchange takes as long as its fullest rank.
+Communication expert_exchange(const LayerShape& s, const ExpertShape& e, std::string name)
 {
-    const LayerShape& s = builder.shape();
-    if (s.partition.ep > 1)
-        builder.exchange(expert_exchange(s, e, name), expert_exchange(s, e, name + "_backward"));
+    const double bytes = static_cast<double>(s.width * e.routed * s.hidden) * e.network_share *
+                         s.partition.expert_imbalance;
+    return {CollectiveKind::all_to_all, GroupKind::ep, whole(bytes), std::move(name), 0};
+}
+
+// Every rank's tokens to every rank, or sums of results back to the rank of each token.
+Communication expert_gather(const LayerShape& s, const ExpertShape& e, CollectiveKind kind,
+                            std::string name)
+{
+    const std::int64_t tokens = e.routed / s.model.moe->experts_per_token * s.partition.ep;
+    return {kind, GroupKind::ep, whole(static_cast<double>(s.width * tokens * s.hidden)),
+            std::move(name), 0};
+}
+
+struct Exchange {
+    Communication forward;
+    Communication backward;
+};
+
+Exchange dispatch(const LayerShape& s, const ExpertShape& e)
+{
+    const std::string name = "expert_dispatch";
+    if (e.dispatcher == Dispatcher::all_gather)
+        return {expert_gather(s, e, CollectiveKind::all_gather, name),
+                expert_gather(s, e, CollectiveKind::reduce_scatter, name + "_backward")};
+    return {expert_exchange(s, e, name), expert_exchange(s, e, name + "_backward")};
+}
+
+Exchange combination(const LayerShape& s, const ExpertShape& e)
+{
+    const std::string name = "expert_combine";
+    if (e.dispatcher == Dispatcher::all_gather)
+        return {expert_gather(s, e, CollectiveKind::reduce_scatter, name),
+                expert_gather(s, e, CollectiveKind::all_gather, name + "_backward")};
+    return {expert_exchange(s, e, name), expert_exchange(s, e, name + "_backward")};
+}
+
+// The exchange, and what may run while it is on its way.
+void add_exchange(WorkBuilder& builder, Exchange exchange, const WorkBuilder* beside)
+{
+    WorkList forward = beside != nullptr ? beside->forward() : WorkList{};
+    WorkList backward = beside != nullptr ? beside->backward() : WorkList{};
+    if (builder.shape().partition.ep > 1) {
+        exchange.forward.needed_after = static_cast<int>(forward.size());
+        exchange.backward.needed_after = static_cast<int>(backward.size());
+        forward.insert(forward.begin(), exchange.forward);
+        backward.insert(backward.begin(), exchange.backward);
+    }
+    builder.step(std::move(forward), std::move(backward));
 }
 
 // Tokens of the ETP group are gathered before the experts and their results reduced after; shared
@@ -98,26 +143,53 @@ void add_grouped(WorkBuilder& builder, const ExpertShape& e, std::string_view na
     builder.linear(linear);
 }
 
+// What the rank's experts do with the tokens they get.
+WorkBuilder local_experts(const LayerShape& s, const ExpertShape& e)
+{
+    WorkBuilder experts(s);
+    const double inner = static_cast<double>(s.width * e.handled * e.columns);
+    const double u = static_cast<double>(s.up());
+    add_grouped(experts, e, "expert_up", s.up() * e.columns, s.hidden);
+    experts.pass("expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert);
+    add_grouped(experts, e, "expert_down", s.hidden, e.columns);
+    return experts;
+}
+
+WorkList uneven(WorkList items)
+{
+    for (WorkItem& item : items)
+        if (auto* kernel = std::get_if<Kernel>(&item))
+            kernel->uneven = true;
+    return items;
+}
+
 } // namespace
 
+// Shared experts run before the exchange, or their first product beside the dispatch and their
+// second beside the combination.
 void add_experts(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const ExpertShape e(s);
-    const double token = static_cast<double>(s.width * e.handled * s.hidden);
-    const double inner = static_cast<double>(s.width * e.handled * e.columns);
-    const double u = static_cast<double>(s.up());
+    const double token = static_cast<double>(s.width * e.even * s.hidden);
+    const std::int64_t shared = s.model.moe->shared_expert_ffn;
+    const bool beside = shared > 0 && s.partition.experts.overlap_shared;
+    WorkBuilder first(s);
+    WorkBuilder second(s);
+    if (beside) {
+        add_mlp_up(first, "shared_mlp", shared);
+        add_mlp_down(second, "shared_mlp", shared);
+    }
 
     add_router(builder);
-    if (s.model.moe->shared_expert_ffn > 0)
-        add_mlp(builder, "shared_mlp", s.model.moe->shared_expert_ffn);
+    if (shared > 0 && !beside)
+        add_mlp(builder, "shared_mlp", shared);
     add_group_gather(builder);
     builder.pass("permute", 2 * token, 2 * token, KernelUse::expert);
-    add_exchange(builder, e, "expert_dispatch");
-    add_grouped(builder, e, "expert_up", s.up() * e.columns, s.hidden);
-    builder.pass("expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert);
-    add_grouped(builder, e, "expert_down", s.hidden, e.columns);
-    add_exchange(builder, e, "expert_combine");
+    add_exchange(builder, dispatch(s, e), beside ? &first : nullptr);
+    const WorkBuilder experts = local_experts(s, e);
+    builder.step(uneven(experts.forward()), uneven(experts.backward()));
+    add_exchange(builder, combination(s, e), beside ? &second : nullptr);
     builder.pass("unpermute", 2 * token, 2 * token, KernelUse::expert);
     add_group_reduce(builder);
 }

@@ -67,6 +67,7 @@ struct Kernel {
     int launches = 1; // kernels the host issues; 0: done inside a neighbouring kernel
     // Makes a weight's gradient: nothing before this layer waits for it (split_backward.h).
     bool for_weights = false;
+    bool uneven = false; // its work follows the tokens of the rank's experts; listed: the fullest's
 
     bool operator==(const Kernel&) const = default;
 };

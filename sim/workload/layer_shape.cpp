@@ -55,9 +55,13 @@ ExpertShape::ExpertShape(const LayerShape& shape)
         p.expert_imbalance * static_cast<double>(of_group * moe.experts_per_token);
     per_expert = static_cast<std::int64_t>(std::ceil(busiest / static_cast<double>(local_experts)));
     handled = per_expert * local_experts;
+    even = divided_up(of_group * moe.experts_per_token, local_experts) * local_experts;
     columns = divided_up(moe.expert_ffn, p.etp);
-    if (p.kernels.one_copy_per_node && p.ep_nodes > 1) {
-        const double n = p.ep_nodes;
+    dispatcher = p.experts.dispatcher.value_or(
+        p.kernels.one_copy_per_node ? Dispatcher::one_copy_per_node : Dispatcher::all_to_all);
+    if (dispatcher == Dispatcher::one_copy_per_node && p.ep_nodes > 1) {
+        const int limit = p.experts.node_limit;
+        const double n = limit > 0 ? std::min(limit, p.ep_nodes) : p.ep_nodes;
         const double k = moe.experts_per_token;
         network_share = n * (1 - std::pow(1 - 1 / n, k)) / k;
     }

@@ -48,12 +48,15 @@ struct ExpertShape {
     explicit ExpertShape(const LayerShape& shape);
 
     std::int64_t routed = 0;        // (token, expert) pairs a rank sends, its share of ETP
-    std::int64_t handled = 0;       // pairs its experts work on
+    std::int64_t handled = 0;       // pairs its experts work on, of the fullest rank
+    std::int64_t even = 0;          // the same if all ranks had equally many
     std::int64_t local_experts = 0; // E / e
     std::int64_t per_expert = 0;    // pairs per local expert
     std::int64_t columns = 0;       // of an expert: f / etp
+    Dispatcher dispatcher = Dispatcher::all_to_all;
     // Of the pairs sent to other nodes, those that cross the network: one copy for each node that
-    // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes.
+    // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes. With node-limited
+    // routing n is the limit.
     double network_share = 1;
 };
 

@@ -38,16 +38,17 @@ LaunchTargets launch_targets(const LayerShape& s)
     const KernelStyle& style = s.partition.kernels;
     const bool moe = s.kind.role == LayerKind::Role::moe;
     const int fp8 = s.narrow() ? style.fp8_launches : 0;
+    const int ring = ring_launches(s);
     LaunchTargets targets;
     const AdaptedColumns adapted(s);
     const int adapters = static_cast<int>(adapted.qkv.size() + adapted.output.size() +
                                           adapted.up.size() + adapted.down.size());
     if (style.layer_launches_forward > 0)
         targets.forward = style.layer_launches_forward + (moe ? style.moe_launches_forward : 0) +
-                          fp8 + adapters * adapter_launches_forward;
+                          fp8 + ring + adapters * adapter_launches_forward;
     if (style.layer_launches_backward > 0)
         targets.backward = style.layer_launches_backward + (moe ? style.moe_launches_backward : 0) +
-                           fp8 + adapters * adapter_launches_backward;
+                           fp8 + ring + adapters * adapter_launches_backward;
     return targets;
 }
 
@@ -103,6 +104,9 @@ void set_parameters(LayerWork& work, const LayerShape& s)
         (tensor.cut == Cut::experts ? work.parameters.expert : work.parameters.dense) += elements;
         if (tensor.matrix && tensor.cut == Cut::whole && s.sequence_parallel &&
             s.kind.role != LayerKind::Role::head)
+            work.summed_over_tp += elements;
+        if (tensor.cut == Cut::vocabulary && !s.partition.vocabulary_parallel &&
+            s.sequence_parallel)
             work.summed_over_tp += elements;
     }
     work.trained = work.parameters;

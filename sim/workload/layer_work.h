@@ -4,6 +4,8 @@
 // and what is kept for backward.
 
 #include "sim/workload/adapters.h"
+#include "sim/workload/context.h"
+#include "sim/workload/experts.h"
 #include "sim/workload/kernel.h"
 #include "sim/workload/model.h"
 
@@ -20,6 +22,9 @@ struct Partition {
     int ep = 1;
     int etp = 1;
     bool sequence_parallel = false;
+    bool vocabulary_parallel = true; // embedding and logits are cut over TP
+    ContextParallel context;
+    ExpertParallel experts;
     Precision precision = Precision::bf16;
     KernelStyle kernels;           // SoftwareClass::kernels
     int weight_gradient_bytes = 2; // that a weight gradient's GEMM moves per element: its storage,
@@ -28,9 +33,11 @@ struct Partition {
     // Lengths of the documents that fill a sequence: a token sees its own document only. Empty: the
     // sequence is one.
     std::vector<std::int64_t> documents;
-    double expert_imbalance = 1.0;      // tokens of the fullest expert rank / mean
+    double expert_imbalance = 1.0;      // tokens of the fullest expert rank / mean of those routed
     int ep_nodes = 1;                   // NVLink domains an EP group spans
     std::int64_t padded_vocabulary = 0; // to 128 x tp unless the framework does not
+
+    int vocabulary_ranks() const { return vocabulary_parallel ? tp : 1; }
 
     bool operator==(const Partition&) const = default;
 };

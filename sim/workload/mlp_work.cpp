@@ -24,14 +24,13 @@ void add_residual(WorkBuilder& builder, std::string_view name)
     builder.pass(name, (3 * width + mask) * elements, (3 * width + mask * (1 + width)) * elements);
 }
 
-void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
+void add_mlp_up(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
 {
     const LayerShape& s = builder.shape();
     const std::int64_t f = s.columns(ffn);
     const std::string prefix(name);
     const std::string up = prefix + "_up";
     const std::string activation = prefix + "_activation";
-    const std::string down = prefix + "_down";
     const double once = static_cast<double>(s.width * s.tokens * f);
     const double unfused = s.partition.kernels.fused_elementwise ? 0 : 2;
     const double u = static_cast<double>(s.up());
@@ -43,9 +42,21 @@ void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
     builder.linear(first);
     // Forward reads u and writes one; backward reads u and one gradient and writes u.
     builder.pass(activation, (u + 1 + unfused) * once, (2 * u + 1 + unfused) * once);
-    Linear second{down, {s.tokens, s.hidden, f}, LinearCut::rows};
-    second.adapted = adapted.down;
+}
+
+void add_mlp_down(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
+{
+    const LayerShape& s = builder.shape();
+    const std::string down = std::string(name) + "_down";
+    Linear second{down, {s.tokens, s.hidden, s.columns(ffn)}, LinearCut::rows};
+    second.adapted = AdaptedColumns(s).down;
     builder.linear(second);
+}
+
+void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn)
+{
+    add_mlp_up(builder, name, ffn);
+    add_mlp_down(builder, name, ffn);
 }
 
 } // namespace trainyard

@@ -196,7 +196,7 @@ double held_elements(const ParameterTensor& tensor, const Transformer& model,
     case Cut::vocabulary: {
         const std::int64_t padded = std::max(partition.padded_vocabulary, model.vocabulary);
         return tensor.elements / static_cast<double>(model.vocabulary) *
-               static_cast<double>(padded) / partition.tp;
+               static_cast<double>(padded) / partition.vocabulary_ranks();
     }
     case Cut::experts:
         return tensor.elements / (partition.ep * partition.etp);

@@ -51,7 +51,7 @@ void add_prediction(LayerWork& layer, const LayerShape& s)
     add_input(input);
     WorkBuilder logits(s);
     add_norm(logits, "final_norm");
-    add_logits(logits, s.tokens);
+    add_logits(logits, vocabulary_tokens(s));
     put_before(layer.forward, input.forward());
     append(layer.forward, logits.forward());
     put_before(layer.backward, logits.backward());
@@ -63,13 +63,13 @@ void add_prediction(LayerWork& layer, const LayerShape& s)
                                     : s.narrow()     ? s.cast_bytes(joined)
                                                      : s.width * joined;
     const Bytes inputs(static_cast<std::uint64_t>(s.width * joined + of_product));
-    const Bytes kept = inputs + logits_kept(s, s.tokens);
+    const Bytes kept = inputs + logits_kept(s, vocabulary_tokens(s));
     layer.saved.none += kept;
     layer.saved.selective += kept;
     if (!s.partition.kernels.loss_in_place)
-        layer.transient = std::max(
-            layer.transient,
-            Bytes(static_cast<std::uint64_t>(s.width * s.tokens * vocabulary_per_rank(s))));
+        layer.transient = std::max(layer.transient,
+                                   Bytes(static_cast<std::uint64_t>(s.width * vocabulary_tokens(s) *
+                                                                    vocabulary_per_rank(s))));
 }
 
 } // namespace trainyard

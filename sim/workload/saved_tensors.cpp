@@ -63,8 +63,10 @@ void add_latents(Tensors& tensors, const LayerShape& s)
 void add_attention_tensors(Tensors& tensors, const LayerShape& s)
 {
     const std::int64_t q = s.tokens * s.heads * s.head_dim;
-    const std::int64_t k = s.tokens * s.kv_heads * s.head_dim;
-    const std::int64_t v = s.tokens * s.kv_heads * s.value_dim;
+    // All-to-all over more ranks than key heads leaves a copy on several.
+    const std::int64_t kv_heads = std::max<std::int64_t>(s.kv_heads, head_ranks(s.partition));
+    const std::int64_t k = s.tokens * kv_heads * s.head_dim;
+    const std::int64_t v = s.tokens * kv_heads * s.value_dim;
     const std::int64_t result = s.tokens * s.heads * s.value_dim;
     const std::int64_t h = s.split_tokens * s.hidden;
     const AdaptedColumns adapted(s);

@@ -42,6 +42,8 @@ TrafficPattern pattern_of(CollectiveKind kind, Algorithm algorithm)
 {
     if (kind == CollectiveKind::all_to_all)
         return TrafficPattern::all_to_all;
+    if (kind == CollectiveKind::send_receive)
+        return TrafficPattern::neighbours;
     if (kind != CollectiveKind::all_reduce)
         return TrafficPattern::ring;
     switch (algorithm) {

@@ -164,6 +164,26 @@ std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
     return uses.take();
 }
 
+// A ring of messages: each member's bytes go to the next one.
+std::vector<LinkUse> neighbour_uses(const RankGroup& group, std::uint64_t flow,
+                                    const Topology& topology)
+{
+    Uses uses(topology, flow);
+    for (std::size_t i = 0; i < group.members.size(); ++i)
+        uses.add(group.members[i], group.members[(i + 1) % group.members.size()], 1.0);
+    return uses.take();
+}
+
+bool exchanges_all_to_all(GroupKind kind)
+{
+    return kind == GroupKind::ep || kind == GroupKind::cp || kind == GroupKind::cp_a2a;
+}
+
+bool passes_round(GroupKind kind)
+{
+    return kind == GroupKind::cp || kind == GroupKind::cp_ring;
+}
+
 } // namespace
 
 void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
@@ -175,7 +195,9 @@ void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
     for (std::size_t g = 0; g < sources.size(); ++g) {
         Group& group = binding.groups[g];
         bind_sums(group, *sources[g], shapes[sources[g]->shape], g, topology);
-        if (group.kind == GroupKind::ep) // nobody else exchanges all to all
+        if (passes_round(group.kind))
+            group.neighbours = neighbour_uses(*sources[g], g, topology);
+        if (exchanges_all_to_all(group.kind))
             group.all_to_all = all_to_all_uses(*sources[g], g, topology);
     }
     for (Lane& lane : binding.lanes)

@@ -129,7 +129,7 @@ CostId ExchangeWriter::cost_of(const Message& message)
     const auto shares = static_cast<std::uint64_t>(scatters_ ? strategy.tp : 1);
     return writer_.plan().transfer({.kind = CollectiveKind::send_receive,
                                     .bytes = boundary_bytes(message) / shares,
-                                    .backend = strategy.backend,
+                                    .backend = backend_of(strategy, GroupKind::pp),
                                     .interference = Interference::none});
 }
 

@@ -22,9 +22,12 @@ double exposed_share(const Job& job, const Communication& communication)
                        : 1.0;
         return *job.strategy.overlap.tp ? job.software.tp_exposed_share : 1.0;
     case GroupKind::ep:
-        return job.software.ep_exposed_share;
-    case GroupKind::cp:
-        return job.software.cp_exposed_share;
+        return communication.needed_after > 0 ? 1.0 : job.software.ep_exposed_share;
+    case GroupKind::cp: // the share stands for rings that are not written step by step
+        return communication.kind == CollectiveKind::all_gather ||
+                       communication.kind == CollectiveKind::reduce_scatter
+                   ? job.software.cp_exposed_share
+                   : 1.0;
     default:
         return 1.0;
     }

@@ -29,6 +29,11 @@ ComputeRequest request_of(const std::vector<Kernel>& run, Phase phase)
     return {.kernels = WorkList(run.begin(), run.end()), .phase = phase};
 }
 
+bool is_uneven(const Kernel& kernel)
+{
+    return kernel.uneven;
+}
+
 std::uint16_t launches_of(const std::vector<Kernel>& run)
 {
     int launches = 0;
@@ -45,6 +50,7 @@ ItemLowering::ItemLowering(PlanBuilder& plan, const Job& job, std::string block_
       job_(job),
       layout_(job),
       exchange_(exchange),
+      uneven_(has_uneven_experts(job)),
       draft_(std::move(block_name), layer_event::count)
 {}
 
@@ -67,7 +73,8 @@ void ItemLowering::add(const Kernel& kernel)
     const auto newly_due = [&](const Pending& p) {
         return !p.until_heavy && p.due <= item_ && p.due > run_start_;
     };
-    if (std::ranges::any_of(pending_, newly_due))
+    const bool another_load = uneven_ && !run_.empty() && run_.back().uneven != kernel.uneven;
+    if (another_load || std::ranges::any_of(pending_, newly_due))
         flush();
     const std::string_view part = part_of(kernel);
     if (!part.empty() && !part_.empty() && part != part_) {
@@ -115,12 +122,13 @@ void ItemLowering::flush()
     if (run_.empty())
         return;
     const std::string name(part_.empty() ? std::string_view(run_.front().name) : part_);
-    const std::size_t op = draft_.add({.kind = OpKind::compute,
-                                       .stream = plan_.compute_stream(),
-                                       .scale = device_speed,
-                                       .kernels = launches_of(run_),
-                                       .label = plan_.label(name, phase_),
-                                       .cost = plan_.compute(request_of(run_, phase_))});
+    const std::size_t op = draft_.add(
+        {.kind = OpKind::compute,
+         .stream = plan_.compute_stream(),
+         .scale = uneven_ && std::ranges::any_of(run_, is_uneven) ? expert_load : device_speed,
+         .kernels = launches_of(run_),
+         .label = plan_.label(name, phase_),
+         .cost = plan_.compute(request_of(run_, phase_))});
     wait_for_due(op, run_start_);
     if (!first_compute_) {
         first_compute_ = op;
@@ -147,7 +155,7 @@ std::size_t ItemLowering::add_transfer(const Communication& communication, doubl
                                        phase_, communication.kind, communication.group),
          .cost = plan_.transfer({.kind = communication.kind,
                                  .bytes = communication.bytes,
-                                 .backend = job_.strategy.backend,
+                                 .backend = backend_of(job_.strategy, communication.group),
                                  .share = share,
                                  .interference = interference})});
     wait_for_due(op, item_);

@@ -78,6 +78,7 @@ private:
     const Job& job_;
     RankLayout layout_;
     ExpertExchange exchange_;
+    bool uneven_; // expert ranks get unequal shares of the tokens
     BlockDraft draft_;
     Phase phase_ = Phase::forward;
     std::vector<Kernel> run_;   // kernels of the compute op to come

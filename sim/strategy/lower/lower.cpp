@@ -16,6 +16,8 @@ Plan lower(const Job& job, const JobWork& work)
     PlanBuilder plan;
     if (placement.devices > 1)
         plan.peer_slots(peers.front().size());
+    if (has_uneven_experts(job))
+        plan.has_expert_loads();
     LayerCatalog catalog(plan, job, work);
     for (int stage = 0; stage < placement.devices; ++stage) {
         const auto s = static_cast<std::size_t>(stage);

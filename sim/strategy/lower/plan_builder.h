@@ -37,6 +37,8 @@ public:
     {
         plan_.program.peer_slots = static_cast<std::uint8_t>(count);
     }
+    // Expert ranks get unequal shares of the tokens.
+    void has_expert_loads() { plan_.program.scale_slots = 2; }
 
     Plan finish() && { return std::move(plan_); }
 
@@ -51,6 +53,7 @@ private:
 
 inline constexpr PeerSlot previous_stage{0}; // of the ring
 inline constexpr PeerSlot next_stage{1};
-inline constexpr ScaleSlot device_speed{0}; // of every op on the compute stream
+inline constexpr ScaleSlot device_speed{0}; // of ops on the compute stream
+inline constexpr ScaleSlot expert_load{1};  // of those that work on an expert rank's tokens
 
 } // namespace trainyard

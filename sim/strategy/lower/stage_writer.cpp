@@ -108,8 +108,9 @@ void StageWriter::transfer(const SingleTransfer& t)
                .stream = plan_.communication_stream(t.stream),
                .group = plan_.group(t.group),
                .label = plan_.transfer_label(name, t.phase, t.kind, t.group),
-               .cost = plan_.transfer(
-                   {.kind = t.kind, .bytes = t.bytes, .backend = job_.strategy.backend}),
+               .cost = plan_.transfer({.kind = t.kind,
+                                       .bytes = t.bytes,
+                                       .backend = backend_of(job_.strategy, t.group)}),
                .blocks_host = t.blocks_host},
         .name = name,
         .waits = t.waits,

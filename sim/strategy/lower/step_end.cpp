@@ -53,7 +53,8 @@ void reduce_tied_embedding(StageWriter& writer, int stage_number)
     const Partition partition = partition_of(job);
     const int shards = job.strategy.zero == 3 ? dense_shards(job).ranks : 1; // FSDP holds shards
     const double elements = static_cast<double>(partition.padded_vocabulary) *
-                            static_cast<double>(transformer.hidden) / job.strategy.tp / shards;
+                            static_cast<double>(transformer.hidden) / partition.vocabulary_ranks() /
+                            shards;
     writer.transfer({.kind = CollectiveKind::all_reduce,
                      .group = GroupKind::embedding,
                      .bytes = scaled(Bytes(1), elements * gradient_bytes(job)),

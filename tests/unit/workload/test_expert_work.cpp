@@ -112,3 +112,104 @@ TEST_CASE("a shared expert works on every token like a dense MLP of its size")
     CHECK(gemm_flops(with.forward) - gemm_flops(without.forward) == 2.0 * 4096 * 3 * 4096 * 2048);
     CHECK(with.parameters.dense - without.parameters.dense == 3.0 * 4096 * 2048);
 }
+
+TEST_CASE("an all-gather brings every rank's tokens to every rank and sums the results back")
+{
+    Partition p = partition(4096);
+    p.ep = 8;
+    p.experts.dispatcher = Dispatcher::all_gather;
+    const LayerWork layer = work(mixtral(), moe_layer, p);
+    const double all = 8 * 4096.0 * 4096 * 2; // tokens of 8 ranks, h W
+    CHECK(communication_bytes(layer.forward, GroupKind::ep, gather) == all);
+    CHECK(communication_bytes(layer.forward, GroupKind::ep, scatter) == all);
+    CHECK(communication_bytes(layer.backward, GroupKind::ep, gather) == all);
+    CHECK(communication_bytes(layer.backward, GroupKind::ep, scatter) == all);
+    CHECK(communication_bytes(layer.forward, GroupKind::ep, exchange) == 0);
+}
+
+TEST_CASE("the dispatcher asked for goes before the framework's habit")
+{
+    Partition p = partition(4096);
+    p.ep = 8;
+    p.ep_nodes = 4;
+    const double each =
+        communication_bytes(work(mixtral(), moe_layer, p).forward, GroupKind::ep, exchange);
+    p.kernels.one_copy_per_node = true;
+    p.experts.dispatcher = Dispatcher::all_to_all;
+    CHECK(communication_bytes(work(mixtral(), moe_layer, p).forward, GroupKind::ep, exchange) ==
+          each);
+}
+
+TEST_CASE("with routing limited to M nodes a token goes to at most M of them")
+{
+    Transformer model = mixtral();
+    model.moe->experts = 256;
+    model.moe->experts_per_token = 8;
+    Partition p = partition(4096);
+    p.ep = 64;
+    p.ep_nodes = 8;
+    const auto bytes = [&] {
+        return communication_bytes(work(model, moe_layer, p).forward, GroupKind::ep, exchange);
+    };
+    const double each = bytes();
+    p.experts.dispatcher = Dispatcher::one_copy_per_node;
+    // 8 (1 - (7/8)^8) = 5.251 nodes; DeepSeek-V3's limit of 4: 4 (1 - (3/4)^8) = 3.600.
+    CHECK_THAT(bytes() / each, WithinRel(5.2512 / 8, 1e-4));
+    p.experts.node_limit = 4;
+    CHECK_THAT(bytes() / each, WithinRel(3.5995 / 8, 1e-4));
+    p.experts.node_limit = 1;
+    CHECK_THAT(bytes() / each, WithinRel(1.0 / 8, 1e-9));
+}
+
+TEST_CASE("an exchange carries what its fullest rank gets")
+{
+    Partition p = partition(4096);
+    p.ep = 8;
+    const LayerWork even = work(mixtral(), moe_layer, p);
+    p.expert_imbalance = 1.5;
+    const LayerWork uneven = work(mixtral(), moe_layer, p);
+    for (const WorkList LayerWork::*way : {&LayerWork::forward, &LayerWork::backward})
+        CHECK(communication_bytes(uneven.*way, GroupKind::ep, exchange) ==
+              1.5 * communication_bytes(even.*way, GroupKind::ep, exchange));
+}
+
+TEST_CASE("loads have a mean of one, follow their law and end at the capacity")
+{
+    ExpertParallel experts;
+    CHECK(expert_loads(experts, 4) == std::vector<double>{1, 1, 1, 1});
+    experts.load = ExpertLoad::histogram;
+    experts.shares = {30, 10, 10, 10};
+    CHECK(expert_loads(experts, 4) == std::vector<double>{2, 10.0 / 15, 10.0 / 15, 10.0 / 15});
+    experts.capacity_factor = 1.25; // 0.75 of 4 are dropped
+    CHECK(expert_loads(experts, 4).front() == 1.25);
+    experts = {};
+    experts.load = ExpertLoad::power_law;
+    experts.exponent = 1;
+    // 1, 1/2, 1/3, 1/4: mean 25/48.
+    CHECK_THAT(expert_loads(experts, 4)[0], WithinRel(48.0 / 25, 1e-12));
+    CHECK_THAT(expert_loads(experts, 4)[3], WithinRel(12.0 / 25, 1e-12));
+    experts.exponent = 0;
+    CHECK(expert_loads(experts, 4) == std::vector<double>{1, 1, 1, 1});
+}
+
+TEST_CASE("shared experts beside the exchange do the same work in another order")
+{
+    Transformer model = mixtral();
+    model.moe->shared_expert_ffn = 2048;
+    Partition p = partition(4096);
+    p.ep = 8;
+    p.tp = 2;
+    p.sequence_parallel = true;
+    const LayerWork before = work(model, moe_layer, p);
+    p.experts.overlap_shared = true;
+    const LayerWork beside = work(model, moe_layer, p);
+    for (const WorkList LayerWork::*way : {&LayerWork::forward, &LayerWork::backward}) {
+        CHECK(hardware_flops(beside.*way).value() == hardware_flops(before.*way).value());
+        CHECK(memory_bytes(beside.*way) == memory_bytes(before.*way));
+        CHECK(launch_count(beside.*way) == launch_count(before.*way));
+        for (const Communication& c : communications(beside.*way, GroupKind::ep))
+            CHECK(c.needed_after > 0);
+        for (const Communication& c : communications(before.*way, GroupKind::ep))
+            CHECK(c.needed_after == 0);
+    }
+}
