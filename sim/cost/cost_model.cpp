@@ -279,4 +279,21 @@ Seconds CostModel::host_copy(Bytes size) const
     return device.host_copy_latency + size / device.host_copy;
 }
 
+Seconds CostModel::copy(Bytes size, CopyRoute route, bool both_ways) const
+{
+    const Device& device = profile_.hardware.device;
+    Bandwidth rate = route == CopyRoute::peer ? device.peer_copy : device.host_copy;
+    if (route == CopyRoute::host && both_ways && device.host_copy_both.value() > 0)
+        rate = device.host_copy_both;
+    if (size == Bytes(0) || !(rate.value() > 0))
+        return Seconds(0);
+    return device.host_copy_latency + size / rate;
+}
+
+Seconds CostModel::host_pass(Bytes bytes) const
+{
+    const Bandwidth rate = profile_.hardware.device.host_memory;
+    return rate.value() > 0 ? bytes / rate : Seconds(0);
+}
+
 } // namespace trainyard

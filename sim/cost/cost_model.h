@@ -22,6 +22,12 @@ struct TransferTime {
     Algorithm algorithm = Algorithm::none;
 };
 
+// Where copies from and to a device's memory go.
+enum class CopyRoute : std::uint8_t {
+    host, // the host's memory
+    peer  // another device of the node
+};
+
 // A value without hidden state: const members may run on any number of threads.
 class CostModel {
 public:
@@ -51,6 +57,12 @@ public:
 
     // Between device and host memory, one way.
     Seconds host_copy(Bytes size) const;
+    // One way along a route; `both_ways`: while as much goes the other way.
+    Seconds copy(Bytes size, CopyRoute route, bool both_ways) const;
+
+    // Work of the host's cores that is bound by `bytes` through its memory, while all devices of
+    // the host ask for as much.
+    Seconds host_pass(Bytes bytes) const;
 
 private:
     struct Timing {

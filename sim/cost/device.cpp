@@ -136,9 +136,19 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
     using D = Device;
     return std::move(table)
         .field("nvlink", &D::nvlink, {.help = "line rate one way, all links", .min = 0})
+        .field("host_link", &D::host_link, {.help = "what joins it to its host's memory"})
         .field("host_copy", &D::host_copy,
                {.help = "achieved between device and host, one way", .min = 0})
+        .field("host_copy_both", &D::host_copy_both,
+               {.help = "each way while both are busy; 0: as host_copy", .min = 0})
         .field("host_copy_latency", &D::host_copy_latency, {.help = "of a copy", .min = 0})
+        .field("host_memory", &D::host_memory,
+               {.help = "bandwidth that the cores of a usual host reach, per device of it; 0: "
+                        "unknown",
+                .min = 0})
+        .field(
+            "peer_copy", &D::peer_copy,
+            {.help = "between two devices of a node, one way; 0: only through the host", .min = 0})
         .field("sm_loss", &D::sm_loss,
                share("compute lost per SM that a communication kernel holds"))
         .field("memory", &D::memory, {.help = "as the driver reports it"})
@@ -148,6 +158,12 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
 }
 
 } // namespace
+
+template <>
+std::vector<EnumName<HostLink>> enum_names<HostLink>()
+{
+    return {{HostLink::pcie, "pcie"}, {HostLink::c2c, "c2c"}};
+}
 
 template <>
 const FieldTable<Device>& fields_of<Device>()

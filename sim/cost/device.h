@@ -56,6 +56,9 @@ struct AttentionEfficiency {
     bool operator==(const AttentionEfficiency&) const = default;
 };
 
+// What joins a device to its host's memory.
+enum class HostLink : std::uint8_t { pcie, c2c };
+
 struct Device {
     std::string name; // as topologies name it: "H100-SXM5-80GB"
     std::vector<std::string> aliases;
@@ -82,11 +85,15 @@ struct Device {
     double attention_head_96 = 1;     // factor for heads of 65 to 127
     double attention_head_64 = 1;     // factor for heads up to 64
 
-    Bandwidth nvlink;    // line rate, one direction, all links; 0: none
-    Bandwidth host_copy; // achieved, one way
+    Bandwidth nvlink; // line rate, one direction, all links; 0: none
+    HostLink host_link = HostLink::pcie;
+    Bandwidth host_copy;      // achieved, one way
+    Bandwidth host_copy_both; // ... each way while both are busy; 0: as host_copy
     Seconds host_copy_latency;
-    double sm_loss = 1; // compute lost per SM that a communication kernel holds; below 1 where
-                        // waves leave SMs idle anyway
+    Bandwidth host_memory; // what the cores of a usual host reach, per device of it; 0: unknown
+    Bandwidth peer_copy;   // between two devices of a node, one way; 0: only through the host
+    double sm_loss = 1;    // compute lost per SM that a communication kernel holds; below 1 where
+                           // waves leave SMs idle anyway
 
     Bytes memory;              // as the driver reports it
     Bytes context_memory;      // CUDA context and libraries
@@ -99,6 +106,8 @@ struct Device {
 
 inline constexpr std::string_view device_format = "trainyard.device/1";
 
+template <>
+std::vector<EnumName<HostLink>> enum_names<HostLink>();
 template <>
 const FieldTable<PerPrecision<FlopRate>>& fields_of<PerPrecision<FlopRate>>();
 template <>

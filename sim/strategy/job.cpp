@@ -142,6 +142,7 @@ Checked<Job> resolve(const JobRequest& request)
     if (placed) {
         add(step_misfits(job));
         add(data_parallel_misfits(job));
+        add(offload_misfits(job));
     }
     if (!problems.empty())
         return tl::unexpected(problems);

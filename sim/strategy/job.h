@@ -2,6 +2,7 @@
 
 // A job whose parts fit together: everything decided, nothing left to default. Made by `resolve`.
 
+#include "sim/cost/device.h"
 #include "sim/cost/software.h"
 #include "sim/strategy/training.h"
 
@@ -45,6 +46,9 @@ Checked<Job> resolve(const JobRequest& request);
 
 // Do expert ranks get unequal shares of the tokens?
 bool has_uneven_experts(const Job& job);
+
+// What the job offloads against the device it runs on: links, idle neighbours, known rates.
+Problems offload_misfits(const Job& job, const Device& device);
 
 // Work shape of one micro-batch of a layer under this job. The vocabulary is padded to a multiple
 // of 128 x tp where the framework does so (Shoeybi 2019, section 4).

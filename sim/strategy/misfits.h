@@ -42,4 +42,7 @@ Problems step_misfits(const Job& job);
 // Options of DDP, ZeRO, FSDP and HSDP against the sizes and one another. Requires dp.
 Problems data_parallel_misfits(const Job& job);
 
+// What is offloaded against the rest of the strategy. Requires dp.
+Problems offload_misfits(const Job& job);
+
 } // namespace trainyard

@@ -1,6 +1,7 @@
 #include "sim/strategy/model_states.h"
 
 #include "sim/strategy/fsdp_widths.h"
+#include "sim/strategy/offload.h"
 #include "sim/strategy/state_shards.h"
 
 #include <algorithm>
@@ -110,6 +111,27 @@ double bucket_bytes(const Job& job, double parameters, int width)
     return parameters * ((view ? 0 : width) + cast);
 }
 
+// The host holds what its CPU updates: states, gradients as they arrive, parameters if they live
+// there. What a peer holds is in nobody's count here.
+void move_to_host(const Job& job, ModelStates& states)
+{
+    const OffloadOptions& offload = job.strategy.offload;
+    const auto leaves = [&](OffloadTarget target, Bytes& bytes) {
+        if (target == OffloadTarget::none)
+            return;
+        if (target != OffloadTarget::peer)
+            states.host += bytes;
+        bytes = Bytes(0);
+    };
+    if (host_updates(job)) {
+        states.host += states.gradients;
+        if (leaves_at_once(job))
+            states.gradients = Bytes(0);
+    }
+    leaves(offload.optimizer, states.optimizer);
+    leaves(offload.parameters, states.parameters);
+}
+
 } // namespace
 
 ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
@@ -130,6 +152,7 @@ ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
     states.parameters = rounded_up(bytes.parameters * (zero == 3 ? shard : whole));
     states.gradients = rounded_up(bytes.gradients * of_rank(sums.trained, zero >= 2));
     states.optimizer = rounded_up(of_rank(sums.optimizer, zero >= 1));
+    move_to_host(job, states);
     if (zero == 3 && replicas && sums.dense + sums.expert > 0) {
         states.unsharded = rounded_up(fsdp_widths(job).gathered * gathered_parameters(job, sums));
         states.unreduced = rounded_up(unreduced_bytes(job, sums));

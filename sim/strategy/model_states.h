@@ -21,6 +21,7 @@ struct ModelStates {
     Bytes unsharded; // FSDP: parameters of whole units gathered at once
     Bytes unreduced; // FSDP: whole gradients that wait for their reduction
     Bytes buckets;   // DDP's copies of gradients
+    Bytes host;      // of the host's memory: what is offloaded to it
     Bytes spare;     // gradients that kernels allocate and never fill, one per shape of weight
 };
 

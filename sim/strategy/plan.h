@@ -11,9 +11,12 @@ namespace trainyard {
 
 // The kernels of a compute op; `CostId` of the op is its index.
 struct ComputeRequest {
-    WorkList kernels = {};  // kernels only
-    Bytes host_copy = {};   // copy ops instead
-    Seconds host_time = {}; // host ops instead
+    WorkList kernels = {};             // kernels only
+    Bytes host_copy = {};              // copy ops instead
+    CopyRoute route = CopyRoute::host; // of the copy
+    bool both_ways = false;            // ... beside copies the other way
+    Bytes host_bytes = {};             // host ops instead: through the host's memory
+    Seconds host_time = {};            // host ops instead
     Phase phase = Phase::other;
 
     bool operator==(const ComputeRequest&) const = default;

@@ -18,8 +18,7 @@ const std::vector<const PipelineSchedule*>& schedules()
     static const std::vector<const PipelineSchedule*> all = {
         &gpipe_schedule(),         &one_f_one_b_schedule(), &interleaved_one_f_one_b_schedule(),
         &breadth_first_schedule(), &zb_h1_schedule(),       &zb_h2_schedule(),
-        &zb_v_schedule(),          &dual_pipe_schedule(),
-        &dual_pipe_v_schedule(),
+        &zb_v_schedule(),          &dual_pipe_schedule(),   &dual_pipe_v_schedule(),
     };
     return all;
 }

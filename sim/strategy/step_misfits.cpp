@@ -62,10 +62,10 @@ void check_group(const Job& job, Problems& problems)
 {
     const Strategy& s = job.strategy;
     if (s.pipeline.micro_batch_group && s.schedule != "interleaved-1f1b")
-        problems.push_back(refusal(
-            "/strategy/pipeline/micro_batch_group",
-            fmt::format("the schedule {} takes micro-batches in no groups", s.schedule),
-            "leave it out, or use the schedule interleaved-1f1b with vpp >= 2"));
+        problems.push_back(
+            refusal("/strategy/pipeline/micro_batch_group",
+                    fmt::format("the schedule {} takes micro-batches in no groups", s.schedule),
+                    "leave it out, or use the schedule interleaved-1f1b with vpp >= 2"));
 }
 
 void check_turns(const Job& job, Problems& problems)

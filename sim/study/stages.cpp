@@ -272,6 +272,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);
+        append(problems, offload_misfits(parts.job, parts.cost->profile().hardware.device));
     }
     if (job) {
         check_effects(file.scenario, parts.job, problems);

@@ -13,7 +13,9 @@ Seconds compute_time(const ComputeRequest& request, const CostModel& cost)
     if (request.host_time.value() > 0)
         return request.host_time;
     if (request.host_copy.value() > 0)
-        return cost.host_copy(request.host_copy);
+        return cost.copy(request.host_copy, request.route, request.both_ways);
+    if (request.host_bytes.value() > 0)
+        return cost.host_pass(request.host_bytes);
     const Seconds forward = cost.kernel_time(request.kernels);
     return request.phase == Phase::recompute ? forward * cost.profile().software.recompute_factor
                                              : forward;

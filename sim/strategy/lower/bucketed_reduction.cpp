@@ -18,6 +18,11 @@ StateShards undivided(GroupKind group, const StateShards& shards)
     return {.group = group, .ranks = shards.all()};
 }
 
+double updated_part(const Job& job, const StateShards& shards)
+{
+    return job.strategy.zero >= 1 ? 1.0 / shards.ranks : 1.0;
+}
+
 } // namespace
 
 double gradient_bytes(const Job& job)
@@ -35,13 +40,15 @@ BucketedReduction::BucketedReduction(const Job& job, const StageContent& stage,
                                      BucketSizes expert)
     : stage_(stage),
       style_(style),
-      traffic_{
-          {{&LayerParameters::dense, &ItemLowering::GradientWork::dense, BucketFill(dense),
-            ShardReduction(style.into_shards ? dense_shards(job)
-                                             : undivided(GroupKind::dp, dense_shards(job)))},
-           {&LayerParameters::expert, &ItemLowering::GradientWork::expert, BucketFill(expert),
-            ShardReduction(style.into_shards ? expert_shards(job)
-                                             : undivided(GroupKind::edp, expert_shards(job)))}}}
+      offload_(job),
+      traffic_{{{&LayerParameters::dense, &ItemLowering::GradientWork::dense, BucketFill(dense),
+                 ShardReduction(style.into_shards ? dense_shards(job)
+                                                  : undivided(GroupKind::dp, dense_shards(job))),
+                 updated_part(job, dense_shards(job))},
+                {&LayerParameters::expert, &ItemLowering::GradientWork::expert, BucketFill(expert),
+                 ShardReduction(style.into_shards ? expert_shards(job)
+                                                  : undivided(GroupKind::edp, expert_shards(job))),
+                 updated_part(job, expert_shards(job))}}}
 {}
 
 void BucketedReduction::after(StageWriter& writer, std::size_t visit, const LayerBlock& block)
@@ -51,6 +58,7 @@ void BucketedReduction::after(StageWriter& writer, std::size_t visit, const Laye
         style_.every_micro_batch ? completes_gradients(v.kind) : v.last && style_.overlap;
     if (!reduces)
         return;
+    last_round_ = v.last;
     const bool ends_chunk = first_of_chunk(stage_, v.layer);
     if (style_.overlap)
         bucket_by_bucket(writer, v, block, ends_chunk);
@@ -60,6 +68,7 @@ void BucketedReduction::after(StageWriter& writer, std::size_t visit, const Laye
 
 void BucketedReduction::rest(StageWriter& writer)
 {
+    last_round_ = true;
     if (!style_.overlap && !style_.every_micro_batch)
         all_at_once(writer, std::nullopt, {});
 }
@@ -129,8 +138,17 @@ void BucketedReduction::prepare(StageWriter& writer, double parameters, UseIndex
 void BucketedReduction::start(StageWriter& writer, Traffic& traffic, Bytes bytes, EventId ready,
                               UseIndex index)
 {
-    if (!traffic.reduction.any() || bytes == Bytes(0))
+    if (bytes == Bytes(0))
         return;
+    const EventId summed =
+        traffic.reduction.any() ? send(writer, traffic, bytes, ready, index) : ready;
+    if (last_round_)
+        offload_.leave(writer, scaled(bytes, traffic.part), summed, index);
+}
+
+EventId BucketedReduction::send(StageWriter& writer, Traffic& traffic, Bytes bytes, EventId ready,
+                                UseIndex index)
+{
     EventId back = writer.reduced();
     if (style_.bytes_after > 0) {
         if (back_.size() == under_way_.size())
@@ -144,6 +162,7 @@ void BucketedReduction::start(StageWriter& writer, Traffic& traffic, Bytes bytes
                                      .waits = {ready},
                                      .record = back,
                                      .index = index});
+    return back;
 }
 
 // Bucket by bucket, each when it is back.

@@ -4,6 +4,7 @@
 
 #include "sim/strategy/lower/buckets.h"
 #include "sim/strategy/lower/data_parallel.h"
+#include "sim/strategy/lower/gradient_offload.h"
 #include "sim/strategy/lower/shard_exchange.h"
 
 #include <array>
@@ -40,6 +41,7 @@ private:
         double ItemLowering::GradientWork::*share;
         BucketFill fill;
         ShardReduction reduction;
+        double part; // of the gradients that a rank updates with
     };
     struct Bucket { // on its way
         Bytes bytes;
@@ -53,11 +55,14 @@ private:
     // Passes over gradients of a layer, or of all of them, before they leave.
     void prepare(StageWriter& writer, double parameters, UseIndex index) const;
     void start(StageWriter& writer, Traffic& traffic, Bytes bytes, EventId ready, UseIndex index);
+    EventId send(StageWriter& writer, Traffic& traffic, Bytes bytes, EventId ready, UseIndex index);
     void take_back(StageWriter& writer);
     double leaving(const LayerParameters& parameters) const;
 
     const StageContent& stage_;
     ReductionStyle style_;
+    GradientOffload offload_;
+    bool last_round_ = false;        // these are the sums over all micro-batches
     std::array<Traffic, 2> traffic_; // dense, expert
     std::vector<Bucket> under_way_;  // whose gradients are passed over when they are back
     std::vector<EventId> back_;      // events of buckets, used again in every round

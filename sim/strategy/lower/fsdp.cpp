@@ -10,6 +10,7 @@
 
 #include "sim/strategy/fsdp_widths.h"
 #include "sim/strategy/lower/fsdp_units.h"
+#include "sim/strategy/lower/gradient_offload.h"
 #include "sim/strategy/lower/shard_exchange.h"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ struct Family {
     double LayerParameters::*count;
     const char* gathered; // names of tensors
     const char* kept;
+    const char* fetched;
     const char* gradients;
 };
 
@@ -51,10 +53,12 @@ public:
           plan_(plan_units(job, stage)),
           width_(fsdp_widths(job)),
           families_{Family{dense_shards(job), &LayerParameters::dense, "gathered parameters",
-                           "parameters kept near", "whole gradients"},
+                           "parameters kept near", "fetched parameters", "whole gradients"},
                     Family{expert_shards(job), &LayerParameters::expert, "gathered experts",
-                           "experts kept near", "whole expert gradients"}},
+                           "experts kept near", "fetched experts", "whole expert gradients"}},
           reductions_{ShardReduction(families_[0].shards), ShardReduction(families_[1].shards)},
+          offload_(job),
+          fetches_(job.strategy.offload.parameters != OffloadTarget::none),
           ahead_in_forward_(prefetch(job, job.strategy.fsdp.forward_prefetch)),
           ahead_in_backward_(prefetch(job, job.strategy.fsdp.backward_prefetch))
     {}
@@ -89,6 +93,8 @@ private:
             sum += family.shards.all() > 1 ? trained(family, visit) : 0.0;
         return sum;
     }
+    // A rank's device does not hold all of the parameters all the time.
+    bool in_parts(const Family& family) const { return family.shards.ranks > 1 || fetches_; }
     UseIndex index_of(std::size_t visit) const
     {
         const Visit& v = stage_.visits[visit];
@@ -99,9 +105,13 @@ private:
     Tensor gradient_tensor(const Family& family, std::size_t visit) const;
     void gather(StageWriter& writer, std::size_t number);
     void gather(StageWriter& writer, std::size_t number, const Family& family);
+    std::vector<EventId> gather_waits(StageWriter& writer) const;
+    MemoryCopy fetch(StageWriter& writer, std::size_t number, const Family& family);
     void cast(StageWriter& writer, std::size_t visit) const;
     void keep_near(StageWriter& writer, std::size_t visit) const;
     void reduce(StageWriter& writer, std::size_t visit);
+    void reduce(StageWriter& writer, std::size_t visit, const Family& family,
+                ShardReduction& reduction);
 
     const Job& job_;
     const StageContent& stage_;
@@ -109,9 +119,12 @@ private:
     FsdpWidths width_;
     std::array<Family, 2> families_;
     std::array<ShardReduction, 2> reductions_; // of the families
-    std::size_t ahead_in_forward_;             // units
+    GradientOffload offload_;
+    bool fetches_;                 // shards, from outside the device
+    std::size_t ahead_in_forward_; // units
     std::size_t ahead_in_backward_;
     std::vector<EventId> gathered_; // a ring: latest gathers
+    EventId fetched_;               // latest shard; made at the first use
     std::size_t started_ = 0;
 };
 
@@ -145,7 +158,7 @@ TensorChanges Fsdp::memory(std::size_t visit) const
         const FsdpVisit& plan = plan_.visits[visit];
         if (plan.takes_gradients && family.shards.all() > 1 && trained(family, visit) > 0)
             changes.push_back(allocates(gradient_tensor(family, visit)));
-        if (plan.frees && family.shards.ranks > 1 && count(family, visit) > 0)
+        if (plan.frees && in_parts(family) && count(family, visit) > 0)
             changes.push_back(frees(gathered_tensor(family, visit)));
     }
     return changes;
@@ -195,11 +208,41 @@ void Fsdp::gather(StageWriter& writer, std::size_t number)
         gather(writer, number, family);
 }
 
+// The limiter lets a gather start when the compute issued before it is done.
+std::vector<EventId> Fsdp::gather_waits(StageWriter& writer) const
+{
+    if (job_.strategy.fsdp.limit_all_gathers)
+        return {writer.computed(), writer.tail()};
+    return width_.gathered == width_.held ? std::vector<EventId>{}
+                                          : std::vector<EventId>{writer.computed()};
+}
+
+// The rank's own part, from where it lives.
+MemoryCopy Fsdp::fetch(StageWriter& writer, std::size_t number, const Family& family)
+{
+    const OffloadOptions& offload = job_.strategy.offload;
+    const std::size_t visit = plan_.gathers[number].visit;
+    const bool peer = offload.parameters == OffloadTarget::peer;
+    const bool backward = stage_.visits[visit].kind != PassKind::forward;
+    if (!fetched_.valid())
+        fetched_ = writer.event();
+    return {.name = "parameters to device",
+            .stream = peer ? from_peer_stream : from_host_stream,
+            .route = peer ? CopyRoute::peer : CopyRoute::host,
+            .bytes = bytes_of(width_.gathered / family.shards.ranks, count(family, visit)),
+            .both_ways = backward && host_updates(job_) && offload.overlap,
+            .phase = Phase::parameter_sync,
+            .waits = gather_waits(writer),
+            .record = fetched_,
+            .index = index_of(plan_.gathers[number].freed),
+            .blocks_host = !offload.overlap};
+}
+
 // Its memory is freed with the index of the visit that ends its use.
 void Fsdp::gather(StageWriter& writer, std::size_t number, const Family& family)
 {
     const FsdpGather& what = plan_.gathers[number];
-    if (family.shards.ranks == 1 || count(family, what.visit) <= 0)
+    if (!in_parts(family) || count(family, what.visit) <= 0)
         return;
     SingleTransfer transfer;
     transfer.kind = CollectiveKind::all_gather;
@@ -207,15 +250,26 @@ void Fsdp::gather(StageWriter& writer, std::size_t number, const Family& family)
     transfer.bytes = bytes_of(width_.gathered, count(family, what.visit));
     transfer.phase = Phase::parameter_sync;
     transfer.stream = data_parallel_stream;
-    if (job_.strategy.fsdp.limit_all_gathers)
-        transfer.waits = {writer.computed(), writer.tail()};
-    else if (width_.gathered != width_.held)
-        transfer.waits = {writer.computed()};
+    transfer.waits = gather_waits(writer);
     transfer.record = gathered_[number % gathered_.size()];
     transfer.memory = {allocates(gathered_tensor(family, what.visit))};
+    transfer.index = index_of(what.freed);
     if (what.near)
         transfer.memory.push_back(frees(kept_tensor(family, what.visit)));
-    transfer.index = index_of(what.freed);
+    if (fetches_) {
+        MemoryCopy copy = fetch(writer, number, family);
+        if (family.shards.ranks == 1) { // all of it
+            copy.record = transfer.record;
+            copy.memory = transfer.memory;
+            return writer.copy(copy);
+        }
+        const Tensor shard =
+            tensor(family.fetched, MemoryKind::unsharded, copy.bytes, TensorScope::layer);
+        copy.memory = {allocates(shard)};
+        transfer.memory.push_back(frees(shard));
+        transfer.waits = {copy.record};
+        writer.copy(copy);
+    }
     writer.transfer(transfer);
 }
 
@@ -253,18 +307,30 @@ void Fsdp::reduce(StageWriter& writer, std::size_t visit)
                             .phase = Phase::gradient_sync,
                             .waits = {writer.tail()},
                             .index = index_of(visit)});
-    for (std::size_t i = 0; i < families_.size(); ++i) {
-        const Family& family = families_[i];
-        if (family.shards.all() == 1 || trained(family, visit) <= 0)
-            continue;
-        reductions_[i].write(writer, {.kind = CollectiveKind::reduce_scatter,
-                                      .bytes = bytes_of(width_.reduced, trained(family, visit)),
-                                      .phase = Phase::gradient_sync,
-                                      .waits = {writer.computed(), writer.tail()},
-                                      .record = writer.reduced(),
-                                      .memory = {frees(gradient_tensor(family, visit))},
-                                      .index = index_of(*plan_.visits[visit].reduces)});
+    for (std::size_t i = 0; i < families_.size(); ++i)
+        reduce(writer, visit, families_[i], reductions_[i]);
+}
+
+void Fsdp::reduce(StageWriter& writer, std::size_t visit, const Family& family,
+                  ShardReduction& reduction)
+{
+    const double summed = trained(family, visit);
+    if (summed <= 0)
+        return;
+    EventId ready = writer.computed();
+    if (reduction.any()) {
+        ready = writer.reduced();
+        reduction.write(writer, {.kind = CollectiveKind::reduce_scatter,
+                                 .bytes = bytes_of(width_.reduced, summed),
+                                 .phase = Phase::gradient_sync,
+                                 .waits = {writer.computed(), writer.tail()},
+                                 .record = ready,
+                                 .memory = {frees(gradient_tensor(family, visit))},
+                                 .index = index_of(*plan_.visits[visit].reduces)});
     }
+    if (plan_.visits[visit].last)
+        offload_.leave(writer, bytes_of(width_.gradients / family.shards.ranks, summed), ready,
+                       index_of(visit));
 }
 
 } // namespace

@@ -2,9 +2,17 @@
 
 #include "sim/strategy/state_shards.h"
 
+#include <map>
+
 namespace trainyard {
 
 namespace {
+
+// Parameters live outside the device: it never holds all of them.
+bool fetches(const Job& job)
+{
+    return job.strategy.offload.parameters != OffloadTarget::none;
+}
 
 class Planner {
 public:
@@ -12,8 +20,8 @@ public:
         : job_(job),
           options_(job.strategy.fsdp),
           stage_(stage),
-          cuts_dense_(dense_shards(job).ranks > 1),
-          cuts_experts_(expert_shards(job).ranks > 1),
+          cuts_dense_(dense_shards(job).ranks > 1 || fetches(job)),
+          cuts_experts_(expert_shards(job).ranks > 1 || fetches(job)),
           unit_of_(stage.layers.size())
     {}
 
@@ -21,6 +29,7 @@ public:
     {
         wrap();
         states_.resize(plan_.units.size());
+        find_last_visits();
         plan_.visits.resize(stage_.visits.size());
         for (std::size_t visit = 0; visit < plan_.visits.size(); ++visit)
             plan_visit(visit);
@@ -33,7 +42,11 @@ private:
         std::optional<std::size_t> kept_by;         // visit behind which it was cut over few ranks
         std::optional<std::size_t> gradients_since; // visit that took memory for them
         std::size_t latest_gather = 0;
-        int in_flight = 0; // micro-batches between forward and backward
+        int in_flight = 0;             // micro-batches between forward and backward
+        int passes = 0;                // under way that use its parameters
+        std::size_t last_use = 0;      // of parameters in the step: a visit
+        std::size_t last_gradient = 0; // likewise, of gradients
+        std::map<std::pair<PassKind, int>, std::size_t> run; // by pass: layers visited so far
     };
 
     bool in_root_unit(std::size_t layer) const
@@ -72,12 +85,21 @@ private:
                (cuts_experts_ && unit.parameters.expert > 0);
     }
 
-    bool same_run(std::size_t a, std::size_t b) const
+    // Products for gradients of weights read activations and gradients only.
+    bool uses_parameters(std::size_t visit) const
     {
-        const Visit& left = stage_.visits[a];
-        const Visit& right = stage_.visits[b];
-        return unit_at(a) == unit_at(b) && left.kind == right.kind &&
-               left.micro_batch == right.micro_batch;
+        return stage_.visits[visit].kind != PassKind::backward_weight;
+    }
+
+    void find_last_visits()
+    {
+        for (std::size_t visit = 0; visit < stage_.visits.size(); ++visit) {
+            State& state = states_[unit_at(visit)];
+            if (uses_parameters(visit))
+                state.last_use = visit;
+            if (completes_gradients(stage_.visits[visit].kind))
+                state.last_gradient = visit;
+        }
     }
 
     void plan_visit(std::size_t visit)
@@ -85,21 +107,24 @@ private:
         plan_.visits[visit].unit = unit_at(visit);
         const FsdpUnit& unit = plan_.units[unit_at(visit)];
         State& state = states_[unit_at(visit)];
-        const bool enters = visit == 0 || !same_run(visit - 1, visit);
-        const bool leaves = visit + 1 == stage_.visits.size() || !same_run(visit, visit + 1);
-        if (enters) {
+        // Passes may take turns: a unit's pass is the visits of its layers, not neighbours in time.
+        const Visit& v = stage_.visits[visit];
+        std::size_t& visited = state.run[{v.kind, v.micro_batch}];
+        ++visited;
+        if (visited == 1) {
+            state.passes += uses_parameters(visit) ? 1 : 0;
             gather(visit, unit, state);
             take_gradients(visit, state);
         }
-        if (leaves) {
+        if (visited == unit.layers.size()) {
             free(visit, unit, state);
-            reduce(visit, unit, state);
+            reduce(visit, state);
         }
     }
 
     void gather(std::size_t visit, const FsdpUnit& unit, State& state)
     {
-        if (state.whole || !is_cut(unit))
+        if (state.whole || !is_cut(unit) || !uses_parameters(visit))
             return;
         state.latest_gather = plan_.gathers.size();
         plan_.visits[visit].gather = state.latest_gather;
@@ -113,28 +138,23 @@ private:
     bool backward_is_next(std::size_t visit) const
     {
         return visit + 1 < stage_.visits.size() && unit_at(visit + 1) == unit_at(visit) &&
-               stage_.visits[visit + 1].kind == PassKind::backward;
-    }
-
-    // The unit's last backward of the step: that of its first layer.
-    static bool is_last(const FsdpUnit& unit, const Visit& v)
-    {
-        return v.last && v.layer == unit.layers.front();
+               hands_back(stage_.visits[visit + 1].kind);
     }
 
     void free(std::size_t visit, const FsdpUnit& unit, State& state)
     {
         const Visit& v = stage_.visits[visit];
         const bool forward = v.kind == PassKind::forward;
-        state.in_flight += forward ? 1 : -1;
-        if (!is_cut(unit))
+        if (!is_cut(unit) || !uses_parameters(visit))
             return;
+        state.in_flight += forward ? 1 : -1;
+        --state.passes;
         const bool until_backward =
             (!*job_.strategy.reshard_after_forward || unit.root) && state.in_flight > 0;
         const bool until_next_micro_batch =
-            !*options_.reshard_after_backward && !forward && !is_last(unit, v);
-        state.whole =
-            until_backward || until_next_micro_batch || (forward && backward_is_next(visit));
+            !*options_.reshard_after_backward && !forward && visit != state.last_use;
+        state.whole = state.passes > 0 || until_backward || until_next_micro_batch ||
+                      (forward && backward_is_next(visit));
         if (state.whole)
             return;
         plan_.visits[visit].frees = true;
@@ -146,18 +166,19 @@ private:
     // With no_sync later micro-batches add to the gradients of the first one.
     void take_gradients(std::size_t visit, State& state)
     {
-        if (stage_.visits[visit].kind == PassKind::forward || state.gradients_since)
+        if (!completes_gradients(stage_.visits[visit].kind) || state.gradients_since)
             return;
         plan_.visits[visit].takes_gradients = true;
         state.gradients_since = visit;
     }
 
-    void reduce(std::size_t visit, const FsdpUnit& unit, State& state)
+    void reduce(std::size_t visit, State& state)
     {
-        const Visit& v = stage_.visits[visit];
-        if (v.kind == PassKind::forward || (*options_.no_sync && !is_last(unit, v)))
+        const bool last = visit == state.last_gradient;
+        if (!completes_gradients(stage_.visits[visit].kind) || (*options_.no_sync && !last))
             return;
         plan_.visits[visit].reduces = state.gradients_since;
+        plan_.visits[visit].last = last;
         state.gradients_since.reset();
     }
 

@@ -31,6 +31,7 @@ struct FsdpVisit {
     std::optional<std::size_t> kept_until; // ... cut over few ranks, until this (near) gather
     bool takes_gradients = false;          // memory for the whole gradients of its unit
     std::optional<std::size_t> reduces;    // behind it they leave: the visit that took the memory
+    bool last = false;                     // of its unit's backward passes in the step
 };
 
 struct FsdpPlan {

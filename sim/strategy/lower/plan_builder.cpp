@@ -28,10 +28,20 @@ PlanBuilder::PlanBuilder()
 
 StreamId PlanBuilder::communication_stream(const std::string& name)
 {
+    return stream(name, StreamKind::communication);
+}
+
+StreamId PlanBuilder::copy_stream(const std::string& name)
+{
+    return stream(name, StreamKind::copy);
+}
+
+StreamId PlanBuilder::stream(const std::string& name, StreamKind kind)
+{
     const auto found = streams_.find(name);
     if (found != streams_.end())
         return found->second;
-    const StreamId stream = add_stream(plan_.program, {name, StreamKind::communication});
+    const StreamId stream = add_stream(plan_.program, {name, kind});
     streams_.emplace(name, stream);
     return stream;
 }

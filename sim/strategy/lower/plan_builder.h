@@ -17,6 +17,7 @@ public:
     StreamId compute_stream() const { return compute_; }
     // The stream of that name, added at its first use.
     StreamId communication_stream(const std::string& name);
+    StreamId copy_stream(const std::string& name);
 
     GroupSlot group(GroupKind kind);
     GroupKind kind_of(GroupSlot slot) const { return plan_.program.groups[slot.value].kind; }
@@ -43,6 +44,8 @@ public:
     Plan finish() && { return std::move(plan_); }
 
 private:
+    StreamId stream(const std::string& name, StreamKind kind);
+
     Plan plan_;
     StreamId compute_;
     std::map<std::string, StreamId> streams_;

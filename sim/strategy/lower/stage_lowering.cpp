@@ -78,7 +78,9 @@ std::vector<Tensor> held_always(const Job& job, const StageContent& stage)
     };
     return {tensor("parameters", MemoryKind::parameters, states.parameters),
             tensor("gradients", MemoryKind::gradients, states.gradients),
-            tensor("optimizer state", MemoryKind::optimizer, states.optimizer)};
+            tensor("optimizer state", MemoryKind::optimizer, states.optimizer),
+            tensor("buckets", MemoryKind::buckets, states.buckets),
+            tensor("offloaded states", MemoryKind::pinned_host, states.host)};
 }
 
 // Writes the passes of a stage, visit by visit.

@@ -15,7 +15,8 @@ StageWriter::StageWriter(PlanBuilder& plan, const Job& job, std::string name)
       never_(role_.event()),
       computed_(role_.event()),
       tail_(role_.event()),
-      reduced_(role_.event())
+      reduced_(role_.event()),
+      offloaded_(role_.event())
 {}
 
 std::vector<EventId> StageWriter::finished() const
@@ -141,6 +142,38 @@ void StageWriter::memory_pass(const MemoryPass& pass)
         .waits = pass.waits,
         .record = computed_,
         .memory = pass.memory,
+        .index = pass.index});
+}
+
+void StageWriter::copy(const MemoryCopy& copy)
+{
+    if (copy.bytes == Bytes(0))
+        return;
+    op({.op = {.kind = OpKind::copy,
+               .stream = plan_.copy_stream(copy.stream),
+               .label = plan_.label(copy.name, copy.phase),
+               .cost = plan_.compute({.host_copy = copy.bytes,
+                                      .route = copy.route,
+                                      .both_ways = copy.both_ways,
+                                      .phase = copy.phase}),
+               .blocks_host = copy.blocks_host},
+        .name = copy.name,
+        .waits = copy.waits,
+        .record = copy.record,
+        .memory = copy.memory,
+        .index = copy.index});
+}
+
+void StageWriter::host_pass(const HostPass& pass)
+{
+    if (pass.bytes == Bytes(0))
+        return;
+    op({.op = {.kind = OpKind::host,
+               .stream = host_stream,
+               .label = plan_.label("host " + pass.name, pass.phase),
+               .cost = plan_.compute({.host_bytes = pass.bytes, .phase = pass.phase})},
+        .name = "host " + pass.name,
+        .waits = pass.waits,
         .index = pass.index});
 }
 

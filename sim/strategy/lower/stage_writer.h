@@ -4,16 +4,12 @@
 // the order the host issues them, with the events that tie them together.
 
 #include "sim/strategy/lower/layer_blocks.h"
+#include "sim/strategy/lower/memory_copy.h"
+#include "sim/strategy/lower/use_index.h"
 
 #include <array>
 
 namespace trainyard {
-
-// What a block use is about, for the timeline.
-struct UseIndex {
-    std::uint16_t micro_batch = BlockUse::no_index;
-    std::uint16_t layer = BlockUse::no_index; // or bucket, unit
-};
 
 // An op that is a block by itself.
 struct SingleOp {
@@ -72,10 +68,11 @@ public:
     const Job& job() const { return job_; }
 
     EventId event() { return role_.event(); }
-    EventId never() const { return never_; }       // recorded by nobody
-    EventId computed() const { return computed_; } // latest compute op so far
-    EventId tail() const { return tail_; }         // latest communication at the end of a layer
-    EventId reduced() const { return reduced_; }   // latest op of gradient or parameter exchange
+    EventId never() const { return never_; }         // recorded by nobody
+    EventId computed() const { return computed_; }   // latest compute op so far
+    EventId tail() const { return tail_; }           // latest communication at the end of a layer
+    EventId reduced() const { return reduced_; }     // latest op of gradient or parameter exchange
+    EventId offloaded() const { return offloaded_; } // latest gradients on their way to the host
     // Likewise `tail`, of the passes that ran beside others; nobody's when none did.
     EventId tail_beside() const { return tail_beside_.valid() ? tail_beside_ : never_; }
     // What an op must wait for that comes after all layers so far.
@@ -90,6 +87,9 @@ public:
     // Nothing for a group of one rank or no bytes.
     void transfer(const SingleTransfer& transfer);
     void memory_pass(const MemoryPass& pass);
+    // Nothing without bytes.
+    void copy(const MemoryCopy& copy);
+    void host_pass(const HostPass& pass);
     // Nothing when it takes no time.
     void host_work(std::string name, Seconds time, Phase phase);
 
@@ -106,6 +106,7 @@ private:
     EventId computed_;
     EventId tail_;
     EventId reduced_;
+    EventId offloaded_;
     EventId tail_beside_;                       // made by the first pass beside another
     std::array<std::vector<EventId>, 2> inner_; // by chain: inside layer blocks, shared by all uses
 };

@@ -2,6 +2,8 @@
 
 #include "sim/strategy/lower/bucketed_reduction.h"
 #include "sim/strategy/lower/gradient_norm.h"
+#include "sim/strategy/lower/gradient_offload.h"
+#include "sim/strategy/lower/offloaded_update.h"
 #include "sim/strategy/optimizers.h"
 #include "sim/workload/number_format.h"
 
@@ -105,13 +107,21 @@ void reduce_between_twins(StageWriter& writer, const StageContent& stage)
 void update(StageWriter& writer, const StageContent& stage)
 {
     const Job& job = writer.job();
-    writer.memory_pass({.name = "optimizer",
-                        .bytes = optimizer_bytes(job, stage),
-                        .products = newton_schulz(job, kinds_of(stage)),
-                        .launches = job.software.optimizer_kernels,
-                        .phase = Phase::optimizer,
-                        .waits = {writer.reduced(), writer.tail()},
-                        .blocks_host = true});
+    const OffloadOptions& offload = job.strategy.offload;
+    if (host_updates(job))
+        return write_host_update(writer, stage);
+    if (offload.optimizer == OffloadTarget::peer)
+        write_peer_update(writer, stage);
+    else
+        writer.memory_pass({.name = "optimizer",
+                            .bytes = optimizer_bytes(job, stage),
+                            .products = newton_schulz(job, kinds_of(stage)),
+                            .launches = job.software.optimizer_kernels,
+                            .phase = Phase::optimizer,
+                            .waits = {writer.reduced(), writer.tail()},
+                            .blocks_host = true});
+    if (offload.parameters != OffloadTarget::none)
+        write_parameters_home(writer, stage);
 }
 
 // Matrices in 16 bit are cast once per step, along both directions; FSDP's arrive with each gather.
