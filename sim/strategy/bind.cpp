@@ -131,6 +131,15 @@ std::vector<Peer> lane_peers(const Neighbourhood& neighbourhood, const RankClass
     return peers;
 }
 
+// Threads of one process take turns at Python's interpreter, kernel by kernel: where all of them
+// issue alike, each goes at 1/n of the pace of one alone. Backward is issued by autograd's threads,
+// which do without it.
+void share_interpreter(CostTable& costs, int threads)
+{
+    for (const Phase phase : {Phase::forward, Phase::recompute})
+        costs.host_per_kernel[static_cast<std::size_t>(phase)] *= threads;
+}
+
 } // namespace
 
 Binding bind(const Plan& plan, const Job& job, const Topology& topology, const CostModel& cost,
@@ -141,12 +150,16 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
         plan.program, job, topology, options.links ? FabricLimit::links : FabricLimit::costs);
     const auto world = static_cast<std::size_t>(job.world());
     const auto scales = scales_of(plan.program, job, speeds(world, options.conditions));
-    const bool fold = options.folding == Folding::replicas && !options.links;
+    // Device 0 serves the devices of its process one after the other: no two are alike.
+    const bool fold =
+        options.folding == Folding::replicas && !options.links && !is_single_process(job);
     const RankClasses classes =
         fold ? alike_ranks(near, colours(near, scales)) : separate_ranks(world);
 
     Binding out;
     out.costs = bind_costs(plan, near, cost, job.cuda_graphs);
+    if (is_single_process(job))
+        share_interpreter(out.costs, job.dp());
     LaneGroups groups(plan, near, classes);
     out.lanes.reserve(classes.count());
     for (std::size_t c = 0; c < classes.count(); ++c) {

@@ -16,6 +16,7 @@ public:
 
     Problems all()
     {
+        single_process();
         zero();
         shard_group();
         reshard_ranks();
@@ -29,6 +30,31 @@ private:
     void refuse(const char* pointer, std::string message, std::string hint)
     {
         problems_.push_back(refusal(pointer, std::move(message), std::move(hint)));
+    }
+
+    void single_process()
+    {
+        if (s_.data_parallel != DataParallelScheme::single_process)
+            return;
+        const char* pointer = "/strategy/data_parallel";
+        const int others = s_.tp * s_.pp * s_.cp * s_.ep * s_.etp;
+        if (others > 1)
+            refuse(pointer,
+                   fmt::format("one process runs replicas of the whole model, not tp x pp x cp = "
+                               "{} x {} x {} with ep x etp = {} x {}",
+                               s_.tp, s_.pp, s_.cp, s_.ep, s_.etp),
+                   "use \"ddp\", or tp, pp, cp, ep and etp of 1");
+        if (s_.zero != 0)
+            refuse(pointer,
+                   fmt::format("device 0 holds all states of the process: nothing to cut (zero {})",
+                               s_.zero),
+                   "use \"ddp\", or zero 0");
+        if (s_.offload != OffloadOptions{})
+            refuse(pointer, "offloading is not supported together with one process for all devices",
+                   "use \"ddp\", or leave strategy.offload out");
+        constexpr int most_devices = 64;
+        if (job_.dp() > most_devices)
+            refuse(pointer, fmt::format("no host has {} devices", job_.dp()), "use \"ddp\"");
     }
 
     bool deepspeed() const { return *s_.sharding.style == ShardingStyle::deepspeed; }

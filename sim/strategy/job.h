@@ -27,6 +27,12 @@ struct Job {
     bool operator==(const Job&) const = default;
 };
 
+// Does one process run all replicas (torch.nn.DataParallel)?
+inline bool is_single_process(const Job& job)
+{
+    return job.strategy.data_parallel == DataParallelScheme::single_process && job.dp() > 1;
+}
+
 struct JobRequest {
     Model model;
     Training training;

@@ -6,6 +6,7 @@
 #include "sim/cost/profile_library.h"
 #include "sim/cost/software_choice.h"
 #include "sim/strategy/misfits.h"
+#include "sim/study/data_parallel_notes.h"
 #include "sim/study/environment.h"
 #include "sim/study/inputs.h"
 #include "sim/topology/read_topology.h"
@@ -200,6 +201,7 @@ void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
          "FSDP always communicates beside compute; this has no effect");
     note(sharded && buckets, "/strategy/bucket_cap",
          "FSDP reduces layer by layer; buckets have no effect");
+    append(problems, data_parallel_notes(stated, job));
     note(stated.sequence_parallel == true && job.strategy.tp == 1, "/strategy/sequence_parallel",
          "sequence parallelism cuts over the tensor-parallel group, and tp is 1: it stays off");
     note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
@@ -273,6 +275,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);
         append(problems, offload_misfits(parts.job, parts.cost->profile().hardware.device));
+        append(problems, one_host_misfits(parts.job, *parts.topology));
     }
     if (job) {
         check_effects(file.scenario, parts.job, problems);

@@ -1,6 +1,7 @@
 #include "sim/strategy/bind/rank_groups.h"
 
 #include "sim/strategy/bind/fabric_share.h"
+#include "sim/strategy/job.h"
 #include "sim/strategy/stages.h"
 
 #include <algorithm>
@@ -94,6 +95,24 @@ std::vector<RankPeer> peers_of(const RankPlace& place, const std::vector<int>& s
     return peers;
 }
 
+// Of a process with all replicas: device 0 exchanges messages with each of the others, and they
+// with device 0, whatever their slot.
+void join_replicas(Neighbourhood& out, std::uint32_t ranks, const Fabric& fabric,
+                   ShapeTable& shapes)
+{
+    const auto peer_of = [&](std::uint32_t self, std::uint32_t other) {
+        const std::array<RankId, 2> pair{RankId{std::min(self, other)},
+                                         RankId{std::max(self, other)}};
+        return RankPeer{RankId{other}, shapes.of(pair, fabric.part_of_pair(pair[0], pair[1]))};
+    };
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        out.role.push_back(RoleId{rank == 0 ? 0U : 1U});
+        std::vector<RankPeer>& peers = out.peers.emplace_back();
+        for (std::uint32_t slot = 0; slot + 1 < ranks; ++slot)
+            peers.push_back(peer_of(rank, rank == 0 ? slot + 1 : 0));
+    }
+}
+
 } // namespace
 
 std::vector<DeviceId> devices_of(std::span<const RankId> ranks)
@@ -122,6 +141,11 @@ Neighbourhood neighbourhood(const Program& program, const Job& job, const Topolo
             const std::uint32_t shape = shapes.of(groups[g], parts[g]);
             out.groups.push_back({slot, std::move(groups[g]), shape});
         }
+    }
+    if (is_single_process(job)) {
+        join_replicas(out, static_cast<std::uint32_t>(world), fabric, shapes);
+        out.shapes = std::move(shapes).take();
+        return out;
     }
     const std::vector<std::vector<int>> stages = neighbours(placement_of(job));
     for (std::uint32_t r = 0; r < world; ++r) {

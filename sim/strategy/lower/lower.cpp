@@ -1,5 +1,6 @@
 #include "sim/strategy/lower/lower.h"
 
+#include "sim/strategy/lower/single_process.h"
 #include "sim/strategy/lower/stage_lowering.h"
 #include "sim/strategy/stages.h"
 
@@ -7,6 +8,8 @@ namespace trainyard {
 
 Plan lower(const Job& job, const JobWork& work)
 {
+    if (is_single_process(job))
+        return lower_single_process(job, work);
     const Placement placement = placement_of(job);
     const std::vector<std::vector<Pass>> passes = passes_of(job);
     const std::vector<StageExchanges> exchanges = place_exchanges(

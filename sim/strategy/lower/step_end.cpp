@@ -148,6 +148,13 @@ void cast_parameters(StageWriter& writer, const StageContent& stage)
 
 } // namespace
 
+void write_update(StageWriter& writer, const StageContent& stage)
+{
+    update(writer, stage);
+    writer.host_work("optimizer bookkeeping", writer.job().software.optimizer_time,
+                     Phase::optimizer);
+}
+
 void write_step_end(StageWriter& writer, const StageContent& stage, int stage_number,
                     DataParallel& data_parallel)
 {
@@ -157,8 +164,7 @@ void write_step_end(StageWriter& writer, const StageContent& stage, int stage_nu
     sum_over_tp(writer, stage);
     reduce_between_twins(writer, stage);
     write_gradient_norm(writer, stage_number);
-    update(writer, stage);
-    writer.host_work("optimizer bookkeeping", software.optimizer_time, Phase::optimizer);
+    write_update(writer, stage);
     data_parallel.publish(writer);
     cast_parameters(writer, stage);
     writer.host_work("step overhead", software.step_overhead, Phase::other);

@@ -11,4 +11,7 @@ namespace trainyard {
 void write_step_end(StageWriter& writer, const StageContent& stage, int stage_number,
                     DataParallel& data_parallel);
 
+// The update alone, with what the host does about it. Requires reduced gradients.
+void write_update(StageWriter& writer, const StageContent& stage);
+
 } // namespace trainyard
