@@ -8,6 +8,11 @@ find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 find_package(pugixml REQUIRED) # NCCL's topology files
+find_package(tomlplusplus REQUIRED) # torchtitan's configurations
+find_package(yaml-cpp REQUIRED) # Megatron-LM's tests
+if(NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
+    add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
 
 # Not every package of tl::expected comes with its CMake files; the header is all of it.
 find_package(tl-expected QUIET)

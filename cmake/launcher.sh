@@ -20,6 +20,8 @@ readonly packages=(
     "libexpected-dev  results that may be errors"
     "zlib1g-dev       compressed traces"
     "libpugixml-dev   NCCL's topology files"
+    "libtomlplusplus-dev  configurations of torchtitan"
+    "libyaml-cpp-dev  test files of Megatron-LM"
     "catch2           the test suite"
 )
 

@@ -23,6 +23,8 @@ void add_compare(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
 void add_topo(CLI::App& program, Command& chosen);
 void add_import(CLI::App& program, Command& chosen);
+void add_export(CLI::App& program, Command& chosen);
+void add_init(CLI::App& program, Command& chosen);
 void add_fit(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_schema(CLI::App& program, Command& chosen);

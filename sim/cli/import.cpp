@@ -6,6 +6,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
+#include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
 
 #include <CLI/CLI.hpp>
@@ -25,6 +26,7 @@ struct ImportOptions {
     int nodes = 0;
     int which = 1;
     bool json = false;
+    JobOptions job;
 };
 
 // What came of a file, as each kind is printed and written.
@@ -108,24 +110,42 @@ void print_result(const Imported& imported, ImportKind kind, const ImportOptions
     print_data(to_text(out) + "\n");
 }
 
+JobOptions job_options(const ImportOptions& options)
+{
+    JobOptions out = options.job;
+    out.nodes = options.nodes;
+    return out;
+}
+
 int run_import(const ImportOptions& options)
 {
     const std::string& file = options.words.back();
     std::optional<ImportKind> kind;
+    std::optional<JobKind> job_kind;
     std::vector<ImportKind> others;
-    if (options.words.size() == 2)
-        if (kind = import_kind_named(options.words.front()); !kind)
+    if (options.words.size() == 2) {
+        kind = import_kind_named(options.words.front());
+        job_kind = from_name<JobKind>(options.words.front());
+        if (!kind && !job_kind)
             return refuse(options.words.front(), "is no kind of import",
-                          "one of: nccl-tests, nvbandwidth, p2p, topo");
+                          "one of: nccl-tests, nvbandwidth, p2p, topo, megatron, deepspeed, "
+                          "torchtitan, torchrun");
+    }
     const std::string text = read_file(file, most_bytes);
     if (is_compressed(text))
         return refuse(file, "is compressed", "unpack it first: gunzip");
+    if (!kind && !job_kind && recognise_import(text).empty())
+        job_kind = recognise_job(text);
+    if (job_kind)
+        return import_job_file({*job_kind, file, text, options.output, options.json},
+                               job_options(options));
     if (!kind) {
         others = recognise_import(text);
         if (others.empty())
             return refuse(file, "nothing in it was recognised",
                           "wanted: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, nvidia-smi "
-                          "topo -m or NCCL topology XML");
+                          "topo -m or NCCL topology XML; or a job of Megatron-LM, DeepSpeed, "
+                          "torchtitan or torchrun");
         kind = others.front();
         others.erase(others.begin());
     }
@@ -153,12 +173,13 @@ std::string check_collective(const std::string& name)
 
 void add_import(CLI::App& program, Command& chosen)
 {
-    CLI::App* const sub =
-        program.add_subcommand("import", "Read measurements: nccl-tests, nvbandwidth, p2p, topo");
+    CLI::App* const sub = program.add_subcommand(
+        "import", "Read measurements (nccl-tests, nvbandwidth, p2p, topo), or a "
+                  "job of Megatron-LM, DeepSpeed, torchtitan or torchrun");
     auto options = std::make_shared<ImportOptions>();
     sub->add_option("file", options->words,
                     "the file; before it, where it is not to be recognised, its kind: nccl-tests, "
-                    "nvbandwidth, p2p or topo")
+                    "nvbandwidth, p2p, topo, megatron, deepspeed, torchtitan or torchrun")
         ->required()
         ->expected(1, 2)
         ->type_name("[KIND] FILE");
@@ -166,7 +187,7 @@ void add_import(CLI::App& program, Command& chosen)
     sub->add_flag("--json", options->json, "print notes and content as JSON");
     sub->add_option("--ranks", options->ranks, "ranks of the sweeps, where the log does not say")
         ->check(CLI::Range(1, 1'000'000));
-    sub->add_option("--nodes", options->nodes, "nodes of the sweeps")
+    sub->add_option("--nodes", options->nodes, "nodes of the sweeps, or of the job")
         ->check(CLI::Range(1, 1'000'000));
     sub->add_option("--collective", options->collective, "collective of the sweeps")
         ->check(check_collective)
@@ -176,8 +197,17 @@ void add_import(CLI::App& program, Command& chosen)
         ->type_name("MODEL");
     sub->add_option("--nth", options->which, "which of several topologies in one text")
         ->check(CLI::PositiveNumber);
+    add_job_options(*sub, options->job);
+    sub->add_option("--define", options->job.definitions,
+                    "a variable of a script that is set elsewhere; repeatable")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    sub->add_option("--set", options->job.changes, "change a field of a job's scenario; repeatable")
+        ->type_name("FIELD=VALUE")
+        ->allow_extra_args(false);
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
-                "         trainyard import topo nvidia-smi-topo.txt -o node.json");
+                "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"
+                "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json");
     sub->callback([&chosen, options] { chosen = [options] { return run_import(*options); }; });
 }
 

@@ -1,0 +1,92 @@
+#include "sim/base/files.h"
+#include "sim/cli/command.h"
+#include "sim/cli/scenario_options.h"
+#include "sim/cli/terminal.h"
+#include "sim/study/jobs/job_export.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace trainyard {
+namespace {
+
+struct ExportOptions {
+    std::string kind;
+    std::string path;
+    std::string output;
+    bool json = false;
+    ScenarioOptions scenario;
+};
+
+int refuse(const Problems& problems)
+{
+    print_problems(problems, "nothing was exported.");
+    return exit_invalid_input;
+}
+
+void print_as_json(const ExportOptions& options, const JobExport& exported)
+{
+    Json out = Json::object();
+    out["kind"] = options.kind;
+    out["text"] = exported.text;
+    out["left_out"] = Json::array();
+    for (const std::string& sentence : exported.left_out)
+        out["left_out"].push_back(sentence);
+    print_data(to_text(out) + "\n");
+}
+
+int run_export(const ExportOptions& options)
+{
+    const std::optional<JobKind> kind = from_name<JobKind>(options.kind);
+    const Checked<ScenarioFile> file = read_scenario(options.path, options.scenario);
+    if (!file)
+        return refuse(file.error());
+    StageMemos memos;
+    const Checked<JobExport> exported = export_job(*kind, *file, memos);
+    if (!exported)
+        return refuse(exported.error());
+    if (!options.output.empty())
+        write_file(options.output, exported->text);
+    if (options.json)
+        print_as_json(options, *exported);
+    else if (options.output.empty())
+        print_data(exported->text);
+    if (!exported->left_out.empty())
+        print_talk(fmt::format("what these settings of {} do not say:\n", options.kind));
+    for (const std::string& sentence : exported->left_out)
+        print_talk("  " + sentence + "\n");
+    return exit_ok;
+}
+
+std::string check_kind(const std::string& name)
+{
+    std::vector<std::string> names;
+    for (const EnumName<JobKind>& kind : enum_names<JobKind>())
+        names.emplace_back(kind.name);
+    return from_name<JobKind>(name)
+               ? ""
+               : fmt::format("\"{}\" is no format of jobs: {}", name, suggestion(name, names));
+}
+
+} // namespace
+
+void add_export(CLI::App& program, Command& chosen)
+{
+    CLI::App* const sub =
+        program.add_subcommand("export", "Settings for another framework, from a scenario");
+    auto options = std::make_shared<ExportOptions>();
+    sub->add_option("kind", options->kind, "megatron, deepspeed, torchtitan or torchrun")
+        ->required()
+        ->check(check_kind)
+        ->type_name("KIND");
+    sub->add_option("scenario", options->path, "the scenario")->required()->type_name("FILE");
+    sub->add_option("-o,--output", options->output, "write the settings")->type_name("FILE");
+    sub->add_flag("--json", options->json, "print settings and what is left out as JSON");
+    add_scenario_options(*sub, options->scenario);
+    sub->footer("Example: trainyard export megatron scenarios/llama3-70b-h100-64.json -o run.sh\n"
+                "What the format cannot say is listed on stderr; importing the export gives the "
+                "rest back.");
+    sub->callback([&chosen, options] { chosen = [options] { return run_export(*options); }; });
+}
+
+} // namespace trainyard

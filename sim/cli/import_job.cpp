@@ -1,0 +1,119 @@
+#include "sim/base/build_info.h"
+#include "sim/base/files.h"
+#include "sim/cli/job_files.h"
+#include "sim/cli/terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace trainyard {
+namespace {
+
+Checked<JobImportOptions> settled(const JobFile& file, const JobOptions& options)
+{
+    Problems problems;
+    JobImportOptions out;
+    out.folder = folder_of(file.output);
+    if (!options.model.empty())
+        out.model = source_from(options.model, out.folder);
+    if (!options.topology.empty())
+        out.cluster.topology = source_from(options.topology, out.folder);
+    out.cluster.gpu = options.gpu;
+    if (options.gpus_per_node > 0)
+        out.cluster.gpus_per_node = options.gpus_per_node;
+    if (options.nodes > 0)
+        out.cluster.nodes = options.nodes;
+    for (const std::string& definition : options.definitions) {
+        const std::size_t equals = definition.find('=');
+        if (equals == std::string::npos || equals == 0)
+            problems.push_back({fmt::format("--define {}", definition), 0, "", "no name and value",
+                                "write NAME=VALUE", Severity::error});
+        else
+            out.defined[definition.substr(0, equals)] = definition.substr(equals + 1);
+    }
+    for (const std::string& change : options.changes) {
+        Checked<Override> parsed = parse_override(change);
+        if (parsed)
+            out.changes.push_back(std::move(*parsed));
+        else
+            problems.insert(problems.end(), parsed.error().begin(), parsed.error().end());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return out;
+}
+
+int refuse(const Problems& problems)
+{
+    print_problems(problems, "nothing was imported.");
+    return exit_invalid_input;
+}
+
+// The scenario as it is written, with where it came from.
+Json written(const ImportedJob& job, const JobFile& file)
+{
+    Json out = job.scenario.json;
+    const std::string by = fmt::format("Imported by trainyard {} from {} (hash {:016x}).",
+                                       version(), file.file, content_hash(file.text));
+    Json described = Json::object();
+    for (Json::Member& member : out.members()) {
+        if (member.first == "description")
+            continue;
+        described[member.first] = std::move(member.second);
+        if (member.first == "format")
+            described["description"] = by;
+    }
+    return described;
+}
+
+} // namespace
+
+std::filesystem::path folder_of(const std::string& output)
+{
+    return output.empty() ? std::filesystem::path() : std::filesystem::path(output).parent_path();
+}
+
+void add_job_options(CLI::App& app, JobOptions& options)
+{
+    app.add_option("--model", options.model,
+                   "model of a job: a Hugging Face config.json, or a shipped one")
+        ->type_name("MODEL");
+    app.add_option("--topology", options.topology, "cluster of a job: a file, or a shipped one")
+        ->type_name("TOPOLOGY");
+    app.add_option("--gpu", options.gpu,
+                   "or its GPU (h100, a100-40gb, gb200, ...) in the node usual for it")
+        ->type_name("GPU");
+    app.add_option("--gpus-per-node", options.gpus_per_node, "GPUs of a node; else as usual")
+        ->check(CLI::Range(1, 1024));
+}
+
+int import_job_file(const JobFile& file, const JobOptions& options)
+{
+    const Checked<JobImportOptions> given = settled(file, options);
+    if (!given)
+        return refuse(given.error());
+    if (!file.output.empty())
+        require_writable(file.output);
+    StageMemos memos;
+    const Checked<ImportedJob> job = import_job(file.kind, file.text, file.file, *given, memos);
+    if (!job)
+        return refuse(job.error());
+    print_problems(job->warnings, "");
+    const Json scenario = written(*job, file);
+    if (!file.output.empty())
+        write_file(file.output, to_text(scenario) + "\n");
+    if (!file.json) {
+        print_data(describe(job->notes));
+        if (file.output.empty())
+            print_talk("-o FILE writes the scenario\n");
+        return exit_ok;
+    }
+    Json out = Json::object();
+    out["kind"] = to_name(file.kind);
+    out["notes"] = to_json(job->notes);
+    out["scenario"] = scenario;
+    print_data(to_text(out) + "\n");
+    return exit_ok;
+}
+
+} // namespace trainyard

@@ -1,0 +1,40 @@
+#pragma once
+
+// Options and output that importing a job and making one have in common.
+
+#include "sim/study/jobs/job_import.h"
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard {
+
+struct JobOptions {
+    std::string model;
+    std::string topology;
+    std::string gpu;
+    int gpus_per_node = 0;
+    int nodes = 0;
+    std::vector<std::string> definitions; // NAME=VALUE
+    std::vector<std::string> changes;     // --set
+};
+
+// --model, --topology, --gpu, --gpus-per-node; --nodes belongs to the command.
+void add_job_options(CLI::App& app, JobOptions& options);
+
+struct JobFile {
+    JobKind kind = JobKind::megatron;
+    std::string file;
+    std::string text;
+    std::string output; // empty: nothing is written
+    bool json = false;
+};
+
+// Prints what was understood, assumed and ignored, and writes the scenario. Returns an ExitCode.
+int import_job_file(const JobFile& file, const JobOptions& options);
+
+// Where the paths of a scenario that is written to `output` start.
+std::filesystem::path folder_of(const std::string& output);
+
+} // namespace trainyard

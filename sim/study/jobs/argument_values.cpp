@@ -1,0 +1,84 @@
+#include "sim/study/jobs/argument_values.h"
+
+#include "sim/study/jobs/shell/shell_expansion.h"
+
+#include <charconv>
+
+namespace trainyard {
+
+const std::string* ArgumentValues::value(std::string_view name)
+{
+    const Argument* argument = arguments_.find(name);
+    if (argument == nullptr)
+        return nullptr;
+    if (argument->values.empty()) {
+        draft_.refuse(origin(name), "its value is missing", "");
+        return nullptr;
+    }
+    const std::string& text = argument->values.front();
+    if (!has_unknown(text))
+        return &text;
+    draft_.flag(fmt::format("line {}: {}: not known here, as if the argument were absent "
+                            "(--define NAME=VALUE gives a variable)",
+                            argument->line, argument->text()));
+    return nullptr;
+}
+
+std::optional<std::int64_t> ArgumentValues::whole(std::string_view name)
+{
+    const std::string* text = value(name);
+    if (text == nullptr)
+        return std::nullopt;
+    std::int64_t out = 0;
+    const char* const last = text->data() + text->size();
+    const auto [end, error] = std::from_chars(text->data(), last, out);
+    if (error == std::errc() && end == last)
+        return out;
+    draft_.refuse(origin(name), "expected a whole number", "");
+    return std::nullopt;
+}
+
+std::optional<double> ArgumentValues::number(std::string_view name)
+{
+    const std::string* text = value(name);
+    if (text == nullptr)
+        return std::nullopt;
+    double out = 0;
+    const char* const last = text->data() + text->size();
+    const auto [end, error] = std::from_chars(text->data(), last, out);
+    if (error == std::errc() && end == last)
+        return out;
+    draft_.refuse(origin(name), "expected a number", "");
+    return std::nullopt;
+}
+
+std::string ArgumentValues::text(std::string_view name)
+{
+    const std::string* out = value(name);
+    return out == nullptr ? std::string() : *out;
+}
+
+bool ArgumentValues::on(std::string_view name)
+{
+    const Argument* argument = arguments_.find(name);
+    if (argument == nullptr)
+        return false;
+    if (argument->values.empty())
+        return true;
+    const std::string& value = argument->values.front();
+    return value != "false" && value != "False" && value != "0";
+}
+
+Origin ArgumentValues::origin(std::string_view name)
+{
+    const Argument* argument = arguments_.find(name);
+    return argument == nullptr ? Origin{0, std::string(name)}
+                               : Origin{argument->line, argument->text()};
+}
+
+std::string_view ArgumentValues::either(std::string_view one, std::string_view other)
+{
+    return !arguments_.contains(one) && arguments_.contains(other) ? other : one;
+}
+
+} // namespace trainyard

@@ -1,0 +1,90 @@
+#include "sim/study/jobs/job_context.h"
+#include "sim/study/record_machine.h"
+
+namespace trainyard {
+namespace fs = std::filesystem;
+
+Source source_from(const std::string& path, const fs::path& folder)
+{
+    std::error_code ignored;
+    if (!fs::exists(path, ignored))
+        return {path, {}};
+    const fs::path from = folder.empty() ? fs::path(".") : folder;
+    const fs::path relative = fs::relative(path, from, ignored);
+    return {relative.empty() ? path : relative.string(), {}};
+}
+
+tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, int nodes,
+                                                      int gpus_per_node)
+{
+    MeasuredRecord facts;
+    facts.hardware.gpu = gpu;
+    for (char& c : facts.hardware.gpu)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    facts.hardware.gpus_per_node = gpus_per_node;
+    facts.gpus = nodes * gpus_per_node;
+    const auto machine = machine_of(facts);
+    if (!machine)
+        return tl::unexpected(machine.error());
+    return UsualMachine{machine->topology, machine->assumptions};
+}
+
+int usual_gpus_per_node(const std::string& gpu)
+{
+    const auto machine = usual_machine(gpu, 1, 4);
+    if (!machine)
+        return 0;
+    // Boards of Grace and Blackwell hold four; servers that a single preset describes hold eight.
+    const Json* node = machine->topology.find("node");
+    const Json* preset = node != nullptr ? node->find("preset") : nullptr;
+    const bool tray = preset != nullptr && preset->is_string() &&
+                      preset->as_string().find("nvl72") != std::string::npos;
+    return tray ? 4 : 8;
+}
+
+void choose_cluster(JobDraft& draft, const ClusterChoice& cluster)
+{
+    if (cluster.topology.given()) {
+        draft.scenario.topology = cluster.topology;
+        return;
+    }
+    constexpr std::string_view how =
+        "say on which machines: --topology FILE, or --gpu h100 --nodes 4 --gpus-per-node 8";
+    if (cluster.gpu.empty()) {
+        draft.refuse({}, "the files of a job do not say which GPUs it runs on", std::string(how));
+        return;
+    }
+    const int usual = usual_gpus_per_node(cluster.gpu);
+    if (usual == 0) {
+        draft.refuse({0, "--gpu " + cluster.gpu}, "not among the known devices",
+                     "e.g. v100, a100, a100-40gb, h100, h200, b200, gb200, gb300, mi300x, l40s");
+        return;
+    }
+    std::optional<int> per_node =
+        cluster.gpus_per_node ? cluster.gpus_per_node : draft.size.gpus_per_node;
+    if (!per_node) {
+        per_node = usual;
+        draft.assume(fmt::format("{} GPUs a node, as usual for {}", usual, cluster.gpu));
+    }
+    std::optional<int> nodes = cluster.nodes ? cluster.nodes : draft.size.nodes;
+    if (!nodes) {
+        nodes = 1;
+        draft.assume("1 node: neither the files nor --nodes say how many");
+    }
+    constexpr int most = 1'000'000;
+    if (*nodes < 1 || *per_node < 1 || *nodes > most / *per_node) {
+        draft.refuse({}, fmt::format("{} nodes of {} GPUs", *nodes, *per_node),
+                     fmt::format("1 to {} GPUs in all", most));
+        return;
+    }
+    const auto machine = usual_machine(cluster.gpu, *nodes, *per_node);
+    if (!machine) {
+        draft.refuse({0, "--gpu " + cluster.gpu}, machine.error(), std::string(how));
+        return;
+    }
+    draft.scenario.topology = {{}, machine->topology};
+    for (const std::string& assumption : machine->assumptions)
+        draft.assume(assumption);
+}
+
+} // namespace trainyard

@@ -1,0 +1,71 @@
+#include "sim/study/jobs/job_draft.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+std::string at_line(const Origin& origin)
+{
+    return origin.line > 0 ? fmt::format("line {}: {}", origin.line, origin.setting)
+                           : origin.setting;
+}
+
+std::string pointer_of(std::string_view place)
+{
+    std::string out = "/" + std::string(place);
+    std::replace(out.begin(), out.end(), '.', '/');
+    return out;
+}
+
+} // namespace
+
+void JobDraft::remember(std::string_view place, const Origin& origin, const Json& value)
+{
+    origins_[pointer_of(place)] = origin;
+    const std::string text =
+        value.is_string() ? value.as_string() : to_text(value, JsonStyle::compact);
+    add_note(notes.understood, fmt::format("{} -> {} {}", at_line(origin), place, text));
+}
+
+void JobDraft::understand(const Origin& origin, std::string_view meaning)
+{
+    add_note(notes.understood, fmt::format("{} -> {}", at_line(origin), meaning));
+}
+
+void JobDraft::assume(const Origin& origin, std::string_view sentence)
+{
+    add_note(notes.assumed, fmt::format("{}: {}", at_line(origin), sentence));
+}
+
+void JobDraft::ignore(const Origin& origin, std::string_view why)
+{
+    add_note(notes.ignored, fmt::format("{}{}{}", at_line(origin), why.empty() ? "" : ": ", why));
+}
+
+void JobDraft::refuse(const Origin& origin, std::string message, std::string hint)
+{
+    if (!origin.setting.empty())
+        message = origin.setting + ": " + message;
+    problems.push_back(
+        {file_, origin.line, "", std::move(message), std::move(hint), Severity::error});
+}
+
+void JobDraft::locate_origin(Diagnostic& problem) const
+{
+    std::string pointer = problem.pointer;
+    while (!pointer.empty()) {
+        if (const auto found = origins_.find(pointer); found != origins_.end()) {
+            problem.file = file_;
+            problem.line = found->second.line;
+            problem.message =
+                fmt::format("{}: {}", found->second.setting, std::move(problem.message));
+            return;
+        }
+        pointer.erase(pointer.rfind('/'));
+    }
+    problem.file = file_;
+    problem.line = 0;
+}
+
+} // namespace trainyard

@@ -1,0 +1,79 @@
+#pragma once
+
+// A scenario in the making, from the settings of another framework: what was understood, assumed
+// and ignored, and which line each value came from.
+
+#include "calibrate/import/notes.h"
+#include "sim/study/scenario.h"
+#include "sim/workload/model.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace trainyard {
+
+// A setting of the file that is read.
+struct Origin {
+    int line = 0;        // 0: none of the file
+    std::string setting; // as it stands there: "--tensor-model-parallel-size 8"
+
+    bool operator==(const Origin&) const = default;
+};
+
+// GPUs of the job, where its files say.
+struct JobSize {
+    std::optional<int> nodes;
+    std::optional<int> gpus_per_node;
+
+    bool operator==(const JobSize&) const = default;
+};
+
+class JobDraft {
+public:
+    explicit JobDraft(std::string file) : file_(std::move(file)) {}
+
+    Scenario scenario;
+    std::optional<Model> model; // else the one that scenario.model names
+    JobSize size;
+    ImportNotes notes;
+    Problems problems;
+
+    // Sets a field of the scenario: "strategy.tp" from --tensor-model-parallel-size.
+    template <class T, class V>
+    void take(T& field, V value, std::string_view place, const Origin& origin);
+
+    // A setting that was understood and needs no field of its own.
+    void understand(const Origin& origin, std::string_view meaning);
+    void assume(std::string sentence) { add_note(notes.assumed, std::move(sentence)); }
+    void assume(const Origin& origin, std::string_view sentence);
+    void ignore(const Origin& origin, std::string_view why);
+    void flag(std::string sentence) { add_note(notes.flagged, std::move(sentence)); }
+
+    void refuse(const Origin& origin, std::string message, std::string hint);
+
+    // Puts the line and the setting that a problem of the scenario came from into it.
+    void locate_origin(Diagnostic& problem) const;
+
+    const std::string& file() const { return file_; }
+
+private:
+    void remember(std::string_view place, const Origin& origin, const Json& value);
+
+    std::string file_;
+    std::map<std::string, Origin, std::less<>> origins_; // by pointer: "/strategy/tp"
+};
+
+template <class T, class V>
+void JobDraft::take(T& field, V value, std::string_view place, const Origin& origin)
+{
+    if constexpr (std::is_integral_v<V> && std::is_same_v<T, int>)
+        if (value > std::numeric_limits<int>::max() || value < std::numeric_limits<int>::min()) {
+            refuse(origin, fmt::format("{} is beyond any size", value), "");
+            return;
+        }
+    field = static_cast<T>(std::move(value));
+    remember(place, origin, FieldValue<T>::write(field));
+}
+
+} // namespace trainyard

@@ -1,0 +1,184 @@
+#include "sim/study/jobs/job_import.h"
+
+#include "sim/study/environment.h"
+#include "sim/study/inputs.h"
+#include "sim/study/jobs/job_readers.h"
+#include "sim/workload/model_reader.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+template <>
+std::vector<EnumName<JobKind>> enum_names<JobKind>()
+{
+    return {{JobKind::megatron, "megatron"},
+            {JobKind::deepspeed, "deepspeed"},
+            {JobKind::torchtitan, "torchtitan"},
+            {JobKind::torchrun, "torchrun"}};
+}
+
+std::optional<JobKind> recognise_job(std::string_view text)
+{
+    const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool object = first != std::string_view::npos && text[first] == '{';
+    if (object && (has("\"zero_optimization\"") || has("\"train_batch_size\"") ||
+                   has("\"train_micro_batch_size_per_gpu\"")))
+        return JobKind::deepspeed;
+    if (object ? has("\"parallelism\"") : has("[parallelism]") || has("[training]"))
+        return JobKind::torchtitan;
+    if (object)
+        return std::nullopt;
+    if (has("--hidden-size") || has("--tensor-model-parallel-size") || has("MODEL_ARGS:"))
+        return JobKind::megatron;
+    for (const std::string_view launcher :
+         {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
+          "deepspeed "})
+        if (has(launcher))
+            return JobKind::torchrun;
+    return std::nullopt;
+}
+
+Source source_from(const std::string& path, const std::filesystem::path& folder)
+{
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        return {path, {}};
+    const std::filesystem::path from = folder.empty() ? std::filesystem::path(".") : folder;
+    const std::filesystem::path relative = std::filesystem::relative(path, from, ignored);
+    return {relative.empty() ? path : relative.string(), {}};
+}
+
+namespace {
+
+void append(Problems& all, const Problems& more)
+{
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+// The model given beside, read for its sizes.
+void take_model(JobContext& context)
+{
+    const Source& source = context.options.model;
+    JobDraft& draft = context.draft;
+    if (!source.given())
+        return;
+    ScenarioFile place;
+    place.base = context.options.folder;
+    const Checked<Input> input = find_input(source, InputKind::model, place);
+    const Checked<Model> model =
+        input ? read_model(input->json, input->file) : Checked<Model>(tl::unexpect, input.error());
+    if (!model) {
+        append(draft.problems, model.error());
+        return;
+    }
+    draft.scenario.model = source;
+    draft.model = *model;
+    add_note(draft.notes.understood, fmt::format("model {}, given beside",
+                                                 source.path.empty() ? model->name : source.path));
+}
+
+// Variables that change a step or a path stay; one that would be refused stays out, with the
+// reason.
+void settle_environment(JobDraft& draft)
+{
+    auto& environment = draft.scenario.environment;
+    for (const Diagnostic& problem : check_environment(environment)) {
+        const std::string name = problem.pointer.substr(problem.pointer.rfind('/') + 1);
+        const bool read = problem.message.find("no effect") == std::string::npos &&
+                          problem.message.find("nothing reads") == std::string::npos;
+        const auto found = environment.find(name);
+        if (found == environment.end() || (read && problem.severity == Severity::warning))
+            continue;
+        auto& list =
+            problem.severity == Severity::error ? draft.notes.flagged : draft.notes.ignored;
+        add_note(list, fmt::format("environment {}={}: {}", name, found->second, problem.message));
+        environment.erase(found);
+    }
+    for (const auto& [name, value] : environment)
+        add_note(draft.notes.understood, fmt::format("environment {}={}", name, value));
+}
+
+// What the readers left open because it depends on the machines.
+void settle_sizes(JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    Training& training = draft.scenario.training;
+    const int replicas = context.replicas();
+    if (training.global_batch == 0 && replicas > 0) {
+        training.global_batch = replicas * training.micro_batch;
+        draft.assume(fmt::format("batch of {}: one micro-batch of {} on each of {} replicas",
+                                 training.global_batch, training.micro_batch, replicas));
+    }
+    if (!draft.scenario.strategy.dp && replicas > 0 && context.leaves_gpus_idle())
+        draft.scenario.strategy.dp = replicas;
+}
+
+// The scenario as a file would give it, so that it is checked like one.
+Checked<ScenarioFile> as_file(const JobContext& context)
+{
+    Scenario scenario = context.draft.scenario;
+    if (!scenario.model.given() && context.draft.model)
+        scenario.model = {{}, write_model(*context.draft.model)};
+    Json json = to_json(scenario);
+    Checked<ScenarioFile> file =
+        scenario_from(std::move(json), context.draft.file(), context.options.changes);
+    if (file)
+        file->base = context.options.folder;
+    return file;
+}
+
+// Problems of the scenario, told of the settings they came from. Files named beside keep theirs.
+Problems told(Problems problems, const JobDraft& draft)
+{
+    for (Diagnostic& problem : problems)
+        if (problem.file.empty() || problem.file == draft.file())
+            draft.locate_origin(problem);
+    return problems;
+}
+
+Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
+{
+    JobDraft& draft = context.draft;
+    if (draft.problems.empty())
+        settle_sizes(context);
+    settle_environment(draft);
+    if (has_errors(draft.problems))
+        return tl::unexpected(draft.problems);
+    Checked<ScenarioFile> file = as_file(context);
+    if (!file)
+        return tl::unexpected(told(file.error(), draft));
+    Checked<Parts> parts = build_job_parts(*file, memos);
+    if (!parts)
+        return tl::unexpected(told(parts.error(), draft));
+    return ImportedJob{std::move(*file), std::move(parts->job), std::move(draft.notes),
+                       told(std::move(parts->warnings), draft)};
+}
+
+} // namespace
+
+Checked<ImportedJob> import_job(JobKind kind, const std::string& text, const std::string& file,
+                                const JobImportOptions& options, StageMemos& memos)
+{
+    JobDraft draft(file);
+    JobContext context(draft, options, memos);
+    take_model(context);
+    switch (kind) {
+    case JobKind::megatron:
+        read_megatron_job(text, context);
+        break;
+    case JobKind::deepspeed:
+        read_deepspeed_job(text, context);
+        break;
+    case JobKind::torchtitan:
+        read_torchtitan_job(text, context);
+        break;
+    case JobKind::torchrun:
+        read_torchrun_job(text, context);
+        break;
+    }
+    return finished(context, memos);
+}
+
+} // namespace trainyard

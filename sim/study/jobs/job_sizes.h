@@ -1,0 +1,30 @@
+#pragma once
+
+// Arithmetic that several formats share.
+
+#include "sim/study/jobs/job_context.h"
+
+namespace trainyard {
+
+// Sequences of one step, as DeepSpeed and trainers state them: any two fix the third.
+struct BatchSizes {
+    std::optional<std::int64_t> all;          // of all replicas
+    std::optional<std::int64_t> micro;        // of one forward pass of a replica
+    std::optional<std::int64_t> accumulation; // passes per step
+    std::string all_name;                     // as the format calls them
+    std::string micro_name;
+    std::string accumulation_name;
+    Origin origin; // told of contradictions
+};
+
+// Sets training.micro_batch and training.global_batch; a contradiction, or nothing stated at all,
+// is a problem of the draft.
+void settle_batches(const BatchSizes& sizes, JobContext& context);
+
+// Layers of the model, 0 when it is not known here.
+int layers_of(const JobDraft& draft);
+
+// Layers on a device when `every`-th layer of it is recomputed.
+int layers_recomputed(const JobDraft& draft, int every);
+
+} // namespace trainyard

@@ -1,0 +1,181 @@
+#include "sim/study/jobs/megatron/megatron.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+// Names that only Megatron-LM's jobs have.
+constexpr std::array own_names{"--num-layers",
+                               "--hidden-size",
+                               "--num-attention-heads",
+                               "--seq-length",
+                               "--max-position-embeddings",
+                               "--tensor-model-parallel-size",
+                               "--pipeline-model-parallel-size",
+                               "--micro-batch-size",
+                               "--global-batch-size",
+                               "--ffn-hidden-size",
+                               "--use-distributed-optimizer"};
+
+struct Aside {
+    std::string_view prefix;
+    std::string_view why;
+};
+
+constexpr std::string_view of_learning = "of the learning, not of the time of a step";
+constexpr std::string_view of_data = "of the data, not of the time of a step";
+constexpr std::string_view of_files = "of checkpoints and logs, which are not part of a step";
+constexpr std::string_view of_numbers = "of the numerics, within the noise of a step's time";
+constexpr std::string_view as_modelled = "as the kernels of the framework's class already are";
+
+// By the beginning of the name.
+constexpr std::array asides{
+    Aside{"--lr", of_learning},
+    Aside{"--min-lr", of_learning},
+    Aside{"--weight-decay", of_learning},
+    Aside{"--start-weight-decay", of_learning},
+    Aside{"--end-weight-decay", of_learning},
+    Aside{"--adam-", of_learning},
+    Aside{"--sgd-", of_learning},
+    Aside{"--clip-grad", of_learning},
+    Aside{"--train-iters", of_learning},
+    Aside{"--train-samples", of_learning},
+    Aside{"--init-method", of_learning},
+    Aside{"--seed", of_learning},
+    Aside{"--loss-scale", of_learning},
+    Aside{"--initial-loss-scale", of_learning},
+    Aside{"--min-loss-scale", of_learning},
+    Aside{"--hysteresis", of_learning},
+    Aside{"--moe-aux-loss-coeff", of_learning},
+    Aside{"--moe-z-loss-coeff", of_learning},
+    Aside{"--moe-router-load-balancing-type", of_learning},
+    Aside{"--moe-router-score-function", of_numbers},
+    Aside{"--moe-router-pre-softmax", of_numbers},
+    Aside{"--moe-router-topk-scaling-factor", of_numbers},
+    Aside{"--moe-router-enable-expert-bias", of_numbers},
+    Aside{"--moe-router-bias-update-rate", of_learning},
+    Aside{"--data-", of_data},
+    Aside{"--dataloader-type", of_data},
+    Aside{"--split", of_data},
+    Aside{"--train-data-path", of_data},
+    Aside{"--valid-data-path", of_data},
+    Aside{"--mock-data", of_data},
+    Aside{"--tokenizer-", of_data},
+    Aside{"--vocab-file", of_data},
+    Aside{"--merge-file", of_data},
+    Aside{"--num-workers", of_data},
+    Aside{"--no-create-attention-mask-in-dataloader", of_data},
+    Aside{"--num-dataset-builder-threads", of_data},
+    Aside{"--reset-", of_data},
+    Aside{"--eod-mask-loss", of_data},
+    Aside{"--save", of_files},
+    Aside{"--load", of_files},
+    Aside{"--no-load", of_files},
+    Aside{"--no-save", of_files},
+    Aside{"--ckpt-", of_files},
+    Aside{"--dist-ckpt", of_files},
+    Aside{"--use-dist-ckpt", of_files},
+    Aside{"--auto-detect-ckpt-format", of_files},
+    Aside{"--async-save", of_files},
+    Aside{"--log-", of_files},
+    Aside{"--tensorboard", of_files},
+    Aside{"--wandb", of_files},
+    Aside{"--timing-log", of_files},
+    Aside{"--eval-", of_files},
+    Aside{"--exit-", of_files},
+    Aside{"--profile", of_files},
+    Aside{"--distributed-timeout", of_files},
+    Aside{"--finetune", of_files},
+    Aside{"--norm-epsilon", of_numbers},
+    Aside{"--rotary-base", of_numbers},
+    Aside{"--rotary-percent", of_numbers},
+    Aside{"--rotary-scaling-factor", of_numbers},
+    Aside{"--rotary-seq-len-interpolation-factor", of_numbers},
+    Aside{"--use-rope-scaling", of_numbers},
+    Aside{"--rope-scaling-factor", of_numbers},
+    Aside{"--mscale", of_numbers},
+    Aside{"--attention-softmax-in-fp32", of_numbers},
+    Aside{"--apply-layernorm-1p", of_numbers},
+    Aside{"--fp8-margin", of_numbers},
+    Aside{"--fp8-interval", of_numbers},
+    Aside{"--fp8-amax", of_numbers},
+    Aside{"--no-masked-softmax-fusion", as_modelled},
+    Aside{"--no-bias-", as_modelled},
+    Aside{"--bias-", as_modelled},
+    Aside{"--no-rope-fusion", as_modelled},
+    Aside{"--no-gradient-accumulation-fusion", as_modelled},
+    Aside{"--cross-entropy", as_modelled},
+    Aside{"--use-mcore-models", as_modelled},
+    Aside{"--transformer-impl", as_modelled},
+    Aside{"--moe-grouped-gemm", as_modelled},
+    Aside{"--moe-permute-fusion", as_modelled},
+    Aside{"--moe-router-fusion", as_modelled},
+    Aside{"--moe-router-dtype", as_modelled},
+    Aside{"--manual-gc", as_modelled},
+    Aside{"--no-async-tensor-model-parallel-allreduce", as_modelled},
+    Aside{"--distributed-backend", as_modelled},
+};
+
+void read_software(MegatronReader& reader)
+{
+    SoftwareChoice& software = reader.draft.scenario.software;
+    software.framework = "megatron-core";
+    if (reader.values.on("--use-legacy-models")) {
+        reader.draft.take(software.framework, std::string("Megatron-LM"), "software.framework",
+                          reader.values.origin("--use-legacy-models"));
+        software.version = "2022";
+        return;
+    }
+    reader.draft.assume("Megatron-Core as of 2024: no argument states the release "
+                        "(--set software.version=0.14 does)");
+}
+
+void list_unseen(MegatronReader& reader)
+{
+    for (const Argument& argument : reader.arguments.unseen()) {
+        const Origin origin{argument.line, argument.text()};
+        const bool of_model = reader.draft.scenario.model.given();
+        reader.draft.ignore(origin, megatron_aside(argument.name)
+                                        .value_or(of_model ? "not known here, or of the model, "
+                                                             "which is given beside"
+                                                           : "not known here"));
+    }
+}
+
+} // namespace
+
+std::optional<std::string_view> megatron_aside(std::string_view name)
+{
+    for (const Aside& aside : asides)
+        if (name.starts_with(aside.prefix))
+            return aside.why;
+    return std::nullopt;
+}
+
+int megatron_names(const Arguments& arguments)
+{
+    return static_cast<int>(std::count_if(own_names.begin(), own_names.end(),
+                                          [&](const char* n) { return arguments.contains(n); }));
+}
+
+void read_megatron(Arguments& arguments, const std::string& program, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    for (const std::string_view other : {"t5", "retro", "mamba", "vlm", "vision", "ict"})
+        if (program.find("pretrain_" + std::string(other)) != std::string::npos) {
+            draft.refuse({}, fmt::format("{}: its model is not modelled", program),
+                         "decoders (pretrain_gpt.py) and BERT are; --model FILE names another");
+            return;
+        }
+    MegatronReader reader{arguments, ArgumentValues(arguments, draft), draft, context, program};
+    read_software(reader);
+    if (!draft.scenario.model.given())
+        read_megatron_model(reader);
+    read_megatron_strategy(reader);
+    read_megatron_training(reader);
+    list_unseen(reader);
+}
+
+} // namespace trainyard

@@ -1,0 +1,201 @@
+// Batches, number formats, recompute and optimizer of Megatron-LM's arguments.
+
+#include "sim/study/jobs/megatron/megatron.h"
+
+namespace trainyard {
+namespace {
+
+class TrainingReader {
+public:
+    explicit TrainingReader(MegatronReader& reader)
+        : values_(reader.values), draft_(reader.draft), training_(reader.draft.scenario.training)
+    {}
+
+    void read()
+    {
+        batches();
+        precision();
+        gradients();
+        buckets();
+        recompute();
+        optimizer();
+        attention();
+    }
+
+private:
+    template <class T, class V>
+    void take(std::string_view name, T& field, V value, std::string_view place)
+    {
+        draft_.take(field, std::move(value), place, values_.origin(name));
+    }
+
+    void batches()
+    {
+        values_.take("--seq-length", training_.sequence_length, "training.sequence_length");
+        values_.take("--micro-batch-size", training_.micro_batch, "training.micro_batch");
+        if (!values_.whole("--seq-length"))
+            draft_.refuse({}, "--seq-length is missing", "a launch of Megatron-LM has it");
+        if (!values_.whole("--micro-batch-size"))
+            draft_.assume("micro-batch 1: no --micro-batch-size");
+        // Its default is one micro-batch per replica: known once the replicas are.
+        values_.take("--global-batch-size", training_.global_batch, "training.global_batch");
+    }
+
+    void precision()
+    {
+        const std::string fp8 = values_.text("--fp8-format");
+        const std::string fp4 = values_.text("--fp4-format");
+        for (const std::string_view old : {"--fp8-hybrid", "--fp8-e4m3"})
+            if (fp8.empty() && values_.on(old))
+                take(old, training_.precision, Precision::fp8, "training.precision");
+        if (!fp4.empty())
+            take("--fp4-format", training_.precision, Precision::nvfp4, "training.precision");
+        else if (!fp8.empty())
+            take("--fp8-format", training_.precision, fp8_recipe(), "training.precision");
+        if (training_.precision != Precision::bf16) {
+            values_.on("--bf16");
+            values_.on("--fp16");
+        } else if (values_.on("--bf16"))
+            take("--bf16", training_.precision, Precision::bf16, "training.precision");
+        else if (values_.on("--fp16"))
+            take("--fp16", training_.precision, Precision::fp16, "training.precision");
+        else {
+            training_.precision = Precision::fp32;
+            draft_.assume("fp32: neither --bf16 nor --fp16");
+        }
+    }
+
+    Precision fp8_recipe()
+    {
+        const std::string recipe = values_.text("--fp8-recipe");
+        if (recipe == "mxfp8")
+            return Precision::mxfp8;
+        return recipe == "blockwise" ? Precision::fp8_block : Precision::fp8;
+    }
+
+    // bf16 accumulates and reduces in fp32 unless told otherwise.
+    void gradients()
+    {
+        const bool reduced = values_.on("--grad-reduce-in-bf16");
+        const bool asked = values_.on("--accumulate-allreduce-grads-in-fp32");
+        const bool wide = !values_.on("--fp16") || training_.precision == Precision::fp32;
+        if (reduced)
+            take("--grad-reduce-in-bf16", training_.fp32_gradients, false,
+                 "training.fp32_gradients");
+        else if (asked)
+            take("--accumulate-allreduce-grads-in-fp32", training_.fp32_gradients, true,
+                 "training.fp32_gradients");
+        else {
+            training_.fp32_gradients = wide;
+            draft_.assume(
+                fmt::format("gradients in {}, Megatron-LM's default", wide ? "fp32" : "16 bit"));
+        }
+    }
+
+    // Counted in elements of the gradient buffer.
+    void buckets()
+    {
+        const auto elements = values_.whole("--ddp-bucket-size");
+        if (!elements)
+            return;
+        const int bytes =
+            training_.fp32_gradients.value_or(true) ? 4 : storage_bytes(training_.precision);
+        constexpr std::int64_t most = std::int64_t{1} << 50;
+        if (*elements < 1 || *elements > most)
+            draft_.refuse(values_.origin("--ddp-bucket-size"), "is no size of a bucket", "");
+        else
+            take("--ddp-bucket-size", draft_.scenario.strategy.bucket_cap,
+                 Bytes(static_cast<std::uint64_t>(*elements) * static_cast<unsigned>(bytes)),
+                 "strategy.bucket_cap");
+    }
+
+    void recompute()
+    {
+        const std::string granularity = values_.text("--recompute-granularity");
+        const std::string method = values_.text("--recompute-method");
+        const auto layers = values_.whole("--recompute-num-layers");
+        if (values_.on("--recompute-activations"))
+            take("--recompute-activations", training_.recompute, Recompute::selective,
+                 "training.recompute");
+        if (values_.on("--checkpoint-activations"))
+            take("--checkpoint-activations", training_.recompute, Recompute::full,
+                 "training.recompute");
+        if (granularity == "selective")
+            take("--recompute-granularity", training_.recompute, Recompute::selective,
+                 "training.recompute");
+        else if (granularity == "full") {
+            take("--recompute-granularity", training_.recompute, Recompute::full,
+                 "training.recompute");
+            // per virtual stage
+            if (method == "block" && layers)
+                take("--recompute-num-layers", training_.recompute_layers,
+                     static_cast<int>(std::min<std::int64_t>(*layers, 100'000)) *
+                         draft_.scenario.strategy.vpp,
+                     "training.recompute_layers");
+            else if (layers && *layers > 1)
+                draft_.assume(values_.origin("--recompute-num-layers"),
+                              "the input of every layer is kept, not of one in so many");
+        } else if (!granularity.empty())
+            draft_.refuse(values_.origin("--recompute-granularity"), "is no granularity",
+                          "full or selective");
+        modules();
+    }
+
+    void modules()
+    {
+        const std::string modules = values_.text("--recompute-modules");
+        if (modules.empty() || modules == "core_attn")
+            return;
+        draft_.assume(values_.origin("--recompute-modules"),
+                      "selective recompute is of the attention core");
+    }
+
+    void optimizer()
+    {
+        const std::string name = values_.text("--optimizer");
+        if (name == "adam" || name == "sgd")
+            take("--optimizer", training_.optimizer,
+                 name == "sgd" ? Optimizer::sgd : Optimizer::adam, "training.optimizer");
+        else if (!name.empty())
+            draft_.refuse(values_.origin("--optimizer"), "is not modelled", "adam or sgd");
+    }
+
+    void attention()
+    {
+        std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
+        const std::string backend = values_.text("--attention-backend");
+        if (backend == "flash" || backend == "fused" || backend == "unfused" || backend == "local")
+            take("--attention-backend", kernel,
+                 backend == "flash"   ? AttentionKernel::flash2
+                 : backend == "fused" ? AttentionKernel::cudnn
+                                      : AttentionKernel::unfused,
+                 "software.attention");
+        else if (values_.on("--use-flash-attn"))
+            take("--use-flash-attn", kernel, AttentionKernel::flash2, "software.attention");
+        const std::string graphs = values_.text("--cuda-graph-impl");
+        const bool captured = values_.on("--enable-cuda-graph") ||
+                              values_.on("--external-cuda-graph") ||
+                              (!graphs.empty() && graphs != "none");
+        if (captured)
+            draft_.scenario.software.cuda_graphs = true;
+        if (captured)
+            draft_.understand(
+                values_.origin(graphs.empty()
+                                   ? values_.either("--enable-cuda-graph", "--external-cuda-graph")
+                                   : "--cuda-graph-impl"),
+                "software.cuda_graphs true");
+    }
+
+    ArgumentValues& values_;
+    JobDraft& draft_;
+    Training& training_;
+};
+
+} // namespace
+
+void read_megatron_training(MegatronReader& reader)
+{
+    TrainingReader(reader).read();
+}
+
+} // namespace trainyard

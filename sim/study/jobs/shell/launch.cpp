@@ -1,0 +1,277 @@
+#include "sim/study/jobs/shell/launch.h"
+
+#include "sim/study/jobs/shell/launcher_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace trainyard {
+namespace {
+
+using enum LauncherMeaning;
+
+std::string file_name(const std::string& path)
+{
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+bool is_python(const std::string& word)
+{
+    const std::string name = file_name(word);
+    return name == "python" || name.starts_with("python3") || name == "python2";
+}
+
+// "4", "2:4" (elastic: the most), "gpu:8", "gpu:h100:8": the last number; nothing when there is
+// none.
+std::optional<int> size_in(const std::string& text)
+{
+    const std::string last = text.substr(text.find_last_of(':') + 1);
+    int out = 0;
+    const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), out);
+    if (error != std::errc() || end != last.data() + last.size() || out < 1 || out > 1'000'000)
+        return std::nullopt;
+    return out;
+}
+
+void put_size(Launch& launch, LauncherMeaning meaning, const std::string& name,
+              const TracedText& value)
+{
+    std::optional<LaunchSize>* const place = meaning == nodes           ? &launch.nodes
+                                             : meaning == gpus_per_node ? &launch.gpus_per_node
+                                             : meaning == ranks         ? &launch.ranks
+                                                                        : nullptr;
+    if (place == nullptr)
+        return;
+    if (const std::optional<int> size = size_in(value.text))
+        *place = LaunchSize{*size, value.line()};
+    else
+        launch.unknown.push_back(
+            fmt::format("line {}: {} {} is no number known here", value.line(), name, value.text));
+}
+
+std::string with_dashes(std::string name)
+{
+    const std::size_t from = name.find_first_not_of('-');
+    if (from == 2)
+        std::replace(name.begin() + 2, name.end(), '_', '-');
+    return name;
+}
+
+// Walks over the words of one command.
+class LaunchReader {
+public:
+    explicit LaunchReader(const std::vector<TracedText>& words) : words_(words) {}
+
+    // Nothing when the command launches no program.
+    std::optional<Launch> read()
+    {
+        bool launches = false;
+        while (at_ < words_.size()) {
+            const std::string name = file_name(words_[at_].text);
+            if (const std::optional<LauncherOptions> options = launcher_options(name)) {
+                start(name);
+                ++at_;
+                if (name == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
+                    ++at_;
+                read_options(*options);
+                launches = true;
+            } else if (is_python(words_[at_].text)) {
+                ++at_;
+                if (read_python())
+                    launches = true;
+            } else if (name == "env" || name == "exec" || name == "nohup" || name == "time" ||
+                       name == "numactl" || name == "sudo")
+                ++at_;
+            else if (launches && words_[at_].text.find('=') != std::string::npos &&
+                     !words_[at_].text.starts_with('-'))
+                ++at_; // env NAME=value
+            else
+                break;
+            if (!out_.program.empty())
+                break;
+        }
+        if (!launches && !is_program())
+            return std::nullopt;
+        if (out_.program.empty() && at_ < words_.size())
+            take_program();
+        return out_.program.empty() ? std::nullopt : std::optional(std::move(out_));
+    }
+
+private:
+    void start(const std::string& launcher)
+    {
+        out_.launcher += (out_.launcher.empty() ? "" : " ") + launcher;
+        if (out_.line == 0)
+            out_.line = words_[at_].line();
+    }
+
+    bool is_program() const { return at_ < words_.size() && words_[at_].text.ends_with(".py"); }
+
+    void take_program()
+    {
+        out_.program = words_[at_].text;
+        if (out_.line == 0)
+            out_.line = words_[at_].line();
+        for (std::size_t i = at_ + 1; i < words_.size(); ++i)
+            out_.arguments.push_back(words_[i]);
+    }
+
+    // After the launcher's name, up to its program.
+    void read_options(const LauncherOptions& options)
+    {
+        while (at_ < words_.size() && words_[at_].text.starts_with('-')) {
+            const TracedText& word = words_[at_++];
+            const std::size_t equals = word.text.find('=');
+            const std::string name = with_dashes(word.text.substr(0, equals));
+            if (name == "-m" || name == "--module")
+                return;
+            const LauncherMeaning meaning = meaning_of(options, name);
+            TracedText value =
+                word.part(equals == std::string::npos ? word.text.size() : equals + 1);
+            if (meaning != none && equals == std::string::npos && at_ < words_.size())
+                value = words_[at_++];
+            put_size(out_, meaning, name, value);
+            if (meaning == none || meaning == takes_value)
+                out_.ignored.push_back(fmt::format("line {}: {}{}{}", word.line(), name,
+                                                   value.text.empty() ? "" : " ", value.text));
+        }
+    }
+
+    // After "python": options, then -m module or a program. True for launchers that are modules.
+    bool read_python()
+    {
+        while (at_ < words_.size() && words_[at_].text.starts_with('-')) {
+            const std::string option = words_[at_].text;
+            ++at_;
+            if (option == "-m" && at_ < words_.size()) {
+                const std::string module = words_[at_].text;
+                if (module == "torch.distributed.run" || module == "torch.distributed.launch") {
+                    start("torchrun");
+                    ++at_;
+                    read_options(*launcher_options("torchrun"));
+                    return true;
+                }
+                break;
+            }
+        }
+        if (at_ < words_.size())
+            take_program();
+        return !out_.program.empty();
+    }
+
+    const std::vector<TracedText>& words_;
+    std::size_t at_ = 0;
+    Launch out_;
+};
+
+// srun bash -c "torchrun ...": the command inside the quotes.
+std::vector<ShellCommand> unwrapped(const ShellCommand& command, const ShellScript& script)
+{
+    for (const TracedText& word : command.words) {
+        const bool nested = word.text.find(' ') != std::string::npos &&
+                            (word.text.find("torchrun ") != std::string::npos ||
+                             word.text.find("python") != std::string::npos);
+        if (!nested)
+            continue;
+        std::map<std::string, std::string> known;
+        for (const auto& [name, variable] : script.variables)
+            if (variable.values.size() == 1)
+                known[name] = variable.values.front().text;
+        if (const Checked<ShellScript> inside = read_shell(word, "", known))
+            return inside->commands;
+    }
+    return {};
+}
+
+void take_slurm_directives(Launch& launch, const ShellScript& script)
+{
+    for (const TracedText& directive : script.directives) {
+        std::vector<TracedText> words;
+        for (const ShellToken& token : shell_tokens(directive).tokens) {
+            TracedText word;
+            word.append(token.plain(), directive.line());
+            words.push_back(std::move(word));
+        }
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::size_t equals = words[i].text.find('=');
+            const std::string name = words[i].text.substr(0, equals);
+            const LauncherMeaning meaning = meaning_of(*launcher_options("srun"), name);
+            TracedText value =
+                words[i].part(equals == std::string::npos ? words[i].text.size() : equals + 1);
+            if (equals == std::string::npos && i + 1 < words.size())
+                value = words[i + 1];
+            const bool taken = (meaning == nodes && launch.nodes) ||
+                               (meaning == gpus_per_node && launch.gpus_per_node) ||
+                               meaning == ranks;
+            if (!taken && !value.text.empty())
+                put_size(launch, meaning, name, value);
+        }
+    }
+}
+
+// Lists of arguments kept in variables, for scripts whose launch line stands elsewhere.
+std::optional<Launch> from_variables(const ShellScript& script)
+{
+    Launch out;
+    for (const auto& [name, variable] : script.variables) {
+        std::vector<TracedText> words = variable.values;
+        if (words.size() == 1 && words.front().text.find(' ') != std::string::npos) {
+            std::vector<TracedText> split;
+            for (const ShellToken& token : shell_tokens(words.front()).tokens)
+                if (token.kind == ShellToken::Kind::word && !token.pieces.empty()) {
+                    TracedText word;
+                    for (const ShellPiece& piece : token.pieces)
+                        word.append(piece.text);
+                    split.push_back(std::move(word));
+                }
+            words = std::move(split);
+        }
+        if (!words.empty() && words.front().text.starts_with("--"))
+            out.arguments.insert(out.arguments.end(), words.begin(), words.end());
+    }
+    return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+} // namespace
+
+std::optional<Launch> find_launch(const ShellScript& script)
+{
+    std::optional<Launch> best;
+    Launch bare; // lines that are arguments and nothing else
+    const auto consider = [&](const ShellCommand& command, const ShellCommand& outer) {
+        std::optional<Launch> launch = LaunchReader(command.words).read();
+        if (!launch && command.words.front().text.starts_with("--"))
+            bare.arguments.insert(bare.arguments.end(), command.words.begin(), command.words.end());
+        if (!launch || (best && launch->arguments.size() < best->arguments.size()))
+            return;
+        launch->environment = script.exported;
+        for (const ShellCommand* at : {&outer, &command})
+            for (const auto& [name, value] : at->environment)
+                launch->environment[name] = value;
+        best = std::move(launch);
+    };
+    for (const ShellCommand& command : script.commands) {
+        const std::vector<ShellCommand> inside = unwrapped(command, script);
+        for (const ShellCommand& nested : inside)
+            consider(nested, command);
+        if (inside.empty())
+            consider(command, command);
+    }
+    if (!best && !bare.arguments.empty()) {
+        bare.line = bare.arguments.front().line();
+        bare.environment = script.exported;
+        best = std::move(bare);
+    }
+    if (!best) {
+        best = from_variables(script);
+        if (best)
+            best->environment = script.exported;
+    }
+    if (best)
+        take_slurm_directives(*best, script);
+    return best;
+}
+
+} // namespace trainyard

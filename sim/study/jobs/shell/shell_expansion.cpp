@@ -1,0 +1,194 @@
+#include "sim/study/jobs/shell/shell_expansion.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace trainyard {
+namespace {
+
+constexpr int deepest = 16; // default values inside default values
+
+bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+TracedText joined(const std::vector<TracedText>& values)
+{
+    TracedText out;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i > 0)
+            out.append(" ", values[i].line());
+        out.append(values[i]);
+    }
+    return out;
+}
+
+std::size_t name_length(std::string_view text)
+{
+    std::size_t end = 0;
+    while (end < text.size() &&
+           (text[end] == '_' || std::isalnum(static_cast<unsigned char>(text[end])) != 0))
+        ++end;
+    return end;
+}
+
+// Words in the making: pieces are glued to the last word until a blank or a list starts the next.
+class Words {
+public:
+    void glue(const TracedText& text)
+    {
+        if (!open_)
+            words_.emplace_back();
+        open_ = true;
+        words_.back().append(text);
+    }
+
+    void split(const TracedText& text)
+    {
+        for (std::size_t i = 0; i < text.text.size();) {
+            if (is_blank(text.text[i])) {
+                open_ = false;
+                ++i;
+                continue;
+            }
+            std::size_t end = i;
+            while (end < text.text.size() && !is_blank(text.text[end]))
+                ++end;
+            glue(text.part(i, end - i));
+            i = end;
+        }
+    }
+
+    void next() { open_ = false; }
+    std::vector<TracedText> take() { return std::move(words_); }
+
+private:
+    std::vector<TracedText> words_;
+    bool open_ = false;
+};
+
+} // namespace
+
+bool has_unknown(std::string_view text)
+{
+    return text.find("${") != std::string_view::npos || text.find("$(") != std::string_view::npos;
+}
+
+std::optional<std::string> ShellExpander::lookup(std::string_view name) const
+{
+    const auto found = variables_.find(name);
+    if (found == variables_.end() || found->second.values.empty())
+        return std::nullopt;
+    return found->second.values.front().text;
+}
+
+std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
+{
+    TracedText out;
+    const int line = piece.text.line();
+    switch (piece.kind) {
+    case ShellPiece::Kind::literal:
+        return {piece.text};
+    case ShellPiece::Kind::parameter:
+        return parameter(piece.text, line);
+    case ShellPiece::Kind::arithmetic: {
+        // $1 and the like are put in first.
+        const TracedText inside = text(quoted_pieces(piece.text));
+        const auto value =
+            shell_arithmetic(inside.text, [this](std::string_view name) { return lookup(name); });
+        out.append(value ? std::to_string(*value) : "$((" + inside.text + "))", line);
+        return {out};
+    }
+    case ShellPiece::Kind::command:
+        out.append("$(" + piece.text.text + ")", line);
+        return {out};
+    }
+    return {};
+}
+
+std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int line)
+{
+    std::size_t length = name_length(inside.text);
+    const bool all_arguments = inside.text == "@" || inside.text == "*";
+    if (all_arguments)
+        return {}; // a script run without arguments
+    if (length == 0 && !inside.text.empty() && inside.text.front() != '#' &&
+        inside.text.front() != '!')
+        length = 1;
+    const std::string name = inside.text.substr(0, length);
+    return with_operator(name, inside.part(length), inside, line);
+}
+
+// ${name}, ${name[@]}, ${name:-other} and its kin.
+std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
+                                                     const TracedText& rest,
+                                                     const TracedText& whole, int line)
+{
+    const auto found = variables_.find(name);
+    const bool set = found != variables_.end() && !found->second.values.empty();
+    const bool filled = set && !joined(found->second.values).text.empty();
+    TracedText unknown;
+    unknown.append("${" + whole.text + "}", line);
+    const std::string& op = rest.text;
+    if (op == "[@]" || op == "[*]")
+        return found != variables_.end() ? found->second.values : std::vector{unknown};
+    if (op.empty() || op == "[0]")
+        return {set ? found->second.values.front() : unknown};
+    const auto other = [&](std::size_t skip) -> std::vector<TracedText> {
+        if (++depth_ > deepest)
+            return {unknown};
+        TracedText out = text(quoted_pieces(rest.part(skip)));
+        --depth_;
+        return {std::move(out)};
+    };
+    if (op.starts_with(":-") || op.starts_with(":="))
+        return filled ? std::vector{found->second.values.front()} : other(2);
+    if (op.starts_with('-') || op.starts_with('='))
+        return set ? std::vector{found->second.values.front()} : other(1);
+    if (op.starts_with(":+"))
+        return filled ? other(2) : std::vector<TracedText>{};
+    if (op.starts_with('+'))
+        return set ? other(1) : std::vector<TracedText>{};
+    if (op.starts_with(":?") || op.starts_with('?'))
+        return {set ? found->second.values.front() : unknown};
+    return {unknown};
+}
+
+std::vector<TracedText> ShellExpander::words(const ShellToken& token)
+{
+    Words out;
+    for (const ShellPiece& piece : token.pieces) {
+        const std::vector<TracedText> list =
+            overflown() ? std::vector<TracedText>{} : values(piece);
+        for (const TracedText& value : list)
+            produced_ += value.text.size() + 1;
+        const bool as_it_is = piece.quoted || piece.kind == ShellPiece::Kind::literal ||
+                              (list.size() == 1 && has_unknown(list.front().text));
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (i > 0)
+                out.next();
+            if (as_it_is)
+                out.glue(list[i]);
+            else
+                out.split(list[i]);
+        }
+    }
+    return out.take();
+}
+
+TracedText ShellExpander::text(const std::vector<ShellPiece>& pieces)
+{
+    TracedText out;
+    for (const ShellPiece& piece : pieces) {
+        if (overflown())
+            break;
+        const TracedText value = joined(values(piece));
+        produced_ += value.text.size() + 1;
+        out.append(value);
+    }
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,31 @@
+#pragma once
+
+// The commands a shell script would run, as far as its text tells: variables put in, simple
+// conditions decided, nothing executed.
+
+#include "sim/base/diagnostic.h"
+#include "sim/study/jobs/shell/shell_expansion.h"
+
+namespace trainyard {
+
+struct ShellCommand {
+    std::vector<TracedText> words;
+    std::map<std::string, TracedText> environment; // assignments before its first word
+
+    bool operator==(const ShellCommand&) const = default;
+};
+
+struct ShellScript {
+    std::vector<ShellCommand> commands;
+    ShellVariables variables;                   // as they are at the end
+    std::map<std::string, TracedText> exported; // to the programs it starts
+    std::vector<TracedText> directives;         // of Slurm: what follows #SBATCH
+    std::vector<std::string> skipped;           // sentences on lines that were left out
+};
+
+// `defined`: variables the caller knows. Refused: a text that is not text or too long, and
+// variables that grow beyond all reason.
+Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
+                                const std::map<std::string, std::string>& defined);
+
+} // namespace trainyard

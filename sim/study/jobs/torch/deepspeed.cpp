@@ -1,0 +1,358 @@
+#include "sim/study/jobs/torch/deepspeed.h"
+
+#include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/job_sizes.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+int gradient_bytes(const Training& training)
+{
+    return training.fp32_gradients.value_or(false) ? 4 : storage_bytes(training.precision);
+}
+
+namespace {
+
+struct Aside {
+    std::string_view prefix;
+    std::string_view why;
+};
+constexpr std::array asides{
+    Aside{"optimizer.params", "of the learning, not of the time of a step"},
+    Aside{"scheduler", "of the learning, not of the time of a step"},
+    Aside{"gradient_clipping", "of the learning, not of the time of a step"},
+    Aside{"steps_per_print", "of logs, which are not part of a step"},
+    Aside{"wall_clock_breakdown", "of logs, which are not part of a step"},
+    Aside{"tensorboard", "of logs, which are not part of a step"},
+    Aside{"wandb", "of logs, which are not part of a step"},
+    Aside{"flops_profiler", "of logs, which are not part of a step"},
+    Aside{"comms_logger", "of logs, which are not part of a step"},
+    Aside{"dump_state", "of logs, which are not part of a step"},
+    Aside{"zero_allow_untested_optimizer", "a permission, no setting"},
+    Aside{"zero_force_ds_cpu_optimizer", "a permission, no setting"},
+    Aside{"fp16.", "loss scaling: of the learning, not of the time of a step"},
+    Aside{"zero_optimization.stage3_gather_16bit_weights_on_model_save", "of checkpoints"},
+    Aside{"zero_optimization.contiguous_gradients", "a copy that is not modelled"},
+    Aside{"zero_optimization.round_robin_gradients", "a placement that is not modelled"},
+    Aside{"zero_optimization.allgather_partitions", "its default is what is modelled"},
+    Aside{"zero_optimization.stage3_", "gathers are modelled layer by layer"},
+    Aside{"zero_optimization.allgather_bucket_size", "of stages 1 and 2"},
+    Aside{"zero_optimization.sub_group_size", "of the optimizer's order, not of its time"},
+};
+
+class DeepSpeedReader {
+public:
+    DeepSpeedReader(SettingTree& settings, JobContext& context)
+        : settings_(settings),
+          context_(context),
+          draft_(context.draft),
+          training_(context.draft.scenario.training),
+          strategy_(context.draft.scenario.strategy)
+    {}
+
+    void read()
+    {
+        draft_.scenario.software.framework = "deepspeed";
+        parallel_sizes();
+        precision();
+        zero();
+        optimizer();
+        checkpoints();
+        batches();
+        list_unseen();
+        if (!draft_.model && !draft_.scenario.model.given())
+            draft_.refuse({}, "a DeepSpeed configuration names no model",
+                          "give it beside: --model scenarios/models/llama-2-7b, or any Hugging "
+                          "Face config.json");
+    }
+
+private:
+    template <class T, class V>
+    void take(std::string_view name, T& field, V value, std::string_view place)
+    {
+        draft_.take(field, std::move(value), place, settings_.origin(name));
+    }
+
+    template <class T>
+    void take_whole(std::string_view name, T& field, std::string_view place)
+    {
+        if (const auto value = settings_.whole(name, draft_))
+            take(name, field, *value, place);
+    }
+
+    void parallel_sizes()
+    {
+        take_whole("tensor_parallel.autotp_size", strategy_.tp, "strategy.tp");
+        take_whole("pipeline.stages", strategy_.pp, "strategy.pp");
+        take_whole("sequence_parallel_size", strategy_.cp, "strategy.cp");
+    }
+
+    void precision()
+    {
+        const auto enabled = [&](std::string_view name) {
+            return settings_.flag(std::string(name) + ".enabled", draft_).value_or(false);
+        };
+        const bool half = enabled("fp16");
+        const bool brain = enabled("bf16") || enabled("bfloat16");
+        const Json* stated = settings_.find("bf16.enabled");
+        if (half && brain)
+            draft_.refuse(settings_.origin("fp16.enabled"), "bf16 is enabled too",
+                          "enable one of them");
+        else if (half)
+            take("fp16.enabled", training_.precision, Precision::fp16, "training.precision");
+        else if (brain)
+            take(stated != nullptr ? "bf16.enabled" : "bfloat16.enabled", training_.precision,
+                 Precision::bf16, "training.precision");
+        else if (stated == nullptr || stated->is_bool()) {
+            training_.precision = Precision::fp32;
+            draft_.assume("fp32: neither fp16 nor bf16 is enabled");
+        } else
+            draft_.assume(fmt::format("{}: bf16.enabled is left to the trainer",
+                                      to_name(training_.precision)));
+        if (const auto type = settings_.text("communication_data_type", draft_))
+            take("communication_data_type", training_.fp32_gradients,
+                 *type == "fp32" || *type == "torch.float32", "training.fp32_gradients");
+        else {
+            training_.fp32_gradients = false;
+            draft_.assume("gradients reduced in the format of the parameters");
+        }
+    }
+
+    void zero()
+    {
+        const std::string at = "zero_optimization.";
+        take_whole(at + "stage", strategy_.zero, "strategy.zero");
+        const auto overlap = settings_.flag(at + "overlap_comm", draft_);
+        strategy_.overlap.dp = overlap.value_or(strategy_.zero == 3);
+        if (overlap)
+            take(at + "overlap_comm", strategy_.overlap.dp, *overlap, "strategy.overlap.dp");
+        else
+            draft_.assume(fmt::format("overlap_comm {}, DeepSpeed's default for stage {}",
+                                      strategy_.zero == 3, strategy_.zero));
+        if (strategy_.zero == 1 || strategy_.zero == 2)
+            strategy_.sharding.style = ShardingStyle::deepspeed;
+        buckets();
+        groups();
+        offload("offload_optimizer", strategy_.offload.optimizer, "strategy.offload.optimizer");
+        offload("offload_param", strategy_.offload.parameters, "strategy.offload.parameters");
+    }
+
+    // Counted in elements.
+    void buckets()
+    {
+        const std::string at = "zero_optimization.";
+        ShardingOptions& sharding = strategy_.sharding;
+        const auto reduce = settings_.whole(at + "reduce_bucket_size", draft_);
+        const auto gather = settings_.whole(at + "allgather_bucket_size", draft_);
+        const auto scatter = settings_.flag(at + "reduce_scatter", draft_);
+        const bool cut = strategy_.zero == 1 || strategy_.zero == 2;
+        if (cut && reduce)
+            take(at + "reduce_bucket_size", sharding.reduce_bucket, *reduce,
+                 "strategy.sharding.reduce_bucket");
+        if (cut && gather)
+            take(at + "allgather_bucket_size", sharding.gather_bucket, *gather,
+                 "strategy.sharding.gather_bucket");
+        if (cut && scatter)
+            take(at + "reduce_scatter", sharding.reduce_scatter, *scatter,
+                 "strategy.sharding.reduce_scatter");
+        if (strategy_.zero == 3 && reduce)
+            draft_.ignore(settings_.origin(at + "reduce_bucket_size"),
+                          "stage 3 is modelled layer by layer");
+        if (strategy_.zero == 0)
+            whole_buckets(reduce);
+    }
+
+    // Stage 0 sums gradients in buckets of their own, none of them first.
+    void whole_buckets(std::optional<std::int64_t> elements)
+    {
+        constexpr std::int64_t usual = 500'000'000;
+        constexpr std::int64_t most = std::int64_t{1} << 50;
+        const std::string name = "zero_optimization.reduce_bucket_size";
+        const std::int64_t count = elements.value_or(usual);
+        if (count < 1 || count > most) {
+            draft_.refuse(settings_.origin(name), "is no size of a bucket", "");
+            return;
+        }
+        const Bytes bucket(static_cast<std::uint64_t>(count) *
+                           static_cast<unsigned>(gradient_bytes(training_)));
+        if (elements)
+            take(name, strategy_.bucket_cap, bucket, "strategy.bucket_cap");
+        else
+            draft_.assume(fmt::format("buckets of {} elements, DeepSpeed's default", usual));
+        strategy_.bucket_cap = strategy_.first_bucket = bucket;
+    }
+
+    void groups()
+    {
+        const std::string at = "zero_optimization.";
+        const auto sized = [&](const std::string& name) -> std::optional<std::int64_t> {
+            const auto size = settings_.whole(at + name, draft_);
+            return size && *size > 1 ? size : std::nullopt;
+        };
+        if (const auto size = sized("mics_shard_size"))
+            take(at + "mics_shard_size", strategy_.shard_group, static_cast<int>(*size),
+                 "strategy.shard_group");
+        if (const auto size = sized("zero_hpz_partition_size"))
+            take(at + "zero_hpz_partition_size", strategy_.fsdp.reshard_ranks,
+                 static_cast<int>(*size), "strategy.fsdp.reshard_ranks");
+    }
+
+    void offload(const std::string& what, OffloadTarget& field, std::string_view place)
+    {
+        const std::string name = "zero_optimization." + what + ".device";
+        const auto device = settings_.text(name, draft_);
+        if (!device || *device == "none")
+            return;
+        if (*device == "cpu")
+            take(name, field, OffloadTarget::cpu, place);
+        else
+            draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+    }
+
+    void optimizer()
+    {
+        const auto type = settings_.text("optimizer.type", draft_);
+        if (!type)
+            return;
+        std::string name = *type;
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        if (name == "adam" || name == "adamw" || name == "lion" || name == "lamb") {
+            take("optimizer.type", training_.optimizer, Optimizer::adam, "training.optimizer");
+            if (name == "lion" || name == "lamb")
+                draft_.assume(settings_.origin("optimizer.type"), "with the states of Adam");
+        } else if (name == "sgd")
+            take("optimizer.type", training_.optimizer, Optimizer::sgd, "training.optimizer");
+        else
+            draft_.refuse(settings_.origin("optimizer.type"), "is not modelled",
+                          "Adam, AdamW or SGD");
+    }
+
+    // The model's code decides what is checkpointed; only pipelines state it here.
+    void checkpoints()
+    {
+        const auto interval = settings_.whole("pipeline.activation_checkpoint_interval", draft_);
+        if (interval && *interval > 0)
+            take("pipeline.activation_checkpoint_interval", training_.recompute, Recompute::full,
+                 "training.recompute");
+        else if (settings_.has("activation_checkpointing"))
+            draft_.ignore(settings_.origin("activation_checkpointing"),
+                          "whether activations are recomputed stands in the model's code: --set "
+                          "training.recompute=full");
+    }
+
+    void batches()
+    {
+        BatchSizes sizes;
+        sizes.all_name = "train_batch_size";
+        sizes.micro_name = "train_micro_batch_size_per_gpu";
+        sizes.accumulation_name = "gradient_accumulation_steps";
+        sizes.all = settings_.whole(sizes.all_name, draft_);
+        sizes.micro = settings_.whole(sizes.micro_name, draft_);
+        sizes.accumulation = settings_.whole(sizes.accumulation_name, draft_);
+        sizes.origin = settings_.origin(sizes.all     ? sizes.all_name
+                                        : sizes.micro ? sizes.micro_name
+                                                      : sizes.accumulation_name);
+        // What the trainer's arguments said stands where all is "auto".
+        const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
+        if (!nothing || training_.global_batch == 0)
+            settle_batches(sizes, context_);
+    }
+
+    void list_unseen()
+    {
+        for (const Origin& origin : settings_.unseen()) {
+            const auto* const aside =
+                std::find_if(asides.begin(), asides.end(), [&](const Aside& known) {
+                    return std::string_view(origin.setting).starts_with(known.prefix);
+                });
+            draft_.ignore(origin, aside == asides.end() ? "not known here" : aside->why);
+        }
+    }
+
+    SettingTree& settings_;
+    JobContext& context_;
+    JobDraft& draft_;
+    Training& training_;
+    Strategy& strategy_;
+};
+
+} // namespace
+
+void read_deepspeed(SettingTree& settings, JobContext& context)
+{
+    DeepSpeedReader(settings, context).read();
+}
+
+void read_deepspeed_job(const std::string& text, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const Checked<Json> json = parse_json(text, draft.file());
+    if (!json) {
+        draft.problems.insert(draft.problems.end(), json.error().begin(), json.error().end());
+        return;
+    }
+    if (!json->is_object()) {
+        draft.refuse({}, fmt::format("expected an object of settings, found {}", json->kind_name()),
+                     "a DeepSpeed configuration, e.g. {\"train_batch_size\": 64}");
+        return;
+    }
+    SettingTree settings(*json);
+    read_deepspeed(settings, context);
+    if (context.draft.scenario.training == Training{})
+        return;
+    constexpr std::string_view length = "training.sequence_length";
+    const bool stated = std::any_of(context.options.changes.begin(), context.options.changes.end(),
+                                    [&](const Override& change) { return change.field == length; });
+    if (!stated)
+        draft.assume(fmt::format("sequences of {} tokens: a DeepSpeed configuration does not say "
+                                 "(--set {}=4096 does)",
+                                 draft.scenario.training.sequence_length, length));
+}
+
+std::string write_deepspeed(const ExportedJob& exported)
+{
+    const Training& training = exported.job.training;
+    const Strategy& strategy = exported.job.strategy;
+    Json out = Json::object();
+    out["train_batch_size"] = training.global_batch;
+    out["train_micro_batch_size_per_gpu"] = training.micro_batch;
+    out["gradient_accumulation_steps"] = exported.job.micro_batches();
+    out["bf16"]["enabled"] = training.precision == Precision::bf16;
+    out["fp16"]["enabled"] = training.precision == Precision::fp16;
+    if (*training.fp32_gradients)
+        out["communication_data_type"] = "fp32";
+    out["optimizer"]["type"] = training.optimizer == Optimizer::sgd ? "SGD" : "AdamW";
+    Json& zero = out["zero_optimization"];
+    zero["stage"] = strategy.zero;
+    zero["overlap_comm"] = *strategy.overlap.dp;
+    if (strategy.zero == 0)
+        zero["reduce_bucket_size"] =
+            strategy.bucket_cap.value() / static_cast<unsigned>(gradient_bytes(training));
+    if (strategy.zero == 1 || strategy.zero == 2) {
+        zero["reduce_bucket_size"] = strategy.sharding.reduce_bucket;
+        zero["allgather_bucket_size"] = strategy.sharding.gather_bucket;
+        zero["reduce_scatter"] = strategy.sharding.reduce_scatter;
+    }
+    if (strategy.zero == 3 && strategy.shard_group)
+        zero["mics_shard_size"] = *strategy.shard_group;
+    if (strategy.zero == 3 && strategy.fsdp.reshard_ranks)
+        zero["zero_hpz_partition_size"] = *strategy.fsdp.reshard_ranks;
+    if (strategy.offload.optimizer == OffloadTarget::cpu)
+        zero["offload_optimizer"]["device"] = "cpu";
+    if (strategy.offload.parameters == OffloadTarget::cpu)
+        zero["offload_param"]["device"] = "cpu";
+    if (strategy.tp > 1)
+        out["tensor_parallel"]["autotp_size"] = strategy.tp;
+    if (strategy.cp > 1)
+        out["sequence_parallel_size"] = strategy.cp;
+    if (strategy.pp > 1)
+        out["pipeline"]["stages"] = strategy.pp;
+    if (strategy.pp > 1 && training.recompute == Recompute::full)
+        out["pipeline"]["activation_checkpoint_interval"] = 1;
+    return to_text(out) + "\n";
+}
+
+} // namespace trainyard

@@ -1,0 +1,338 @@
+#include "sim/study/jobs/torch/torchtitan.h"
+
+#include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/job_sizes.h"
+#include "sim/study/jobs/structured_text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+// Sections without a bearing on a step.
+constexpr std::array<std::string_view, 14> aside_sections{
+    "job",         "profiling",     "profiler",   "metrics",
+    "checkpoint",  "lr_scheduler",  "validation", "comm",
+    "debug",       "dataloader",    "tokenizer",  "experimental.custom_import",
+    "dump_folder", "hf_assets_path"};
+
+class TitanReader {
+public:
+    TitanReader(SettingTree& settings, JobContext& context)
+        : settings_(settings),
+          context_(context),
+          draft_(context.draft),
+          training_(context.draft.scenario.training),
+          strategy_(context.draft.scenario.strategy)
+    {}
+
+    void read()
+    {
+        model();
+        software();
+        precision();
+        parallel_sizes();
+        if (!draft_.problems.empty())
+            return;
+        read_titan_pipeline(settings_, draft_);
+        sharding();
+        batches();
+        recompute();
+        optimizer();
+        list_unseen();
+    }
+
+private:
+    template <class T, class V>
+    void take(std::string_view name, T& field, V value, std::string_view place)
+    {
+        draft_.take(field, std::move(value), place, settings_.origin(name));
+    }
+
+    // The first of the names that is there: sections moved between releases.
+    std::string first_of(std::initializer_list<std::string_view> names)
+    {
+        for (const std::string_view name : names)
+            if (settings_.has(name))
+                return std::string(name);
+        return std::string(*names.begin());
+    }
+
+    template <class T>
+    void take_whole(std::initializer_list<std::string_view> names, T& field, std::string_view place)
+    {
+        const std::string name = first_of(names);
+        if (const auto value = settings_.whole(name, draft_))
+            take(name, field, *value, place);
+    }
+
+    void model()
+    {
+        const std::string flavor_name = first_of({"model.flavor", "model_spec.flavor"});
+        const auto family =
+            settings_.text(first_of({"model.name", "model_spec.name"}), draft_).value_or("llama3");
+        const auto flavor = settings_.text(flavor_name, draft_);
+        if (draft_.scenario.model.given() || !draft_.problems.empty())
+            return;
+        if (!flavor) {
+            draft_.refuse({}, "no model flavor is stated",
+                          "model.flavor, e.g. \"8B\"; or give the model beside: --model FILE");
+            return;
+        }
+        const TitanFlavor* known = find_titan_flavor(family, *flavor);
+        if (known == nullptr) {
+            std::string flavors;
+            for (const TitanFlavor& one : titan_flavors())
+                flavors +=
+                    fmt::format("{}{} {}", flavors.empty() ? "" : ", ", one.family, one.flavor);
+            draft_.refuse(settings_.origin(flavor_name),
+                          fmt::format("{} {} is no model known here", family, *flavor),
+                          fmt::format("known: {}; give another beside: --model FILE", flavors));
+            return;
+        }
+        Model out;
+        out.name = fmt::format("{}-{}", family, *flavor);
+        out.architecture = known->model;
+        draft_.model = std::move(out);
+        draft_.understand(settings_.origin(flavor_name), "model " + draft_.model->name);
+    }
+
+    void software()
+    {
+        const std::string name = first_of({"compile.enable", "training.compile"});
+        const bool compiled = settings_.flag(name, draft_).value_or(false);
+        std::string& framework = draft_.scenario.software.framework;
+        framework = compiled ? "torchtitan" : "torch-fsdp";
+        if (settings_.has(name))
+            take(name, framework, framework, "software.framework");
+        else
+            draft_.assume("torch.compile off, torchtitan's default");
+        draft_.scenario.software.version = "2025";
+    }
+
+    bool has_converter(std::string_view word)
+    {
+        bool found = false;
+        if (const Json* list = settings_.find("model.converters"); list && list->is_array())
+            for (const Json& item : list->items())
+                found =
+                    found || (item.is_string() && item.as_string().find(word) != std::string::npos);
+        return found;
+    }
+
+    void precision()
+    {
+        const std::string name = "training.mixed_precision_param";
+        if (const auto type = settings_.text(name, draft_))
+            take(name, training_.precision, *type == "float32" ? Precision::fp32 : Precision::bf16,
+                 "training.precision");
+        if (has_converter("mx"))
+            take("model.converters", training_.precision, Precision::mxfp8, "training.precision");
+        else if (has_converter("float8"))
+            take("model.converters", training_.precision, Precision::fp8, "training.precision");
+        else if (settings_.flag("float8.enable_float8_linear", draft_).value_or(false))
+            take("float8.enable_float8_linear", training_.precision, Precision::fp8,
+                 "training.precision");
+        training_.fp32_gradients = true;
+        if (const auto type = settings_.text("training.mixed_precision_reduce", draft_))
+            take("training.mixed_precision_reduce", training_.fp32_gradients,
+                 *type == "float32" || training_.precision == Precision::fp32,
+                 "training.fp32_gradients");
+    }
+
+    void parallel_sizes()
+    {
+        take_whole({"parallelism.tensor_parallel_degree", "training.tensor_parallel_degree"},
+                   strategy_.tp, "strategy.tp");
+        take_whole(
+            {"parallelism.pipeline_parallel_degree", "experimental.pipeline_parallel_degree"},
+            strategy_.pp, "strategy.pp");
+        take_whole({"parallelism.context_parallel_degree", "experimental.context_parallel_degree"},
+                   strategy_.cp, "strategy.cp");
+        take_whole({"parallelism.expert_parallel_degree"}, strategy_.ep, "strategy.ep");
+        take_whole({"parallelism.expert_tensor_parallel_degree"}, strategy_.etp, "strategy.etp");
+        const std::string asynchronous = first_of({"parallelism.enable_async_tensor_parallel",
+                                                   "experimental.enable_async_tensor_parallel"});
+        const bool decomposed = settings_.flag(asynchronous, draft_).value_or(false);
+        const std::string along = "parallelism.enable_sequence_parallel";
+        const bool sequence = settings_.flag(along, draft_).value_or(true);
+        if (strategy_.tp < 2)
+            return;
+        strategy_.overlap.tp = decomposed;
+        if (decomposed)
+            take(asynchronous, strategy_.overlap.tp, true, "strategy.overlap.tp");
+        strategy_.sequence_parallel = sequence;
+        if (settings_.has(along))
+            take(along, strategy_.sequence_parallel, sequence, "strategy.sequence_parallel");
+        else
+            draft_.assume("sequence parallelism with TP, torchtitan's default");
+    }
+
+    void sharding()
+    {
+        const std::string copies_name = first_of({"parallelism.data_parallel_replicate_degree",
+                                                  "training.data_parallel_replicate_degree"});
+        const std::string shards_name = first_of(
+            {"parallelism.data_parallel_shard_degree", "training.data_parallel_shard_degree"});
+        const std::int64_t copies = settings_.whole(copies_name, draft_).value_or(1);
+        std::int64_t shards = settings_.whole(shards_name, draft_).value_or(-1);
+        const std::int64_t replicas = context_.replicas();
+        if (replicas == 0)
+            return; // told elsewhere
+        if (copies < 1 || (shards < 1 && shards != -1) || replicas % copies != 0) {
+            draft_.refuse(settings_.origin(copies < 1 || shards == -1 ? copies_name : shards_name),
+                          fmt::format("does not divide the {} data-parallel ranks", replicas), "");
+            return;
+        }
+        if (shards == -1)
+            shards = replicas / copies;
+        if (copies * shards != replicas) {
+            draft_.refuse(settings_.origin(shards_name),
+                          fmt::format("{} x {} (replicate x shard) data-parallel ranks, the GPUs "
+                                      "make {}",
+                                      copies, shards, replicas),
+                          "-1 takes what is left; or other GPUs (--gpu, --nodes, --topology)");
+            return;
+        }
+        // FSDP shards over context-parallel ranks too.
+        const bool sharded = shards * strategy_.cp > 1;
+        draft_.take(strategy_.zero, sharded ? 3 : 0, "strategy.zero",
+                    settings_.origin(shards > 1 ? shards_name : copies_name));
+        if (sharded && copies > 1)
+            draft_.take(strategy_.shard_group, shards * strategy_.cp, "strategy.shard_group",
+                        settings_.origin(copies_name));
+        const std::string offload = "training.enable_cpu_offload";
+        if (settings_.flag(offload, draft_).value_or(false)) {
+            take(offload, strategy_.offload.parameters, OffloadTarget::cpu,
+                 "strategy.offload.parameters");
+            take(offload, strategy_.offload.optimizer, OffloadTarget::cpu,
+                 "strategy.offload.optimizer");
+        }
+        reshard();
+    }
+
+    void reshard()
+    {
+        const std::string name = first_of(
+            {"parallelism.fsdp_reshard_after_forward", "training.fsdp_reshard_after_forward"});
+        const std::string policy = settings_.text(name, draft_).value_or("default");
+        if (strategy_.zero != 3)
+            return;
+        if (policy != "default")
+            take(name, strategy_.reshard_after_forward, policy == "always",
+                 "strategy.reshard_after_forward");
+    }
+
+    void batches()
+    {
+        take_whole({"training.seq_len"}, training_.sequence_length, "training.sequence_length");
+        const std::string local_name =
+            first_of({"training.local_batch_size", "training.batch_size"});
+        const auto local = settings_.whole(local_name, draft_);
+        const auto all = settings_.whole("training.global_batch_size", draft_);
+        const std::string pass_name = "parallelism.pipeline_parallel_microbatch_size";
+        const auto pass = settings_.whole(pass_name, draft_);
+        constexpr std::int64_t usual = 8;
+        if (!local)
+            draft_.assume("local batch of 8 sequences, torchtitan's default");
+        BatchSizes sizes;
+        sizes.all_name = "global_batch_size";
+        sizes.micro_name = "local_batch_size";
+        sizes.accumulation_name = "accumulation";
+        sizes.micro = local.value_or(usual);
+        if (all && *all > 0)
+            sizes.all = all;
+        sizes.origin = settings_.origin(sizes.all ? "training.global_batch_size" : local_name);
+        settle_batches(sizes, context_);
+        if (strategy_.pp > 1 && training_.global_batch > 0) {
+            training_.micro_batch = std::max<std::int64_t>(1, pass.value_or(1));
+            if (pass)
+                take(pass_name, training_.micro_batch, *pass, "training.micro_batch");
+            else
+                draft_.assume("pipeline passes of 1 sequence, torchtitan's default");
+        }
+    }
+
+    void recompute()
+    {
+        const std::string name = "activation_checkpoint.mode";
+        const auto mode = settings_.text(name, draft_);
+        const auto option = settings_.text("activation_checkpoint.selective_ac_option", draft_);
+        if (mode == "none")
+            take(name, training_.recompute, Recompute::none, "training.recompute");
+        else if (mode == "full")
+            take(name, training_.recompute, Recompute::full, "training.recompute");
+        else if (!mode || mode == "selective") {
+            const int every = option && option->size() == 1 && *option >= "1" && *option <= "9"
+                                  ? option->front() - '0'
+                                  : 2;
+            training_.recompute = Recompute::full;
+            training_.recompute_layers = layers_recomputed(draft_, every);
+            draft_.assume(settings_.origin(name),
+                          fmt::format("selective recompute as {} layers of each device in full",
+                                      *training_.recompute_layers));
+        } else
+            draft_.refuse(settings_.origin(name), "is not modelled", "none, selective or full");
+    }
+
+    void optimizer()
+    {
+        const auto name = settings_.text("optimizer.name", draft_);
+        if (!name)
+            return;
+        if (*name == "Adam" || *name == "AdamW")
+            take("optimizer.name", training_.optimizer, Optimizer::adam, "training.optimizer");
+        else
+            draft_.refuse(settings_.origin("optimizer.name"), "is not modelled", "Adam or AdamW");
+    }
+
+    void list_unseen()
+    {
+        for (const Origin& origin : settings_.unseen()) {
+            const std::string_view setting = origin.setting;
+            const bool aside =
+                setting.starts_with("optimizer.") || setting.starts_with("model.tokenizer") ||
+                setting.starts_with("training.dataset") || setting.starts_with("training.steps") ||
+                setting.starts_with("training.max_norm") || setting.starts_with("training.gc_") ||
+                std::any_of(aside_sections.begin(), aside_sections.end(),
+                            [&](std::string_view section) { return setting.starts_with(section); });
+            draft_.ignore(origin, aside ? "no part of a step's time" : "not known here");
+        }
+    }
+
+    SettingTree& settings_;
+    JobContext& context_;
+    JobDraft& draft_;
+    Training& training_;
+    Strategy& strategy_;
+};
+
+} // namespace
+
+void read_torchtitan(SettingTree& settings, JobContext& context)
+{
+    TitanReader(settings, context).read();
+}
+
+void read_torchtitan_job(const std::string& text, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool json = first != std::string::npos && text[first] == '{';
+    const Checked<Json> root =
+        json ? parse_json(text, draft.file()) : parse_toml(text, draft.file());
+    if (!root) {
+        draft.problems.insert(draft.problems.end(), root.error().begin(), root.error().end());
+        return;
+    }
+    if (root->members().empty()) {
+        draft.refuse({}, "holds no settings",
+                     "torchtitan's TOML, or a JSON dump of its dataclasses");
+        return;
+    }
+    SettingTree settings(*root);
+    read_torchtitan(settings, context);
+}
+
+} // namespace trainyard

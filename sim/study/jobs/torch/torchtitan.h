@@ -1,0 +1,30 @@
+#pragma once
+
+// torchtitan's configuration, both ways: the TOML of its releases to 2025 and JSON dumps of its
+// dataclasses since. Names and defaults: torchtitan/config/job_config.py and configs.py.
+
+#include "sim/study/jobs/job_export.h"
+#include "sim/study/jobs/setting_tree.h"
+
+namespace trainyard {
+
+std::string write_torchtitan(const ExportedJob& job); // TOML
+
+// A model of torchtitan's registry: "llama3", "8B".
+struct TitanFlavor {
+    std::string_view family;
+    std::string_view flavor;
+    Transformer model;
+};
+
+const std::vector<TitanFlavor>& titan_flavors();
+const TitanFlavor* find_titan_flavor(std::string_view family, std::string_view flavor);
+
+// torchtitan's own division of layers: the embedding and the head count as `first_less` and
+// `last_less` layers; stages in front take what does not divide.
+std::vector<int> titan_stage_layers(int layers, int stages, int first_less, int last_less);
+
+// Schedule, virtual stages and their layers; strategy.pp and the model must be known.
+void read_titan_pipeline(SettingTree& settings, JobDraft& draft);
+
+} // namespace trainyard

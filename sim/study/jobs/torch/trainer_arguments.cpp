@@ -1,0 +1,206 @@
+#include "sim/study/jobs/torch/trainer_arguments.h"
+
+#include "sim/study/jobs/job_sizes.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+class TrainerReader {
+public:
+    TrainerReader(Arguments& arguments, JobContext& context, TrainerFor framework)
+        : arguments_(arguments),
+          values_(arguments, context.draft),
+          context_(context),
+          draft_(context.draft),
+          training_(context.draft.scenario.training),
+          strategy_(context.draft.scenario.strategy),
+          framework_(framework)
+    {}
+
+    void read()
+    {
+        precision();
+        sharding();
+        recompute();
+        lengths();
+        batches();
+        optimizer();
+        buckets();
+        for (const Argument& argument : arguments_.unseen())
+            draft_.ignore({argument.line, argument.text()}, "not known here");
+        if (!draft_.model && !draft_.scenario.model.given())
+            draft_.refuse({}, "the arguments describe no model",
+                          "give it beside: --model scenarios/models/llama-2-7b, or any Hugging "
+                          "Face config.json");
+    }
+
+private:
+    template <class T, class V>
+    void take(std::string_view name, T& field, V value, std::string_view place)
+    {
+        draft_.take(field, std::move(value), place, values_.origin(name));
+    }
+
+    void precision()
+    {
+        if (values_.on("--bf16"))
+            take("--bf16", training_.precision, Precision::bf16, "training.precision");
+        else if (values_.on("--fp16"))
+            take("--fp16", training_.precision, Precision::fp16, "training.precision");
+        else if (values_.on("--tf32"))
+            take("--tf32", training_.precision, Precision::tf32, "training.precision");
+        else {
+            training_.precision = Precision::fp32;
+            draft_.assume("fp32: neither --bf16 nor --fp16");
+        }
+    }
+
+    // --fsdp "full_shard auto_wrap"
+    void sharding()
+    {
+        std::string& framework = draft_.scenario.software.framework;
+        framework = framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
+        const bool compiled = values_.on("--torch-compile");
+        const Argument* fsdp = arguments_.find("--fsdp");
+        const std::string said = fsdp == nullptr ? std::string() : fsdp->text();
+        const auto says = [&](std::string_view word) {
+            return said.find(word) != std::string::npos;
+        };
+        if (says("full_shard") || says("shard_grad_op") || says("hybrid_shard")) {
+            framework = "torch-fsdp";
+            take("--fsdp", strategy_.zero, 3, "strategy.zero");
+            if (says("shard_grad_op"))
+                take("--fsdp", strategy_.reshard_after_forward, false,
+                     "strategy.reshard_after_forward");
+            if (says("hybrid_shard") && draft_.size.gpus_per_node)
+                take("--fsdp", strategy_.shard_group, *draft_.size.gpus_per_node,
+                     "strategy.shard_group");
+            if (says("offload")) {
+                take("--fsdp", strategy_.offload.parameters, OffloadTarget::cpu,
+                     "strategy.offload.parameters");
+                strategy_.offload.optimizer = OffloadTarget::cpu;
+            }
+        } else if (framework_ == TrainerFor::torch)
+            draft_.assume("data parallel with DDP: no --fsdp, no DeepSpeed configuration");
+        if (compiled && framework_ == TrainerFor::torch)
+            take("--torch-compile", framework, std::string("torch-compile-fsdp"),
+                 "software.framework");
+    }
+
+    void recompute()
+    {
+        if (values_.on("--gradient-checkpointing"))
+            take("--gradient-checkpointing", training_.recompute, Recompute::full,
+                 "training.recompute");
+    }
+
+    void lengths()
+    {
+        for (const std::string_view name :
+             {"--max-seq-length", "--max-length", "--block-size", "--model-max-length",
+              "--seq-length", "--seq-len", "--cutoff-len"})
+            if (const auto length = values_.whole(name)) {
+                take(name, training_.sequence_length, *length, "training.sequence_length");
+                return;
+            }
+        draft_.assume(fmt::format("sequences of {} tokens: no argument says (--set "
+                                  "training.sequence_length=4096 does)",
+                                  training_.sequence_length));
+    }
+
+    void batches()
+    {
+        BatchSizes sizes;
+        sizes.all_name = "--global-batch-size";
+        sizes.micro_name = "--per-device-train-batch-size";
+        sizes.accumulation_name = "--gradient-accumulation-steps";
+        for (const std::string_view name :
+             {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
+              "--micro-batch-size", "--batch-size"})
+            if (const auto size = values_.whole(name); size && !sizes.micro) {
+                sizes.micro = size;
+                sizes.micro_name = name;
+            }
+        sizes.all = values_.whole(sizes.all_name);
+        sizes.accumulation = values_.whole(sizes.accumulation_name);
+        sizes.origin = values_.origin(sizes.micro ? sizes.micro_name : sizes.all_name);
+        // DeepSpeed's configuration may state them.
+        if (framework_ == TrainerFor::torch || sizes.all || sizes.micro)
+            settle_batches(sizes, context_);
+    }
+
+    void optimizer()
+    {
+        const std::string name = values_.text("--optim");
+        if (name == "sgd")
+            take("--optim", training_.optimizer, Optimizer::sgd, "training.optimizer");
+        else if (name.starts_with("adamw"))
+            take("--optim", training_.optimizer, Optimizer::adam, "training.optimizer");
+        else if (!name.empty())
+            draft_.refuse(values_.origin("--optim"), "is not modelled", "adamw_torch or sgd");
+    }
+
+    void buckets()
+    {
+        const auto size = values_.whole("--ddp-bucket-cap-mb");
+        if (size && *size >= 1 && *size <= 1'000'000)
+            take("--ddp-bucket-cap-mb", strategy_.bucket_cap,
+                 Bytes(static_cast<std::uint64_t>(*size) << 20), "strategy.bucket_cap");
+        if (values_.on("--ddp-find-unused-parameters"))
+            take("--ddp-find-unused-parameters", strategy_.ddp.find_unused_parameters, true,
+                 "strategy.ddp.find_unused_parameters");
+    }
+
+    Arguments& arguments_;
+    ArgumentValues values_;
+    JobContext& context_;
+    JobDraft& draft_;
+    Training& training_;
+    Strategy& strategy_;
+    TrainerFor framework_;
+};
+
+} // namespace
+
+void read_trainer_arguments(Arguments& arguments, JobContext& context, TrainerFor framework)
+{
+    TrainerReader(arguments, context, framework).read();
+}
+
+std::string write_torchrun(const ExportedJob& exported)
+{
+    const Training& training = exported.job.training;
+    const Strategy& strategy = exported.job.strategy;
+    std::string out = "#!/bin/bash\n";
+    for (const auto& [name, value] : exported.scenario.environment)
+        out += fmt::format("export {}={}\n", name, shell_quoted(value));
+    out += fmt::format("torchrun --nnodes {} --nproc-per-node {} train.py", exported.nodes,
+                       exported.gpus_per_node);
+    const auto add = [&](const std::string& argument) { out += " \\\n    " + argument; };
+    add(fmt::format("--per_device_train_batch_size {}", training.micro_batch));
+    add(fmt::format("--gradient_accumulation_steps {}", exported.job.micro_batches()));
+    add(fmt::format("--max_seq_length {}", training.sequence_length));
+    if (training.precision == Precision::bf16 || training.precision == Precision::fp16 ||
+        training.precision == Precision::tf32)
+        add(fmt::format("--{}", to_name(training.precision)));
+    if (strategy.zero == 3)
+        add(fmt::format("--fsdp \"{} auto_wrap{}\"",
+                        strategy.shard_group == exported.gpus_per_node ? "hybrid_shard"
+                        : *strategy.reshard_after_forward              ? "full_shard"
+                                                                       : "shard_grad_op",
+                        strategy.offload.parameters == OffloadTarget::cpu ? " offload" : ""));
+    else
+        add(fmt::format("--ddp_bucket_cap_mb {}", strategy.bucket_cap.value() >> 20));
+    if (strategy.ddp.find_unused_parameters)
+        add("--ddp_find_unused_parameters True");
+    if (training.recompute == Recompute::full)
+        add("--gradient_checkpointing");
+    add(training.optimizer == Optimizer::sgd ? "--optim sgd" : "--optim adamw_torch");
+    if (exported.job.software.name == "torch-compile-fsdp")
+        add("--torch_compile");
+    return out + "\n";
+}
+
+} // namespace trainyard

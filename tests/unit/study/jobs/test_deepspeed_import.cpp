@@ -1,0 +1,120 @@
+#include "tests/unit/study/jobs/importing.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+JobImportOptions options()
+{
+    return with_model(on_h100(1), "llama-2-7b");
+}
+
+ImportedJob config(const std::string& text)
+{
+    return imported(JobKind::deepspeed, text, options());
+}
+
+} // namespace
+
+TEST_CASE("any two of DeepSpeed's three batch sizes fix the third")
+{
+    // 8 GPUs: 64 = 2 x 4 x 8
+    for (
+        const char* text :
+        {R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2})",
+         R"({"train_batch_size": 64, "gradient_accumulation_steps": 4})",
+         R"({"train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4})",
+         R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4})"})
+    {
+        const ImportedJob job = config(text);
+        CHECK(job.job.training.global_batch == 64);
+        CHECK(job.job.training.micro_batch == 2);
+        CHECK(job.job.micro_batches() == 4);
+    }
+}
+
+TEST_CASE("DeepSpeed's batch sizes that contradict each other are refused with the one that fits")
+{
+    const Diagnostic problem =
+        refusal_of(JobKind::deepspeed,
+                   "{\n\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 2,\n"
+                   "\"gradient_accumulation_steps\": 8}",
+                   options());
+    CHECK(problem.line == 2);
+    CHECK(problem.message.find("2 x gradient_accumulation_steps 8 x 8 replicas = 128") !=
+          std::string::npos);
+    CHECK(problem.hint.starts_with("train_batch_size 128 fits"));
+}
+
+TEST_CASE("DeepSpeed's buckets are elements: bytes follow from the format of the gradients")
+{
+    const auto strategy = [](int stage, const std::string& more) {
+        return config(fmt::format(R"({{"train_batch_size": 8, "bf16": {{"enabled": true}}, {}
+            "zero_optimization": {{"stage": {}, "reduce_bucket_size": 3e8}}}})",
+                                  more, stage))
+            .job.strategy;
+    };
+    // 3e8 elements of 2 bytes, or of 4
+    CHECK(strategy(0, "").bucket_cap == Bytes(600'000'000));
+    CHECK(strategy(0, R"("communication_data_type": "fp32",)").bucket_cap == Bytes(1'200'000'000));
+    CHECK(strategy(2, "").sharding.reduce_bucket == 300'000'000);
+    CHECK(strategy(2, "").zero == 2);
+}
+
+TEST_CASE("DeepSpeed's shard groups and offload are taken over")
+{
+    const Strategy strategy = config(R"({"train_batch_size": 8, "bf16": {"enabled": true},
+        "zero_optimization": {"stage": 3, "mics_shard_size": 4,
+                              "offload_optimizer": {"device": "cpu", "pin_memory": true}}})")
+                                  .job.strategy;
+    CHECK(strategy.shard_group == 4);
+    CHECK(strategy.offload.optimizer == OffloadTarget::cpu);
+}
+
+TEST_CASE("ZeRO stages overlap as DeepSpeed does unless told otherwise")
+{
+    const auto stage = [](int number, const std::string& more) {
+        return config(
+                   R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {)" +
+                   more + fmt::format(R"("stage": {}}}}})", number))
+            .job.strategy;
+    };
+    CHECK(stage(1, "").overlap.dp == false);
+    CHECK(stage(3, "").overlap.dp == true);
+    CHECK(stage(1, R"("overlap_comm": true, )").overlap.dp == true);
+    CHECK(stage(3, "").zero == 3);
+}
+
+TEST_CASE("values left to DeepSpeed as auto are told")
+{
+    const ImportedJob job = config(
+        R"({"train_batch_size": 8, "gradient_accumulation_steps": "auto", "bf16": {"enabled": "auto"}})");
+    CHECK(says(job.notes.assumed, "gradient_accumulation_steps = \"auto\": left to the framework"));
+    CHECK(job.job.training.precision == Precision::bf16);
+}
+
+TEST_CASE("what a DeepSpeed configuration has besides is listed")
+{
+    const ImportedJob job = config(R"({"train_batch_size": 8, "gradient_clipping": 1.0,
+        "zero_optimization": {"stage": 1, "frobnicate": 3}, "fp16": {"enabled": true, "loss_scale": 0}})");
+    CHECK(says(job.notes.ignored, "gradient_clipping = 1.0: of the learning"));
+    CHECK(says(job.notes.ignored, "zero_optimization.frobnicate = 3: not known here"));
+    CHECK(job.job.training.precision == Precision::fp16);
+}
+
+TEST_CASE("a DeepSpeed configuration without what it cannot say is refused with the way out")
+{
+    CHECK(refusal_of(JobKind::deepspeed, R"({"train_batch_size": 8})", on_h100(1))
+              .hint.find("--model") != std::string::npos);
+    CHECK(refusal_of(JobKind::deepspeed, "{}", options()).message == "no batch size is stated");
+    CHECK(refusal_of(JobKind::deepspeed, R"({"train_batch_size": "many"})", options()).message ==
+          "train_batch_size = \"many\": expected a whole number");
+    CHECK(refusal_of(
+              JobKind::deepspeed,
+              R"({"train_batch_size": 8, "fp16": {"enabled": true}, "bf16": {"enabled": true}})",
+              options())
+              .hint == "enable one of them");
+    CHECK(!refusal_of(JobKind::deepspeed, "[1, 2]", options()).message.empty());
+    CHECK(!refusal_of(JobKind::deepspeed, "{\"a\": ", options()).message.empty());
+}

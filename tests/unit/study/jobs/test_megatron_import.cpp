@@ -1,0 +1,199 @@
+#include "sim/strategy/pipeline/layout.h"
+#include "sim/study/jobs/megatron/megatron_layout.h"
+#include "tests/unit/study/jobs/importing.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+// Llama 2 7B on eight GPUs.
+const std::string seven_billion = R"(
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+TP=2
+MODEL="--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --ffn-hidden-size 11008
+  --swiglu --normalization RMSNorm --position-embedding-type rope --disable-bias-linear
+  --untie-embeddings-and-output-weights --vocab-size 32000
+  --attention-dropout 0 --hidden-dropout 0"
+torchrun --nproc_per_node 8 pretrain_gpt.py $MODEL --seq-length 4096 --micro-batch-size 1 \
+  --global-batch-size 64 --tensor-model-parallel-size $TP --bf16 --use-distributed-optimizer \
+)";
+
+ImportedJob with(const std::string& more)
+{
+    return imported(JobKind::megatron, seven_billion + more, on_h100(1));
+}
+
+} // namespace
+
+TEST_CASE("Megatron-LM's sizes of a model give the model")
+{
+    const ImportedJob job = with("");
+    const Transformer& model = model_of(job);
+    CHECK(model.layers == 32);
+    CHECK(model.hidden == 4096);
+    CHECK(model.kv_heads == 32);
+    CHECK(model.head_dim == 128);
+    CHECK(model.ffn == 11008);
+    CHECK(model.gated_mlp);
+    CHECK(model.norm == NormKind::rms_norm);
+    CHECK(model.position == PositionKind::rotary);
+    CHECK(!model.linear_bias);
+    CHECK(!model.tied_embeddings);
+    CHECK(!model.dropout);
+    // 6.7 billion: the parameters of Llama 2 7B
+    CHECK_THAT(count_parameters(job.job.model).total, Catch::Matchers::WithinRel(6.738e9, 1e-3));
+}
+
+TEST_CASE("Megatron-LM's parallel sizes and batches give the strategy")
+{
+    const ImportedJob job =
+        with("--sequence-parallel --overlap-grad-reduce --overlap-param-gather");
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(job.job.dp() == 4);
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.strategy.sequence_parallel == true);
+    CHECK(job.job.strategy.overlap.dp == true);
+    CHECK(job.job.training.global_batch == 64);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.fp32_gradients == true); // bf16 reduces in fp32 unless told otherwise
+    CHECK(job.scenario.scenario.environment.at("CUDA_DEVICE_MAX_CONNECTIONS") == "1");
+}
+
+TEST_CASE("every understood setting is told with its line")
+{
+    const ImportedJob job = with("");
+    CHECK(says(job.notes.understood, "line 4: --num-layers 32 -> model.layers 32"));
+    CHECK(says(job.notes.understood, "line 9: --tensor-model-parallel-size 2 -> strategy.tp 2"));
+}
+
+TEST_CASE("unknown arguments are listed and never refused")
+{
+    const ImportedJob job = with("--lr 1e-4 --frobnicate 3 --wandb-project x");
+    CHECK(says(job.notes.ignored, "--lr 1e-4: of the learning"));
+    CHECK(says(job.notes.ignored, "--frobnicate 3: not known here"));
+}
+
+TEST_CASE("a variable that nothing sets is told where it matters")
+{
+    const ImportedJob job = with("--context-parallel-size $CP");
+    CHECK(job.job.strategy.cp == 1);
+    CHECK(says(job.notes.flagged, "--context-parallel-size ${CP}: not known here"));
+    JobImportOptions options = on_h100(1);
+    options.defined["CP"] = "2";
+    CHECK(imported(JobKind::megatron, seven_billion + "--context-parallel-size $CP", options)
+              .job.strategy.cp == 2);
+}
+
+TEST_CASE("defaults of Megatron-LM are filled in and told")
+{
+    // swiglu without a size: 4 h 2/3 down to a multiple of 64: 4 x 4096 x 2 / 3 = 10922 -> 10880
+    const ImportedJob job =
+        imported(JobKind::megatron,
+                 "python pretrain_gpt.py --num-layers 4 --hidden-size 4096 --num-attention-heads "
+                 "32 --swiglu "
+                 "--seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 2 --fp16",
+                 on_h100(1));
+    CHECK(model_of(job).ffn == 10880);
+    CHECK(model_of(job).vocabulary == 50257);
+    CHECK(model_of(job).position == PositionKind::learned);
+    CHECK(model_of(job).dropout);
+    CHECK(job.job.training.global_batch == 16); // one micro-batch of 2 on each of 8 replicas
+    CHECK(job.job.training.fp32_gradients == false);
+    CHECK(says(job.notes.assumed, "GPT-2's"));
+}
+
+TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
+{
+    const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";
+    CHECK(with(experts + "2").job.strategy.etp == 2);
+    CHECK(with(experts + "2 --expert-tensor-parallel-size 1").job.strategy.etp == 1);
+    CHECK(
+        model_of(with(experts + "4 --moe-layer-freq '([0]*2+[1]*30)'")).moe->leading_dense_layers ==
+        2);
+}
+
+TEST_CASE("virtual stages come from either of their two arguments")
+{
+    // 32 layers on 4 ranks in virtual stages of 2: 4 each
+    const std::string pipeline = "--pipeline-model-parallel-size 4 ";
+    CHECK(with(pipeline + "--num-layers-per-virtual-pipeline-stage 2").job.strategy.vpp == 4);
+    CHECK(with(pipeline + "--num-virtual-stages-per-pipeline-rank 4").job.strategy.vpp == 4);
+    CHECK(with(pipeline + "--num-virtual-stages-per-pipeline-rank 4").job.strategy.overlap.pp ==
+          true);
+    CHECK(with(pipeline).job.strategy.overlap.pp == false); // 1F1B does not overlap its messages
+}
+
+TEST_CASE("uneven stages come from the ends, from what is counted and from a layout")
+{
+    const std::string pipeline = "--pipeline-model-parallel-size 4 ";
+    CHECK(with(pipeline + "--decoder-first-pipeline-num-layers 7 "
+                          "--decoder-last-pipeline-num-layers 5")
+              .job.strategy.stage_layers == std::vector<int>{7, 10, 10, 5});
+    CHECK(with(pipeline + "--pipeline-model-parallel-layout 'Et*7|(t*9|)*2t*7L'")
+              .job.strategy.stage_layers == std::vector<int>{7, 9, 9, 7});
+}
+
+TEST_CASE("contradictions are refused at the line of their argument")
+{
+    const Diagnostic tp =
+        refusal_of(JobKind::megatron, seven_billion + "--tensor-model-parallel-size 3", on_h100(1));
+    CHECK(tp.line == 10);
+    CHECK(tp.file == "job");
+    CHECK(tp.message.starts_with("--tensor-model-parallel-size 3: "));
+    CHECK(refusal_of(JobKind::megatron, seven_billion + "--optimizer lamb", on_h100(1)).hint ==
+          "adam or sgd");
+    CHECK(refusal_of(JobKind::megatron, "", on_h100(1)).message.find("starts a training") !=
+          std::string::npos);
+    CHECK(refusal_of(JobKind::megatron, seven_billion, {}).message.find("which GPUs") !=
+          std::string::npos);
+}
+
+TEST_CASE("a test's YAML and a bare list of arguments say the same as the script")
+{
+    const ImportedJob yaml = imported(JobKind::megatron, R"(ENV_VARS:
+  CUDA_DEVICE_MAX_CONNECTIONS: 1
+MODEL_ARGS:
+  --num-layers: 12
+  --hidden-size: 512
+  --num-attention-heads: 8
+  --seq-length: 1024
+  --max-position-embeddings: 1024
+  --micro-batch-size: 4
+  --global-batch-size: 32
+  --bf16: true
+  --sequence-parallel: false
+)",
+                                      on_h100(1));
+    const ImportedJob list = imported(JobKind::megatron,
+                                      "--num-layers 12\n--hidden-size 512\n"
+                                      "--num-attention-heads 8\n--seq-length 1024\n"
+                                      "--max-position-embeddings 1024\n--micro-batch-size 4\n"
+                                      "--global-batch-size 32\n--bf16\n",
+                                      on_h100(1));
+    CHECK(yaml.job == list.job);
+    CHECK(yaml.scenario.scenario.environment.size() == 1);
+}
+
+TEST_CASE("patterns expand as in Python")
+{
+    CHECK(number_pattern("([0]*3+[1]*2)*2") == std::vector<int>{0, 0, 0, 1, 1, 0, 0, 0, 1, 1});
+    CHECK(!number_pattern("[1]*100000"));
+    CHECK(!number_pattern("import os"));
+}
+
+TEST_CASE("a layout written for stages reads back as these stages")
+{
+    for (const std::vector<int>& layers :
+         {std::vector<int>{3, 4, 4, 4, 3}, {0, 1, 1, 1, 0}, {2, 2}, {7}, {1, 2, 3, 3, 3, 2, 2, 1}})
+    {
+        const auto stages = parse_layout(layout_text(layers));
+        REQUIRE(stages);
+        std::vector<int> back;
+        for (const StageLetters& stage : *stages)
+            back.push_back(stage.layers);
+        CHECK(back == layers);
+        CHECK(stages->front().embedding);
+        CHECK(stages->back().loss);
+    }
+}

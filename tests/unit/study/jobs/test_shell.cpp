@@ -1,0 +1,152 @@
+#include "sim/study/jobs/shell/launch.h"
+#include "tests/catch.h"
+
+using namespace trainyard;
+
+namespace {
+
+ShellScript script(std::string_view text, const std::map<std::string, std::string>& defined = {})
+{
+    const Checked<ShellScript> out = read_shell(traced(text), "run.sh", defined);
+    REQUIRE(out);
+    return *out;
+}
+
+// The words of the only command.
+std::vector<std::string> words(std::string_view text,
+                               const std::map<std::string, std::string>& defined = {})
+{
+    const ShellScript read = script(text, defined);
+    REQUIRE(read.commands.size() == 1);
+    std::vector<std::string> out;
+    for (const TracedText& word : read.commands.front().words)
+        out.push_back(word.text);
+    return out;
+}
+
+using Words = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("quotes join words and keep what is special as it is")
+{
+    CHECK(words("run 'a b' \"c  d\" e\\ f g'h'\"i\"") == Words{"run", "a b", "c  d", "e f", "ghi"});
+    CHECK(words("A=1\nrun '$A' \"$A\" $A ''") == Words{"run", "$A", "1", "1", ""});
+}
+
+TEST_CASE("a line goes on after a backslash, with either kind of line end")
+{
+    CHECK(words("run \\\n  --a 1 \\\r\n  --b 2\r\n") == Words{"run", "--a", "1", "--b", "2"});
+}
+
+TEST_CASE("comments end with their line and do not begin inside words")
+{
+    CHECK(words("# first\nrun a#b # c\n") == Words{"run", "a#b"});
+}
+
+TEST_CASE("unquoted variables are split at blanks, quoted ones and lists are not")
+{
+    CHECK(words("A='x  y'\nrun $A \"$A\"") == Words{"run", "x", "y", "x  y"});
+    CHECK(words("A=(x 'y z'\n # between\n w)\nA+=(v)\nrun \"${A[@]}\"") ==
+          Words{"run", "x", "y z", "w", "v"});
+    CHECK(words("A=\"x\"\nA+=\" y\"\nrun $A") == Words{"run", "x", "y"});
+}
+
+TEST_CASE("defaults stand in for variables that nothing sets")
+{
+    CHECK(words("run ${TP:-4} ${PP-2} ${TP:-${PP:-8}}") == Words{"run", "4", "2", "8"});
+    CHECK(words("run ${TP:-4}", {{"TP", "2"}}) == Words{"run", "2"});
+    CHECK(words("run ${1:-8} \"$@\"") == Words{"run", "8"});
+}
+
+TEST_CASE("what is not known stays visible")
+{
+    CHECK(words("run $TP ${PP} $(hostname) $((TP * 2))") ==
+          Words{"run", "${TP}", "${PP}", "$(hostname)", "$((TP * 2))"});
+}
+
+TEST_CASE("arithmetic follows the usual precedence")
+{
+    // 2 + 3 * 4 - 10 / 3 = 2 + 12 - 3 = 11
+    CHECK(words("A=3\nrun $((2 + A * 4 - 10 / $A)) $(((2+${A})*4)) $((2**5)) $((-A % 2))") ==
+          Words{"run", "11", "20", "32", "-1"});
+    CHECK(words("run $((1/0)) $((9223372036854775807+1))") ==
+          Words{"run", "$((1/0))", "$((9223372036854775807+1))"});
+}
+
+TEST_CASE("conditions that the text decides choose their branch")
+{
+    CHECK(words("if [ -z \"$TP\" ]; then TP=2; fi\nrun $TP") == Words{"run", "2"});
+    CHECK(words("M=7B\nif [[ $M == 13B && 1 -lt 2 ]]; then L=40; elif [ \"$M\" = 7B ]\nthen L=32\n"
+                "else L=80; fi\nrun $L") == Words{"run", "32"});
+    CHECK(words("N=2\n[ $N -gt 1 ] && A=many || A=one\nrun $A") == Words{"run", "many"});
+}
+
+TEST_CASE("conditions that depend on the machine are left out and told")
+{
+    const ShellScript read =
+        script("if [ -f config ]; then\n  export A=1\nelse\n  export A=2\nfi\nrun");
+    CHECK(read.exported.empty());
+    REQUIRE(read.skipped.size() == 1);
+    CHECK(read.skipped.front() ==
+          "lines 1 to 5: an if whose condition is not known here was left out");
+}
+
+TEST_CASE("loops, functions and here-documents are not run")
+{
+    const ShellScript read =
+        script("for i in 1 2; do\n  X=$i\ndone\nf() {\n  Y=1\n}\ncat <<EOF > c\n"
+               "Z=1\nEOF\nrun");
+    CHECK(!read.variables.contains("X"));
+    CHECK(!read.variables.contains("Y"));
+    CHECK(!read.variables.contains("Z"));
+    CHECK(read.skipped.size() == 3);
+}
+
+TEST_CASE("every word knows the line it was written in, through variables too")
+{
+    const ShellScript read = script("ARGS=\"\n  --tp 2\n  --pp 4\n\"\n\nrun $ARGS");
+    REQUIRE(read.commands.size() == 1);
+    const auto& all = read.commands.front().words;
+    REQUIRE(all.size() == 5);
+    CHECK(all[1].line() == 2);
+    CHECK(all[3].line() == 3);
+    CHECK(all[0].line() == 6);
+}
+
+TEST_CASE("variables that double without end are refused")
+{
+    std::string text = "A=xxxxxxxx\n";
+    for (int i = 0; i < 60; ++i)
+        text += "A=\"$A$A\"\n";
+    CHECK(!read_shell(traced(text + "run $A"), "run.sh", {}));
+}
+
+TEST_CASE("a launch is found behind its launchers, with sizes and environment")
+{
+    const ShellScript read = script("#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n"
+                                    "export NCCL_ALGO=Ring\n"
+                                    "srun --label torchrun --nproc_per_node=8 \\\n"
+                                    "  --nnodes $SLURM_NNODES pretrain_gpt.py --num-layers 32\n");
+    const std::optional<Launch> launch = find_launch(read);
+    REQUIRE(launch);
+    CHECK(launch->launcher == "srun torchrun");
+    CHECK(launch->nodes == LaunchSize{4, 2});
+    CHECK(launch->gpus_per_node == LaunchSize{8, 5});
+    CHECK(launch->program == "pretrain_gpt.py");
+    CHECK(launch->arguments.size() == 2);
+    CHECK(launch->environment.contains("NCCL_ALGO"));
+}
+
+TEST_CASE("modules and quoted commands are launches too")
+{
+    const auto program = [](std::string_view text) {
+        const std::optional<Launch> launch = find_launch(script(text));
+        return launch ? launch->launcher + "|" + launch->program : std::string();
+    };
+    CHECK(program("python -m torch.distributed.run --nnodes 2 -m torchtitan.train --a 1") ==
+          "torchrun|torchtitan.train");
+    CHECK(program("srun bash -c \"torchrun --nnodes 2 train.py --a 1\"") == "torchrun|train.py");
+    CHECK(program("NCCL_DEBUG=INFO deepspeed --num_gpus 8 train.py") == "deepspeed|train.py");
+    CHECK(program("echo nothing to see").empty());
+}

@@ -1,0 +1,91 @@
+#include "tests/support/folder.h"
+#include "tests/unit/study/jobs/importing.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+JobImportOptions options()
+{
+    JobImportOptions out = with_model({}, "llama-2-7b");
+    out.cluster.gpu = "h100";
+    out.folder = data_dir() / "scenarios";
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("a torchrun line gives the cluster's size and its program's batch")
+{
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "torchrun --nnodes=2 --nproc_per_node=8 train.py "
+                                     "--per_device_train_batch_size 2 "
+                                     "--gradient_accumulation_steps 4 --bf16 True "
+                                     "--fsdp \"full_shard auto_wrap\" --max_seq_length 2048",
+                                     options());
+    CHECK(job.job.dp() == 16);
+    CHECK(job.job.training.global_batch == 128); // 2 x 4 x 16
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.sequence_length == 2048);
+}
+
+TEST_CASE("a Slurm script's directives size the job, tasks per node do not")
+{
+    const ImportedJob job =
+        imported(JobKind::torchrun,
+                 "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --ntasks-per-node=1\n"
+                 "#SBATCH --gres=gpu:8\nexport NCCL_ALGO=Tree\n"
+                 "srun python train.py --per_device_train_batch_size 1 --bf16\n",
+                 options());
+    CHECK(job.job.dp() == 16);
+    CHECK(job.scenario.scenario.environment.at("NCCL_ALGO") == "Tree");
+}
+
+TEST_CASE("a launch of Megatron-LM is read as such")
+{
+    const ImportedJob job =
+        imported(JobKind::torchrun,
+                 "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+                 "--num-attention-heads 16 --seq-length 512 --max-position-embeddings 512 "
+                 "--micro-batch-size 1 --tensor-model-parallel-size 2 --bf16",
+                 on_h100(1));
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(model_of(job).layers == 8);
+}
+
+TEST_CASE("a launch names its configuration, which lies beside the script")
+{
+    const Folder folder;
+    folder.file("ds.json", R"({"train_micro_batch_size_per_gpu": "auto", "bf16": {"enabled": true},
+        "zero_optimization": {"stage": 3}})");
+    folder.file("llama.toml", "[model]\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n");
+    const auto read = [&](const std::string& text) {
+        StageMemos memos;
+        const Checked<ImportedJob> job = import_job(
+            JobKind::torchrun, text, (folder.path() / "run.sh").string(), options(), memos);
+        REQUIRE(job);
+        return job->job;
+    };
+    const Job deepspeed = read("deepspeed --num_gpus 8 train.py --deepspeed ds.json "
+                               "--per_device_train_batch_size 2");
+    CHECK(deepspeed.strategy.zero == 3);
+    CHECK(deepspeed.training.micro_batch == 2);
+    const Job titan = read("torchrun --nproc-per-node 8 -m torchtitan.train --job.config_file "
+                           "llama.toml --training.local_batch_size 2 "
+                           "--parallelism.tensor_parallel_degree 2");
+    CHECK(titan.training.micro_batch == 2);
+    CHECK(titan.strategy.tp == 2);
+}
+
+TEST_CASE("a variable of the environment that would be refused stays out")
+{
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "NCCL_NTHREADS=16 NCCL_FROBNICATE=1 torchrun "
+                                     "--nproc_per_node=8 train.py --batch_size 1 --bf16",
+                                     options());
+    CHECK(job.scenario.scenario.environment.empty());
+    CHECK(says(job.notes.flagged, "NCCL_NTHREADS=16"));
+    CHECK(says(job.notes.ignored, "NCCL_FROBNICATE=1"));
+}

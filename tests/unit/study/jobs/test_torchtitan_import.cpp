@@ -1,0 +1,112 @@
+#include "sim/study/jobs/torch/torchtitan.h"
+#include "tests/unit/study/jobs/importing.h"
+
+#include <numeric>
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+const std::string eight_billion = R"([model]
+name = "llama3"
+flavor = "8B"
+[training]
+local_batch_size = 1
+seq_len = 8192
+[activation_checkpoint]
+mode = "none"
+)";
+
+ImportedJob with(const std::string& more, int nodes = 1)
+{
+    return imported(JobKind::torchtitan, eight_billion + more, on_h100(nodes));
+}
+
+} // namespace
+
+TEST_CASE("torchtitan's flavors are the published models")
+{
+    const ImportedJob job = with("");
+    CHECK(model_of(job).hidden == 4096);
+    // 8.03 billion parameters
+    CHECK_THAT(count_parameters(job.job.model).total, Catch::Matchers::WithinRel(8.03e9, 1e-3));
+    for (const auto& [family, flavor, billions] : {std::tuple("llama3", "70B", 70.55),
+                                                   {"llama3", "405B", 405.85},
+                                                   {"qwen3", "8B", 8.19},
+                                                   {"qwen3", "32B", 32.76},
+                                                   {"qwen3", "30B-A3B", 30.53},
+                                                   {"qwen3", "235B-A22B", 235.1}})
+    {
+        const TitanFlavor* known = find_titan_flavor(family, flavor);
+        REQUIRE(known != nullptr);
+        CHECK_THAT(count_parameters(Model{"", known->model}).total,
+                   Catch::Matchers::WithinRel(billions * 1e9, 2e-3));
+    }
+}
+
+TEST_CASE("torchtitan shards over what is left, and counts its batch per replica")
+{
+    const ImportedJob job = with("");
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.dp() == 8);
+    CHECK(job.job.training.global_batch == 8); // one local batch on each of 8 replicas
+    const ImportedJob accumulated = with("[parallelism]\ntensor_parallel_degree = 4\n"
+                                         "enable_async_tensor_parallel = true\n");
+    CHECK(accumulated.job.strategy.tp == 4);
+    CHECK(accumulated.job.strategy.overlap.tp == true);
+    CHECK(accumulated.job.strategy.sequence_parallel == true);
+    CHECK(accumulated.job.dp() == 2);
+}
+
+TEST_CASE("torchtitan's replicas without shards are DDP")
+{
+    const ImportedJob job = with("[parallelism]\ndata_parallel_replicate_degree = 8\n"
+                                 "data_parallel_shard_degree = 1\n");
+    CHECK(job.job.strategy.zero == 0);
+    CHECK(job.job.dp() == 8);
+}
+
+TEST_CASE("a JSON dump says the same as the TOML")
+{
+    const ImportedJob json = imported(JobKind::torchtitan,
+                                      R"({"model_spec": {"name": "llama3", "flavor": "8B"},
+        "training": {"local_batch_size": 1, "seq_len": 8192},
+        "activation_checkpoint": {"mode": "none"}})",
+                                      on_h100(1));
+    CHECK(json.job == with("").job);
+}
+
+TEST_CASE("torchtitan's compiled and eager runs are of different classes")
+{
+    CHECK(with("[compile]\nenable = true\n").job.software.name == "torch-compile-fsdp");
+    CHECK(with("").job.software.name == "fsdp-eager");
+}
+
+TEST_CASE("torchtitan divides layers so that embedding and head count as layers")
+{
+    // 32 + 1 + 1 = 34 over 4: 9 9 8 8, less the embedding and the head
+    CHECK(titan_stage_layers(32, 4, 1, 1) == std::vector<int>{8, 9, 8, 7});
+    CHECK(titan_stage_layers(32, 4, 0, 0) == std::vector<int>{8, 8, 8, 8});
+    const std::vector<int> many = titan_stage_layers(126, 16, 1, 1);
+    CHECK(std::accumulate(many.begin(), many.end(), 0) == 126);
+}
+
+TEST_CASE("torchtitan's refusals name the setting")
+{
+    const JobImportOptions eight = on_h100(1);
+    CHECK(refusal_of(JobKind::torchtitan, "[model]\nflavor = \"9B\"\n", eight).line == 2);
+    const Diagnostic shards =
+        refusal_of(JobKind::torchtitan,
+                   eight_billion + "[parallelism]\ndata_parallel_shard_degree = 3\n", eight);
+    CHECK(shards.message.find("1 x 3 (replicate x shard)") != std::string::npos);
+    CHECK(refusal_of(JobKind::torchtitan, "[model\n", eight).line == 1);
+    CHECK(!refusal_of(JobKind::torchtitan, "", eight).message.empty());
+}
+
+TEST_CASE("torchtitan's unknown settings are listed")
+{
+    const ImportedJob job = with("[parallelism]\nfrobnicate = 3\n[metrics]\nlog_freq = 10\n");
+    CHECK(says(job.notes.ignored, "parallelism.frobnicate = 3: not known here"));
+    CHECK(says(job.notes.ignored, "metrics.log_freq = 10: no part of a step's time"));
+}
