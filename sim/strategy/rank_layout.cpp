@@ -61,8 +61,7 @@ RankLayout::RankLayout(const Job& job)
     const Placement placement = placement_of(job);
     ends_ = apart_ends(placement);
     if (placement.pipes.size() > 1)
-        for (int stage = 0; stage < placement.devices; ++stage)
-            twins_.push_back(twins_of(placement, stage));
+        twins_ = twins(placement);
 }
 
 RankPlace RankLayout::place(RankId rank) const

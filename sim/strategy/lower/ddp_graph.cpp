@@ -3,6 +3,8 @@
 #include "sim/strategy/lower/shard_exchange.h"
 #include "sim/workload/parameters.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -50,7 +52,10 @@ bool DdpGraph::backward_ends(std::size_t visit) const
 
 bool DdpGraph::is_last(std::size_t visit) const
 {
-    return stage_.visits[visit].micro_batch + 1 == job_.micro_batches();
+    const Visit& v = stage_.visits[visit];
+    return std::none_of(
+        stage_.visits.begin() + static_cast<std::ptrdiff_t>(visit) + 1, stage_.visits.end(),
+        [&](const Visit& later) { return later.layer == v.layer && later.kind == v.kind; });
 }
 
 void DdpGraph::walk(StageWriter& writer, const Visit& visit) const

@@ -1,6 +1,7 @@
 #include "sim/strategy/pipeline/placement.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -100,16 +101,15 @@ std::vector<int> apart_ends(const Placement& placement)
     return {ends.begin(), ends.end()};
 }
 
-std::vector<int> twins_of(const Placement& placement, int device)
+std::vector<std::vector<int>> twins(const Placement& placement)
 {
-    if (placement.pipes.size() == 1)
-        return {device};
-    const std::vector<int> mine = stages_of(placement, device);
-    std::vector<int> twins;
-    for (int other = 0; other < placement.devices; ++other)
-        if (stages_of(placement, other) == mine)
-            twins.push_back(other);
-    return twins;
+    std::map<std::vector<int>, std::vector<int>> holders; // of the virtual stages
+    for (int device = 0; device < placement.devices; ++device)
+        holders[stages_of(placement, device)].push_back(device);
+    std::vector<std::vector<int>> out;
+    for (int device = 0; device < placement.devices; ++device)
+        out.push_back(holders.at(stages_of(placement, device)));
+    return out;
 }
 
 } // namespace trainyard

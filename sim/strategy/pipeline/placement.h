@@ -56,7 +56,7 @@ std::vector<std::vector<int>> neighbours(const Placement& placement);
 // agree on an embedding that head and look-up share. Else empty.
 std::vector<int> apart_ends(const Placement& placement);
 
-// The devices that hold the same layers as this one, itself included, ascending.
-std::vector<int> twins_of(const Placement& placement, int device);
+// By device: those that hold the same layers, itself included, ascending.
+std::vector<std::vector<int>> twins(const Placement& placement);
 
 } // namespace trainyard

@@ -56,9 +56,9 @@ TEST_CASE("opposed pipes give every device a twin with the same layers")
 {
     const Placement placement = opposed_placement(6);
     for (int device = 0; device < 6; ++device)
-        CHECK(twins_of(placement, device) ==
+        CHECK(twins(placement)[static_cast<std::size_t>(device)] ==
               std::vector<int>{std::min(device, 5 - device), std::max(device, 5 - device)});
-    CHECK(twins_of(folded_placement(6), 2) == std::vector<int>{2});
+    CHECK(twins(folded_placement(6))[2] == std::vector<int>{2});
 }
 
 TEST_CASE("neighbours are those of the ring, then whoever else messages go to")
