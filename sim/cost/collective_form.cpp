@@ -65,7 +65,7 @@ Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network)
 
 namespace {
 
-enum Protocol : std::size_t { ll, ll128, simple };
+using enum Protocol;
 constexpr std::array<Protocol, 3> protocols{ll, ll128, simple};
 
 // Hops of a domain of n ranks: a chain up to 8, then the logarithm (72 ranks of an NVL72 rack
@@ -109,7 +109,7 @@ public:
         for (const Protocol p : protocols)
             out.push_back({p2p() ? Algorithm::direct : Algorithm::ring,
                            Seconds(base_factor_ * base(p) + passes_ * hop(p) * domain_hops(n_)),
-                           (bus_factor(kind_, n()) + copy()) / (efficiency(p) * domain_rate_)});
+                           (bus_factor(kind_, n()) + copy()) / (efficiency(p) * domain_rate_), p});
         if (kind_ == CollectiveKind::all_reduce && nvls_ && n_ > 2)
             out.push_back({Algorithm::nvls, fabric_.nvls_per_rank * n_,
                            (1 + 1 / n_) / (fabric_.nvls_efficiency * domain_rate_)});
@@ -202,7 +202,7 @@ private:
             out.push_back({Algorithm::tree,
                            Seconds(base(p) + passes_ * hop(p) * domain_hops(r_) +
                                    latency() * tree_latency(p) * log_domains_),
-                           two_levels(volume, efficiency(p), tree_out, crossing_efficiency(p))});
+                           two_levels(volume, efficiency(p), tree_out, crossing_efficiency(p)), p});
         const bool switches = nvls_ && r_ > 2;
         const double nvls_alpha = fabric_.nvls_per_rank.value() * r_;
         if (switches)
@@ -223,7 +223,8 @@ private:
                                Seconds(base(p) + 2 * (n_ - domains_) * hop(ll) +
                                        2 * latency() * (domains_ - 1)),
                                two_levels(volume, efficiency(p), bus_factor(kind_, n()),
-                                          crossing_efficiency(p))});
+                                          crossing_efficiency(p)),
+                               p});
         return out;
     }
 
@@ -237,7 +238,8 @@ private:
                  Seconds(base(p) + hop(p) * inside_hops + (n_ - domains_ - (r_ - 1)) * hop(ll) +
                          latency() * (form_.ring_entry_crossings + domains_ - 1)),
                  two_levels(bus_factor(kind_, n()) + copy(), efficiency(p), bus_factor(kind_, n()),
-                            crossing_efficiency(p))});
+                            crossing_efficiency(p)),
+                 p});
         return out;
     }
 
@@ -251,7 +253,8 @@ private:
                                    form_.post_per_remote_peer.value() * (n_ - crossing_)),
                            two_levels((r_ - 1) / n_ + copy(), efficiency(p),
                                       crossing_ * (n_ - crossing_) / n_,
-                                      crossing_efficiency(p) * form_.all_to_all_cross)});
+                                      crossing_efficiency(p) * form_.all_to_all_cross),
+                           p});
         return out;
     }
 
@@ -262,7 +265,7 @@ private:
             out.push_back({Algorithm::tree,
                            Seconds(base(p) + hop(p) * domain_hops(r_) +
                                    latency() * tree_latency(p) * log_domains_ / 2),
-                           two_levels(1, efficiency(p), 1, crossing_efficiency(p))});
+                           two_levels(1, efficiency(p), 1, crossing_efficiency(p)), p});
         return out;
     }
 
@@ -272,7 +275,7 @@ private:
         for (const Protocol p : protocols)
             out.push_back({Algorithm::direct,
                            Seconds(base_factor_ * base(p) + latency() * tree_latency(p) / 2),
-                           1 / (crossing_efficiency(p) * network_rate_)});
+                           1 / (crossing_efficiency(p) * network_rate_), p});
         return out;
     }
 

@@ -19,11 +19,15 @@ enum class Algorithm : std::uint8_t { none, ring, tree, nvls, sharp, direct };
 template <>
 std::vector<EnumName<Algorithm>> enum_names<Algorithm>();
 
+// NCCL's, in spirit: three lines of which the lowest counts.
+enum class Protocol : std::uint8_t { ll, ll128, simple };
+
 // One candidate: alpha + beta x size.
 struct TimeLine {
     Algorithm algorithm = Algorithm::ring;
     Seconds alpha;
     double beta = 0; // seconds per byte
+    Protocol protocol = Protocol::simple;
 
     Seconds at(Bytes size) const
     {

@@ -102,7 +102,12 @@ Seconds time_by(const KnotCurve& sweep, const std::vector<TimeLine>& form, Bytes
 
 } // namespace
 
-CostModel::CostModel(Profile profile) : profile_(std::move(profile)) {}
+CostModel::CostModel(Profile profile, NcclSettings nccl)
+    : profile_(std::move(profile)),
+      nccl_(std::move(nccl)),
+      fabric_(nccl_.fabric(profile_.hardware.fabric)),
+      network_(nccl_.network(profile_.hardware.network))
+{}
 
 Seconds CostModel::kernel_time(const Kernel& kernel) const
 {
@@ -157,8 +162,8 @@ const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& sha
     return nullptr;
 }
 
-CostModel::Timing CostModel::nccl_timing(CollectiveKind kind, Bytes size,
-                                         const GroupShape& shape) const
+CostModel::Timing CostModel::usual_timing(CollectiveKind kind, Bytes size,
+                                          const GroupShape& shape) const
 {
     const Hardware& hardware = profile_.hardware;
     const CollectiveClasses classes{&hardware.fabric, &hardware.network, &hardware.collectives};
@@ -185,42 +190,104 @@ CostModel::Timing CostModel::nccl_timing(CollectiveKind kind, Bytes size,
         }
         timing.latency = std::min(timing.latency, timing.total);
     }
-    const bool all_to_all = kind == CollectiveKind::all_to_all;
-    const double in_situ =
-        shape.domains > 1
-            ? (all_to_all ? hardware.network.in_situ_all_to_all : hardware.network.in_situ)
-            : (all_to_all ? hardware.fabric.in_situ_all_to_all : hardware.fabric.in_situ);
-    timing.latency *= in_situ;
-    timing.total *= in_situ;
     return timing;
 }
 
-// Rings of CPU threads over TCP, also inside a node: f steps' latency and
-// f S / min(limit of a communicator, share of the NIC).
-CostModel::Timing CostModel::gloo_timing(CollectiveKind kind, Bytes size,
+// Restricted to some algorithms, protocols or channels, a collective takes as much longer as the
+// form says; on another path what the form says there, and no less than before.
+CostModel::Timing CostModel::settled_timing(CollectiveKind kind, Bytes size,
+                                            const GroupShape& shape) const
+{
+    const Hardware& hardware = profile_.hardware;
+    const GroupShape seen = nccl_.seen(shape);
+    const auto lines =
+        nccl_.allowed(time_lines(kind, seen, {&fabric_, &network_, &hardware.collectives}));
+    const auto usual =
+        time_lines(kind, shape, {&hardware.fabric, &hardware.network, &hardware.collectives});
+    const TimeLine& line = lowest(lines, size);
+    const bool tcp = shape.domains > 1 && shape.network.transport == Transport::tcp;
+    if (tcp && nccl_.max_per_nic) // more sockets than usual, or fewer
+        return {lowest(lines, Bytes(0)).alpha, line.at(size), line.algorithm};
+    Timing timing = usual_timing(kind, size, shape);
+    timing.algorithm = line.algorithm;
+    const auto slower = [&](Bytes at) {
+        return std::max(1.0, lowest(lines, at).at(at) / lowest(usual, at).at(at));
+    };
+    timing.latency *= slower(Bytes(0));
+    timing.total *= slower(size);
+    if (nccl_.other_path()) {
+        timing.latency = std::max(timing.latency, lowest(lines, Bytes(0)).alpha);
+        timing.total = std::max(timing.total, line.at(size));
+    }
+    return timing;
+}
+
+CostModel::Timing CostModel::nccl_timing(CollectiveKind kind, Bytes size,
                                          const GroupShape& shape) const
 {
-    const GlooClass& gloo = profile_.hardware.gloo;
-    double rate = gloo.max_per_communicator.value();
-    if (shape.domains > 1 && shape.nic_rate_per_gpu().value() > 0)
-        rate = std::min(rate, shape.nic_rate_per_gpu().value() * shape.crossing_ranks() *
-                                  gloo.network_efficiency);
-    const double steps = std::max(1.0, std::ceil(std::log2(shape.ranks)));
-    const Seconds latency = gloo.latency * (kind == CollectiveKind::send_receive ? 1.0 : steps);
-    const double bytes = bus_factor(kind, shape.ranks) * static_cast<double>(size.value());
-    return {latency, latency + Seconds(bytes / rate), Algorithm::ring};
+    return nccl_ == NcclSettings{} ? usual_timing(kind, size, shape)
+                                   : settled_timing(kind, size, shape);
+}
+
+double CostModel::in_situ(CollectiveKind kind, const GroupShape& shape) const
+{
+    const bool all_to_all = kind == CollectiveKind::all_to_all;
+    const FabricClass& fabric = profile_.hardware.fabric;
+    const NetworkClass& network = profile_.hardware.network;
+    if (shape.domains > 1)
+        return all_to_all ? network.in_situ_all_to_all : network.in_situ;
+    return all_to_all ? fabric.in_situ_all_to_all : fabric.in_situ;
+}
+
+LibraryLinks CostModel::links_of(const GroupShape& shape) const
+{
+    const Hardware& hardware = profile_.hardware;
+    Bandwidth across = shape.nic_rate_per_gpu();
+    if (!(across.value() > 0))
+        across = hardware.network.line_rate;
+    if (shape.pcie.value() > 0)
+        across = std::min(across, shape.pcie);
+    return {domain_rate(shape, hardware.fabric), across, hardware.device.hbm_bandwidth};
+}
+
+// Other libraries on the same machine in the same step lose as much to it as NCCL does; Gloo's
+// constants are of whole programs.
+CostModel::Timing CostModel::timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                                    Backend backend) const
+{
+    const Hardware& hardware = profile_.hardware;
+    Timing out;
+    if (backend == Backend::nccl) {
+        out = nccl_timing(kind, size, shape);
+    } else {
+        const LibraryTime time =
+            backend == Backend::gloo ? gloo_time(kind, size, shape, hardware.gloo)
+            : backend == Backend::ucx
+                ? ucx_time(kind, size, shape, hardware.ucx, links_of(shape))
+                : nvshmem_time(kind, size, shape, hardware.nvshmem, links_of(shape));
+        out = {time.latency, time.total,
+               backend == Backend::nvshmem ? Algorithm::direct : Algorithm::ring};
+    }
+    const double slowed = backend == Backend::gloo ? 1.0 : in_situ(kind, shape);
+    out.latency *= slowed;
+    out.total *= slowed;
+    return out;
 }
 
 // NCCL opens channels with the size: one per 128 KiB of a rank's part, up to its maximum. A message
-// takes two channels (NCCL's default per peer of another node).
+// takes two channels (NCCL's default per peer of another node). Kernels on symmetric memory grow
+// alike. UCX and Gloo move data by copy engines, NICs and CPUs.
 double CostModel::sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
-                           Algorithm algorithm) const
+                           Algorithm algorithm, Backend backend) const
 {
+    if (backend == Backend::gloo || backend == Backend::ucx)
+        return 0;
     constexpr int of_message = 2;
     const Hardware& hardware = profile_.hardware;
     const int most = kind == CollectiveKind::send_receive ? of_message
-                     : algorithm == Algorithm::nvls       ? hardware.fabric.sms_held_nvls
-                                                          : hardware.fabric.sms_held;
+                     : backend == Backend::nvshmem        ? hardware.nvshmem.sms_held
+                     : algorithm == Algorithm::nvls       ? fabric_.sms_held_nvls
+                                                          : fabric_.sms_held;
     const double wanted =
         std::ceil(static_cast<double>(size.value()) / shape.ranks / (128.0 * 1024));
     const double held = std::min<double>(most, std::max(1.0, wanted));
@@ -234,8 +301,7 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     if (shape.ranks <= 1 || (size == Bytes(0) && !barrier))
         return {};
     const Bytes moved = barrier ? Bytes(0) : size;
-    const bool nccl = backend == Backend::nccl;
-    const Timing timing = nccl ? nccl_timing(kind, moved, shape) : gloo_timing(kind, moved, shape);
+    const Timing timing = this->timing(kind, moved, shape, backend);
     TransferTime out;
     out.latency = timing.latency;
     out.total = barrier ? timing.latency : std::max(timing.total, timing.latency);
@@ -248,9 +314,9 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     if (shape.fabric_share.value() > 0 && !pairwise)
         out.total =
             std::max(out.total, out.latency + Seconds(out.nic_bytes / shape.fabric_share.value()));
-    if (!nccl)
+    if (backend == Backend::gloo)
         return out;
-    out.sm_share = sm_share(kind, moved, shape, timing.algorithm);
+    out.sm_share = sm_share(kind, moved, shape, timing.algorithm, backend);
     const double moving = (out.total - out.latency).value();
     // The device's way in the data sheet, or here if that is faster.
     const Bandwidth nvlink = std::max(profile_.hardware.device.nvlink, shape.nvlink);

@@ -3,6 +3,7 @@
 // How long things take on given hardware with given software, each alone.
 
 #include "sim/cost/collective_form.h"
+#include "sim/cost/nccl_settings.h"
 #include "sim/cost/profile.h"
 #include "sim/cost/software.h"
 #include "sim/topology/group_shape.h"
@@ -31,7 +32,7 @@ enum class CopyRoute : std::uint8_t {
 // A value without hidden state: const members may run on any number of threads.
 class CostModel {
 public:
-    explicit CostModel(Profile profile);
+    explicit CostModel(Profile profile, NcclSettings nccl = {});
 
     const Profile& profile() const { return profile_; }
 
@@ -70,13 +71,22 @@ private:
         Seconds total;
         Algorithm algorithm;
     };
+    Timing timing(CollectiveKind kind, Bytes size, const GroupShape& shape, Backend backend) const;
     Timing nccl_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
-    Timing gloo_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    // NCCL's own choice, and what its settings leave of it.
+    Timing usual_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    Timing settled_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    // Time inside a training step / in nccl-tests.
+    double in_situ(CollectiveKind kind, const GroupShape& shape) const;
+    LibraryLinks links_of(const GroupShape& shape) const;
     const KnotTable* knots_for(CollectiveKind kind, const GroupShape& shape) const;
-    double sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
-                    Algorithm algorithm) const;
+    double sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape, Algorithm algorithm,
+                    Backend backend) const;
 
     Profile profile_;
+    NcclSettings nccl_;
+    FabricClass fabric_; // and network, as NCCL's settings leave them
+    NetworkClass network_;
 };
 
 } // namespace trainyard

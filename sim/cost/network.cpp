@@ -141,20 +141,9 @@ const FieldTable<CollectiveForm>& fields_of<CollectiveForm>()
             .field("all_to_all_cross", &C::all_to_all_cross,
                    share("all-to-all across domains / rings"))
             .field("hops_all_reduce", &C::hops_all_reduce, factor("passes over a domain's hops"))
-            .field("hops_p2p", &C::hops_p2p, factor("the same of all-to-all and send/receive"));
-    return table;
-}
-
-template <>
-const FieldTable<GlooClass>& fields_of<GlooClass>()
-{
-    using G = GlooClass;
-    static const auto table =
-        FieldTable<G>("gloo", "Gloo over TCP.")
-            .field("latency", &G::latency, positive("of one step"))
-            .field("max_per_communicator", &G::max_per_communicator,
-                   positive("copies and one socket thread"))
-            .field("network_efficiency", &G::network_efficiency, share("of the NIC's line rate"));
+            .field("hops_p2p", &C::hops_p2p, factor("the same of all-to-all and send/receive"))
+            .field("creation", &C::creation, positive("of a communicator"))
+            .field("creation_per_rank", &C::creation_per_rank, positive("of a communicator"));
     return table;
 }
 
@@ -213,14 +202,6 @@ void check(const Reader& reader, const CollectiveForm& form)
           {"cross_ll128", form.cross_ll128},
           {"tree_beyond_two", form.tree_beyond_two},
           {"all_to_all_cross", form.all_to_all_cross}});
-}
-
-void check(const Reader& reader, const GlooClass& gloo)
-{
-    need(reader, "gloo",
-         {{"latency", gloo.latency.value()},
-          {"max_per_communicator", gloo.max_per_communicator.value()},
-          {"network_efficiency", gloo.network_efficiency}});
 }
 
 } // namespace trainyard

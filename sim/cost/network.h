@@ -83,27 +83,17 @@ struct CollectiveForm {
     double all_to_all_cross = 1;  // efficiency of all-to-all across domains / that of rings
     double hops_all_reduce = 2;   // passes over the hops of a domain
     double hops_p2p = 0.25;
+    Seconds creation; // of a communicator: its ranks find each other and their connections
+    Seconds creation_per_rank;
 
     ProvenanceMap provenance;
 
     bool operator==(const CollectiveForm&) const = default;
 };
 
-// Gloo: rings over TCP between host memories, on CPU threads.
-struct GlooClass {
-    Seconds latency;                // of one step
-    Bandwidth max_per_communicator; // copies and one socket thread
-    double network_efficiency = 1;  // of the NIC's line rate
-
-    ProvenanceMap provenance;
-
-    bool operator==(const GlooClass&) const = default;
-};
-
 inline constexpr std::string_view fabric_format = "trainyard.fabric/1";
 inline constexpr std::string_view network_format = "trainyard.network/1";
 inline constexpr std::string_view collectives_format = "trainyard.collectives/1";
-inline constexpr std::string_view gloo_format = "trainyard.gloo/1";
 
 template <>
 const FieldTable<PerCollective>& fields_of<PerCollective>();
@@ -113,13 +103,10 @@ template <>
 const FieldTable<NetworkClass>& fields_of<NetworkClass>();
 template <>
 const FieldTable<CollectiveForm>& fields_of<CollectiveForm>();
-template <>
-const FieldTable<GlooClass>& fields_of<GlooClass>();
 
 // What is missing (errors), and what is implausible (warnings).
 void check(const Reader& reader, const FabricClass& fabric);
 void check(const Reader& reader, const NetworkClass& network);
 void check(const Reader& reader, const CollectiveForm& form);
-void check(const Reader& reader, const GlooClass& gloo);
 
 } // namespace trainyard

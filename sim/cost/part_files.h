@@ -18,6 +18,8 @@ inline constexpr PartKind fabric_kind{"fabric", "fabrics", fabric_format};
 inline constexpr PartKind network_kind{"network", "networks", network_format};
 inline constexpr PartKind collectives_kind{"collectives", "collectives", collectives_format};
 inline constexpr PartKind gloo_kind{"gloo", "collectives", gloo_format};
+inline constexpr PartKind ucx_kind{"ucx", "collectives", ucx_format};
+inline constexpr PartKind nvshmem_kind{"nvshmem", "collectives", nvshmem_format};
 inline constexpr PartKind knots_kind{"knots", "knots", knots_format};
 inline constexpr PartKind software_kind{"software", "software", software_format};
 inline constexpr PartKind profile_kind{"profile", ".", profile_format};

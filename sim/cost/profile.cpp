@@ -67,6 +67,8 @@ Json to_json(const Profile& profile)
     hardware["network"] = part_json(profile.hardware.network);
     hardware["collectives"] = part_json(profile.hardware.collectives);
     hardware["gloo"] = part_json(profile.hardware.gloo);
+    hardware["ucx"] = part_json(profile.hardware.ucx);
+    hardware["nvshmem"] = part_json(profile.hardware.nvshmem);
     hardware["knots"] = FieldValue<std::vector<KnotTable>>::write(profile.hardware.knots);
     out["software"] = part_json(profile.software);
     out["installation"] = part_json(profile.installation);
@@ -106,7 +108,8 @@ Checked<Profile> with_override(Profile profile, const std::string& path, const J
     if (!found)
         problems.push_back({"", 0, "", "no constant \"" + path + "\" in a profile",
                             "begin with hardware.device, hardware.fabric, hardware.network, "
-                            "hardware.collectives, hardware.gloo, software or installation",
+                            "hardware.collectives, hardware.gloo, hardware.ucx, hardware.nvshmem, "
+                            "software or installation",
                             Severity::error});
     if (has_errors(problems))
         return tl::unexpected(problems);

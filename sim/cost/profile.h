@@ -9,6 +9,7 @@
 #include "sim/cost/device.h"
 #include "sim/cost/fingerprint.h"
 #include "sim/cost/knots.h"
+#include "sim/cost/libraries.h"
 #include "sim/cost/network.h"
 #include "sim/cost/software.h"
 
@@ -20,6 +21,8 @@ struct Hardware {
     NetworkClass network;
     CollectiveForm collectives;
     GlooClass gloo;
+    UcxClass ucx;
+    NvshmemClass nvshmem;
     std::vector<KnotTable> knots;
 
     bool operator==(const Hardware&) const = default;

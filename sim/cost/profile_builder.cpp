@@ -14,6 +14,10 @@ void add_companions(ProfileBuilder& builder, const Reader& where,
         builder.from_file(where, collectives_kind, "nccl", hardware.collectives);
     if (!given.count("gloo"))
         builder.from_file(where, gloo_kind, "gloo", hardware.gloo);
+    if (!given.count("ucx"))
+        builder.from_file(where, ucx_kind, "ucx", hardware.ucx);
+    if (!given.count("nvshmem"))
+        builder.from_file(where, nvshmem_kind, "nvshmem", hardware.nvshmem);
 }
 
 namespace {
@@ -120,6 +124,8 @@ private:
                          {"network", true},
                          {"collectives", false},
                          {"gloo", false},
+                         {"ucx", false},
+                         {"nvshmem", false},
                          {"knots", false}},
                         "hardware"))
             return;
@@ -136,6 +142,8 @@ private:
         one(network_kind, out.network);
         one(collectives_kind, out.collectives);
         one(gloo_kind, out.gloo);
+        one(ucx_kind, out.ucx);
+        one(nvshmem_kind, out.nvshmem);
         if (has(reader, "knots")) {
             given.insert("knots");
             read_knots(builder_, reader.member("knots"), out.knots);

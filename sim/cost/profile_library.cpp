@@ -95,6 +95,10 @@ Problems check_profile_file(const std::string& path, const Folders& folders)
         return as(collectives_kind, CollectiveForm{});
     if (kind == gloo_format)
         return as(gloo_kind, GlooClass{});
+    if (kind == ucx_format)
+        return as(ucx_kind, UcxClass{});
+    if (kind == nvshmem_format)
+        return as(nvshmem_kind, NvshmemClass{});
     if (kind == software_format)
         return as(software_kind, SoftwareClass{});
     if (kind == knots_format) {
@@ -139,16 +143,33 @@ Checked<Profile> assemble(const ProfileRequest& request, const Folders& folders)
     return out;
 }
 
-Checked<SoftwareClass> load_software(const std::string& name, const Folders& folders)
+namespace {
+
+template <class Part>
+Checked<Part> load_part(const PartKind& kind, const std::string& name, const Folders& folders)
 {
     Problems problems;
     const Json nothing;
-    SoftwareClass out;
-    ProfileBuilder(folders, problems)
-        .from_file(Reader(nothing, "", problems), software_kind, name, out);
+    Part out;
+    ProfileBuilder(folders, problems).from_file(Reader(nothing, "", problems), kind, name, out);
     if (has_errors(problems))
         return tl::unexpected(problems);
     return out;
+}
+
+} // namespace
+
+Checked<SoftwareClass> load_software(const std::string& name, const Folders& folders)
+{
+    return load_part<SoftwareClass>(software_kind, name, folders);
+}
+Checked<FabricClass> load_fabric(const std::string& name, const Folders& folders)
+{
+    return load_part<FabricClass>(fabric_kind, name, folders);
+}
+Checked<NetworkClass> load_network(const std::string& name, const Folders& folders)
+{
+    return load_part<NetworkClass>(network_kind, name, folders);
 }
 
 std::vector<std::string> known_profiles(const Folders& folders)

@@ -45,9 +45,13 @@ struct ProfileRequest {
 Checked<Profile> assemble(const ProfileRequest& request,
                           const Folders& folders = shipped_profiles());
 
-// A software class by name.
+// Classes by name.
 Checked<SoftwareClass> load_software(const std::string& name,
                                      const Folders& folders = shipped_profiles());
+Checked<FabricClass> load_fabric(const std::string& name,
+                                 const Folders& folders = shipped_profiles());
+Checked<NetworkClass> load_network(const std::string& name,
+                                   const Folders& folders = shipped_profiles());
 
 // Names of what the folders hold, sorted.
 std::vector<std::string> known_profiles(const Folders& folders = shipped_profiles());

@@ -15,6 +15,8 @@ void for_each_part(AnyProfile& profile, Visit visit)
     visit(std::string("hardware.network"), profile.hardware.network);
     visit(std::string("hardware.collectives"), profile.hardware.collectives);
     visit(std::string("hardware.gloo"), profile.hardware.gloo);
+    visit(std::string("hardware.ucx"), profile.hardware.ucx);
+    visit(std::string("hardware.nvshmem"), profile.hardware.nvshmem);
     visit(std::string("software"), profile.software);
     visit(std::string("installation"), profile.installation);
 }

@@ -86,6 +86,8 @@ Json hardware_schema()
     properties["network"] = part_schema<NetworkClass>();
     properties["collectives"] = part_schema<CollectiveForm>();
     properties["gloo"] = part_schema<GlooClass>();
+    properties["ucx"] = part_schema<UcxClass>();
+    properties["nvshmem"] = part_schema<NvshmemClass>();
     properties["knots"] = any_of(text_schema("name or path of a file"),
                                  array_schema(any_of(text_schema("name or path of a file"),
                                                      fields_of<KnotTable>().schema())));

@@ -157,7 +157,7 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
         fold ? alike_ranks(near, colours(near, scales)) : separate_ranks(world);
 
     Binding out;
-    out.costs = bind_costs(plan, near, cost, job.cuda_graphs);
+    out.costs = bind_costs(plan, near, cost, job);
     if (is_single_process(job))
         share_interpreter(out.costs, job.dp());
     LaneGroups groups(plan, near, classes);

@@ -118,8 +118,8 @@ int weight_gradient_bytes(const Job& job)
 
 Checked<Job> resolve(const JobRequest& request)
 {
-    Job job{request.model,    request.training,      request.strategy,
-            request.software, request.gpus_per_node, request.cuda_graphs};
+    Job job{request.model,         request.training,    request.strategy, request.software,
+            request.gpus_per_node, request.cuda_graphs, request.launches, Seconds(0)};
     Problems problems = impossible_sizes(job);
     if (!problems.empty())
         return tl::unexpected(problems);

@@ -8,6 +8,15 @@
 
 namespace trainyard {
 
+// How the host hands kernels to the device.
+struct LaunchHabits {
+    bool blocking = false; // it waits for each (CUDA_LAUNCH_BLOCKING)
+    bool ordered = true;   // those of several streams start in the order of issue, so that
+                           // communication runs beside the product issued after it
+
+    bool operator==(const LaunchHabits&) const = default;
+};
+
 struct Job {
     Model model;
     Training training;
@@ -15,6 +24,8 @@ struct Job {
     SoftwareClass software;
     int gpus_per_node = 8; // where groups cross nodes
     bool cuda_graphs = false;
+    LaunchHabits launches;
+    Seconds communicator_creation; // at the start of every step; 0: once, before the first
 
     int dp() const { return *strategy.dp; }
     int world() const { return strategy.tp * strategy.cp * strategy.pp * dp(); }
@@ -41,6 +52,7 @@ struct JobRequest {
     int devices = 1; // of the topology
     int gpus_per_node = 8;
     bool cuda_graphs = false;
+    LaunchHabits launches;
 };
 
 // Fills in defaults and checks that the sizes fit: each refusal names the sizes that work. Problems

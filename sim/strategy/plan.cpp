@@ -6,9 +6,25 @@
 
 namespace trainyard {
 
+namespace {
+
+// Messages between stages are posted together and do not block: stages would wait for each other.
+void block_on_every_op(Program& program)
+{
+    for (Block& block : program.blocks)
+        for (Op& op : block.ops)
+            if (op.kind != OpKind::exchange && op.kind != OpKind::host)
+                op.blocks_host = true;
+}
+
+} // namespace
+
 Plan make_plan(const Job& job)
 {
-    return lower(job, job_work(job));
+    Plan plan = lower(job, job_work(job));
+    if (job.launches.blocking)
+        block_on_every_op(plan.program);
+    return plan;
 }
 
 } // namespace trainyard

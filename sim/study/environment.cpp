@@ -140,7 +140,8 @@ Diagnostic about(const std::string& name, std::string message, std::string hint,
 
 } // namespace
 
-Problems check_environment(const std::map<std::string, std::string>& environment)
+Problems check_environment(const std::map<std::string, std::string>& environment,
+                           const std::set<std::string>& followed)
 {
     std::vector<std::string> names;
     for (const Variable& variable : known_variables)
@@ -163,7 +164,7 @@ Problems check_environment(const std::map<std::string, std::string>& environment
         else if (variable->effect == Effect::unread)
             problems.push_back(about(name, fmt::format("nothing reads {}", name),
                                      std::string(variable->note), Severity::warning));
-        else if (variable->effect == Effect::path)
+        else if (variable->effect == Effect::path && !followed.contains(name))
             problems.push_back(about(
                 name,
                 fmt::format(

@@ -58,6 +58,13 @@ Json FieldValue<Source>::schema()
 }
 
 template <>
+std::vector<EnumName<CommunicatorLife>> enum_names<CommunicatorLife>()
+{
+    return {{CommunicatorLife::once, "once"},
+            {CommunicatorLife::every_iteration, "every_iteration"}};
+}
+
+template <>
 const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
 {
     static const auto table =
@@ -74,7 +81,9 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
                    {.help = "bias and activation are one kernel; else the framework's habit"})
             .field("fused_loss", &SoftwareChoice::fused_loss,
                    {.help = "one kernel writes the logits' gradient over the logits; else the "
-                            "framework's habit"});
+                            "framework's habit"})
+            .field("communicators", &SoftwareChoice::communicators,
+                   {.help = "made once, before the first step, or in every one"});
     return table;
 }
 

@@ -28,6 +28,8 @@ struct FieldValue<Source> {
     static Json schema();
 };
 
+enum class CommunicatorLife : std::uint8_t { once, every_iteration };
+
 // Which framework runs the job; its class of constants is chosen by name and version.
 struct SoftwareChoice {
     std::string framework = "megatron-core";
@@ -36,6 +38,7 @@ struct SoftwareChoice {
     bool cuda_graphs = false;
     std::optional<bool> fused_elementwise; // bias and activation, rotary; else its habit
     std::optional<bool> fused_loss;        // the logits' gradient takes their place; else its habit
+    CommunicatorLife communicators = CommunicatorLife::once;
 
     bool operator==(const SoftwareChoice&) const = default;
 };
@@ -72,6 +75,8 @@ struct Scenario {
     bool operator==(const Scenario&) const = default;
 };
 
+template <>
+std::vector<EnumName<CommunicatorLife>> enum_names<CommunicatorLife>();
 template <>
 const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>();
 template <>

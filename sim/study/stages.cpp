@@ -5,9 +5,11 @@
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
 #include "sim/cost/software_choice.h"
+#include "sim/strategy/communicators.h"
 #include "sim/strategy/misfits.h"
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/environment.h"
+#include "sim/study/environment_effects.h"
 #include "sim/study/inputs.h"
 #include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
@@ -15,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace trainyard {
@@ -144,17 +147,39 @@ std::uint64_t hash_of(const Profile& profile)
     return content_hash(to_text(to_json(profile), JsonStyle::compact));
 }
 
-std::shared_ptr<const CostModel> build_cost(const ScenarioFile& file, const Topology& topology,
-                                            StageMemos& memos, std::uint64_t& hash,
+std::uint64_t hash_of(const std::map<std::string, std::string>& environment)
+{
+    std::string text;
+    for (const auto& [name, value] : environment)
+        text += name + "=" + value + "\n";
+    return content_hash(text);
+}
+
+// The costs, and what launch variables do to the job besides.
+std::shared_ptr<const CostModel> build_cost(const ScenarioFile& file, Parts& parts,
+                                            StageMemos& memos, EnvironmentEffects& effects,
                                             Problems& problems)
 {
+    const Scenario& scenario = file.scenario;
+    const Topology& topology = *parts.topology;
     Checked<Profile> profile = choose_profile(file, topology, problems);
-    if (take(profile, problems) == nullptr)
+    const bool found = take(profile, problems) != nullptr;
+    const Problems environment_problems = check_environment(scenario.environment);
+    if (!found || has_errors(environment_problems)) {
+        append(problems, environment_problems);
         return nullptr;
-    hash = hash_of(*profile);
-    if (auto known = memos.costs.find(hash))
+    }
+    const DeviceAttachment device = topology.device(make_id<DeviceId>(0));
+    effects = effects_of(scenario.environment, {*profile, device, topology.network(device.node),
+                                                scenario.software.attention.has_value()});
+    append(problems, effects.notes);
+    append(problems, check_environment(scenario.environment, effects.followed));
+    if (effects.attention)
+        profile->software.kernels.attention = *effects.attention;
+    parts.cost_hash = hash_key(hash_of(*profile), hash_of(scenario.environment));
+    if (auto known = memos.costs.find(parts.cost_hash))
         return known;
-    return memos.costs.keep(hash, CostModel(std::move(*profile)));
+    return memos.costs.keep(parts.cost_hash, CostModel(std::move(*profile), effects.nccl));
 }
 
 std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
@@ -165,7 +190,9 @@ std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
     };
     return hash_key(content_hash(text(job.training) + text(job.strategy) + text(job.software)),
                     model_hash, static_cast<std::uint64_t>(job.gpus_per_node),
-                    job.cuda_graphs ? 1 : 0);
+                    std::uint64_t{job.cuda_graphs} + 2 * std::uint64_t{job.launches.blocking} +
+                        4 * std::uint64_t{!job.launches.ordered} +
+                        mix_bits(std::bit_cast<std::uint64_t>(job.communicator_creation.value())));
 }
 
 void check_perturbations(const Scenario& scenario, int world, Problems& problems)
@@ -233,7 +260,8 @@ int domain_size(const Topology& topology)
     return std::max(1, (devices + topology.domain_count() - 1) / topology.domain_count());
 }
 
-Checked<Job> build_job(const ScenarioFile& file, const Parts& parts)
+Checked<Job> build_job(const ScenarioFile& file, const Parts& parts,
+                       const EnvironmentEffects& effects)
 {
     const Topology& topology = *parts.topology;
     JobRequest request;
@@ -244,7 +272,12 @@ Checked<Job> build_job(const ScenarioFile& file, const Parts& parts)
     request.devices = topology.device_count();
     request.gpus_per_node = domain_size(topology);
     request.cuda_graphs = file.scenario.software.cuda_graphs;
-    return resolve(request);
+    request.launches = {effects.blocking_launches, effects.ordered_launches};
+    Checked<Job> job = resolve(request);
+    if (job && file.scenario.software.communicators == CommunicatorLife::every_iteration)
+        job->communicator_creation =
+            communicator_start(*job, parts.cost->profile().hardware.collectives).time;
+    return job;
 }
 
 } // namespace
@@ -257,20 +290,22 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         locate(problems, file);
         return tl::unexpected(std::move(problems));
     };
-    append(problems, check_environment(file.scenario.environment));
+    EnvironmentEffects effects;
     const Checked<Input> topology = find_input(file.scenario.topology, InputKind::topology, file);
     const Checked<Input> model = find_input(file.scenario.model, InputKind::model, file);
     parts.topology = build_input(topology, read_topology, memos.topologies, problems);
     parts.model = build_input(model, read_model, memos.models, problems);
     if (parts.topology)
-        parts.cost = build_cost(file, *parts.topology, memos, parts.cost_hash, problems);
+        parts.cost = build_cost(file, parts, memos, effects, problems);
+    else
+        append(problems, check_environment(file.scenario.environment));
     if (!parts.topology || !parts.model || !parts.cost)
         return refused();
     parts.topology_hash = topology->hash;
     parts.model_hash = model->hash;
     check_precision(file.scenario.training.precision, parts.cost->profile().hardware.device,
                     problems);
-    Checked<Job> job = build_job(file, parts);
+    Checked<Job> job = build_job(file, parts, effects);
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
         check_perturbations(file.scenario, parts.job.world(), problems);

@@ -1,6 +1,7 @@
 #include "sim/report/compare/compare.h"
 
 #include "sim/base/build_info.h"
+#include "sim/report/compare/crossover.h"
 
 #include <fmt/format.h>
 
@@ -122,6 +123,10 @@ Comparison compare(std::span<const ComparedRun> runs)
     }
     comparison.settings = differing_settings(runs);
     comparison.metrics = metrics_of(runs);
+    for (const Crossover& crossover : crossovers(runs)) {
+        comparison.crossovers.push_back(crossover_text(crossover));
+        comparison.crossover_data.push_back(crossover_json(crossover));
+    }
     return comparison;
 }
 
@@ -164,6 +169,8 @@ Json comparison_json(const Comparison& comparison)
     out["metrics"] = std::move(metrics);
     out["bottlenecks"] = std::move(bottlenecks);
     out["fits"] = std::move(fits);
+    if (!comparison.crossovers.empty())
+        out["crossovers"] = comparison.crossover_data;
     return out;
 }
 

@@ -183,6 +183,16 @@ std::string below_each_other(const Comparison& comparison, const Paint& paint, s
     return out + "\nResults (change against the first)\n" + table.text();
 }
 
+// Where libraries differ, the sizes at which the faster one changes.
+std::string crossover_lines(const Comparison& comparison, std::size_t width)
+{
+    std::string out = comparison.crossovers.empty() ? "" : "\nCrossover\n";
+    for (const std::string& crossover : comparison.crossovers)
+        for (const std::string& line : wrapped(crossover, width - 2))
+            out += "  " + line + "\n";
+    return out;
+}
+
 } // namespace
 
 std::string comparison_text(const Comparison& comparison, const TerminalStyle& style)
@@ -193,7 +203,7 @@ std::string comparison_text(const Comparison& comparison, const TerminalStyle& s
         return below_each_other(comparison, paint, width);
     const std::size_t cell = (width - 34) / comparison.names.size() - 8;
     const std::string head = comparison.settings.empty() ? "No setting differs.\n\n" : "";
-    return head + side_by_side(comparison, paint, cell);
+    return head + side_by_side(comparison, paint, cell) + crossover_lines(comparison, width);
 }
 
 std::string comparison_text(std::span<const ComparedRun> runs, const TerminalStyle& style)

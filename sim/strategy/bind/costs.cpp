@@ -21,6 +21,19 @@ Seconds compute_time(const ComputeRequest& request, const CostModel& cost)
                                              : forward;
 }
 
+// Where the host waits for each kernel before it issues the next, the device waits for the host
+// between the kernels of an op.
+Seconds waits_between_kernels(const ComputeRequest& request, const CostModel& cost, const Job& job)
+{
+    if (!job.launches.blocking)
+        return Seconds(0);
+    int launches = 0;
+    for (const WorkItem& item : request.kernels)
+        if (const auto* kernel = std::get_if<Kernel>(&item))
+            launches += kernel->launches;
+    return cost.host_per_kernel(request.phase, job.cuda_graphs) * std::max(0, launches - 1);
+}
+
 std::uint32_t share_of_full(double share)
 {
     return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * full_share));
@@ -123,15 +136,16 @@ TransferCost transfer_cost(const TransferTime& time, const TransferRequest& requ
 }
 
 CostTable bind_costs(const Plan& plan, const Neighbourhood& neighbourhood, const CostModel& cost,
-                     bool cuda_graphs)
+                     const Job& job)
 {
     CostTable table;
     for (const ComputeRequest& request : plan.compute)
-        table.compute.push_back(to_sim_time(compute_time(request, cost)));
+        table.compute.push_back(
+            to_sim_time(compute_time(request, cost) + waits_between_kernels(request, cost, job)));
     table.transfers = TransferCosts(plan, neighbourhood, cost).take();
     for (std::size_t phase = 0; phase < phase_count; ++phase)
         table.host_per_kernel[phase] =
-            to_sim_time(cost.host_per_kernel(static_cast<Phase>(phase), cuda_graphs));
+            to_sim_time(cost.host_per_kernel(static_cast<Phase>(phase), job.cuda_graphs));
     return table;
 }
 

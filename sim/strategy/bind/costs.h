@@ -7,7 +7,7 @@
 namespace trainyard {
 
 CostTable bind_costs(const Plan& plan, const Neighbourhood& neighbourhood, const CostModel& cost,
-                     bool cuda_graphs);
+                     const Job& job);
 
 // A share of a transfer as the engine takes it: whole picoseconds, an integer rate, exact work.
 TransferCost transfer_cost(const TransferTime& time, const TransferRequest& request);

@@ -102,12 +102,17 @@ void ItemLowering::add(const Communication& communication, const WorkList& items
 {
     if (communication.bytes.value() == 0 || layout_.group_size(communication.group) == 1)
         return;
+    const bool tp = communication.group == GroupKind::tp;
+    if (tp && communication.needed_after > 0 && !job_.launches.ordered) {
+        flush(); // the product issued next takes the device first: nothing runs beside
+        pending_.push_back({add_transfer(communication, 1.0, Interference::full), item_ + 1});
+        return;
+    }
     if (const auto fusion = fusion_of(communication, items, index)) {
         add_fused(communication, *fusion);
         return;
     }
     flush();
-    const bool tp = communication.group == GroupKind::tp;
     const bool beside = communication.needed_after > 0;
     const bool decomposed = tp && !beside && *job_.strategy.overlap.tp;
     // Without a product to hide behind all of it is exposed; decomposed, it may cost even more.

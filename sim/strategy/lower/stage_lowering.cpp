@@ -170,6 +170,7 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     StageWriter writer(plan, job, role_name(job, request.stage));
     ExchangeWriter exchanges(writer, request.exchanges, request.work, request.peers);
     PassWriter passes(writer, catalog, content, *data_parallel);
+    writer.host_work("communicator creation", job.communicator_creation, Phase::other);
     for (std::size_t i = 0; i < request.passes.size(); ++i) {
         const Pass& pass = request.passes[i];
         const std::size_t layers = layers_of_pass(content.layers, pass).size();
