@@ -1,5 +1,7 @@
 #include "sim/report/flops.h"
 
+#include "sim/workload/parameters.h"
+
 #include <algorithm>
 #include <map>
 
@@ -43,9 +45,13 @@ std::vector<double> uses_of_costs(const Plan& plan)
 
 Flops model_flops_per_step(const Job& job)
 {
-    return model_flops_per_sequence(job.model, job.training.sequence_length,
-                                    partition_of(job).documents) *
-           static_cast<double>(job.training.global_batch);
+    const Training& training = job.training;
+    const std::vector<std::int64_t> documents = partition_of(job).documents;
+    const Flops sequence =
+        training.lora ? adapter_flops_per_sequence(job.model, *training.lora,
+                                                   training.sequence_length, documents)
+                      : model_flops_per_sequence(job.model, training.sequence_length, documents);
+    return sequence * static_cast<double>(training.global_batch);
 }
 
 Flops hardware_flops_per_step(const Plan& plan, const Binding& binding)

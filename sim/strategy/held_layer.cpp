@@ -24,6 +24,7 @@ HeldLayer held(const StageLayer& layer, const LayerWork& work)
             .regained = work.saved.none - kept,
             .transient = work.transient,
             .output = work.output,
+            .wide = layer.kind.wide,
             .splits = !weight_part(work.backward).empty()};
 }
 

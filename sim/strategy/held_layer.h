@@ -16,6 +16,7 @@ struct HeldLayer {
     Bytes regained;                  // by recomputing, while its backward runs
     Bytes transient;                 // live inside only
     Bytes output;                    // handed to the next layer
+    bool wide = false;               // its products stay in 16 bit
     bool splits = false;             // gradients of weights can be put off (split_backward.h)
 
     bool is_head() const { return role == LayerKind::Role::head; }

@@ -132,6 +132,19 @@ void move_to_host(const Job& job, ModelStates& states)
     leaves(offload.parameters, states.parameters);
 }
 
+// Narrow copies of 16-bit matrices, for both directions, from the step's one cast on
+// (lower/step_end.cpp).
+double kept_casts(const Job& job, const std::vector<HeldLayer>& layers)
+{
+    if (!casts_parameters(job))
+        return 0;
+    double matrices = 0;
+    for (const HeldLayer& layer : layers)
+        if (!layer.in_root_unit() && !layer.wide)
+            matrices += layer.parameters.total();
+    return 2 * operand_bytes(job.training.precision) * matrices;
+}
+
 } // namespace
 
 ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
@@ -149,7 +162,8 @@ ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
     };
 
     ModelStates states;
-    states.parameters = rounded_up(bytes.parameters * (zero == 3 ? shard : whole));
+    states.parameters =
+        rounded_up(bytes.parameters * (zero == 3 ? shard : whole) + kept_casts(job, layers));
     states.gradients = rounded_up(bytes.gradients * of_rank(sums.trained, zero >= 2));
     states.optimizer = rounded_up(of_rank(sums.optimizer, zero >= 1));
     move_to_host(job, states);

@@ -1,5 +1,6 @@
 #include "sim/study/record_strategy.h"
 
+#include "sim/study/record_fine_tuning.h"
 #include "sim/study/record_schedule.h"
 #include "sim/study/record_words.h"
 
@@ -27,10 +28,9 @@ public:
             return why;
         if (std::string why = precision(); !why.empty())
             return why;
-        adapters();
         batches();
         padding();
-        packing();
+        fine_tuning();
         virtual_stages();
         schedule();
         stages();
@@ -98,34 +98,6 @@ private:
         return hopper ? Precision::fp8_block : Precision::mxfp8;
     }
 
-    // NVIDIA's recipes for LoRA adapt the fused matrix of queries, keys and values; PEFT's examples
-    // those of queries and values. The rank, 8 in both, hardly matters.
-    void adapters()
-    {
-        if (record_.task != "lora")
-            return;
-        const bool fused = is_megatron_core(software_.family);
-        Lora lora;
-        lora.targets = fused ? std::vector{AdapterTarget::linear_qkv}
-                             : std::vector{AdapterTarget::q_proj, AdapterTarget::v_proj};
-        assume(fmt::format("adapters not stated: rank {} beside {}", lora.rank,
-                           fused ? "linear_qkv" : "q_proj and v_proj"));
-        out_.training.lora = std::move(lora);
-    }
-
-    // NeMo fine-tunes on SQuAD, whose samples (a paragraph of some 120 words, a question and an
-    // answer; Rajpurkar 2016) it packs to the sequence length.
-    void packing()
-    {
-        constexpr std::int64_t sample = 256;
-        const bool tuned = record_.task == "lora" || record_.task == "sft";
-        if (!tuned || !is_megatron_core(software_.family) ||
-            out_.training.sequence_length <= sample)
-            return;
-        out_.training.packing = Packing{.document_length = sample, .documents = {}};
-        assume(fmt::format("packed samples of {} tokens", sample));
-    }
-
     void batches()
     {
         Training& training = out_.training;
@@ -163,6 +135,13 @@ private:
             return;
         length = length / 2 + bin / 2;
         assume(fmt::format("sequences padded to bins of {} tokens: {} on average", bin, length));
+    }
+
+    void fine_tuning()
+    {
+        out_.training.lora = adapters_of(record_, software_, out_.assumptions);
+        out_.training.packing =
+            packing_of(record_, software_, out_.training.sequence_length, out_.assumptions);
     }
 
     // torch.distributed's pipelines make as many micro-batches as stages unless told otherwise;

@@ -4,9 +4,15 @@
 namespace trainyard {
 namespace {
 
-// Operations of the forward pass of one sequence in one layer.
-double forward_flops(const Transformer& model, const LayerKind& kind, double sequence_length,
-                     const std::vector<std::int64_t>& documents)
+// Operations of the forward pass of one sequence in one layer: products with matrices, and between
+// activations.
+struct ForwardFlops {
+    double matrices = 0;
+    double attention = 0;
+};
+
+ForwardFlops forward_flops(const Transformer& model, const LayerKind& kind, double sequence_length,
+                           const std::vector<std::int64_t>& documents)
 {
     double per_token = 0;
     for (const ParameterTensor& tensor : parameter_tensors(model, kind))
@@ -14,6 +20,7 @@ double forward_flops(const Transformer& model, const LayerKind& kind, double seq
             per_token += 2 * tensor.elements * tensor.token_share;
     const double h = static_cast<double>(model.hidden);
     double per_sequence = 0;
+    double attention = 0;
     if (kind.role == LayerKind::Role::head) {
         if (model.tied_embeddings)
             per_token += 2 * h * static_cast<double>(model.vocabulary) * model.head_fraction;
@@ -27,10 +34,10 @@ double forward_flops(const Transformer& model, const LayerKind& kind, double seq
         const double pairs = documents.empty()
                                  ? visible_pairs(sequence_length, sequence_length, mask)
                                  : document_pairs(documents, mask);
-        per_sequence +=
+        attention =
             2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads * pairs;
     }
-    return per_token * sequence_length + per_sequence;
+    return {per_token * sequence_length + per_sequence, attention};
 }
 
 } // namespace
@@ -45,11 +52,28 @@ Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
                        static_cast<double>(layer.inner) * layer.repeat;
     } else {
         const Transformer& transformer = std::get<Transformer>(model.architecture);
-        for (const LayerKind& kind : layers_of(model))
-            forward +=
+        for (const LayerKind& kind : layers_of(model)) {
+            const ForwardFlops flops =
                 forward_flops(transformer, kind, static_cast<double>(sequence_length), documents);
+            forward += flops.matrices + flops.attention;
+        }
     }
     return Flops(3 * forward);
+}
+
+Flops adapter_flops_per_sequence(const Model& model, const Lora& lora, std::int64_t sequence_length,
+                                 const std::vector<std::int64_t>& documents)
+{
+    const Transformer& transformer = std::get<Transformer>(model.architecture);
+    const auto s = static_cast<double>(sequence_length);
+    double sum = 0;
+    for (const LayerKind& kind : layers_of(model)) {
+        const ForwardFlops frozen = forward_flops(transformer, kind, s, documents);
+        sum += 2 * frozen.matrices + 3 * frozen.attention;
+        for (const ParameterTensor& half : adapter_tensors(transformer, kind, lora))
+            sum += 3 * 2 * half.elements * s;
+    }
+    return Flops(sum);
 }
 
 Flops megatron_flops_per_sequence(const Transformer& model, std::int64_t sequence_length,

@@ -45,6 +45,17 @@ std::string pipeline_words(const Strategy& strategy)
     return words.empty() ? std::string() : fmt::format(" ({})", fmt::join(words, ", "));
 }
 
+// What is not usual: adapters, another optimizer than Adam.
+std::string training_words(const Training& training)
+{
+    std::string text;
+    if (training.lora)
+        text += fmt::format("LoRA of rank {}, ", training.lora->rank);
+    if (training.optimizer != Optimizer::adam)
+        text += fmt::format("{}, ", to_name(training.optimizer));
+    return text;
+}
+
 std::string job_settings(const Outcome& outcome)
 {
     const Job& job = outcome.job;
@@ -63,10 +74,10 @@ std::string job_settings(const Outcome& outcome)
                                   to_name(job.training.recompute), *job.training.recompute_layers,
                                   *job.training.recompute_layers == 1 ? "" : "s")
                     : fmt::format("{} recompute, ", to_name(job.training.recompute));
-    text += fmt::format("{}, ", to_name(job.training.precision));
+    text += fmt::format("{}, ", to_name(job.training.precision)) + training_words(job.training);
     text += job.model.is_transformer()
-                ? fmt::format("{} sequences of {} tokens", job.training.global_batch,
-                              job.training.sequence_length)
+                ? fmt::format("{} {}sequences of {} tokens", job.training.global_batch,
+                              job.training.packing ? "packed " : "", job.training.sequence_length)
                 : fmt::format("{} samples", job.training.global_batch);
     return text + fmt::format(" in {} micro-batch{}", job.micro_batches(),
                               job.micro_batches() == 1 ? "" : "es");

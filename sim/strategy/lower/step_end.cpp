@@ -130,13 +130,12 @@ void cast_parameters(StageWriter& writer, const StageContent& stage)
 {
     const Job& job = writer.job();
     const Precision format = job.training.precision;
-    if (!is_narrow(format) || *job.training.formats.parameter_gather || job.strategy.zero == 3 ||
-        job.training.lora)
+    if (!casts_parameters(job))
         return;
     double matrices = 0;
     for (std::size_t i = 0; i < stage.layers.size(); ++i) {
         const KindOfLayer& kind = stage.work.kinds[stage.layers[i].kind];
-        if (!kind.held.in_root_unit() && !kind.layer.kind.wide)
+        if (!kind.held.in_root_unit() && !kind.held.wide)
             matrices += kind.held.parameters.total();
     }
     writer.memory_pass({.name = "cast parameters",

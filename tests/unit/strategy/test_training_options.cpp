@@ -158,6 +158,22 @@ TEST_CASE("16-bit matrices are cast once per step, those gathered in fp8 are not
     CHECK(cast(Precision::nvfp4, false) == (2 + 2 * 0.5625) * layers);
 }
 
+TEST_CASE("casts of 16-bit matrices are kept beside them, for both directions")
+{
+    const auto held = [](Precision precision, bool narrow, int wide) {
+        JobRequest request = request_of(small_decoder());
+        request.training.precision = precision;
+        request.training.formats.parameter_gather = narrow;
+        request.training.formats.last_wide_layers = wide;
+        return kind(resolve(request).value(), "parameters");
+    };
+    const double layer = 4 * 1024.0 * 1024 + 3 * 1024.0 * 4096 + 2 * 1024;
+    const double plain = held(Precision::bf16, false, 0);
+    CHECK(held(Precision::mxfp8, true, 0) == plain);
+    CHECK(held(Precision::nvfp4, false, 0) - plain == 2 * 0.5625 * 8 * layer);
+    CHECK(held(Precision::nvfp4, false, 2) - plain == 2 * 0.5625 * 6 * layer);
+}
+
 TEST_CASE("only formats whose scales a shard knows are gathered as they are")
 {
     JobRequest request = request_of(small_decoder());

@@ -363,3 +363,43 @@ TEST_CASE("a schedule that a record names is taken where it runs the record's si
     record.parallel.vpp = 2;
     CHECK(strategy(record).strategy.schedule == "zb-v");
 }
+
+TEST_CASE("fine-tuning with NeMo trains the fused matrix's adapters on packed samples")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.framework = "NeMo 24.07 (Megatron-Core)";
+    record.task = "lora";
+    const RecordStrategy made = strategy(record);
+    REQUIRE(made.training.lora);
+    CHECK(made.training.lora->targets == std::vector{AdapterTarget::linear_qkv});
+    REQUIRE(made.training.packing);
+    CHECK(assumed(made.assumptions, "packed samples"));
+    record.task = "pretrain";
+    CHECK_FALSE(strategy(record).training.lora);
+    CHECK_FALSE(strategy(record).training.packing);
+}
+
+TEST_CASE("blocks of scales are the tensor cores' on Blackwell and of 128 on Hopper")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.precision = "mxfp8";
+    CHECK(strategy(record).training.precision == Precision::fp8_block);
+    record.hardware.gpu = record.hardware.gpu_family = "B200";
+    CHECK(strategy(record).training.precision == Precision::mxfp8);
+    record.precision = "nvfp4";
+    CHECK(strategy(record).training.precision == Precision::nvfp4);
+}
+
+TEST_CASE("latent attention is read from a record's words")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.model.attention = "MLA (q_lora 1536, kv_lora 512, qk 128+64, v 128)";
+    const auto made = model_of(record, FrameworkFamily::megatron_2025);
+    REQUIRE(made);
+    const auto& model = std::get<Transformer>(std::get<Model>(made->model).architecture);
+    CHECK(model.latent == LatentAttention{1536, 512, 128, 64, 128});
+    CHECK(model.head_dim == 192);
+    record.model.attention = "MLA";
+    CHECK(model_of(record, FrameworkFamily::megatron_2025).error() ==
+          "ranks and head sizes of latent attention not stated");
+}

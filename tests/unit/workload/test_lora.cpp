@@ -60,6 +60,18 @@ TEST_CASE("with LoRA backward makes input gradients of the base and all of the a
     CHECK(gemm_flops(head.backward, KernelUse::head) == gemm_flops(head.forward, KernelUse::head));
 }
 
+TEST_CASE(
+    "a token of LoRA takes 4 N operations of the base, 6 N of the adapters, attention in full")
+{
+    const Model model{"", llama2_7b()};
+    const Lora lora{.rank = 8, .targets = {q_proj, v_proj}};
+    const double s = 4096;
+    const double matrices = 32 * (4 * 4096.0 * 4096 + 3 * 4096.0 * 11008) + 4096.0 * 32000;
+    const double attention = 32 * 4 * 4096 * s * s / 2; // L 4 a d s^2 / 2
+    CHECK(adapter_flops_per_sequence(model, lora, 4096, {}).value() ==
+          4 * matrices * s + 3 * attention + 6 * 4'194'304 * s);
+}
+
 TEST_CASE("each adapter adds four launches forward and six backward")
 {
     Partition p = partition(4096);
