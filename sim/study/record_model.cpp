@@ -129,6 +129,12 @@ std::string set_experts(Transformer& model, const RecordModel& said,
     if (moe.leading_dense_layers > 0)
         assumptions.push_back(
             fmt::format("the {} dense layers come first", moe.leading_dense_layers));
+    // DeepSeek-V3 routes a token to 4 of 8 groups of experts (DeepSeek-AI 2024, section 2.1.2).
+    if (model.latent && moe.experts == 256 && moe.experts_per_token == 8) {
+        moe.groups = 8;
+        moe.groups_per_token = 4;
+        assumptions.push_back("routing not stated: to 4 of 8 groups of experts");
+    }
     model.moe = moe;
     return {};
 }

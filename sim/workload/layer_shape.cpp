@@ -43,6 +43,24 @@ Bytes LayerShape::token_bytes() const
     return Bytes(static_cast<std::uint64_t>(width * tokens * hidden));
 }
 
+namespace {
+
+// Nodes on which a token's experts may lie: any of the group's, or as few as the strategy or the
+// model's groups of experts, which lie side by side, allow.
+int reachable_nodes(const MixtureOfExperts& moe, const Partition& p)
+{
+    int nodes = p.ep_nodes;
+    if (p.experts.node_limit > 0)
+        nodes = std::min(nodes, p.experts.node_limit);
+    if (moe.groups > 1) {
+        const int of_group = (p.ep_nodes + moe.groups - 1) / moe.groups;
+        nodes = std::min(nodes, moe.groups_per_token * of_group);
+    }
+    return nodes;
+}
+
+} // namespace
+
 ExpertShape::ExpertShape(const LayerShape& shape)
 {
     const MixtureOfExperts& moe = *shape.model.moe;
@@ -60,8 +78,7 @@ ExpertShape::ExpertShape(const LayerShape& shape)
     dispatcher = p.experts.dispatcher.value_or(
         p.kernels.one_copy_per_node ? Dispatcher::one_copy_per_node : Dispatcher::all_to_all);
     if (dispatcher == Dispatcher::one_copy_per_node && p.ep_nodes > 1) {
-        const int limit = p.experts.node_limit;
-        const double n = limit > 0 ? std::min(limit, p.ep_nodes) : p.ep_nodes;
+        const double n = reachable_nodes(moe, p);
         const double k = moe.experts_per_token;
         network_share = n * (1 - std::pow(1 - 1 / n, k)) / k;
     }

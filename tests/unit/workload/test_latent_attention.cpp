@@ -1,5 +1,8 @@
+#include "sim/workload/layer_shape.h"
 #include "tests/catch.h"
 #include "tests/unit/workload/models.h"
+
+#include <cmath>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -131,6 +134,22 @@ TEST_CASE("without a query latent, queries come from the input")
         h * a * d + h * (kv_latent + 64) + kv_latent * a * (128 + dv) + output + mlp;
     CHECK(layer.parameters.dense == matrices + 2 * h + kv_latent);
     CHECK(gemm_flops(layer.forward) == 2 * matrices * 4096);
+}
+
+TEST_CASE("groups of experts bound the nodes that a token is copied to")
+{
+    Partition p = partition(4096);
+    p.ep = 64;
+    p.ep_nodes = 8;
+    p.experts.dispatcher = Dispatcher::one_copy_per_node;
+    Transformer model = deepseek_v3();
+    const auto share = [&] { return ExpertShape(LayerShape(model, moe_layer, p)).network_share; };
+    // 8 choices fall on 4 (1 - (3/4)^8) = 3.6 of 4 nodes, on 5.25 of 8.
+    CHECK(share() == Approx(4 * (1 - std::pow(0.75, 8)) / 8));
+    model.moe->groups = model.moe->groups_per_token = 1;
+    CHECK(share() == Approx(8 * (1 - std::pow(0.875, 8)) / 8));
+    model.moe->groups = 4; // of two nodes each
+    CHECK(share() == Approx(2 * (1 - std::pow(0.5, 8)) / 8));
 }
 
 TEST_CASE("a prediction layer adds a projection of two inputs and logits of its own")
