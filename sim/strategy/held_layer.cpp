@@ -11,18 +11,10 @@ namespace {
 
 HeldLayer held(const StageLayer& layer, const LayerWork& work)
 {
-    Bytes kept = work.saved.none;
-    if (layer.recompute == Recompute::selective)
-        kept = work.saved.selective;
-    if (layer.recompute == Recompute::full)
-        kept = std::min(work.saved.full, work.saved.none);
     return {.role = layer.kind.role,
             .parameters = work.parameters,
             .trained = work.trained,
             .summed_over_tp = work.summed_over_tp,
-            .kept = kept,
-            .regained = work.saved.none - kept,
-            .transient = work.transient,
             .output = work.output,
             .wide = layer.kind.wide,
             .splits = !weight_part(work.backward).empty()};

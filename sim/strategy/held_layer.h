@@ -12,9 +12,6 @@ struct HeldLayer {
     LayerParameters trained;         // with gradients
     LayerParameters optimizer_state; // bytes, before ZeRO shards them
     double summed_over_tp = 0;       // of the trained, those whose gradients TP adds up
-    Bytes kept;                      // from forward to backward, per micro-batch
-    Bytes regained;                  // by recomputing, while its backward runs
-    Bytes transient;                 // live inside only
     Bytes output;                    // handed to the next layer
     bool wide = false;               // its products stay in 16 bit
     bool splits = false;             // gradients of weights can be put off (split_backward.h)

@@ -1,7 +1,7 @@
 #include "sim/strategy/memory.h"
 
-#include "sim/strategy/activation_peak.h"
-#include "sim/strategy/model_states.h"
+#include "sim/strategy/memory/live_peak.h"
+#include "sim/strategy/plan.h"
 #include "sim/strategy/rank_layout.h"
 
 #include <array>
@@ -12,11 +12,6 @@ namespace {
 
 // Kinds outside the framework's allocator, and what it holds without use.
 constexpr std::array not_allocated = {"communicators", "context", "fragmentation"};
-
-// Reserved but unused bytes of PyTorch's caching allocator per byte that comes and goes within a
-// step: 0.11 to 0.41 in the B200 runs of tests/validation/records/b200_megatron_single_node.json.
-// The least of them counts, since near the end of memory the allocator returns what it can.
-constexpr double fragmentation_share = 0.11;
 
 int communicators(const Job& job, int stage)
 {
@@ -35,39 +30,14 @@ int communicators(const Job& job, int stage)
     return count;
 }
 
-// A stage receives one tensor while it sends another, each way with several chunks.
-Bytes pipeline_buffers(const Job& job, const std::vector<HeldLayer>& layers, std::size_t chunks)
+StageMemory stage_memory(const Program& program, const HostOrder& order, const Role& role)
 {
-    if (job.strategy.pp == 1)
-        return Bytes(0);
-    Bytes boundary;
-    for (const HeldLayer& layer : layers)
-        boundary = std::max(boundary, layer.output);
-    return boundary * (chunks > 1 ? 4 : 2);
-}
-
-StageMemory stage_memory(const Job& job, const std::vector<std::vector<HeldLayer>>& chunks,
-                         const std::vector<Pass>& passes)
-{
-    std::vector<HeldLayer> layers;
-    for (const std::vector<HeldLayer>& chunk : chunks)
-        layers.insert(layers.end(), chunk.begin(), chunk.end());
-    const ActivationPeak peak = activation_peak(passes, chunks);
-    const ModelStates states = model_states(job, layers);
+    const LivePeak peak = live_peak(order, role);
+    const KindBytes kinds = bytes_by_kind(program, peak.tensors);
     StageMemory memory;
-    memory.kinds = {{"parameters", states.parameters},
-                    {"gradients", states.gradients},
-                    {"optimizer", states.optimizer},
-                    {"unsharded", states.unsharded},
-                    {"unreduced", states.unreduced},
-                    {"buckets", states.buckets},
-                    {"activations", peak.activations},
-                    {"logits", peak.logits},
-                    {"workspace", peak.workspace + states.spare},
-                    {"pipeline", pipeline_buffers(job, layers, chunks.size())}};
-    const Bytes coming_and_going = memory.allocated() - states.parameters - states.gradients -
-                                   states.optimizer - states.buckets;
-    memory.kinds["fragmentation"] = scaled(coming_and_going, fragmentation_share);
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        memory.kinds[std::string(to_name(static_cast<MemoryKind>(i)))] =
+            Bytes(static_cast<std::uint64_t>(kinds[i]));
     return memory;
 }
 
@@ -92,16 +62,17 @@ Bytes StageMemory::allocated() const
 
 MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device)
 {
-    const std::vector<std::vector<HeldLayer>> virtual_stages = held_layers(job);
-    const Placement placement = placement_of(job);
-    const std::vector<std::vector<Pass>> passes = passes_of(job);
+    return estimate_memory(job, make_plan(job).program, device);
+}
+
+MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device)
+{
+    const HostOrder order(program);
     MemoryEstimate estimate;
     estimate.capacity = device.capacity;
     for (int stage = 0; stage < job.strategy.pp; ++stage) {
-        std::vector<std::vector<HeldLayer>> chunks;
-        for (const VirtualStage& chunk : chunks_of(placement, stage))
-            chunks.push_back(virtual_stages[static_cast<std::size_t>(chunk.number)]);
-        StageMemory memory = stage_memory(job, chunks, passes[static_cast<std::size_t>(stage)]);
+        StageMemory memory =
+            stage_memory(program, order, program.roles[static_cast<std::size_t>(stage)]);
         memory.kinds["communicators"] =
             device.per_communicator * static_cast<std::uint64_t>(communicators(job, stage));
         memory.kinds["context"] = device.context;

@@ -2,6 +2,7 @@
 
 // What a device holds, per pipeline stage.
 
+#include "sim/program/program.h"
 #include "sim/strategy/job.h"
 
 #include <map>
@@ -54,5 +55,7 @@ struct DeviceMemory {
 
 // Requires a resolved job.
 MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device);
+// `program` is the job's.
+MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device);
 
 } // namespace trainyard

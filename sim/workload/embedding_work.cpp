@@ -104,11 +104,6 @@ LayerWork finished(const WorkBuilder& builder, int launches_each_way)
     return work;
 }
 
-Bytes at_width(const LayerShape& s, std::int64_t elements)
-{
-    return Bytes(static_cast<std::uint64_t>(s.width * elements));
-}
-
 } // namespace
 
 std::int64_t vocabulary_per_rank(const LayerShape& s)
@@ -132,17 +127,6 @@ void add_logits(WorkBuilder& builder, std::int64_t tokens)
     add_loss(builder, tokens);
 }
 
-// What the norm reads, what the logits are made from (unless their matrix is frozen), and the
-// softmax in fp32, to which backward adds the logits' gradient; or the logits alone, which turn
-// into their gradient.
-Bytes logits_kept(const LayerShape& s, std::int64_t tokens)
-{
-    const int tensors = (s.model.final_norm ? 1 : 0) + (s.partition.lora ? 0 : 1);
-    const std::int64_t states = tensors * s.width * s.split_tokens * s.hidden;
-    const std::int64_t per_logit = s.partition.kernels.loss_in_place ? s.width : 4;
-    return Bytes(static_cast<std::uint64_t>(states + per_logit * tokens * vocabulary_per_rank(s)));
-}
-
 LayerWork embedding_work(const LayerShape& s)
 {
     WorkBuilder builder(s);
@@ -150,11 +134,8 @@ LayerWork embedding_work(const LayerShape& s)
     if (s.model.embedding_norm)
         add_norm(builder, "embedding_norm");
     LayerWork work = finished(builder, embedding_launches(s.partition.kernels));
-    // Token ids of 8 bytes; what the norm reads; dropout's mask.
-    const std::int64_t norm = s.model.embedding_norm ? s.width * s.split_tokens * s.hidden : 0;
-    const std::int64_t mask = s.model.dropout ? s.split_tokens * s.hidden : 0;
-    const Bytes kept(static_cast<std::uint64_t>(8 * s.tokens + norm + mask));
-    work.saved = {kept, kept, kept};
+    work.tensors = embedding_tensors(s);
+    work.saved = kept_bytes(work.tensors);
     work.output = boundary_bytes(s);
     return work;
 }
@@ -171,11 +152,8 @@ LayerWork head_work(const LayerShape& s)
         add_logits(builder, tokens);
     const KernelStyle& style = s.partition.kernels;
     LayerWork work = finished(builder, style.head_launches - embedding_launches(style));
-    const std::int64_t transform = s.model.bert_heads ? 3 * s.width * tokens * s.hidden : 0;
-    const Bytes kept = logits_kept(s, tokens) + Bytes(static_cast<std::uint64_t>(transform));
-    work.saved = {kept, kept, kept};
-    if (!style.loss_in_place)
-        work.transient = at_width(s, tokens * vocabulary_per_rank(s));
+    work.tensors = head_tensors(s, tokens);
+    work.saved = kept_bytes(work.tensors);
     return work;
 }
 

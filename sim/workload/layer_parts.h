@@ -14,7 +14,6 @@ void add_logits(WorkBuilder& builder, std::int64_t tokens);
 std::int64_t vocabulary_per_rank(const LayerShape& shape);
 // Tokens that a rank looks up and makes logits of.
 std::int64_t vocabulary_tokens(const LayerShape& shape);
-Bytes logits_kept(const LayerShape& shape, std::int64_t tokens); // by the logits and the loss
 
 // Completes the work of a layer to that of a prediction layer.
 void add_prediction(LayerWork& layer, const LayerShape& shape);
@@ -46,9 +45,12 @@ LayerWork embedding_work(const LayerShape& shape);
 LayerWork head_work(const LayerShape& shape);
 LayerWork native_work(const NativeLayer& layer, const Partition& partition);
 
-// Bytes kept for backward, tensor by tensor, and the largest that live inside only.
-SavedActivations saved_activations(const LayerShape& shape);
-Bytes transient_bytes(const LayerShape& shape);
+std::vector<LayerTensor> transformer_tensors(const LayerShape& shape);
+std::vector<LayerTensor> embedding_tensors(const LayerShape& shape);
+std::vector<LayerTensor> head_tensors(const LayerShape& shape, std::int64_t tokens);
+std::vector<LayerTensor> native_tensors(Bytes kept, Bytes output);
+// Of these.
+SavedActivations kept_bytes(const std::vector<LayerTensor>& tensors);
 
 void set_parameters(LayerWork& work, const LayerShape& shape);
 Bytes boundary_bytes(const LayerShape& shape); // the tensor handed to the next layer

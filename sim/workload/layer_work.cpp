@@ -67,11 +67,11 @@ LayerWork transformer_layer(const LayerShape& s)
     if (s.partition.kernels.attention == AttentionKernel::unfused)
         work.selective_recompute = attention_core_forward(s);
     set_parameters(work, s);
-    work.saved = saved_activations(s);
+    work.tensors = transformer_tensors(s);
     work.output = boundary_bytes(s);
-    work.transient = transient_bytes(s);
     if (s.kind.predicts_further)
         add_prediction(work, s);
+    work.saved = kept_bytes(work.tensors);
     return work;
 }
 

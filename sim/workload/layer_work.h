@@ -7,6 +7,7 @@
 #include "sim/workload/context.h"
 #include "sim/workload/experts.h"
 #include "sim/workload/kernel.h"
+#include "sim/workload/layer_tensor.h"
 #include "sim/workload/model.h"
 
 namespace trainyard {
@@ -80,9 +81,9 @@ struct LayerWork {
     LayerParameters trained; // of them, those with gradients: adapters only, with LoRA
     // Of the trained, those whole on each TP rank whose gradients each makes a part of.
     double summed_over_tp = 0;
-    SavedActivations saved;
-    Bytes output;    // of the boundary tensor to the next layer: s b h W / (c, and t with SP)
-    Bytes transient; // largest live tensors inside beyond what is saved (e.g. logits in fp32)
+    std::vector<LayerTensor> tensors;
+    SavedActivations saved; // of the tensors
+    Bytes output; // of the boundary tensor to the next layer: s b h W / (c, and t with SP)
 };
 
 LayerWork layer_work(const Model& model, const LayerKind& kind, const Partition& partition);

@@ -70,7 +70,8 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
     const auto kept = static_cast<std::uint64_t>(
         std::llround(width * samples * static_cast<double>(layer.activation_elements)));
     work.output = Bytes(static_cast<std::uint64_t>(std::llround(once)));
-    work.saved = {Bytes(kept), Bytes(kept), work.output};
+    work.tensors = native_tensors(Bytes(kept), work.output);
+    work.saved = kept_bytes(work.tensors);
     return work;
 }
 

@@ -57,19 +57,28 @@ void add_prediction(LayerWork& layer, const LayerShape& s)
     put_before(layer.backward, logits.backward());
     append(layer.backward, input.backward());
 
-    // The inputs of both norms and, joined, of the projection.
     const std::int64_t joined = 2 * s.split_tokens * s.hidden;
-    const std::int64_t of_product = s.partition.lora ? 0
-                                    : s.narrow()     ? s.cast_bytes(joined)
-                                                     : s.width * joined;
-    const Bytes inputs(static_cast<std::uint64_t>(s.width * joined + of_product));
-    const Bytes kept = inputs + logits_kept(s, vocabulary_tokens(s));
-    layer.saved.none += kept;
-    layer.saved.selective += kept;
-    if (!s.partition.kernels.loss_in_place)
-        layer.transient = std::max(layer.transient,
-                                   Bytes(static_cast<std::uint64_t>(s.width * vocabulary_tokens(s) *
-                                                                    vocabulary_per_rank(s))));
+    layer.tensors.push_back({.name = "prediction_norm_inputs",
+                             .bytes = s.width * joined,
+                             .made_by = "next_embedding",
+                             .until = "state_norm",
+                             .kept_until = "state_norm_backward|next_embedding_norm_backward"});
+    if (!s.partition.lora)
+        layer.tensors.push_back(
+            {.name = "prediction_input",
+             .bytes = s.narrow() ? s.cast_bytes(joined) : s.width * joined,
+         .made_by = "state_norm",
+         .until = "prediction_input",
+         .kept_until = "prediction_input_input_gradient|prediction_input_weight_gradient"});
+    for (LayerTensor& tensor : head_tensors(s, vocabulary_tokens(s)))
+        if (std::ranges::find(layer.tensors, tensor.name, &LayerTensor::name) ==
+            layer.tensors.end()) {
+            if (tensor.use == TensorUse::input)
+                tensor.use = TensorUse::kept;
+            if (tensor.name == "final_norm_input")
+                tensor.made_by = "mlp_residual";
+            layer.tensors.push_back(std::move(tensor));
+        }
 }
 
 } // namespace trainyard

@@ -2,8 +2,6 @@
 
 #include "sim/workload/layer_parts.h"
 
-#include <algorithm>
-
 namespace trainyard {
 namespace {
 
@@ -117,15 +115,6 @@ void add_expert_tensors(Tensors& tensors, const LayerShape& s)
         add_mlp_tensors(tensors, s, s.model.moe->shared_expert_ffn);
 }
 
-Bytes bytes_of(const Tensors& tensors, bool with_core)
-{
-    std::int64_t sum = 0;
-    for (const SavedTensor& tensor : tensors)
-        if (with_core || !tensor.attention_core)
-            sum += tensor.elements * tensor.width;
-    return Bytes(static_cast<std::uint64_t>(sum));
-}
-
 } // namespace
 
 std::vector<SavedTensor> saved_tensors(const LayerShape& s)
@@ -146,32 +135,6 @@ std::vector<SavedTensor> saved_tensors(const LayerShape& s)
     if (s.model.dropout)
         tensors.push_back({"mlp_mask", h, 1});
     return tensors;
-}
-
-SavedActivations saved_activations(const LayerShape& s)
-{
-    const Tensors tensors = saved_tensors(s);
-    return {bytes_of(tensors, true), bytes_of(tensors, false), boundary_bytes(s)};
-}
-
-// Backward of the MLP holds the gradients around the activation function and the gathered input;
-// that of unfused attention two squares of scores.
-Bytes transient_bytes(const LayerShape& s)
-{
-    std::int64_t inner = 0;
-    if (s.kind.role == LayerKind::Role::moe) {
-        const ExpertShape e(s);
-        inner = e.handled * ((s.up() + 1) * e.columns + s.hidden);
-    } else {
-        inner = s.tokens * ((s.up() + 1) * s.columns(s.model.ffn));
-    }
-    if (s.sequence_parallel)
-        inner += s.tokens * s.hidden;
-    std::int64_t square = 0;
-    if (s.partition.kernels.attention == AttentionKernel::unfused)
-        square = 2 * s.partition.micro_batch * s.heads * s.partition.sequence_length *
-                 divided_up(s.partition.sequence_length, s.partition.cp);
-    return Bytes(static_cast<std::uint64_t>(s.width * std::max(inner, square)));
 }
 
 } // namespace trainyard

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace trainyard {
 
@@ -34,6 +35,14 @@ bool is_uneven(const Kernel& kernel)
     return kernel.uneven;
 }
 
+void append(TensorChanges& changes, const TensorChanges& more, Moment moment)
+{
+    for (TensorChange change : more) {
+        change.moment = moment;
+        changes.push_back(std::move(change));
+    }
+}
+
 std::uint16_t launches_of(const std::vector<Kernel>& run)
 {
     int launches = 0;
@@ -54,7 +63,7 @@ ItemLowering::ItemLowering(PlanBuilder& plan, const Job& job, std::string block_
       draft_(std::move(block_name), layer_event::count)
 {}
 
-void ItemLowering::lower(const WorkList& items, Phase phase)
+void ItemLowering::lower(const WorkList& items, Phase phase, const ItemChanges& memory)
 {
     flush();
     phase_ = phase;
@@ -63,6 +72,7 @@ void ItemLowering::lower(const WorkList& items, Phase phase)
             add(*kernel);
         else
             add(std::get<Communication>(items[i]), items, i);
+        place(memory.before[i], memory.after[i]);
     }
     flush();
 }
@@ -134,6 +144,8 @@ void ItemLowering::flush()
          .kernels = launches_of(run_),
          .label = plan_.label(name, phase_),
          .cost = plan_.compute(request_of(run_, phase_))});
+    append(memory_of(op), std::exchange(changes_, {}), Moment::start);
+    append(memory_of(op), std::exchange(given_back_, {}), Moment::end);
     wait_for_due(op, run_start_);
     if (!first_compute_) {
         first_compute_ = op;
@@ -190,29 +202,51 @@ void ItemLowering::wait_for_surroundings(std::size_t op)
     draft_.wait_for(op, layer_event::tail);
 }
 
-void ItemLowering::place(const TensorChanges& memory)
+TensorChanges& ItemLowering::memory_of(std::size_t op)
 {
-    if (first_compute_ == last_compute_) {
-        draft_.op(*first_compute_).memory = plan_.memory(memory);
+    if (memory_.size() <= op)
+        memory_.resize(op + 1);
+    return memory_[op];
+}
+
+// What the latest item takes and gives back. Behind a transfer that is with the next op, which
+// waits for it.
+void ItemLowering::place(const TensorChanges& taken, const TensorChanges& given_back)
+{
+    const bool transfer = run_.empty() && draft_.size() > 0;
+    if (transfer) {
+        append(memory_of(draft_.size() - 1), taken, Moment::start);
+        append(changes_, given_back, Moment::start);
         return;
     }
-    const auto at = [&](Moment moment) {
-        TensorChanges chosen;
-        std::ranges::copy_if(memory, std::back_inserter(chosen),
-                             [&](const TensorChange& change) { return change.moment == moment; });
-        return plan_.memory(chosen);
-    };
-    draft_.op(*first_compute_).memory = at(Moment::start);
-    draft_.op(*last_compute_).memory = at(Moment::end);
+    append(changes_, std::exchange(given_back_, given_back), Moment::start);
+    append(changes_, taken, Moment::start);
+}
+
+// `besides` what the items do, and what no op came to do any more.
+void ItemLowering::place_rest(const TensorChanges& besides)
+{
+    if (draft_.size() == 0)
+        return;
+    append(memory_of(draft_.size() - 1), std::exchange(changes_, {}), Moment::end);
+    append(memory_of(draft_.size() - 1), std::exchange(given_back_, {}), Moment::end);
+    TensorChanges& first = memory_of(first_compute_.value_or(0));
+    TensorChanges& last = memory_of(last_compute_.value_or(draft_.size() - 1));
+    for (const TensorChange& change : besides)
+        if (change.moment == Moment::end)
+            last.push_back(change);
+        else
+            first.insert(first.begin(), change);
+    for (std::size_t op = 0; op < memory_.size(); ++op)
+        draft_.op(op).memory = plan_.memory(memory_[op]);
 }
 
 ItemLowering::Result ItemLowering::finish(const TensorChanges& memory) &&
 {
     flush();
-    if (last_compute_) {
+    if (last_compute_)
         draft_.record(*last_compute_, layer_event::computed);
-        place(memory);
-    }
+    place_rest(memory);
     if (!pending_.empty()) {
         const std::size_t last = pending_.back().op;
         for (const Pending& pending : pending_)

@@ -5,6 +5,7 @@
 // their group, and compute waits where it needs their result.
 
 #include "sim/strategy/lower/block_draft.h"
+#include "sim/strategy/lower/layer_memory.h"
 #include "sim/strategy/lower/plan_builder.h"
 #include "sim/strategy/rank_layout.h"
 
@@ -31,8 +32,9 @@ public:
     ItemLowering(PlanBuilder& plan, const Job& job, std::string block_name,
                  ExpertExchange exchange = ExpertExchange::fused);
 
-    // Appends the items; a block may hold several lists (recompute, then backward).
-    void lower(const WorkList& items, Phase phase);
+    // Appends the items and what they take and give back; a block may hold several lists
+    // (recompute, then backward).
+    void lower(const WorkList& items, Phase phase, const ItemChanges& memory);
 
     // Where gradients become ready: a compute op of phase backward and the operations of its
     // products, as a measure of the gradients it makes.
@@ -46,7 +48,8 @@ public:
         std::vector<GradientWork> gradients; // in order; empty without backward
     };
     // Closes the block: its last compute op records `computed`, trailing communication `tail`.
-    // Changes at the start happen with the first compute op, those at the end with the last one.
+    // Changes besides the items': those at the start happen with the first compute op, those at the
+    // end with the last one.
     Result finish(const TensorChanges& memory) &&;
 
 private:
@@ -72,7 +75,9 @@ private:
                                     std::size_t index) const;
     void add_fused(const Communication& communication, const Fusion& fusion);
     std::vector<Kernel> take_from_last_heavy();
-    void place(const TensorChanges& memory);
+    TensorChanges& memory_of(std::size_t op);
+    void place(const TensorChanges& taken, const TensorChanges& given_back);
+    void place_rest(const TensorChanges& besides);
 
     PlanBuilder& plan_;
     const Job& job_;
@@ -89,6 +94,9 @@ private:
     std::optional<std::size_t> first_compute_;
     std::vector<std::pair<std::size_t, GradientWork>> gradient_ops_; // by compute op
     std::size_t item_ = 0;                                           // items seen
+    std::vector<TensorChanges> memory_;                              // by op
+    TensorChanges changes_;                                          // of the op to come
+    TensorChanges given_back_; // likewise, behind its latest kernel
 };
 
 } // namespace trainyard

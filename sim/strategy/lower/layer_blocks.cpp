@@ -7,41 +7,6 @@ namespace trainyard {
 
 namespace {
 
-void add(TensorChanges& changes, const TensorChange& change)
-{
-    if (change.tensor.bytes > 0)
-        changes.push_back(change);
-}
-
-Tensor kept_tensor(const HeldLayer& held)
-{
-    return {.name = "kept for backward",
-            .kind = held.is_head() ? MemoryKind::logits : MemoryKind::activations,
-            .bytes = static_cast<std::int64_t>(held.kept.value()),
-            .scope = TensorScope::layer_of_micro_batch,
-            .length_power = 1};
-}
-
-// The pieces of a block that takes turns are uses of their own.
-Tensor inner_tensor(const HeldLayer& held, Bytes bytes, PassStyle style)
-{
-    return {.name = "live inside",
-            .kind = held.is_head() ? MemoryKind::logits : MemoryKind::workspace,
-            .bytes = static_cast<std::int64_t>(bytes.value()),
-            .scope = style.in_turns ? TensorScope::layer_of_micro_batch : TensorScope::use,
-            .length_power = 1};
-}
-
-// What backward brings back, where gradients of weights are put off and wait for it.
-Tensor regained_tensor(const HeldLayer& held)
-{
-    return {.name = "recomputed for weights",
-            .kind = held.is_head() ? MemoryKind::logits : MemoryKind::activations,
-            .bytes = static_cast<std::int64_t>(held.regained.value()),
-            .scope = TensorScope::layer_of_micro_batch,
-            .length_power = 1};
-}
-
 std::string_view role_name(LayerKind::Role role)
 {
     switch (role) {
@@ -103,50 +68,42 @@ const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const T
     return built_.emplace(key, built()).first->second;
 }
 
-LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style, TensorChanges memory)
+LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style,
+                                 const TensorChanges& extra)
 {
-    const Tensor inner = inner_tensor(kind.held, kind.held.transient, style);
-    add(memory, allocates(kept_tensor(kind.held)));
-    add(memory, allocates(inner));
-    add(memory, frees(inner));
+    const LayerMemory memory(kind.layer, kind.work);
     ItemLowering items = start(kind, style, "forward ");
-    items.lower(kind.work.forward, Phase::forward);
-    return finished(std::move(items), style, memory);
+    items.lower(kind.work.forward, Phase::forward, memory.forward());
+    return finished(std::move(items), style, extra);
 }
 
-// Recompute brings back what forward did not keep. All of it stays until the gradients of weights
-// are made.
-LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style, TensorChanges memory)
+LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style,
+                                  const TensorChanges& extra)
 {
-    const bool stays = style.kind == PassKind::backward_input && kind.held.splits;
-    const Bytes regained = stays ? Bytes(0) : kind.held.regained;
-    const Tensor inner = inner_tensor(kind.held, regained + kind.held.transient, style);
-    add(memory, allocates(inner));
-    add(memory, frees(inner));
-    if (stays)
-        add(memory, allocates(regained_tensor(kind.held)));
-    else
-        add(memory, frees(kept_tensor(kind.held)));
+    const LayerMemory memory(kind.layer, kind.work);
+    const auto again = [&](ItemLowering& items, const WorkList& list) {
+        items.lower(list, Phase::recompute, memory.recompute(list));
+    };
     ItemLowering items = start(kind, style, "backward ");
     if (kind.layer.recompute == Recompute::full)
-        items.lower(kind.work.forward, Phase::recompute);
+        again(items, kind.work.forward);
     if (kind.layer.recompute == Recompute::selective)
-        items.lower(kind.work.selective_recompute, Phase::recompute);
-    items.lower(style.kind == PassKind::backward ? kind.work.backward
-                                                 : input_part(kind.work.backward),
-                Phase::backward);
-    return finished(std::move(items), style, memory);
+        again(items, kind.work.selective_recompute);
+    const WorkList list = style.kind == PassKind::backward ? kind.work.backward
+                                                           : input_part(kind.work.backward);
+    items.lower(list, Phase::backward, memory.backward(list));
+    return finished(std::move(items), style, extra);
 }
 
-LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, TensorChanges memory)
+LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, const TensorChanges& extra)
 {
     if (!kind.held.splits)
         return {{}, 0, shares({})};
-    add(memory, frees(regained_tensor(kind.held)));
-    add(memory, frees(kept_tensor(kind.held)));
+    const LayerMemory memory(kind.layer, kind.work);
+    const WorkList list = weight_part(kind.work.backward);
     ItemLowering items = start(kind, {PassKind::backward_weight}, "weights of ");
-    items.lower(weight_part(kind.work.backward), Phase::backward);
-    return finished(std::move(items), {PassKind::backward_weight}, memory);
+    items.lower(list, Phase::backward, memory.backward(list));
+    return finished(std::move(items), {PassKind::backward_weight}, extra);
 }
 
 ItemLowering LayerCatalog::start(const KindOfLayer& kind, PassStyle style, std::string_view what)

@@ -39,9 +39,9 @@ public:
     const LayerBlock& block(std::size_t kind, PassStyle style, const TensorChanges& extra);
 
 private:
-    LayerBlock forward(const KindOfLayer& kind, PassStyle style, TensorChanges memory);
-    LayerBlock backward(const KindOfLayer& kind, PassStyle style, TensorChanges memory);
-    LayerBlock backward_weight(const KindOfLayer& kind, TensorChanges memory);
+    LayerBlock forward(const KindOfLayer& kind, PassStyle style, const TensorChanges& extra);
+    LayerBlock backward(const KindOfLayer& kind, PassStyle style, const TensorChanges& extra);
+    LayerBlock backward_weight(const KindOfLayer& kind, const TensorChanges& extra);
     ItemLowering start(const KindOfLayer& kind, PassStyle style, std::string_view what);
     LayerBlock finished(ItemLowering items, PassStyle style, const TensorChanges& memory);
 

@@ -163,4 +163,11 @@ inline int launch_count(const WorkList& items)
     return sum;
 }
 
+// Bytes of the layer's tensor of that name; 0 when it has none.
+inline std::int64_t tensor_bytes(const LayerWork& work, std::string_view name)
+{
+    const auto found = std::ranges::find(work.tensors, name, &LayerTensor::name);
+    return found == work.tensors.end() ? 0 : found->bytes;
+}
+
 } // namespace trainyard::test

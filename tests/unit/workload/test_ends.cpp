@@ -17,7 +17,8 @@ TEST_CASE("logits are a product over the padded vocabulary, cut by TP")
           2 * gemm_flops(head.forward, KernelUse::head));
     CHECK(head.parameters.dense == 129024.0 / 8 * 8192 + 8192);
     // The loss keeps the softmax in fp32; its gradient is a second tensor of 16 bit.
-    CHECK(head.transient.value() == 2 * 4096 * (129024 / 8));
+    CHECK(tensor_bytes(head, "softmax") == 4 * 4096 * (129024 / 8));
+    CHECK(tensor_bytes(head, "logits_gradient") == 2 * 4096 * (129024 / 8));
 }
 
 TEST_CASE("vocabulary-parallel loss combines three numbers per token")
@@ -120,9 +121,10 @@ TEST_CASE("a loss in place needs 2 bytes per logit at its peak instead of 6")
     Partition p = partition(4096);
     const auto peak = [&] {
         const LayerWork head = work(llama_70b(), head_layer, p);
-        return head.saved.none + head.transient;
+        return static_cast<std::int64_t>(head.saved.none.value()) +
+               tensor_bytes(head, "logits_gradient");
     };
-    const Bytes softmax = peak();
+    const std::int64_t softmax = peak();
     p.kernels.loss_in_place = true;
-    CHECK(softmax - peak() == Bytes(4ULL * 4096 * 128256));
+    CHECK(softmax - peak() == 4LL * 4096 * 128256);
 }

@@ -1,0 +1,138 @@
+#include "sim/strategy/lower/layer_memory.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace trainyard {
+
+namespace {
+
+const std::string& name_of(const WorkItem& item)
+{
+    return std::visit([](const auto& what) -> const std::string& { return what.name; }, item);
+}
+
+std::optional<std::size_t> find_last(const WorkList& items, std::string_view name)
+{
+    for (std::size_t i = items.size(); i > 0; --i)
+        if (name_of(items[i - 1]) == name)
+            return i - 1;
+    return std::nullopt;
+}
+
+// The last of several items; `otherwise` where none is there.
+std::size_t place_of(const WorkList& items, std::string_view names, std::size_t otherwise)
+{
+    std::optional<std::size_t> last;
+    for (std::size_t begin = 0; begin < names.size();) {
+        const std::size_t end = std::min(names.find('|', begin), names.size());
+        if (const auto found = find_last(items, names.substr(begin, end - begin)))
+            last = std::max(last.value_or(0), *found);
+        begin = end + 1;
+    }
+    return last.value_or(otherwise);
+}
+
+std::size_t begin_of(const WorkList& items, std::string_view names)
+{
+    return place_of(items, names, 0);
+}
+
+std::size_t end_of(const WorkList& items, std::string_view names)
+{
+    return place_of(items, names, items.size() - 1);
+}
+
+} // namespace
+
+LayerMemory::LayerMemory(const StageLayer& layer, const LayerWork& work)
+    : layer_(layer), work_(work)
+{}
+
+bool LayerMemory::kept(const LayerTensor& tensor) const
+{
+    switch (tensor.use) {
+    case TensorUse::input:
+        return true;
+    case TensorUse::kept:
+        return layer_.recompute != Recompute::full;
+    case TensorUse::core:
+        return layer_.recompute == Recompute::none;
+    default:
+        return false;
+    }
+}
+
+bool LayerMemory::regained(const LayerTensor& tensor) const
+{
+    return (tensor.use == TensorUse::kept || tensor.use == TensorUse::core) && !kept(tensor);
+}
+
+Tensor LayerMemory::tensor(const LayerTensor& tensor) const
+{
+    MemoryKind kind = MemoryKind::workspace;
+    if (tensor.logits)
+        kind = MemoryKind::logits;
+    else if (kept(tensor))
+        kind = MemoryKind::activations;
+    return {.name = tensor.name,
+            .kind = kind,
+            .bytes = tensor.bytes,
+            .scope = TensorScope::layer_of_micro_batch,
+            .length_power = static_cast<std::uint8_t>(tensor.length_power)};
+}
+
+ItemChanges LayerMemory::forward() const
+{
+    const WorkList& items = work_.forward;
+    ItemChanges changes(items.size());
+    if (items.empty() || work_.backward.empty())
+        return changes;
+    for (const LayerTensor& t : work_.tensors) {
+        if (t.use == TensorUse::gradient)
+            continue;
+        changes.before[begin_of(items, t.made_by)].push_back(allocates(tensor(t)));
+        if (!kept(t))
+            changes.after[end_of(items, t.until)].push_back(frees(tensor(t)));
+    }
+    return changes;
+}
+
+ItemChanges LayerMemory::recompute(const WorkList& items) const
+{
+    ItemChanges changes(items.size());
+    if (items.empty() || work_.backward.empty())
+        return changes;
+    for (const LayerTensor& t : work_.tensors) {
+        const bool again = layer_.recompute == Recompute::full
+                               ? t.use != TensorUse::gradient && !kept(t)
+                               : t.use == TensorUse::core;
+        if (!again)
+            continue;
+        changes.before[begin_of(items, t.made_by)].push_back(allocates(tensor(t)));
+        if (!regained(t))
+            changes.after[end_of(items, t.until)].push_back(frees(tensor(t)));
+    }
+    return changes;
+}
+
+ItemChanges LayerMemory::backward(const WorkList& items) const
+{
+    const WorkList& whole = work_.backward;
+    ItemChanges changes(items.size());
+    if (whole.empty() || work_.forward.empty())
+        return changes;
+    const auto here = [&](std::size_t place) { return find_last(items, name_of(whole[place])); };
+    for (const LayerTensor& t : work_.tensors) {
+        const bool gradient = t.use == TensorUse::gradient;
+        if (gradient)
+            if (const auto at = here(begin_of(whole, t.made_by)))
+                changes.before[*at].push_back(allocates(tensor(t)));
+        if (gradient || kept(t) || regained(t))
+            if (const auto at = here(end_of(whole, gradient ? t.until : t.kept_until)))
+                changes.after[*at].push_back(frees(tensor(t)));
+    }
+    return changes;
+}
+
+} // namespace trainyard

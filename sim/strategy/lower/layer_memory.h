@@ -1,0 +1,39 @@
+#pragma once
+
+// Where within a layer's passes its tensors come and go.
+
+#include "sim/program/memory.h"
+#include "sim/strategy/stages.h"
+
+namespace trainyard {
+
+// What items of a list take and give back: before[i] before item i is issued, after[i] behind it.
+struct ItemChanges {
+    explicit ItemChanges(std::size_t items) : before(items), after(items) {}
+
+    std::vector<TensorChanges> before;
+    std::vector<TensorChanges> after;
+};
+
+// The lives of a layer's tensors (LayerTensor) as its recomputation leaves them: what forward does
+// not keep, backward brings back tensor by tensor.
+class LayerMemory {
+public:
+    LayerMemory(const StageLayer& layer, const LayerWork& work);
+
+    ItemChanges forward() const;
+    // Of the list that runs again before backward.
+    ItemChanges recompute(const WorkList& items) const;
+    // Of the backward list or a part of it. What one part makes for another lives until then.
+    ItemChanges backward(const WorkList& items) const;
+
+private:
+    bool kept(const LayerTensor& tensor) const;
+    bool regained(const LayerTensor& tensor) const;
+    Tensor tensor(const LayerTensor& tensor) const;
+
+    const StageLayer& layer_;
+    const LayerWork& work_;
+};
+
+} // namespace trainyard

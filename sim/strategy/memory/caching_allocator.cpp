@@ -1,0 +1,266 @@
+#include "sim/strategy/memory/caching_allocator.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace trainyard {
+
+namespace {
+
+// c10/cuda/CUDACachingAllocator.cpp
+constexpr std::int64_t min_block = 512;
+constexpr std::int64_t small_size = 1 << 20;
+constexpr std::int64_t small_buffer = 2 << 20;
+constexpr std::int64_t large_buffer = 20 << 20;
+constexpr std::int64_t min_large_request = 10 << 20;
+constexpr std::int64_t round_large = 2 << 20;
+// Apart enough that no range reaches the next.
+constexpr std::int64_t address_range = std::int64_t{1} << 44;
+
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+std::int64_t segment_bytes(std::int64_t rounded)
+{
+    if (rounded <= small_size)
+        return small_buffer;
+    return rounded < min_large_request ? large_buffer : rounded_up(rounded, round_large);
+}
+
+} // namespace
+
+std::optional<CachingAllocator::Handle> CachingAllocator::allocate(std::int64_t bytes, int stream)
+{
+    const std::int64_t rounded = std::max(min_block, rounded_up(bytes, min_block));
+    Pool& pool = pool_of(rounded, stream);
+    std::uint32_t block = take_free_block(pool, rounded);
+    if (block == none)
+        block = take_from_device(pool, rounded);
+    if (block == none)
+        return std::nullopt;
+    const std::int64_t left = blocks_[block].bytes - rounded;
+    if (left > 0 && may_cut(pool, rounded, left)) {
+        const std::uint32_t rest = new_block();
+        Block& whole = blocks_[block];
+        blocks_[rest] = {whole.address + rounded, left, block, whole.next, whole.pool, false};
+        if (whole.next != none)
+            blocks_[whole.next].previous = rest;
+        else if (pool.tail == block)
+            pool.tail = rest;
+        whole.next = rest;
+        whole.bytes = rounded;
+        pool.free.insert(entry(rest));
+    }
+    blocks_[block].used = true;
+    now_.allocated += blocks_[block].bytes;
+    peak_.allocated = std::max(peak_.allocated, now_.allocated);
+    return block;
+}
+
+void CachingAllocator::free(Handle handle)
+{
+    assert(blocks_[handle].used);
+    std::uint32_t block = handle;
+    Pool& pool = pools_[blocks_[block].pool];
+    blocks_[block].used = false;
+    now_.allocated -= blocks_[block].bytes;
+    const std::uint32_t next = blocks_[block].next;
+    if (next != none && !blocks_[next].used) {
+        pool.free.erase(entry(next));
+        join(block, next);
+    }
+    const std::uint32_t previous = blocks_[block].previous;
+    if (previous != none && !blocks_[previous].used) {
+        pool.free.erase(entry(previous));
+        join(previous, block);
+        block = previous;
+    }
+    pool.free.insert(entry(block));
+}
+
+void CachingAllocator::release_cached()
+{
+    for (Pool& pool : pools_) {
+        std::vector<BySize> whole;
+        for (const BySize& free : pool.free) {
+            const Block& block = blocks_[free.block];
+            const bool alone = block.previous == none && block.next == none;
+            if (alone || (options_.expandable_segments && pool.tail == free.block))
+                whole.push_back(free);
+        }
+        for (const BySize& segment : whole)
+            release(pool, segment);
+    }
+}
+
+CachingAllocator::Pool& CachingAllocator::pool_of(std::int64_t rounded, int stream)
+{
+    const bool small = rounded <= small_size;
+    const auto found = std::ranges::find_if(
+        pools_, [&](const Pool& pool) { return pool.stream == stream && pool.small == small; });
+    if (found != pools_.end())
+        return *found;
+    Pool pool;
+    pool.stream = stream;
+    pool.small = small;
+    pool.base = address_range * static_cast<std::int64_t>(pools_.size() + 1);
+    return pools_.emplace_back(std::move(pool));
+}
+
+std::uint32_t CachingAllocator::take_free_block(Pool& pool, std::int64_t rounded)
+{
+    const auto found = pool.free.lower_bound({rounded, 0, 0});
+    if (found == pool.free.end())
+        return none;
+    if (options_.max_split_size > 0) {
+        if (rounded < options_.max_split_size && found->bytes >= options_.max_split_size)
+            return none;
+        if (rounded >= options_.max_split_size && found->bytes >= rounded + large_buffer)
+            return none;
+    }
+    const std::uint32_t block = found->block;
+    pool.free.erase(found);
+    return block;
+}
+
+std::uint32_t CachingAllocator::take_from_device(Pool& pool, std::int64_t rounded)
+{
+    if (options_.expandable_segments)
+        return grow(pool, rounded);
+    const std::int64_t bytes = segment_bytes(rounded);
+    if (!room_for(bytes) && !(release_oversize(pool, rounded) && room_for(bytes))) {
+        release_cached();
+        ++retries_;
+        if (!room_for(bytes))
+            return none;
+    }
+    const std::uint32_t block = new_block();
+    const auto index = static_cast<std::uint32_t>(&pool - pools_.data());
+    blocks_[block] = {frontier_, bytes, none, none, index, false};
+    frontier_ += bytes;
+    count_segment(bytes, 1);
+    return block;
+}
+
+// The free end of the range, or a new one behind it, grows to what is asked for.
+std::uint32_t CachingAllocator::grow(Pool& pool, std::int64_t rounded)
+{
+    const bool free_end = pool.tail != none && !blocks_[pool.tail].used;
+    const std::int64_t there = free_end ? blocks_[pool.tail].bytes : 0;
+    const std::int64_t unit = pool.small ? small_buffer : large_buffer;
+    const std::int64_t bytes = rounded_up(rounded - there, unit);
+    if (!room_for(bytes)) {
+        ++retries_;
+        release_cached();
+        const bool shrunk = pool.tail == none || blocks_[pool.tail].used;
+        const std::int64_t whole = shrunk ? rounded_up(rounded, unit) : bytes;
+        if (!room_for(whole))
+            return none;
+        return grow(pool, rounded);
+    }
+    count_segment(bytes, pool.tail == none ? 1 : 0);
+    if (free_end) {
+        pool.free.erase(entry(pool.tail));
+        blocks_[pool.tail].bytes += bytes;
+        return pool.tail;
+    }
+    const std::uint32_t block = new_block();
+    const std::int64_t address =
+        pool.tail == none ? pool.base : blocks_[pool.tail].address + blocks_[pool.tail].bytes;
+    const auto index = static_cast<std::uint32_t>(&pool - pools_.data());
+    blocks_[block] = {address, bytes, pool.tail, none, index, false};
+    if (pool.tail != none)
+        blocks_[pool.tail].next = block;
+    pool.tail = block;
+    return block;
+}
+
+bool CachingAllocator::room_for(std::int64_t bytes) const
+{
+    return options_.device_bytes == 0 || now_.reserved + bytes <= options_.device_bytes;
+}
+
+// With max_split_size: one block that is large enough, or several of the largest until as much is
+// free.
+bool CachingAllocator::release_oversize(const Pool& pool, std::int64_t rounded)
+{
+    if (options_.max_split_size == 0)
+        return false;
+    Pool& own = pools_[static_cast<std::size_t>(&pool - pools_.data())];
+    const std::int64_t wanted = std::max(rounded, options_.max_split_size);
+    const auto enough = own.free.lower_bound({wanted, 0, 0});
+    if (enough != own.free.end()) {
+        release(own, *enough);
+        return true;
+    }
+    std::int64_t released = 0;
+    while (released < wanted && !own.free.empty() &&
+           own.free.rbegin()->bytes >= options_.max_split_size)
+    {
+        released += own.free.rbegin()->bytes;
+        release(own, *own.free.rbegin());
+    }
+    return released >= wanted;
+}
+
+void CachingAllocator::release(Pool& pool, const BySize& segment)
+{
+    const BySize copy = segment;
+    const Block block = blocks_[copy.block];
+    pool.free.erase(copy);
+    if (block.previous != none)
+        blocks_[block.previous].next = none;
+    if (pool.tail == copy.block)
+        pool.tail = block.previous;
+    spare_.push_back(copy.block);
+    count_segment(-block.bytes, block.previous == none ? -1 : 0);
+}
+
+bool CachingAllocator::may_cut(const Pool& pool, std::int64_t rounded, std::int64_t left) const
+{
+    if (pool.small || options_.expandable_segments)
+        return left >= min_block;
+    return (options_.max_split_size == 0 || rounded < options_.max_split_size) && left > small_size;
+}
+
+std::uint32_t CachingAllocator::new_block()
+{
+    if (!spare_.empty()) {
+        const std::uint32_t block = spare_.back();
+        spare_.pop_back();
+        return block;
+    }
+    blocks_.emplace_back();
+    return static_cast<std::uint32_t>(blocks_.size() - 1);
+}
+
+// `block` takes in the one behind it.
+void CachingAllocator::join(std::uint32_t block, std::uint32_t next)
+{
+    blocks_[block].bytes += blocks_[next].bytes;
+    blocks_[block].next = blocks_[next].next;
+    if (blocks_[next].next != none)
+        blocks_[blocks_[next].next].previous = block;
+    Pool& pool = pools_[blocks_[block].pool];
+    if (pool.tail == next)
+        pool.tail = block;
+    spare_.push_back(next);
+}
+
+CachingAllocator::BySize CachingAllocator::entry(std::uint32_t block) const
+{
+    return {blocks_[block].bytes, blocks_[block].address, block};
+}
+
+void CachingAllocator::count_segment(std::int64_t bytes, int segments)
+{
+    now_.reserved += bytes;
+    now_.segments += segments;
+    peak_.segments = std::max(peak_.segments, now_.segments);
+    if (now_.reserved > peak_.reserved)
+        peak_.reserved = now_.reserved;
+}
+
+} // namespace trainyard

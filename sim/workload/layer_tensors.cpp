@@ -1,0 +1,394 @@
+#include "sim/workload/layer_parts.h"
+#include "sim/workload/saved_tensors.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+using Tensors = std::vector<LayerTensor>;
+
+struct Life {
+    std::string_view name;
+    std::string_view made_by;
+    std::string_view until;
+    std::string_view kept_until;
+};
+
+// Lives of what saved_tensors() lists. A tensor that is not here lives from the begin of forward to
+// the end of backward.
+constexpr std::array lives = {
+    Life{"norm_input", "", "attention_norm", "attention_norm_backward"},
+    Life{"qkv_input", "attention_norm", "qkv|attention_q|attention_q_down|attention_kv_down",
+         "qkv_input_gradient|qkv_weight_gradient|attention_q_input_gradient|"
+         "attention_q_weight_gradient|attention_q_down_input_gradient|"
+         "attention_q_down_weight_gradient"},
+    Life{"q_latent", "attention_q_down", "attention_q_norm", "attention_q_norm_backward"},
+    Life{"q_up_input", "attention_q_norm", "attention_q_up",
+         "attention_q_up_input_gradient|attention_q_up_weight_gradient"},
+    Life{"kv_latent", "attention_kv_down", "attention_kv_norm", "attention_kv_norm_backward"},
+    Life{"kv_up_input", "attention_kv_norm", "attention_kv_up",
+         "attention_kv_up_input_gradient|attention_kv_up_weight_gradient"},
+    Life{"q", "qkv|qk_norm|rotary|attention_q|attention_q_up", "scores|attention",
+         "key_gradient|attention_backward"},
+    Life{"k", "qkv|qk_norm|rotary", "scores|attention", "query_gradient|attention_backward"},
+    Life{"v", "qkv|rotary", "values|attention", "probability_gradient|attention_backward"},
+    Life{"qk_norm_input", "qkv", "qk_norm", "qk_norm_backward"},
+    Life{"softmax", "softmax", "softmax|values", "softmax_backward|value_gradient"},
+    Life{"softmax_mask", "softmax", "softmax", "softmax_backward"},
+    Life{"softmax_dropped", "softmax", "values", "value_gradient"},
+    Life{"log_sum_exp", "attention", "attention", "attention_backward"},
+    Life{"attention_result", "values|attention", "attention_output",
+         "attention_output_input_gradient|attention_output_weight_gradient|attention_backward"},
+    Life{"attention_result_cast", "attention_output_cast", "attention_output",
+         "attention_output_input_gradient|attention_output_weight_gradient"},
+    Life{"context_parallel_copies", "attention", "attention", "attention_backward"},
+    Life{"attention_mask", "attention_residual", "attention_residual",
+         "attention_residual_backward"},
+    Life{"mlp_norm_input", "attention_residual", "mlp_norm", "mlp_norm_backward"},
+    Life{"mlp_input", "mlp_norm", "mlp_up|shared_mlp_up|router|permute",
+         "mlp_up_input_gradient|mlp_up_weight_gradient|shared_mlp_up_weight_gradient|"
+         "router_input_gradient|router_weight_gradient"},
+    Life{"activation_input", "mlp_up|shared_mlp_up", "mlp_activation|shared_mlp_activation",
+         "mlp_activation_backward|shared_mlp_activation_backward"},
+    Life{"down_input", "mlp_activation|shared_mlp_activation", "mlp_down|shared_mlp_down",
+         "mlp_down_input_gradient|mlp_down_weight_gradient|shared_mlp_down_input_gradient|"
+         "shared_mlp_down_weight_gradient"},
+    Life{"router_probabilities", "expert_choice", "unpermute", "expert_choice_backward"},
+    Life{"dispatched", "permute|expert_dispatch", "expert_up",
+         "expert_up_input_gradient|expert_up_weight_gradient"},
+    Life{"expert_activation_input", "expert_up", "expert_activation", "expert_activation_backward"},
+    Life{"expert_down_input", "expert_activation", "expert_down",
+         "expert_down_input_gradient|expert_down_weight_gradient"},
+    Life{"mlp_mask", "mlp_residual", "mlp_residual", "mlp_residual_backward"},
+};
+
+LayerTensor kept_tensor(const SavedTensor& saved, int repetition)
+{
+    LayerTensor tensor;
+    tensor.name = saved.name;
+    if (repetition > 1)
+        tensor.name += " " + std::to_string(repetition);
+    tensor.bytes = saved.elements * saved.width;
+    tensor.use = saved.attention_core ? TensorUse::core : TensorUse::kept;
+    if (saved.attention_core)
+        tensor.length_power = 2;
+    if (saved.name == "norm_input")
+        tensor.use = TensorUse::input;
+    const auto life = std::ranges::find(lives, saved.name, &Life::name);
+    if (life != lives.end()) {
+        tensor.made_by = life->made_by;
+        tensor.until = life->until;
+        tensor.kept_until = life->kept_until;
+    }
+    return tensor;
+}
+
+// Adds what is not kept.
+class PassingTensors {
+public:
+    PassingTensors(const LayerShape& shape, Tensors& tensors) : s_(shape), tensors_(tensors) {}
+
+    void forward(std::string name, std::int64_t bytes, std::string_view made_by,
+                 std::string_view until)
+    {
+        add(std::move(name), bytes, TensorUse::forward, made_by, until);
+    }
+
+    void gradient(std::string name, std::int64_t bytes, std::string_view made_by,
+                  std::string_view until)
+    {
+        add(std::move(name), bytes, TensorUse::gradient, made_by, until);
+    }
+
+    std::int64_t whole() const { return s_.width * s_.tokens * s_.hidden; }
+    std::int64_t split() const { return s_.width * s_.split_tokens * s_.hidden; }
+
+private:
+    void add(std::string name, std::int64_t bytes, TensorUse use, std::string_view made_by,
+             std::string_view until)
+    {
+        LayerTensor tensor;
+        tensor.name = std::move(name);
+        tensor.bytes = bytes;
+        tensor.use = use;
+        tensor.made_by = made_by;
+        tensor.until = until;
+        tensors_.push_back(std::move(tensor));
+    }
+
+    const LayerShape& s_;
+    Tensors& tensors_;
+};
+
+// The gradient of a residual stream's norm input is the sum of what comes past the block and
+// through it: one tensor at a time.
+void add_stream(PassingTensors& add, const LayerShape& s)
+{
+    if (s.model.norms_per_layer < 2) {
+        add.gradient("output_gradient", add.split(), "", "");
+        return;
+    }
+    add.gradient("output_gradient", add.split(), "", "mlp_norm_backward");
+    add.gradient("stream_gradient", add.split(), "mlp_norm_backward", "");
+}
+
+// What the matrices of a block meet, as their products read it.
+std::int64_t operand_bytes(const LayerShape& s)
+{
+    const std::int64_t elements = s.tokens * s.hidden;
+    return s.narrow() ? s.cast_bytes(elements) : s.width * elements;
+}
+
+// With sequence parallelism the matrices meet gathered tokens.
+void add_gathers(PassingTensors& add, const LayerShape& s)
+{
+    if (!s.sequence_parallel)
+        return;
+    add.gradient("gathered_output_gradient", add.whole(), "attention_output_gradient_gather",
+                 "attention_output_input_gradient|attention_output_weight_gradient");
+    if (s.model.latent)
+        return;
+    const std::int64_t operand = operand_bytes(s);
+    add.forward("gathered_qkv_input", operand, "qkv_input_gather", "qkv");
+    add.gradient("gathered_qkv_input_again", operand, "qkv_input_gather_again",
+                 "qkv_weight_gradient");
+}
+
+// Gradients of the projections' results, and of their input.
+void add_projections(PassingTensors& add, const LayerShape& s)
+{
+    const std::int64_t token = s.width * s.tokens;
+    const std::int64_t qkv = token * (s.heads * s.head_dim + s.key_value_columns());
+    const bool rotates = s.model.position == PositionKind::rotary;
+    if (s.model.latent)
+        add.forward("kv_up_output",
+                    token * s.heads * (s.model.latent->qk_nope_head_dim + s.value_dim),
+                    "attention_kv_up", "rotary");
+    else if (rotates && !s.model.qk_norm)
+        add.forward("qkv_output", qkv, "qkv", "rotary");
+    constexpr std::string_view projected =
+        "qkv_input_gradient|qkv_weight_gradient|attention_q_input_gradient|"
+        "attention_q_weight_gradient|attention_q_up_input_gradient|attention_q_up_weight_gradient";
+    add.gradient("qkv_gradient", qkv, "query_gradient|attention_backward",
+                 rotates ? "rotary_backward" : projected);
+    if (rotates)
+        add.gradient("projected_gradient", qkv, "rotary_backward", projected);
+    const bool gathers = s.sequence_parallel && !s.model.latent;
+    add.gradient("qkv_input_gradient", gathers ? add.whole() : add.split(),
+                 "qkv_input_gradient|attention_q_input_gradient|attention_kv_down_input_gradient",
+                 gathers ? "qkv_input_gradient_reduce" : "attention_norm_backward");
+    if (gathers)
+        add.gradient("scattered_qkv_input_gradient", add.split(), "qkv_input_gradient_reduce",
+                     "attention_norm_backward");
+}
+
+void add_attention(PassingTensors& add, const LayerShape& s)
+{
+    add.forward("attention_output", add.whole(), "attention_output",
+                s.sequence_parallel ? "attention_output_reduce" : "attention_residual");
+    if (s.sequence_parallel)
+        add.forward("scattered_attention_output", add.split(), "attention_output_reduce",
+                    "attention_residual");
+    add.gradient("attention_result_gradient", s.width * s.tokens * s.heads * s.value_dim,
+                 "attention_output_input_gradient", "value_gradient|attention_backward");
+    add_projections(add, s);
+}
+
+void add_core(PassingTensors& add, Tensors& tensors, const LayerShape& s)
+{
+    const Partition& p = s.partition;
+    if (p.kernels.attention != AttentionKernel::unfused) {
+        // dQ is summed in fp32 (Dao 2023).
+        add.gradient("query_gradient_sum", 4 * s.tokens * s.heads * s.head_dim,
+                     "attention_backward", "attention_backward");
+        return;
+    }
+    const std::int64_t square =
+        s.width * p.micro_batch * s.heads * p.sequence_length * divided_up(p.sequence_length, p.cp);
+    add.forward("scores", square, "scores", "softmax");
+    tensors.back().length_power = 2;
+    add.gradient("probability_gradient", square, "probability_gradient", "softmax_backward");
+    tensors.back().length_power = 2;
+    add.gradient("score_gradient", square, "softmax_backward", "key_gradient");
+    tensors.back().length_power = 2;
+}
+
+void add_mlp(PassingTensors& add, const LayerShape& s)
+{
+    const std::int64_t inner = s.width * s.tokens * s.columns(s.model.ffn);
+    const bool split = s.sequence_parallel;
+    if (split) {
+        const std::int64_t operand = operand_bytes(s);
+        add.forward("gathered_mlp_input", operand, "mlp_up_input_gather", "mlp_up");
+        add.gradient("gathered_mlp_output_gradient", add.whole(), "mlp_down_gradient_gather",
+                     "mlp_down_input_gradient|mlp_down_weight_gradient");
+        add.gradient("gathered_mlp_input_again", operand, "mlp_up_input_gather_again",
+                     "mlp_up_weight_gradient");
+    }
+    add.forward("mlp_output", add.whole(), "mlp_down", split ? "mlp_down_reduce" : "mlp_residual");
+    if (split)
+        add.forward("scattered_mlp_output", add.split(), "mlp_down_reduce", "mlp_residual");
+    add.gradient("down_input_gradient", inner, "mlp_down_input_gradient",
+                 "mlp_activation_backward");
+    add.gradient("activation_input_gradient", s.up() * inner, "mlp_activation_backward",
+                 "mlp_up_input_gradient|mlp_up_weight_gradient");
+    add.gradient("mlp_input_gradient", add.whole(), "mlp_up_input_gradient",
+                 split ? "mlp_up_input_gradient_reduce" : "mlp_norm_backward");
+    if (split)
+        add.gradient("scattered_mlp_input_gradient", add.split(), "mlp_up_input_gradient_reduce",
+                     "mlp_norm_backward");
+}
+
+void add_experts(PassingTensors& add, const LayerShape& s)
+{
+    const ExpertShape e(s);
+    const std::int64_t tokens = s.width * e.handled * s.hidden;
+    const std::int64_t inner = s.width * e.handled * e.columns;
+    add.forward("expert_output", tokens, "expert_down", "expert_combine|unpermute");
+    add.gradient("expert_output_gradient", tokens, "unpermute_backward",
+                 "expert_down_input_gradient|expert_down_weight_gradient");
+    add.gradient("expert_down_input_gradient", inner, "expert_down_input_gradient",
+                 "expert_activation_backward");
+    add.gradient("expert_activation_input_gradient", s.up() * inner, "expert_activation_backward",
+                 "expert_up_input_gradient|expert_up_weight_gradient");
+    add.gradient("dispatched_gradient", tokens, "expert_up_input_gradient", "permute_backward");
+}
+
+} // namespace
+
+std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
+{
+    Tensors tensors;
+    for (const SavedTensor& saved : saved_tensors(s)) {
+        const auto alike = std::ranges::count_if(tensors, [&](const LayerTensor& tensor) {
+            return tensor.name.starts_with(saved.name) &&
+                   (tensor.name.size() == saved.name.size() ||
+                    tensor.name[saved.name.size()] == ' ');
+        });
+        tensors.push_back(kept_tensor(saved, static_cast<int>(alike) + 1));
+    }
+    PassingTensors add(s, tensors);
+    add_stream(add, s);
+    add_gathers(add, s);
+    add_attention(add, s);
+    add_core(add, tensors, s);
+    if (s.kind.role == LayerKind::Role::moe)
+        add_experts(add, s);
+    else
+        add_mlp(add, s);
+    return tensors;
+}
+
+// Token ids of 8 bytes; what the norm reads; dropout's mask.
+std::vector<LayerTensor> embedding_tensors(const LayerShape& s)
+{
+    Tensors tensors = {{.name = "token_ids", .bytes = 8 * s.tokens, .use = TensorUse::input}};
+    if (s.model.embedding_norm)
+        tensors.push_back({.name = "embedding_norm_input",
+                           .bytes = s.width * s.split_tokens * s.hidden,
+                           .use = TensorUse::input,
+                           .made_by = "embedding",
+                           .kept_until = "embedding_norm_backward"});
+    if (s.model.dropout)
+        tensors.push_back({.name = "embedding_mask",
+                           .bytes = s.split_tokens * s.hidden,
+                           .use = TensorUse::input});
+    PassingTensors add(s, tensors);
+    add.gradient("output_gradient", add.split(), "", "");
+    if (s.sequence_parallel) {
+        add.forward("embedding_parts", add.whole(), "embedding", "embedding_scatter");
+        add.gradient("gathered_output_gradient", add.whole(), "embedding_gradient_gather", "");
+    }
+    return tensors;
+}
+
+// What the norm reads, what the logits are made from (unless their matrix is frozen), and the softmax in fp32, to which backward
+// adds the logits' gradient; or the logits alone, which turn into their gradient.
+std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
+{
+    Tensors tensors;
+    const auto keep = [&](const char* name, std::int64_t bytes, std::string_view made_by,
+                          std::string_view kept_until) {
+        if (bytes > 0)
+            tensors.push_back({.name = name,
+                               .bytes = bytes,
+                               .use = TensorUse::input,
+                               .made_by = made_by,
+                               .kept_until = kept_until});
+    };
+    const std::int64_t states = s.width * s.split_tokens * s.hidden;
+    const std::int64_t logits = s.width * tokens * vocabulary_per_rank(s);
+    if (s.model.final_norm)
+        keep("final_norm_input", states, "", "final_norm_backward");
+    if (!s.partition.lora)
+        keep("logits_input", states, "final_norm", "logits_input_gradient|logits_weight_gradient");
+    if (s.model.bert_heads)
+        keep("masked_token_states", 3 * s.width * tokens * s.hidden, "masked_token_transform",
+             "masked_token_transform_input_gradient|masked_token_transform_weight_gradient");
+    PassingTensors add(s, tensors);
+    if (s.partition.kernels.loss_in_place) {
+        keep("logits", logits, "logits", "logits_input_gradient|logits_weight_gradient");
+    } else {
+        keep("softmax", 4 * tokens * vocabulary_per_rank(s), "loss", "loss_backward");
+        if (logits > 0) {
+            add.forward("logits", logits, "logits", "loss");
+            add.gradient("logits_gradient", logits, "loss_backward",
+                         "logits_input_gradient|logits_weight_gradient");
+        }
+    }
+    if (s.sequence_parallel && tokens > 0) {
+        add.forward("gathered_logits_input", add.whole(), "logits_input_gather", "logits");
+        add.gradient("gathered_logits_input_again", add.whole(), "logits_input_gather_again",
+                     "logits_weight_gradient");
+    }
+    if (tokens > 0)
+        add.gradient("head_input_gradient", add.whole(), "logits_input_gradient",
+                     s.sequence_parallel ? "logits_input_gradient_reduce" : "");
+    add.gradient("output_gradient", add.split(), "final_norm_backward", "");
+    for (LayerTensor& tensor : tensors)
+        tensor.logits = true;
+    return tensors;
+}
+
+// A layer recomputed in full keeps its input, about as large as its output.
+std::vector<LayerTensor> native_tensors(Bytes kept, Bytes output)
+{
+    const auto all = static_cast<std::int64_t>(kept.value());
+    const auto once = static_cast<std::int64_t>(output.value());
+    const std::int64_t input = std::min(all, once);
+    Tensors tensors;
+    if (input > 0)
+        tensors.push_back({.name = "input", .bytes = input, .use = TensorUse::input});
+    if (all > input)
+        tensors.push_back({.name = "kept", .bytes = all - input});
+    if (once > 0)
+        tensors.push_back({.name = "output_gradient", .bytes = once, .use = TensorUse::gradient});
+    return tensors;
+}
+
+SavedActivations kept_bytes(const std::vector<LayerTensor>& tensors)
+{
+    SavedActivations kept;
+    for (const LayerTensor& tensor : tensors) {
+        const Bytes bytes(static_cast<std::uint64_t>(tensor.bytes));
+        switch (tensor.use) {
+        case TensorUse::input:
+            kept.full += bytes;
+            [[fallthrough]];
+        case TensorUse::kept:
+            kept.selective += bytes;
+            [[fallthrough]];
+        case TensorUse::core:
+            kept.none += bytes;
+            [[fallthrough]];
+        case TensorUse::forward:
+        case TensorUse::gradient:
+            break;
+        }
+    }
+    return kept;
+}
+
+} // namespace trainyard
