@@ -27,11 +27,6 @@ class HostOrder {
 public:
     explicit HostOrder(const Program& program);
 
-    // Calls visit(place, owner, event) for each event of one step; `owner` is the use whose
-    // micro-batch and layer the tensor belongs to. Stops when visit says false.
-    template <class Visit>
-    void walk(const Role& role, Visit visit) const;
-
     // An op that takes, gives back or ends others' waiting.
     struct Entry {
         std::uint32_t op = 0;
@@ -39,7 +34,7 @@ public:
         bool releases_stream = false;  // what waits on its stream is given back
         bool releases_all = false;     // what waits on any stream
         bool holds = false;            // its own events at the end wait
-        std::uint32_t start_first = 0; // events_[start_first, end_first) at the start,
+        std::uint32_t start_first = 0; // events [start_first, end_first) at the start,
         std::uint32_t end_first = 0;   // [end_first, end_last) at the end
         std::uint32_t end_last = 0;
     };
@@ -61,45 +56,115 @@ private:
     std::vector<MemoryEvent> events_;
 };
 
-template <class Visit>
-void HostOrder::walk(const Role& role, Visit visit) const
-{
+// Goes through a step use by use. `order` and `role` must outlive it.
+class StepWalk {
+public:
+    StepWalk(const HostOrder& order, const Role& role)
+        : order_(order), role_(role), waiting_(order.program().streams.size())
+    {}
+
+    // Calls visit(place, owner, event) for the events of a use; `owner` is the use whose
+    // micro-batch and layer the tensor belongs to. Stops, and says false, when visit does.
+    template <class Visit>
+    bool go(std::uint32_t use, Visit& visit);
+    // What still waits at the end of the step.
+    template <class Visit>
+    bool finish(Visit& visit);
+    // All uses.
+    template <class Visit>
+    void whole(Visit visit);
+
+    // What waits belongs to uses that many places later.
+    void shift(std::uint32_t uses)
+    {
+        for (auto& list : waiting_)
+            for (Waiting& waiting : list)
+                waiting.use += uses;
+    }
+    // What waits, as uses before `use`, in one number.
+    std::uint64_t signature(std::uint32_t use) const
+    {
+        std::uint64_t sum = 0;
+        for (const auto& list : waiting_)
+            for (const Waiting& waiting : list)
+                sum = sum * 1000003 + (use - waiting.use) * 31 + waiting.first;
+        return sum;
+    }
+
+private:
     struct Waiting {
         std::uint32_t use = 0;
         std::uint32_t first = 0;
         std::uint32_t last = 0;
     };
-    std::vector<std::vector<Waiting>> waiting(program_.streams.size());
-    MemoryPlace place;
-    bool going = true;
-    const auto send = [&](std::uint32_t owner, std::uint32_t first, std::uint32_t last) {
-        for (std::uint32_t i = first; going && i < last; ++i)
-            going = visit(place, role.order[owner], events_[i]);
-    };
-    const auto release = [&](std::vector<Waiting>& list) {
-        for (const Waiting& w : list)
-            send(w.use, w.first, w.last);
-        list.clear();
-    };
-    for (std::uint32_t u = 0; going && u < role.order.size(); ++u) {
-        for (const Entry& entry : entries(role.order[u].block)) {
-            place = {u, entry.op};
-            if (entry.releases_all)
-                for (auto& list : waiting)
-                    release(list);
-            else if (entry.releases_stream)
-                release(waiting[entry.stream]);
-            send(u, entry.start_first, entry.end_first);
-            if (entry.holds)
-                waiting[entry.stream].push_back({u, entry.end_first, entry.end_last});
-            else
-                send(u, entry.end_first, entry.end_last);
-            if (!going)
-                return;
-        }
+
+    template <class Visit>
+    bool send(const Waiting& events, Visit& visit);
+    template <class Visit>
+    bool release(std::vector<Waiting>& list, Visit& visit);
+
+    const HostOrder& order_;
+    const Role& role_;
+    std::vector<std::vector<Waiting>> waiting_; // by stream
+    MemoryPlace place_;
+};
+
+template <class Visit>
+bool StepWalk::go(std::uint32_t use, Visit& visit)
+{
+    for (const HostOrder::Entry& entry : order_.entries(role_.order[use].block)) {
+        place_ = {use, entry.op};
+        if (entry.releases_all) {
+            for (auto& list : waiting_)
+                if (!release(list, visit))
+                    return false;
+        } else if (entry.releases_stream && !release(waiting_[entry.stream], visit))
+            return false;
+        if (!send({use, entry.start_first, entry.end_first}, visit))
+            return false;
+        if (entry.holds)
+            waiting_[entry.stream].push_back({use, entry.end_first, entry.end_last});
+        else if (!send({use, entry.end_first, entry.end_last}, visit))
+            return false;
     }
-    for (auto& list : waiting)
-        release(list);
+    return true;
+}
+
+template <class Visit>
+bool StepWalk::finish(Visit& visit)
+{
+    for (auto& list : waiting_)
+        if (!release(list, visit))
+            return false;
+    return true;
+}
+
+template <class Visit>
+void StepWalk::whole(Visit visit)
+{
+    for (std::uint32_t use = 0; use < role_.order.size(); ++use)
+        if (!go(use, visit))
+            return;
+    finish(visit);
+}
+
+template <class Visit>
+bool StepWalk::send(const Waiting& events, Visit& visit)
+{
+    for (std::uint32_t i = events.first; i < events.last; ++i)
+        if (!visit(place_, events.use, order_.event(i)))
+            return false;
+    return true;
+}
+
+template <class Visit>
+bool StepWalk::release(std::vector<Waiting>& list, Visit& visit)
+{
+    for (const Waiting& waiting : list)
+        if (!send(waiting, visit))
+            return false;
+    list.clear();
+    return true;
 }
 
 } // namespace trainyard

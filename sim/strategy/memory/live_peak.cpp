@@ -114,7 +114,7 @@ LivePeak live_peak(const HostOrder& order, const Role& role)
     if (most == 0)
         return peak;
     std::int64_t live = 0;
-    order.walk(role, [&](MemoryPlace place, const BlockUse&, const MemoryEvent& event) {
+    StepWalk(order, role).whole([&](MemoryPlace place, std::uint32_t, const MemoryEvent& event) {
         live += change_of(program, event);
         peak.tensors[event.tensor.value] += event.action == MemoryAction::allocate ? 1 : -1;
         peak.place = place;
@@ -138,22 +138,23 @@ std::vector<std::string> replay_flaws(const Program& program, const Role& role)
     const HostOrder order(program);
     InstanceMap<bool> live(program);
     std::vector<std::string> flaws;
-    order.walk(role, [&](MemoryPlace place, const BlockUse& use, const MemoryEvent& event) {
-        const bool allocates = event.action == MemoryAction::allocate;
-        bool& lives = live.at(event.tensor, use, &use - role.order.data());
-        if (lives == allocates)
-            flaws.push_back(fmt::format("role \"{}\", use {}: \"{}\" is {}", role.name, place.use,
-                                        program.tensors[event.tensor.value].name,
-                                        allocates ? "allocated while it is there"
-                                                  : "freed while it is not there"));
-        lives = allocates;
-        return flaws.size() < 5;
-    });
+    StepWalk(order, role)
+        .whole([&](MemoryPlace place, std::uint32_t use, const MemoryEvent& event) {
+            const bool allocates = event.action == MemoryAction::allocate;
+            bool& lives = live.at(event.tensor, role.order[use], use);
+            if (lives == allocates)
+                flaws.push_back(fmt::format("role \"{}\", use {}: \"{}\" is {}", role.name,
+                                            place.use, program.tensors[event.tensor.value].name,
+                                            allocates ? "allocated while it is there"
+                                                      : "freed while it is not there"));
+            lives = allocates;
+            return flaws.size() < 5;
+        });
     if (flaws.empty())
-        live.for_each([&](TensorId tensor, bool lives) {
+        live.for_each([&](const InstanceKey& key, bool lives) {
             if (lives)
                 flaws.push_back(fmt::format("role \"{}\": \"{}\" is left at the end", role.name,
-                                            program.tensors[tensor.value].name));
+                                            program.tensors[key.tensor].name));
         });
     return flaws;
 }
