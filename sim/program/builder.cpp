@@ -127,6 +127,12 @@ void hold(Program& program, Role& role, const Tensor& tensor)
     role.static_memory += on_device(tensor.kind) ? tensor.bytes : 0;
 }
 
+void hold_from_update(Program& program, Role& role, const Tensor& tensor)
+{
+    role.held_from_update.push_back(tensor_id(program, tensor));
+    role.static_memory += on_device(tensor.kind) ? tensor.bytes : 0;
+}
+
 TensorId tensor_id(Program& program, const Tensor& tensor)
 {
     return find_or_append<TensorId>(program.tensors, tensor);

@@ -64,6 +64,7 @@ GroupSlot add_group_slot(Program& program, GroupKind kind);
 LabelId label_id(Program& program, const Label& label);
 // A tensor that the role always holds: adds to its static memory.
 void hold(Program& program, Role& role, const Tensor& tensor);
+void hold_from_update(Program& program, Role& role, const Tensor& tensor);
 TensorId tensor_id(Program& program, const Tensor& tensor);
 MemoryEffectId memory_effect_id(Program& program, MemoryEffect effect);
 // The effect of these changes in their order; of no bytes when there are none.

@@ -112,14 +112,15 @@ private:
     void check_role(const Role& role)
     {
         std::int64_t held = 0;
-        for (const TensorId id : role.held) {
-            if (id.value >= program_.tensors.size()) {
-                require(false, fmt::format("role \"{}\" holds no such tensor", role.name));
-                return;
+        for (const auto* list : {&role.held, &role.held_from_update})
+            for (const TensorId id : *list) {
+                if (id.value >= program_.tensors.size()) {
+                    require(false, fmt::format("role \"{}\" holds no such tensor", role.name));
+                    return;
+                }
+                const Tensor& tensor = program_.tensors[id.value];
+                held += on_device(tensor.kind) ? tensor.bytes : 0;
             }
-            const Tensor& tensor = program_.tensors[id.value];
-            held += on_device(tensor.kind) ? tensor.bytes : 0;
-        }
         require(
             role.held.empty() || held == role.static_memory,
             fmt::format("role \"{}\": its static memory is not that of what it holds", role.name));

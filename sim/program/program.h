@@ -104,7 +104,8 @@ struct Role {
     std::uint32_t event_count = 0;
     std::int64_t static_memory =
         0; // bytes held all the time: parameters, gradients, optimizer state, ...
-    std::vector<TensorId> held{}; // the tensors these are; none: of no named tensor
+    std::vector<TensorId> held{};             // the tensors these are; none: of no named tensor
+    std::vector<TensorId> held_from_update{}; // likewise, made by the first step's optimizer
 
     bool operator==(const Role&) const = default;
 };

@@ -30,6 +30,12 @@ int communicators(const Job& job, int stage)
     return count;
 }
 
+// cuBLAS; Transformer Engine has a workspace of its own.
+std::uint64_t matrix_libraries(const Job& job)
+{
+    return job.software.spare_weight_gradients ? 2 : 1;
+}
+
 StageMemory stage_memory(const Program& program, const HostOrder& order, const Role& role)
 {
     const LivePeak peak = live_peak(order, role);
@@ -76,6 +82,7 @@ MemoryEstimate estimate_memory(const Job& job, const Program& program, const Dev
         memory.kinds["communicators"] =
             device.per_communicator * static_cast<std::uint64_t>(communicators(job, stage));
         memory.kinds["context"] = device.context;
+        memory.kinds["workspace"] += device.matrix_library * matrix_libraries(job);
         std::erase_if(memory.kinds, [](const auto& kind) { return kind.second == Bytes(0); });
         estimate.stages.push_back(std::move(memory));
         if (estimate.stages.back().total() > estimate.peak())

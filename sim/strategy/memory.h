@@ -49,6 +49,7 @@ struct DeviceMemory {
     Bytes capacity = {};         // as the driver reports it
     Bytes context = {};          // CUDA context and libraries
     Bytes per_communicator = {}; // NCCL buffers
+    Bytes matrix_library = {};   // workspace that each library of matrix products takes
 
     bool operator==(const DeviceMemory&) const = default;
 };

@@ -23,7 +23,6 @@ struct ParameterSums {
     double root = 0;
     double layers = 0;
     double largest_layer = 0;
-    double head = 0;
     LayerParameters trained;   // with gradients and optimizer state
     LayerParameters optimizer; // bytes
     double trained_root = 0;
@@ -38,8 +37,6 @@ struct ParameterSums {
             (layer.in_root_unit() ? root : layers) += whole;
             if (!layer.in_root_unit())
                 largest_layer = std::max(largest_layer, whole);
-            if (layer.is_head())
-                head += layer.trained.total();
             trained.dense += layer.trained.dense;
             trained.expert += layer.trained.expert;
             optimizer.dense += layer.optimizer_state.dense;
@@ -176,8 +173,6 @@ ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
     if (replicas && (zero == 1 || zero == 2) &&
         *job.strategy.sharding.style == ShardingStyle::deepspeed)
         states.buckets = rounded_up(bytes.gradients * flat_buffers(job, sums.trained.total()));
-    if (job.software.spare_weight_gradients)
-        states.spare = rounded_up(bytes.parameters * (sums.largest_trained + sums.head));
     return states;
 }
 

@@ -22,7 +22,6 @@ struct ModelStates {
     Bytes unreduced; // FSDP: whole gradients that wait for their reduction
     Bytes buckets;   // DDP's copies of gradients
     Bytes host;      // of the host's memory: what is offloaded to it
-    Bytes spare;     // gradients that kernels allocate and never fill, one per shape of weight
 };
 
 // States of one device that holds these layers. ZeRO-1 divides the optimizer's bytes by the ranks

@@ -339,7 +339,11 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
 DeviceMemory device_memory(const Profile& profile)
 {
     const Device& device = profile.hardware.device;
-    return {device.memory, device.context_memory, device.communicator_memory};
+    // getChosenWorkspaceSize() of PyTorch's CUDABlas.cpp: 32 MiB on Hopper and later (which have
+    // fp8 units, as Ada does), else two buffers of 4 MiB and eight of 16 KiB.
+    const bool recent = device.peak.fp8.value() > 0;
+    const Bytes matrix_library(recent ? 32ULL << 20 : (8ULL << 20) + (128ULL << 10));
+    return {device.memory, device.context_memory, device.communicator_memory, matrix_library};
 }
 
 Grade grade_of(const Profile& profile, const Job& job, const Topology& topology)

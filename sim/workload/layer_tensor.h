@@ -22,14 +22,14 @@ enum class TensorUse : std::uint8_t {
 };
 
 struct LayerTensor {
-    std::string name;
+    std::string name = {};
     std::int64_t bytes = 0;
     TensorUse use = TensorUse::kept;
-    std::string_view made_by;    // of forward; of a gradient: of backward
-    std::string_view until;      // the last to read it in that pass
-    std::string_view kept_until; // the last to read it in backward
-    bool logits = false;         // of the head
-    int length_power = 1;        // bytes grow with the tokens of a micro-batch to this power
+    std::string_view made_by = {};    // of forward; of a gradient: of backward
+    std::string_view until = {};      // the last to read it in that pass
+    std::string_view kept_until = {}; // the last to read it in backward
+    bool logits = false;              // of the head
+    int length_power = 1;             // bytes grow with the tokens of a micro-batch to this power
 };
 
 } // namespace trainyard

@@ -3,6 +3,8 @@
 #include "sim/strategy/lower/block_pieces.h"
 #include "sim/workload/split_backward.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -68,10 +70,25 @@ const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const T
     return built_.emplace(key, built()).first->second;
 }
 
+LayerMemory LayerCatalog::memory_of(const KindOfLayer& kind) const
+{
+    std::int64_t unfilled = 0;
+    const auto* transformer = std::get_if<Transformer>(&job_.model.architecture);
+    if (transformer != nullptr && job_.software.spare_weight_gradients &&
+        std::ranges::any_of(kind.work.tensors, &LayerTensor::logits))
+    {
+        const Partition partition = partition_of(job_);
+        if (!partition.lora)
+            unfilled = storage_bytes(job_.training.precision) * transformer->hidden *
+                   (std::max(partition.padded_vocabulary, transformer->vocabulary) / partition.tp);
+    }
+    return {kind.layer, kind.work, unfilled};
+}
+
 LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style,
                                  const TensorChanges& extra)
 {
-    const LayerMemory memory(kind.layer, kind.work);
+    const LayerMemory memory = memory_of(kind);
     ItemLowering items = start(kind, style, "forward ");
     items.lower(kind.work.forward, Phase::forward, memory.forward());
     return finished(std::move(items), style, extra);
@@ -80,7 +97,7 @@ LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style,
 LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style,
                                   const TensorChanges& extra)
 {
-    const LayerMemory memory(kind.layer, kind.work);
+    const LayerMemory memory = memory_of(kind);
     const auto again = [&](ItemLowering& items, const WorkList& list) {
         items.lower(list, Phase::recompute, memory.recompute(list));
     };
@@ -89,8 +106,8 @@ LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style,
         again(items, kind.work.forward);
     if (kind.layer.recompute == Recompute::selective)
         again(items, kind.work.selective_recompute);
-    const WorkList list = style.kind == PassKind::backward ? kind.work.backward
-                                                           : input_part(kind.work.backward);
+    const WorkList list =
+        style.kind == PassKind::backward ? kind.work.backward : input_part(kind.work.backward);
     items.lower(list, Phase::backward, memory.backward(list));
     return finished(std::move(items), style, extra);
 }
@@ -99,7 +116,7 @@ LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, const TensorCh
 {
     if (!kind.held.splits)
         return {{}, 0, shares({})};
-    const LayerMemory memory(kind.layer, kind.work);
+    const LayerMemory memory = memory_of(kind);
     const WorkList list = weight_part(kind.work.backward);
     ItemLowering items = start(kind, {PassKind::backward_weight}, "weights of ");
     items.lower(list, Phase::backward, memory.backward(list));

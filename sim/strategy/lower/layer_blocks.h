@@ -45,6 +45,8 @@ private:
     ItemLowering start(const KindOfLayer& kind, PassStyle style, std::string_view what);
     LayerBlock finished(ItemLowering items, PassStyle style, const TensorChanges& memory);
 
+    LayerMemory memory_of(const KindOfLayer& kind) const;
+
     PlanBuilder& plan_;
     const Job& job_;
     const JobWork& work_;

@@ -45,9 +45,18 @@ std::size_t end_of(const WorkList& items, std::string_view names)
 
 } // namespace
 
-LayerMemory::LayerMemory(const StageLayer& layer, const LayerWork& work)
-    : layer_(layer), work_(work)
-{}
+LayerMemory::LayerMemory(const StageLayer& layer, const LayerWork& work, std::int64_t unfilled)
+    : layer_(layer), work_(work), tensors_(work.tensors)
+{
+    if (unfilled > 0)
+        tensors_.push_back({.name = "unfilled_logits_gradient",
+                            .bytes = unfilled,
+                            .use = TensorUse::gradient,
+                            .made_by = "logits_weight_gradient",
+                            .until = "logits_weight_gradient",
+                            .logits = true,
+                            .length_power = 0});
+}
 
 bool LayerMemory::kept(const LayerTensor& tensor) const
 {
@@ -88,7 +97,7 @@ ItemChanges LayerMemory::forward() const
     ItemChanges changes(items.size());
     if (items.empty() || work_.backward.empty())
         return changes;
-    for (const LayerTensor& t : work_.tensors) {
+    for (const LayerTensor& t : tensors_) {
         if (t.use == TensorUse::gradient)
             continue;
         changes.before[begin_of(items, t.made_by)].push_back(allocates(tensor(t)));
@@ -103,7 +112,7 @@ ItemChanges LayerMemory::recompute(const WorkList& items) const
     ItemChanges changes(items.size());
     if (items.empty() || work_.backward.empty())
         return changes;
-    for (const LayerTensor& t : work_.tensors) {
+    for (const LayerTensor& t : tensors_) {
         const bool again = layer_.recompute == Recompute::full
                                ? t.use != TensorUse::gradient && !kept(t)
                                : t.use == TensorUse::core;
@@ -123,7 +132,7 @@ ItemChanges LayerMemory::backward(const WorkList& items) const
     if (whole.empty() || work_.forward.empty())
         return changes;
     const auto here = [&](std::size_t place) { return find_last(items, name_of(whole[place])); };
-    for (const LayerTensor& t : work_.tensors) {
+    for (const LayerTensor& t : tensors_) {
         const bool gradient = t.use == TensorUse::gradient;
         if (gradient)
             if (const auto at = here(begin_of(whole, t.made_by)))

@@ -19,7 +19,9 @@ struct ItemChanges {
 // not keep, backward brings back tensor by tensor.
 class LayerMemory {
 public:
-    LayerMemory(const StageLayer& layer, const LayerWork& work);
+    // `unfilled`: bytes of the tensor that stands in for the logits' weight gradient where their
+    // product adds it to the sum itself (Megatron-Core's fused accumulation); 0: none.
+    LayerMemory(const StageLayer& layer, const LayerWork& work, std::int64_t unfilled);
 
     ItemChanges forward() const;
     // Of the list that runs again before backward.
@@ -34,6 +36,7 @@ private:
 
     const StageLayer& layer_;
     const LayerWork& work_;
+    std::vector<LayerTensor> tensors_;
 };
 
 } // namespace trainyard

@@ -1,5 +1,7 @@
 #include "sim/strategy/lower/plan_builder.h"
 
+#include "sim/strategy/lower/held_states.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -80,11 +82,12 @@ MemoryEffectId PlanBuilder::memory(const TensorChanges& changes)
     return id;
 }
 
-void PlanBuilder::role(Role role, const std::vector<Tensor>& held)
+void PlanBuilder::role(Role role, const HeldStates& held)
 {
-    for (const Tensor& tensor : held)
-        if (tensor.bytes > 0)
-            hold(plan_.program, role, tensor);
+    for (const Tensor& tensor : held.always)
+        hold(plan_.program, role, tensor);
+    for (const Tensor& tensor : held.from_update)
+        hold_from_update(plan_.program, role, tensor);
     add_role(plan_.program, std::move(role));
 }
 

@@ -10,6 +10,8 @@
 
 namespace trainyard {
 
+struct HeldStates;
+
 class PlanBuilder {
 public:
     PlanBuilder();
@@ -30,8 +32,7 @@ public:
 
     // An equal block that is there already, else this one.
     BlockId block(Block block);
-    // `held`: the tensors that are always there; those of no bytes are not.
-    void role(Role role, const std::vector<Tensor>& held);
+    void role(Role role, const HeldStates& held);
 
     // Stages have as many neighbours (pipeline/placement.h).
     void peer_slots(std::size_t count)

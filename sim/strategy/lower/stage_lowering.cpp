@@ -1,8 +1,8 @@
 #include "sim/strategy/lower/stage_lowering.h"
 
 #include "sim/strategy/lower/exchange_writer.h"
+#include "sim/strategy/lower/held_states.h"
 #include "sim/strategy/lower/step_end.h"
-#include "sim/strategy/model_states.h"
 
 #include <algorithm>
 #include <utility>
@@ -65,22 +65,6 @@ std::vector<Visit> visits_of(const std::vector<PlacedLayer>& layers,
 std::string role_name(const Job& job, int stage)
 {
     return job.strategy.pp == 1 ? "rank" : "stage " + std::to_string(stage);
-}
-
-std::vector<Tensor> held_always(const Job& job, const StageContent& stage)
-{
-    std::vector<HeldLayer> held;
-    for (const PlacedLayer& layer : stage.layers)
-        held.push_back(stage.work.kinds[layer.kind].held);
-    const ModelStates states = model_states(job, held);
-    const auto tensor = [](const char* name, MemoryKind kind, Bytes bytes) {
-        return Tensor{name, kind, static_cast<std::int64_t>(bytes.value()), TensorScope::step};
-    };
-    return {tensor("parameters", MemoryKind::parameters, states.parameters),
-            tensor("gradients", MemoryKind::gradients, states.gradients),
-            tensor("optimizer state", MemoryKind::optimizer, states.optimizer),
-            tensor("buckets", MemoryKind::buckets, states.buckets),
-            tensor("offloaded states", MemoryKind::pinned_host, states.host)};
 }
 
 // Writes the passes of a stage, visit by visit.
@@ -190,7 +174,7 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     }
     exchanges.write_gap(request.passes.size());
     write_step_end(writer, content, request.stage, *data_parallel);
-    plan.role(std::move(writer).finish(), held_always(job, content));
+    plan.role(std::move(writer).finish(), held_states(job, content));
 }
 
 } // namespace trainyard

@@ -38,13 +38,34 @@ public:
     }
 
 private:
+    void hold(MemoryPlace place, std::int64_t bytes)
+    {
+        if (!result_.failed && !allocator_.allocate(bytes))
+            fail(place, bytes);
+    }
+
+    void hold(MemoryPlace place, const std::vector<TensorId>& tensors)
+    {
+        for (const TensorId id : tensors)
+            if (const Tensor& tensor = program_.tensors[id.value]; on_device(tensor.kind))
+                hold(place, tensor.bytes);
+    }
+
     void hold_static()
     {
-        for (const TensorId id : role_.held) {
-            const Tensor& tensor = program_.tensors[id.value];
-            if (on_device(tensor.kind) && !allocator_.allocate(tensor.bytes))
-                fail({}, tensor.bytes);
-        }
+        for (const std::int64_t bytes : request_.libraries)
+            hold({}, bytes);
+        hold({}, role_.held);
+    }
+
+    // The first update makes what the optimizer holds besides.
+    bool update(std::uint32_t use)
+    {
+        if (updated_ || !order_.updates(role_.order[use].block))
+            return true;
+        updated_ = true;
+        hold({use, 0}, role_.held_from_update);
+        return !result_.failed;
     }
 
     void run_step(int step)
@@ -65,7 +86,11 @@ private:
                 live_.shift(times * repetition_.micro_batches, uses_over);
                 use += uses_over;
             }
-            going = walk.go(use, visit);
+            going = update(use) && walk.go(use, visit);
+        }
+        if (going && !updated_) {
+            updated_ = true;
+            hold({uses - 1, 0}, role_.held_from_update);
         }
         if (going)
             walk.finish(visit);
@@ -174,6 +199,7 @@ private:
     AllocatorReplay result_;
     std::int64_t step_peak_ = 0;
     int step_ = 0;
+    bool updated_ = false;
 };
 
 } // namespace

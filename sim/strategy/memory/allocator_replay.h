@@ -12,7 +12,8 @@ namespace trainyard {
 struct AllocatorReplayRequest {
     AllocatorOptions allocator;
     int steps = 2;
-    int micro_batches = 1; // of a step
+    int micro_batches = 1;               // of a step
+    std::vector<std::int64_t> libraries; // requests of libraries, which come first
     // Tokens of each micro-batch, of all steps in turn and over again, as a multiple of the job's;
     // none: all as long as the job says.
     std::vector<double> lengths;
@@ -38,7 +39,8 @@ struct AllocatorReplay {
     bool operator==(const AllocatorReplay&) const = default;
 };
 
-// What the role always holds comes first. FSDP gathers on a stream, and so into a pool, of its own.
+// What the role always holds comes first, what the first update makes when it runs. FSDP gathers on
+// a stream, and so into a pool, of its own.
 //
 // Where the steady state of a pipeline repeats exactly - same blocks at the same addresses, one
 // micro-batch later - the repetitions are passed over.

@@ -43,6 +43,7 @@ HostOrder::HostOrder(const Program& program)
 void HostOrder::add_block(const Block& block)
 {
     first_.push_back(static_cast<std::uint32_t>(entries_.size()));
+    updates_.push_back(false);
     for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
         const Op& op = block.ops[i];
         const auto events = events_of(program_, op);
@@ -51,6 +52,7 @@ void HostOrder::add_block(const Block& block)
         entry.stream = op.stream.value;
         entry.releases_stream = waiting_streams_[op.stream.value];
         entry.releases_all = program_.labels[op.label.value].phase == Phase::optimizer;
+        updates_.back() = updates_.back() || entry.releases_all;
         if (events.empty() && !entry.releases_stream && !entry.releases_all)
             continue;
         const auto copy = [&](Moment moment) {

@@ -43,6 +43,8 @@ public:
         return std::span(entries_).subspan(first_[block.value],
                                            first_[block.value + 1] - first_[block.value]);
     }
+    // Is the block part of the optimizer's step?
+    bool updates(BlockId block) const { return updates_[block.value]; }
     const MemoryEvent& event(std::size_t index) const { return events_[index]; }
     const Program& program() const { return program_; }
 
@@ -51,6 +53,7 @@ private:
 
     const Program& program_;
     std::vector<bool> waiting_streams_; // by stream: some op's events at the end wait
+    std::vector<bool> updates_;         // by block
     std::vector<std::uint32_t> first_;  // by block, into entries_
     std::vector<Entry> entries_;
     std::vector<MemoryEvent> events_;

@@ -109,8 +109,9 @@ LivePeak live_peak(const HostOrder& order, const Role& role)
     LivePeak peak;
     peak.bytes = role.static_memory + most;
     peak.tensors.assign(program.tensors.size(), 0);
-    for (const TensorId id : role.held)
-        ++peak.tensors[id.value];
+    for (const auto* list : {&role.held, &role.held_from_update})
+        for (const TensorId id : *list)
+            ++peak.tensors[id.value];
     if (most == 0)
         return peak;
     std::int64_t live = 0;

@@ -50,7 +50,7 @@ JobWork equal_stages(const Pipeline& pipeline)
     kind.work.forward = {product("mlp", false)};
     kind.work.backward = {product("mlp_input", false), product("mlp_weights", true)};
     kind.work.output = 1_MiB;
-    kind.held.kept = 1_MiB;
+    kind.work.tensors = {{.name = "kept", .bytes = 1 << 20}};
     kind.held.splits = true;
     JobWork work;
     work.kinds = {kind};

@@ -1,0 +1,139 @@
+#include "sim/strategy/lower/held_states.h"
+
+#include "sim/strategy/model_states.h"
+#include "sim/strategy/state_shards.h"
+#include "sim/workload/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+Tensor flat(const char* name, MemoryKind kind, Bytes bytes)
+{
+    return {name, kind, static_cast<std::int64_t>(bytes.value()), TensorScope::step};
+}
+
+struct HeldParameter {
+    std::string_view name;
+    double elements = 0;
+    int pieces = 1; // equal ones: an expert's matrices are its own
+    bool fused_gradient = false;
+};
+
+// The parameter tensors of a kind of layer on a rank.
+std::vector<HeldParameter> held_parameters(const Job& job, const LayerKind& kind)
+{
+    const auto& transformer = std::get<Transformer>(job.model.architecture);
+    const Partition partition = partition_of(job);
+    const bool inner = kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe;
+    std::vector<HeldParameter> held;
+    for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
+        HeldParameter one{tensor.name, held_elements(tensor, transformer, partition)};
+        if (tensor.cut == Cut::experts)
+            one.pieces = std::max(1, transformer.moe->experts / partition.ep);
+        one.elements /= one.pieces;
+        one.fused_gradient = inner && tensor.matrix;
+        held.push_back(one);
+    }
+    return held;
+}
+
+// Elements of the stage's parameter tensors, one by one.
+std::vector<double> parameter_sizes(const Job& job, const StageContent& stage)
+{
+    std::vector<double> sizes;
+    for (std::size_t i = 0; i < stage.layers.size(); ++i) {
+        if (!job.model.is_transformer()) {
+            sizes.push_back(stage.parameters(i).total());
+            continue;
+        }
+        const LayerKind& kind = stage.work.kinds[stage.layers[i].kind].layer.kind;
+        for (const HeldParameter& held : held_parameters(job, kind))
+            sizes.insert(sizes.end(), static_cast<std::size_t>(held.pieces), held.elements);
+    }
+    return sizes;
+}
+
+// Where weight gradients are added to the sum by their product, autograd still gets a tensor of the
+// weight's shape, which nobody fills: one per shape, kept (Transformer Engine's get_dummy_wgrad).
+Bytes unfilled_gradients(const Job& job, const StageContent& stage)
+{
+    if (!job.software.spare_weight_gradients || !job.model.is_transformer() ||
+        partition_of(job).lora)
+        return Bytes(0);
+    std::vector<std::pair<std::string_view, double>> shapes;
+    for (const PlacedLayer& layer : stage.layers)
+        for (const HeldParameter& held :
+             held_parameters(job, stage.work.kinds[layer.kind].layer.kind))
+            if (held.fused_gradient)
+                shapes.emplace_back(held.name, held.elements);
+    std::ranges::sort(shapes);
+    const auto repeated = std::ranges::unique(shapes);
+    shapes.erase(repeated.begin(), repeated.end());
+    double elements = 0;
+    for (const auto& shape : shapes)
+        elements += shape.second;
+    return scaled(Bytes(1), elements * storage_bytes(job.training.precision));
+}
+
+// The first of these sizes that make `total` bytes: a rank's part of the flat order (ZeRO-1, -2),
+// or of each tensor its shard (FSDP). What is left over is one more.
+void add_pieces(std::vector<Tensor>& tensors, const char* name, const std::vector<double>& sizes,
+                double bytes_each, std::int64_t total)
+{
+    const auto add = [&](std::int64_t bytes) {
+        if (bytes > 0)
+            tensors.push_back({name, MemoryKind::optimizer, bytes, TensorScope::step});
+        total -= bytes;
+    };
+    for (const double size : sizes)
+        add(std::min(total, static_cast<std::int64_t>(std::ceil(size * bytes_each))));
+    add(total);
+}
+
+// Those whose optimizer state a rank holds.
+double updated_parameters(const Job& job, const std::vector<HeldLayer>& layers)
+{
+    LayerParameters trained;
+    for (const HeldLayer& layer : layers) {
+        trained.dense += layer.trained.dense;
+        trained.expert += layer.trained.expert;
+    }
+    if (job.strategy.zero == 0)
+        return trained.total();
+    return trained.dense / dense_shards(job).ranks + trained.expert / expert_shards(job).ranks;
+}
+
+} // namespace
+
+HeldStates held_states(const Job& job, const StageContent& stage)
+{
+    std::vector<HeldLayer> layers;
+    for (const PlacedLayer& layer : stage.layers)
+        layers.push_back(stage.work.kinds[layer.kind].held);
+    const ModelStates states = model_states(job, layers);
+    HeldStates held;
+    held.always = {
+        flat("parameters", MemoryKind::parameters, states.parameters),
+        flat("gradients", MemoryKind::gradients, states.gradients),
+        flat("gradient buckets", MemoryKind::buckets, states.buckets),
+        flat("unfilled weight gradients", MemoryKind::workspace, unfilled_gradients(job, stage)),
+        flat("offloaded states", MemoryKind::pinned_host, states.host)};
+    std::erase_if(held.always, [](const Tensor& tensor) { return tensor.bytes == 0; });
+
+    const auto total = static_cast<std::int64_t>(states.optimizer.value());
+    const double trained = updated_parameters(job, layers);
+    const int master = storage_bytes(job.training.precision) == 4 ? 0 : 4;
+    const auto masters = std::min(total, static_cast<std::int64_t>(std::ceil(trained * master)));
+    const double cut = job.strategy.zero == 3 ? dense_shards(job).ranks : 1;
+    const std::vector<double> sizes = parameter_sizes(job, stage);
+    const double moment = trained > 0 ? static_cast<double>(total - masters) / trained : 0.0;
+    add_pieces(held.always, "master weights", sizes, master / cut, masters);
+    add_pieces(held.from_update, "moments", sizes, moment / cut, total - masters);
+    return held;
+}
+
+} // namespace trainyard
