@@ -4,7 +4,9 @@
 #include "sim/strategy/plan.h"
 #include "sim/strategy/rank_layout.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 namespace trainyard {
 
@@ -36,16 +38,102 @@ std::uint64_t matrix_libraries(const Job& job)
     return job.software.spare_weight_gradients ? 2 : 1;
 }
 
-StageMemory stage_memory(const Program& program, const HostOrder& order, const Role& role)
+PeakPlace place_of(const Program& program, const Role& role, const LivePeak& peak)
 {
-    const LivePeak peak = live_peak(order, role);
-    const KindBytes kinds = bytes_by_kind(program, peak.tensors);
-    StageMemory memory;
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-        memory.kinds[std::string(to_name(static_cast<MemoryKind>(i)))] =
-            Bytes(static_cast<std::uint64_t>(kinds[i]));
-    return memory;
+    if (peak.bytes == role.static_memory)
+        return {};
+    const BlockUse& use = role.order[peak.place.use];
+    const Op& op = program.blocks[use.block.value].ops[peak.place.op];
+    const Label& label = program.labels[op.label.value];
+    PeakPlace place{label.name, label.phase, std::nullopt, std::nullopt};
+    if (use.micro_batch != BlockUse::no_index)
+        place.micro_batch = use.micro_batch;
+    if (use.layer != BlockUse::no_index)
+        place.layer = use.layer;
+    return place;
 }
+
+std::vector<PeakTensor> tensors_of(const Program& program, const LivePeak& peak)
+{
+    std::vector<PeakTensor> tensors;
+    for (std::size_t i = 0; i < peak.tensors.size(); ++i)
+        if (peak.tensors[i] > 0) {
+            const Tensor& tensor = program.tensors[i];
+            tensors.push_back({tensor.name, tensor.kind,
+                               Bytes(static_cast<std::uint64_t>(tensor.bytes)), peak.tensors[i]});
+        }
+    const auto together = [](const PeakTensor& tensor) {
+        return tensor.bytes * static_cast<std::uint64_t>(tensor.count);
+    };
+    std::ranges::stable_sort(tensors, std::greater{}, together);
+    return tensors;
+}
+
+// What the device holds, apart from the allocator's view.
+class Estimator {
+public:
+    Estimator(const Job& job, const Program& program, const DeviceMemory& device,
+              const MemoryOptions& options)
+        : job_(job), program_(program), order_(program), device_(device), options_(options)
+    {}
+
+    StageMemory live(int stage) const
+    {
+        const LivePeak peak = live_peak(order_, role(stage));
+        const KindBytes kinds = bytes_by_kind(program_, peak.tensors);
+        StageMemory memory;
+        for (std::size_t i = 0; i < kinds.size(); ++i)
+            if (on_device(static_cast<MemoryKind>(i)))
+                memory.kinds[std::string(to_name(static_cast<MemoryKind>(i)))] =
+                    Bytes(static_cast<std::uint64_t>(kinds[i]));
+        memory.pinned_host = Bytes(
+            static_cast<std::uint64_t>(kinds[static_cast<std::size_t>(MemoryKind::pinned_host)]));
+        memory.kinds["communicators"] =
+            device_.per_communicator * static_cast<std::uint64_t>(communicators(job_, stage));
+        memory.kinds["context"] = device_.context;
+        memory.kinds["workspace"] += device_.matrix_library * matrix_libraries(job_);
+        memory.place = place_of(program_, role(stage), peak);
+        memory.tensors = tensors_of(program_, peak);
+        if (device_.matrix_library.value() > 0)
+            memory.tensors.push_back({"matrix library", MemoryKind::workspace,
+                                      device_.matrix_library,
+                                      static_cast<std::int64_t>(matrix_libraries(job_))});
+        std::erase_if(memory.kinds, [](const auto& kind) { return kind.second == Bytes(0); });
+        return memory;
+    }
+
+    void allocate(StageMemory& memory, int stage) const
+    {
+        AllocatorReplayRequest request;
+        request.allocator = options_.allocator;
+        const auto outside = memory.total() - memory.allocated();
+        const auto room = static_cast<std::int64_t>(device_.capacity.value()) -
+                          static_cast<std::int64_t>(outside.value());
+        request.allocator.device_bytes =
+            device_.capacity.value() == 0 ? 0 : std::max<std::int64_t>(room, 1);
+        request.steps = options_.steps;
+        request.micro_batches = static_cast<int>(job_.micro_batches());
+        request.lengths = options_.lengths;
+        if (device_.matrix_library.value() > 0)
+            request.libraries.assign(matrix_libraries(job_),
+                                     static_cast<std::int64_t>(device_.matrix_library.value()));
+        memory.allocator = replay_allocator(order_, role(stage), request);
+        const std::int64_t reserved =
+            memory.allocator->peak.reserved + memory.allocator->failed_bytes;
+        const auto live = static_cast<std::int64_t>(memory.allocated().value());
+        if (reserved > live)
+            memory.kinds["fragmentation"] = Bytes(static_cast<std::uint64_t>(reserved - live));
+    }
+
+private:
+    const Role& role(int stage) const { return program_.roles[static_cast<std::size_t>(stage)]; }
+
+    const Job& job_;
+    const Program& program_;
+    HostOrder order_;
+    const DeviceMemory& device_;
+    const MemoryOptions& options_;
+};
 
 } // namespace
 
@@ -66,28 +154,28 @@ Bytes StageMemory::allocated() const
     return sum;
 }
 
-MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device)
+MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device,
+                               const MemoryOptions& options)
 {
-    return estimate_memory(job, make_plan(job).program, device);
+    return estimate_memory(job, make_plan(job).program, device, options);
 }
 
-MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device)
+MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device,
+                               const MemoryOptions& options)
 {
-    const HostOrder order(program);
+    const Estimator estimator(job, program, device, options);
     MemoryEstimate estimate;
     estimate.capacity = device.capacity;
     for (int stage = 0; stage < job.strategy.pp; ++stage) {
-        StageMemory memory =
-            stage_memory(program, order, program.roles[static_cast<std::size_t>(stage)]);
-        memory.kinds["communicators"] =
-            device.per_communicator * static_cast<std::uint64_t>(communicators(job, stage));
-        memory.kinds["context"] = device.context;
-        memory.kinds["workspace"] += device.matrix_library * matrix_libraries(job);
-        std::erase_if(memory.kinds, [](const auto& kind) { return kind.second == Bytes(0); });
-        estimate.stages.push_back(std::move(memory));
+        estimate.stages.push_back(estimator.live(stage));
+        if (options.view == AllocatorView::every_stage)
+            estimator.allocate(estimate.stages.back(), stage);
         if (estimate.stages.back().total() > estimate.peak())
             estimate.fullest_stage = stage;
     }
+    if (options.view == AllocatorView::fullest_stage)
+        estimator.allocate(estimate.stages[static_cast<std::size_t>(estimate.fullest_stage)],
+                           estimate.fullest_stage);
     return estimate;
 }
 

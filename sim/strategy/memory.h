@@ -1,25 +1,44 @@
 #pragma once
 
-// What a device holds, per pipeline stage.
+// What a device holds, per pipeline stage: a replay of the program.
 
 #include "sim/program/program.h"
 #include "sim/strategy/job.h"
+#include "sim/strategy/memory/allocator_replay.h"
 
 #include <map>
 
 namespace trainyard {
 
-// Bytes at the peak of one stage's fullest rank, by kind:
-//   parameters, gradients, optimizer    sharded as ZeRO says
-//   unsharded, unreduced, buckets       whole layers gathered by FSDP, their gradients before they
-//                                       are reduced, DDP's copies of gradients
-//   activations, logits, workspace      kept for backward, of the head, and live inside a layer
-//                                       or its kernels
-//   pipeline                            tensors on their way between stages
-//   fragmentation                       held by the framework's allocator, in use by nobody
-//   communicators, context              outside the framework's allocator
+// Where a step is when a rank holds most.
+struct PeakPlace {
+    std::string op; // label of the op that asks for the last of it; empty: between steps
+    Phase phase = Phase::other;
+    std::optional<int> micro_batch;
+    std::optional<int> layer; // of the model, embedding 0
+
+    bool operator==(const PeakPlace&) const = default;
+};
+
+// Tensors of one name and size that live at the peak.
+struct PeakTensor {
+    std::string name;
+    MemoryKind kind = MemoryKind::workspace;
+    Bytes bytes; // of one
+    std::int64_t count = 0;
+
+    bool operator==(const PeakTensor&) const = default;
+};
+
+// Bytes at the peak of one stage's fullest rank, by kind: the names of MemoryKind, and
+//   fragmentation    reserved by the framework's allocator beyond that, used by nobody
 struct StageMemory {
     std::map<std::string, Bytes> kinds;
+    PeakPlace place;
+    std::vector<PeakTensor> tensors; // largest together first
+    Bytes pinned_host;               // of the host: in no kind
+    // Unless it was not asked for.
+    std::optional<AllocatorReplay> allocator;
 
     Bytes total() const;
     // What the framework's allocator hands out, as torch.cuda.max_memory_allocated() counts.
@@ -46,7 +65,7 @@ struct MemoryEstimate {
 };
 
 struct DeviceMemory {
-    Bytes capacity = {};         // as the driver reports it
+    Bytes capacity = {};         // as the driver reports it; 0: without limit
     Bytes context = {};          // CUDA context and libraries
     Bytes per_communicator = {}; // NCCL buffers
     Bytes matrix_library = {};   // workspace that each library of matrix products takes
@@ -54,9 +73,23 @@ struct DeviceMemory {
     bool operator==(const DeviceMemory&) const = default;
 };
 
+// Whose requests go through the allocator.
+enum class AllocatorView : std::uint8_t { nobody, fullest_stage, every_stage };
+
+struct MemoryOptions {
+    AllocatorView view = AllocatorView::every_stage;
+    AllocatorOptions allocator; // its device_bytes follow from DeviceMemory
+    int steps = 2;
+    std::vector<double> lengths; // as AllocatorReplayRequest
+
+    bool operator==(const MemoryOptions&) const = default;
+};
+
 // Requires a resolved job.
-MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device);
+MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device,
+                               const MemoryOptions& options = {});
 // `program` is the job's.
-MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device);
+MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device,
+                               const MemoryOptions& options = {});
 
 } // namespace trainyard

@@ -103,7 +103,8 @@ Outcome outcome_of(const Scenario& scenario, const Parts& parts)
     out.topology = parts.topology;
     out.cost = parts.cost;
     out.plan = parts.plan;
-    out.memory = estimate_memory(parts.job, device_memory(parts.cost->profile()));
+    out.memory = estimate_memory(parts.job, parts.plan->program,
+                                 device_memory(parts.cost->profile()));
     out.warnings = parts.warnings;
     return out;
 }
@@ -148,12 +149,12 @@ Problems Session::check(const ScenarioFile& file)
     return parts ? parts->warnings : parts.error();
 }
 
-Checked<MemoryEstimate> Session::memory(const ScenarioFile& file)
+Checked<MemoryEstimate> Session::memory(const ScenarioFile& file, const MemoryOptions& options)
 {
     Checked<Parts> parts = build_job_parts(file, state_->memos);
     if (!parts)
         return tl::unexpected(parts.error());
-    return estimate_memory(parts->job, device_memory(parts->cost->profile()));
+    return estimate_memory(parts->job, device_memory(parts->cost->profile()), options);
 }
 
 Session::StageCounts Session::counts() const

@@ -2,6 +2,7 @@
 
 #include "sim/base/build_info.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/text/memory_text.h"
 
 namespace trainyard {
 
@@ -15,21 +16,6 @@ Json::Member member(std::string_view key, Json value)
 Json interval(const Prediction& prediction)
 {
     return Json(Json::Array{prediction.low.value(), prediction.high.value()});
-}
-
-Json memory(const MemoryEstimate& memory)
-{
-    Json stages = Json::array();
-    for (const StageMemory& stage : memory.stages) {
-        Json kinds = Json::object();
-        for (const auto& [name, bytes] : stage.kinds)
-            kinds[name] = bytes.value();
-        stages.push_back(Json::Object{member("total", stage.total().value()),
-                                      member("kinds", std::move(kinds))});
-    }
-    return Json::Object{
-        member("peak", memory.peak().value()), member("capacity", memory.capacity.value()),
-        member("fullest_stage", memory.fullest_stage), member("stages", std::move(stages))};
 }
 
 Json by_kind(const TimeShares& shares)
@@ -164,7 +150,7 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["peak_flops_per_s_per_gpu"] = summary.peak_flops_per_gpu.value();
     out["peak_precision"] = to_name(summary.peak_precision);
     out["fits"] = summary.fits;
-    out["memory_bytes"] = memory(outcome.memory);
+    out["memory_bytes"] = memory_json(outcome.memory, MemoryDetail::kinds);
     out["breakdown_s"] = breakdown(summary);
     out["communication_exposed_fraction"] = summary.communication_exposed_fraction;
     out["communication_total_fraction"] = summary.communication_total_fraction;

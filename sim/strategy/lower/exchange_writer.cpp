@@ -122,14 +122,40 @@ Bytes ExchangeWriter::boundary_bytes(const Message& message) const
     return work_.kinds[stage.back()].work.output;
 }
 
+Bytes ExchangeWriter::sent_bytes(const Message& message) const
+{
+    return boundary_bytes(message) /
+           static_cast<std::uint64_t>(scatters_ ? writer_.job().strategy.tp : 1);
+}
+
+// What was received lives until a pass takes it over, what is sent until the next message of its
+// stream is.
+Tensor ExchangeWriter::tensor_of(const Message& message, Direction direction) const
+{
+    const bool forward = message.kind == PassKind::forward;
+    const bool sends = direction == Direction::send;
+    const std::string what = forward ? "activations" : "gradients";
+    return {.name = (sends ? "sent " : "received ") + what,
+            .kind = MemoryKind::pipeline,
+            .bytes = static_cast<std::int64_t>(sent_bytes(message).value()),
+            .scope = sends ? TensorScope::use : TensorScope::micro_batch,
+            .length_power = 1};
+}
+
+TensorChanges ExchangeWriter::taken_over(std::size_t pass) const
+{
+    const std::optional<Message>& input = exchanges_.input_of[pass];
+    if (!input)
+        return {};
+    return {frees(tensor_of(*input, Direction::receive), Moment::start)};
+}
+
 // Moving a message takes a channel or two and no bandwidth worth naming from the compute beside it.
 CostId ExchangeWriter::cost_of(const Message& message)
 {
-    const Strategy& strategy = writer_.job().strategy;
-    const auto shares = static_cast<std::uint64_t>(scatters_ ? strategy.tp : 1);
     return writer_.plan().transfer({.kind = CollectiveKind::send_receive,
-                                    .bytes = boundary_bytes(message) / shares,
-                                    .backend = backend_of(strategy, GroupKind::pp),
+                                    .bytes = sent_bytes(message),
+                                    .backend = backend_of(writer_.job().strategy, GroupKind::pp),
                                     .interference = Interference::none});
 }
 
@@ -154,6 +180,10 @@ void ExchangeWriter::write(const Message& message, Direction direction, Waiting 
     PlanBuilder& plan = writer_.plan();
     const bool sends = direction == Direction::send;
     const Lane lane = lane_of(message, direction);
+    const Tensor tensor = tensor_of(message, direction);
+    TensorChanges memory = {allocates(tensor)};
+    if (sends)
+        memory.push_back(frees(tensor));
     writer_.op({.op = {.kind = OpKind::exchange,
                        .stream = plan.communication_stream(lane.stream),
                        .label = plan.transfer_label(sends ? "pp send" : "pp receive",
@@ -167,6 +197,7 @@ void ExchangeWriter::write(const Message& message, Direction direction, Waiting 
                            .peer = lane.peer,
                            .channel = static_cast<std::uint8_t>(index_of(message.kind)),
                            .cost = cost_of(message)}},
+                .memory = std::move(memory),
                 .index = {static_cast<std::uint16_t>(message.micro_batch)}});
     if (waiting == Waiting::host_blocks)
         writer_.host_work("pp bookkeeping", writer_.job().software.blocking_p2p_time,

@@ -23,6 +23,8 @@ public:
     void write_gap(std::size_t gap);
     // Called before a pass: what its first layer must wait for; none when its input was made here.
     std::optional<EventId> input_of(std::size_t pass);
+    // The first layer of a pass takes over the tensor that was received for it.
+    TensorChanges taken_over(std::size_t pass) const;
 
 private:
     enum class Waiting { host_blocks, host_goes_on };
@@ -38,6 +40,8 @@ private:
     Lane lane_of(const Message& message, Direction direction) const;
     EventId received(const Message& message) const;
     Bytes boundary_bytes(const Message& message) const;
+    Bytes sent_bytes(const Message& message) const;
+    Tensor tensor_of(const Message& message, Direction direction) const;
     CostId cost_of(const Message& message);
 
     StageWriter& writer_;

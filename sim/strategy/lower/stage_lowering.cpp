@@ -75,6 +75,12 @@ public:
         : writer_(writer), catalog_(catalog), content_(content), data_parallel_(data_parallel)
     {}
 
+    // The next pass of that direction takes over a tensor that was received.
+    void takes_over(PassKind kind, TensorChanges received)
+    {
+        (kind == PassKind::forward ? forward_received_ : backward_received_) = std::move(received);
+    }
+
     // `input`: what the first layer waits for.
     void alone(std::size_t visits, EventId input)
     {
@@ -115,8 +121,11 @@ private:
     {
         const Visit& v = content_.visits[visit];
         const PlacedLayer& placed = content_.layers[v.layer];
-        const LayerBlock& block =
-            catalog_.block(placed.kind, {v.kind, in_turns}, data_parallel_.memory(visit));
+        TensorChanges memory =
+            std::exchange(is_forward(visit) ? forward_received_ : backward_received_, {});
+        const TensorChanges besides = data_parallel_.memory(visit);
+        memory.insert(memory.end(), besides.begin(), besides.end());
+        const LayerBlock& block = catalog_.block(placed.kind, {v.kind, in_turns}, memory);
         return {&block, input, data_parallel_.before(writer_, visit), v.index(placed)};
     }
 
@@ -138,6 +147,8 @@ private:
     LayerCatalog& catalog_;
     const StageContent& content_;
     DataParallel& data_parallel_;
+    TensorChanges forward_received_;
+    TensorChanges backward_received_;
     std::size_t next_ = 0; // visit
 };
 
@@ -162,12 +173,14 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
         const bool weights = pass.kind == PassKind::backward_weight; // have all they need
         const EventId input =
             exchanges.input_of(i).value_or(weights ? writer.never() : writer.tail_beside());
+        passes.takes_over(pass.kind, exchanges.taken_over(i));
         if (!pass.with_next) {
             passes.alone(layers, input);
             continue;
         }
         const Pass& beside = request.passes[++i];
         const EventId other = exchanges.input_of(i).value_or(writer.tail_beside());
+        passes.takes_over(beside.kind, exchanges.taken_over(i));
         // What was made here may have been made by the other chain.
         passes.in_turns(layers + layers_of_pass(content.layers, beside).size(),
                         request.exchanges.input_of[i - 1] ? input : writer.tail(), other);

@@ -1,0 +1,82 @@
+#include "sim/cli/lengths.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <random>
+#include <string>
+
+namespace trainyard {
+namespace {
+
+// As many as a job's micro-batches, or more: after those they come again.
+constexpr std::size_t drawn = 4096;
+
+std::vector<std::string_view> split(std::string_view text, char separator)
+{
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
+        parts.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+std::optional<std::int64_t> positive(std::string_view text)
+{
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < 1)
+        return std::nullopt;
+    return value;
+}
+
+tl::unexpected<Problems> refused(std::string_view text)
+{
+    return tl::unexpected(
+        Problems{{"", 0, "", fmt::format("\"{}\" gives no lengths", text),
+                  "tokens per sequence as in 2048,512,4096, or uniform:512:4096:7 with a seed",
+                  Severity::error}});
+}
+
+// Numbers of std::mt19937 are the same everywhere; those of distributions are not.
+Checked<std::vector<double>> uniform(std::string_view text, double whole)
+{
+    const auto parts = split(text, ':');
+    if (parts.size() != 4)
+        return refused(text);
+    const auto least = positive(parts[1]);
+    const auto most = positive(parts[2]);
+    const auto seed = positive(parts[3]);
+    if (!least || !most || !seed || *most < *least)
+        return refused(text);
+    std::mt19937 random(static_cast<std::uint32_t>(*seed));
+    std::vector<double> lengths;
+    for (std::size_t i = 0; i < drawn; ++i) {
+        const double share = static_cast<double>(random()) / 4294967296.0; // 2^32
+        const auto tokens =
+            *least + static_cast<std::int64_t>(share * static_cast<double>(*most - *least + 1));
+        lengths.push_back(static_cast<double>(tokens) / whole);
+    }
+    return lengths;
+}
+
+} // namespace
+
+Checked<std::vector<double>> parse_lengths(std::string_view text, std::int64_t whole)
+{
+    if (text.starts_with("uniform:"))
+        return uniform(text, static_cast<double>(whole));
+    std::vector<double> lengths;
+    for (const std::string_view part : split(text, ',')) {
+        const auto tokens = positive(part);
+        if (!tokens)
+            return refused(text);
+        lengths.push_back(static_cast<double>(*tokens) / static_cast<double>(whole));
+    }
+    return lengths;
+}
+
+} // namespace trainyard

@@ -1,0 +1,28 @@
+#pragma once
+
+// A memory estimate tensor by tensor: what `trainyard memory` prints.
+
+#include "sim/base/json.h"
+#include "sim/report/text/paint.h"
+#include "sim/strategy/memory.h"
+
+namespace trainyard {
+
+struct MemoryTextOptions {
+    std::optional<int> stage; // the fullest when absent
+    std::size_t tensors = 20; // rows at most
+    int steps = 2;            // that the allocator saw
+};
+
+std::string memory_text(const MemoryEstimate& memory, const MemoryTextOptions& options,
+                        const Paint& paint);
+
+// "backward attention, micro-batch 3, layer 17".
+std::string to_text(const PeakPlace& place);
+
+// Stages with kinds, the peak's place and tensors, and the allocator's view; `tensors` off leaves
+// the tensors out.
+enum class MemoryDetail : std::uint8_t { kinds, tensors };
+Json memory_json(const MemoryEstimate& memory, MemoryDetail detail);
+
+} // namespace trainyard
