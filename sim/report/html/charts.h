@@ -17,4 +17,7 @@ std::string memory_figure(const MemoryEstimate& memory);
 // records do not tell.
 std::string memory_over_time_figure(const Outcome& outcome);
 
+// The same by kind, of the recorded rank that holds most. Empty without named tensors.
+std::string memory_by_kind_figure(const Outcome& outcome);
+
 } // namespace trainyard

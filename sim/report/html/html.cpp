@@ -112,7 +112,7 @@ std::string memory_section(const Outcome& outcome)
     std::string body = memory_figure(outcome.memory);
     const std::string curves = memory_over_time_figure(outcome);
     if (!curves.empty())
-        body += "<h3>Over one step</h3>" + curves;
+        body += "<h3>Over one step</h3>" + curves + memory_by_kind_figure(outcome);
     return section("Memory", body);
 }
 

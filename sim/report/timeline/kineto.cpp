@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int host_thread = 0;
 constexpr int step_thread = 1000;
+constexpr std::size_t counter_points = 2000;
 
 // Writes events one after the other, straight into the text.
 class TraceWriter {
@@ -36,6 +38,8 @@ public:
         for (std::size_t i = 0; i < records_.size(); ++i)
             if (options.ranks.empty() || contains(options.ranks, lane_of(records_[i]).rank))
                 chosen_.push_back(i);
+        for (const Tensor& tensor : program_.tensors)
+            held_kinds_[static_cast<std::size_t>(tensor.kind)] = true;
         // Thread by thread, each in time: half the size of a mixed file when compressed.
         std::stable_sort(chosen_.begin(), chosen_.end(), [&](std::size_t a, std::size_t b) {
             return std::pair(records_[a].lane, records_[a].stream) <
@@ -57,6 +61,8 @@ public:
         for (const LaneId lane : lanes)
             write_launches(lane);
         write_messages();
+        for (const LaneId lane : lanes)
+            write_memory(lane);
         out_ += "\n]}\n";
         return std::move(out_);
     }
@@ -275,6 +281,44 @@ private:
         }
     }
 
+    // Counters of what a device holds, by kind: at most `counter_points` a step, the fullest moment
+    // of each stretch of time.
+    void write_memory(LaneId lane)
+    {
+        std::set<std::uint16_t> steps;
+        for (const std::size_t i : chosen_)
+            if (records_[i].lane == lane)
+                steps.insert(records_[i].step);
+        for (const std::uint16_t step : steps) {
+            const std::vector<MemoryPoint> points = memory_over_time(outcome_, placed_, lane, step);
+            const std::size_t stretch = points.size() / counter_points + 1;
+            for (std::size_t i = 0; i < points.size(); i += stretch) {
+                const auto first = points.begin() + static_cast<std::ptrdiff_t>(i);
+                const auto last =
+                    first + static_cast<std::ptrdiff_t>(std::min(stretch, points.size() - i));
+                write_counter(lane,
+                              *std::max_element(first, last, [](const auto& a, const auto& b) {
+                                  return a.bytes < b.bytes;
+                              }));
+            }
+        }
+    }
+
+    void write_counter(LaneId lane, const MemoryPoint& point)
+    {
+        std::string kinds;
+        for (std::size_t k = 0; k < point.kinds.size(); ++k)
+            if (const auto kind = static_cast<MemoryKind>(k); held_kinds_[k] && on_device(kind))
+                kinds += fmt::format("{}\"{}\": {}", kinds.empty() ? "" : ", ", to_name(kind),
+                                     point.kinds[k]);
+        if (kinds.empty())
+            return;
+        event("{{\"ph\": \"C\", \"name\": \"memory held (bytes)\", \"pid\": {}, \"tid\": {}, "
+              "\"ts\": {}, \"args\": {{{}}}}}",
+              outcome_.binding->lanes[lane.value].rank.value, host_thread, microseconds(point.time),
+              kinds);
+    }
+
     static SimTime middle(const OpRecord& record)
     {
         return record.transfer_start + SimTime((record.end - record.transfer_start).value() / 2);
@@ -295,6 +339,7 @@ private:
     std::vector<PlacedOp> placed_;
     OpArguments arguments_;
     std::vector<std::size_t> chosen_;
+    std::array<bool, memory_kind_count> held_kinds_{}; // that the program names at all
     std::string out_;
     bool first_ = true;
 };

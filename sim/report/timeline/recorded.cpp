@@ -142,6 +142,36 @@ std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord
     return matched;
 }
 
+namespace {
+
+// What an op changes at one of its moments.
+MemoryPoint change_of(const Program& program, const MemoryEffect& effect, SimTime time,
+                      Moment moment)
+{
+    MemoryPoint change{time, moment == Moment::start ? effect.at_start : effect.at_end, {}};
+    for (std::uint32_t i = 0; i < effect.event_count; ++i) {
+        const MemoryEvent& event = program.memory_events[effect.event_first + i];
+        const Tensor& tensor = program.tensors[event.tensor.value];
+        if (event.moment == moment)
+            change.kinds[static_cast<std::size_t>(tensor.kind)] +=
+                event.action == MemoryAction::allocate ? tensor.bytes : -tensor.bytes;
+    }
+    return change;
+}
+
+MemoryPoint held_always(const Program& program, const Role& role)
+{
+    MemoryPoint held{SimTime(), role.static_memory, {}};
+    for (const auto* list : {&role.held, &role.held_from_update})
+        for (const TensorId id : *list) {
+            const Tensor& tensor = program.tensors[id.value];
+            held.kinds[static_cast<std::size_t>(tensor.kind)] += tensor.bytes;
+        }
+    return held;
+}
+
+} // namespace
+
 std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
                                           const std::vector<PlacedOp>& placed, LaneId lane,
                                           std::uint16_t step)
@@ -157,19 +187,23 @@ std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
         if (!placed[i].op->memory.valid())
             continue;
         const MemoryEffect& effect = program.memory_effects[placed[i].op->memory.value];
-        changes.push_back({records[i].start, effect.at_start});
-        changes.push_back({records[i].end, effect.at_end});
+        changes.push_back(change_of(program, effect, records[i].start, Moment::start));
+        changes.push_back(change_of(program, effect, records[i].end, Moment::end));
     }
     std::stable_sort(changes.begin(), changes.end(),
                      [](const MemoryPoint& a, const MemoryPoint& b) { return a.time < b.time; });
-    std::int64_t held = program.roles[outcome.binding->lanes[lane.value].role.value].static_memory;
+    MemoryPoint held =
+        held_always(program, program.roles[outcome.binding->lanes[lane.value].role.value]);
     std::vector<MemoryPoint> points;
     for (const MemoryPoint& change : changes) {
-        held += change.bytes;
+        held.time = change.time;
+        held.bytes += change.bytes;
+        for (std::size_t k = 0; k < held.kinds.size(); ++k)
+            held.kinds[k] += change.kinds[k];
         if (!points.empty() && points.back().time == change.time)
-            points.back().bytes = held;
+            points.back() = held;
         else
-            points.push_back({change.time, held});
+            points.push_back(held);
     }
     return points;
 }

@@ -2,6 +2,7 @@
 
 // Recorded ops, found again in the program: what they send, to whom, and what memory they take.
 
+#include "sim/strategy/memory/live_peak.h"
 #include "sim/study/session.h"
 
 namespace trainyard {
@@ -43,12 +44,13 @@ std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord
 struct MemoryPoint {
     SimTime time;
     std::int64_t bytes = 0; // held from here on
+    KindBytes kinds{};      // of named tensors
 
     bool operator==(const MemoryPoint&) const = default;
 };
 
-// What the lane holds during the step, from its static part and its ops' effects. Empty when the
-// records do not cover the lane's step.
+// What the device of a lane holds during the step, from its static part and its ops' effects. Empty
+// when the records do not cover the lane's step.
 std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
                                           const std::vector<PlacedOp>& placed, LaneId lane,
                                           std::uint16_t step);

@@ -1,0 +1,158 @@
+#include "sim/base/units.h"
+#include "sim/report/html/charts.h"
+#include "sim/report/html/palette.h"
+#include "sim/report/html/svg.h"
+#include "sim/report/text/describe.h"
+#include "sim/report/timeline/recorded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double width = 1000;
+constexpr double label_width = 150;
+constexpr double plot_width = 780;
+constexpr double plot_height = 190;
+constexpr std::size_t columns = 390; // of two units each
+
+struct FullestLane {
+    LaneId lane;
+    std::vector<MemoryPoint> points;
+};
+
+std::int64_t most_of(const std::vector<MemoryPoint>& points)
+{
+    std::int64_t most = 0;
+    for (const MemoryPoint& point : points)
+        most = std::max(most, point.bytes);
+    return most;
+}
+
+FullestLane fullest_lane(const Outcome& outcome)
+{
+    const std::vector<OpRecord>& records = outcome.result->records;
+    const std::vector<PlacedOp> placed = place_records(*outcome.plan, *outcome.binding, records);
+    std::set<LaneId> lanes;
+    std::uint16_t step = 0;
+    for (const OpRecord& record : records) {
+        lanes.insert(record.lane);
+        step = std::max(step, record.step);
+    }
+    FullestLane fullest;
+    for (const LaneId lane : lanes) {
+        std::vector<MemoryPoint> points = memory_over_time(outcome, placed, lane, step);
+        if (most_of(points) > most_of(fullest.points))
+            fullest = {lane, std::move(points)};
+    }
+    return fullest;
+}
+
+// Kinds that are held at some time, most first.
+std::vector<std::size_t> kinds_held(const std::vector<MemoryPoint>& points)
+{
+    KindBytes most{};
+    for (const MemoryPoint& point : points)
+        for (std::size_t k = 0; k < most.size(); ++k)
+            if (on_device(static_cast<MemoryKind>(k)))
+                most[k] = std::max(most[k], point.kinds[k]);
+    std::vector<std::size_t> kinds(most.size());
+    std::iota(kinds.begin(), kinds.end(), std::size_t{0});
+    std::erase_if(kinds, [&](std::size_t k) { return most[k] == 0; });
+    std::stable_sort(kinds.begin(), kinds.end(),
+                     [&](std::size_t a, std::size_t b) { return most[a] > most[b]; });
+    return kinds;
+}
+
+// The fullest moment of each column of the plot.
+std::vector<MemoryPoint> by_column(const std::vector<MemoryPoint>& points)
+{
+    const SimTime begin = points.front().time;
+    const double span = static_cast<double>((points.back().time - begin).value());
+    std::vector<MemoryPoint> shown(columns);
+    MemoryPoint held = points.front();
+    std::size_t next = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+        shown[c] = held;
+        const double end = span * static_cast<double>(c + 1) / static_cast<double>(columns);
+        for (; next < points.size() &&
+               static_cast<double>((points[next].time - begin).value()) <= end;
+             ++next)
+        {
+            held = points[next];
+            if (held.bytes > shown[c].bytes)
+                shown[c] = held;
+        }
+    }
+    return shown;
+}
+
+// A band between two heights, column by column.
+std::string band(const std::vector<double>& low, const std::vector<double>& high)
+{
+    const auto x_of = [](std::size_t c) {
+        return label_width + plot_width * static_cast<double>(c) / static_cast<double>(columns);
+    };
+    std::string path = fmt::format("M{} {}", coordinate(x_of(0)), coordinate(high[0]));
+    for (std::size_t c = 0; c < columns; ++c)
+        if (c + 1 == columns || high[c + 1] != high[c])
+            path += fmt::format("H{}{}", coordinate(x_of(c + 1)),
+                                c + 1 < columns ? "V" + coordinate(high[c + 1]) : "");
+    path += "V" + coordinate(low.back());
+    for (std::size_t c = columns; c-- > 0;)
+        if (c == 0 || low[c - 1] != low[c])
+            path += fmt::format("H{}{}", coordinate(x_of(c)),
+                                c > 0 ? "V" + coordinate(low[c - 1]) : "");
+    return path + "Z";
+}
+
+std::string byte_axis(double full_bytes)
+{
+    std::string out;
+    for (const double tick : round_ticks(full_bytes, 4)) {
+        const double y = plot_height * (1 - tick / full_bytes);
+        out += svg_line(label_width, y, label_width + plot_width, y, "grid");
+        out += svg_text({label_width - 8, y + 4, Anchor::end, "muted"},
+                        to_display(Bytes(static_cast<std::uint64_t>(tick))));
+    }
+    return out;
+}
+
+} // namespace
+
+std::string memory_by_kind_figure(const Outcome& outcome)
+{
+    const FullestLane fullest = fullest_lane(outcome);
+    if (fullest.points.size() < 2 || fullest.points.front().time == fullest.points.back().time)
+        return "";
+    const std::vector<std::size_t> kinds = kinds_held(fullest.points);
+    if (kinds.empty())
+        return "";
+    const std::vector<MemoryPoint> shown = by_column(fullest.points);
+    const double full = 1.02 * static_cast<double>(most_of(fullest.points));
+    std::string body = byte_axis(full);
+    std::vector<double> low(columns, plot_height);
+    std::vector<LegendEntry> entries;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        std::vector<double> high(columns);
+        for (std::size_t c = 0; c < columns; ++c)
+            high[c] = low[c] - plot_height * static_cast<double>(shown[c].kinds[kinds[i]]) / full;
+        const std::string name(to_name(static_cast<MemoryKind>(kinds[i])));
+        body += fmt::format("<path class=\"{}\" d=\"{}\"><title>{}</title></path>", series_class(i),
+                            band(low, high), name);
+        entries.push_back({series_class(i), name});
+        low = std::move(high);
+    }
+    const Legend legend = svg_legend(entries, label_width, plot_height + 12, width - label_width);
+    const Lane& lane = outcome.binding->lanes[fullest.lane.value];
+    return fmt::format("<h3>By kind, on rank {}</h3>", lane.rank.value) +
+           svg_figure(width, plot_height + 12 + legend.height, "memory held by kind over one step",
+                      body + legend.body);
+}
+
+} // namespace trainyard
