@@ -118,8 +118,12 @@ public:
             request.libraries.assign(matrix_libraries(job_),
                                      static_cast<std::int64_t>(device_.matrix_library.value()));
         memory.allocator = replay_allocator(order_, role(stage), request);
+        // What failed needs more than there is, however much cached memory was given back for it.
         const std::int64_t reserved =
-            memory.allocator->peak.reserved + memory.allocator->failed_bytes;
+            memory.allocator->failed
+                ? std::max(memory.allocator->peak.reserved, request.allocator.device_bytes) +
+                      memory.allocator->failed_bytes
+                : memory.allocator->peak.reserved;
         const auto live = static_cast<std::int64_t>(memory.allocated().value());
         if (reserved > live)
             memory.kinds["fragmentation"] = Bytes(static_cast<std::uint64_t>(reserved - live));

@@ -3,6 +3,7 @@
 #include "sim/strategy/fsdp_widths.h"
 #include "sim/strategy/offload.h"
 #include "sim/strategy/state_shards.h"
+#include "sim/workload/number_format.h"
 
 #include <algorithm>
 #include <cmath>

@@ -99,6 +99,34 @@ std::vector<ErrorSummary> by_class(const Verdicts& verdicts)
     return out;
 }
 
+std::vector<MemoryErrors> memory_errors(const std::vector<RecordVerdict>& verdicts)
+{
+    std::map<std::string, MemoryErrors> by_class;
+    MemoryErrors all{.name = "all"};
+    for (const RecordVerdict& verdict : verdicts) {
+        if (!verdict.allocated_error || !verdict.reserved_error)
+            continue;
+        MemoryErrors& of_class = by_class[verdict.architecture + " " + verdict.strategy];
+        for (MemoryErrors* errors : {&of_class, &all}) {
+            ++errors->records;
+            errors->allocated += std::abs(*verdict.allocated_error);
+            errors->reserved += std::abs(*verdict.reserved_error);
+        }
+    }
+    std::vector<MemoryErrors> out;
+    for (auto& [name, errors] : by_class) {
+        errors.name = name;
+        out.push_back(errors);
+    }
+    if (all.records > 0)
+        out.push_back(all);
+    for (MemoryErrors& errors : out) {
+        errors.allocated /= static_cast<double>(errors.records);
+        errors.reserved /= static_cast<double>(errors.records);
+    }
+    return out;
+}
+
 } // namespace
 
 double RecordVerdict::error() const
@@ -128,6 +156,7 @@ ValidationReport summarized(std::vector<RecordVerdict> verdicts)
     report.by_source = grouped(all, source_name);
     report.by_gpu = grouped(all, [](const RecordVerdict& v) { return v.gpu; });
     report.by_class = by_class(all);
+    report.memory = memory_errors(report.records);
     report.mean_of_sources = mean_of_sources(all);
     report.dense_mean_of_sources = mean_of_sources(dense);
     return report;

@@ -164,7 +164,10 @@ void take_overlap(Taker from, RecordOverlap& to)
 void take_measured(Taker from, MeasuredRecord& to)
 {
     std::optional<double> allocated;
-    from.take("peak_allocated_GiB", allocated);
+    std::optional<double> reserved;
+    from.take("peak_allocated_GiB", allocated).take("peak_reserved_GiB", reserved);
+    if (reserved)
+        to.peak_reserved = *reserved * std::ldexp(1.0, 30);
     if (allocated)
         to.peak_memory = *allocated * std::ldexp(1.0, 30);
 }

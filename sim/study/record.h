@@ -108,8 +108,9 @@ struct MeasuredRecord {
     std::optional<std::string> recompute;
     RecordOverlap overlap;
     std::string framework;
-    std::optional<double> step_time;   // s
-    std::optional<double> peak_memory; // bytes allocated on the fullest GPU
+    std::optional<double> step_time;     // s
+    std::optional<double> peak_memory;   // bytes allocated on the fullest GPU
+    std::optional<double> peak_reserved; // bytes its allocator reserved
     std::vector<std::string> flags;
     std::string notes;
     int line = 0; // in its file

@@ -103,8 +103,8 @@ Outcome outcome_of(const Scenario& scenario, const Parts& parts)
     out.topology = parts.topology;
     out.cost = parts.cost;
     out.plan = parts.plan;
-    out.memory = estimate_memory(parts.job, parts.plan->program,
-                                 device_memory(parts.cost->profile()));
+    out.memory =
+        estimate_memory(parts.job, parts.plan->program, device_memory(parts.cost->profile()));
     out.warnings = parts.warnings;
     return out;
 }

@@ -59,7 +59,8 @@ public:
     Problems check(const ScenarioFile& file);
 
     // What each stage's device would hold; nothing is run.
-    Checked<MemoryEstimate> memory(const ScenarioFile& file, const MemoryOptions& options = {
+    Checked<MemoryEstimate> memory(const ScenarioFile& file,
+                                   const MemoryOptions& options = {
                                        .view = AllocatorView::fullest_stage});
 
     // How often each stage was built: for tests of the memo.

@@ -129,6 +129,19 @@ Problems fit_recompute(Session& session, RecordScenario& made)
     return {};
 }
 
+void judge_memory(const MeasuredRecord& record, const MemoryEstimate& memory,
+                  RecordVerdict& verdict)
+{
+    const StageMemory& stage = memory.stages[static_cast<std::size_t>(memory.fullest_stage)];
+    if (!stage.allocator)
+        return;
+    const AllocatorTotals& peak = stage.allocator->peak;
+    if (record.peak_memory)
+        verdict.allocated_error = static_cast<double>(peak.allocated) / *record.peak_memory - 1;
+    if (record.peak_reserved)
+        verdict.reserved_error = static_cast<double>(peak.reserved) / *record.peak_reserved - 1;
+}
+
 RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkControl& work)
 {
     RecordVerdict verdict = blank_verdict(record);
@@ -154,6 +167,7 @@ RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkCo
     verdict.software = profile.software.name;
     verdict.predicted = outcome->step_time;
     verdict.peak_memory = outcome->memory.peak();
+    judge_memory(record, outcome->memory, verdict);
     verdict.fits = outcome->memory.fits();
     verdict.assumptions = std::move(made->assumptions);
     return verdict;

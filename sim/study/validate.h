@@ -23,6 +23,9 @@ struct RecordVerdict {
     std::optional<Seconds> measured;
     std::optional<Prediction> predicted; // absent when skipped
     std::optional<Bytes> peak_memory;    // of the fullest stage, predicted
+    // Of the fullest GPU, predicted / measured - 1, where memory was measured.
+    std::optional<double> allocated_error;
+    std::optional<double> reserved_error;
     bool fits = true;
     std::vector<std::string> assumptions;
     std::string skipped; // why; empty when scored
@@ -33,6 +36,16 @@ struct RecordVerdict {
     bool covered() const;
 
     bool operator==(const RecordVerdict&) const = default;
+};
+
+// Mean of |error| of peak memory, over the records that measured it.
+struct MemoryErrors {
+    std::string name; // "dense-decoder tp", ..., "all"
+    std::size_t records = 0;
+    double allocated = 0;
+    double reserved = 0;
+
+    bool operator==(const MemoryErrors&) const = default;
 };
 
 // Errors of a set of records, as fractions: 0.1 is ten per cent.
@@ -57,6 +70,8 @@ struct ValidationReport {
     std::vector<ErrorSummary> by_source;
     std::vector<ErrorSummary> by_gpu;
     std::vector<ErrorSummary> by_class; // "dense-decoder", then "dense-decoder tp+pp", ...
+
+    std::vector<MemoryErrors> memory; // by class, then all; empty when nobody measured it
 
     // Means of the sources' mean errors, so that a source with many near-repeats weighs no more
     // than another: over everything scored, and over dense decoders of quality A.

@@ -57,6 +57,10 @@ Json verdict_json(const RecordVerdict& verdict)
     out["device"] = verdict.device;
     out["software"] = verdict.software;
     out["peak_memory_bytes"] = verdict.peak_memory ? Json(verdict.peak_memory->value()) : Json();
+    if (verdict.allocated_error)
+        out["peak_allocated_error"] = *verdict.allocated_error;
+    if (verdict.reserved_error)
+        out["peak_reserved_error"] = *verdict.reserved_error;
     out["fits"] = verdict.fits;
     Json assumptions = Json::array();
     for (const std::string& assumption : verdict.assumptions)
@@ -86,6 +90,18 @@ std::string table(std::string_view title, const std::vector<ErrorSummary>& group
     std::string out = heading(title);
     for (const ErrorSummary& group : groups)
         out += row(group);
+    return out + "\n";
+}
+
+std::string memory_table(const std::vector<MemoryErrors>& groups)
+{
+    if (groups.empty())
+        return "";
+    std::string out = fmt::format("{:<34} {:>7} {:>9} {:>9}\n", "peak memory, mean error",
+                                  "records", "allocated", "reserved");
+    for (const MemoryErrors& errors : groups)
+        out += fmt::format("{:<34} {:>7} {:>8.1f}% {:>8.1f}%\n", errors.name, errors.records,
+                           100 * errors.allocated, 100 * errors.reserved);
     return out + "\n";
 }
 
@@ -122,6 +138,12 @@ Json to_json(const ValidationReport& report)
     out["by_source"] = group_json(report.by_source);
     out["by_gpu"] = group_json(report.by_gpu);
     out["by_class"] = group_json(report.by_class);
+    for (const MemoryErrors& errors : report.memory) {
+        Json& entry = out["memory"][errors.name] = Json::object();
+        entry["records"] = static_cast<std::uint64_t>(errors.records);
+        entry["allocated"] = errors.allocated;
+        entry["reserved"] = errors.reserved;
+    }
     Json records = Json::array();
     for (const RecordVerdict& verdict : report.records)
         records.push_back(verdict_json(verdict));
@@ -155,7 +177,8 @@ std::string summary_text(const ValidationReport& report)
     if (report.all.scored == 0)
         return skipped_table(report) + counts + '\n';
     std::string out = table("source", report.by_source) + table("GPU", report.by_gpu) +
-                      table("class", report.by_class) + skipped_table(report);
+                      table("class", report.by_class) + memory_table(report.memory) +
+                      skipped_table(report);
     out += heading("") + row(report.all);
     out += fmt::format("\n{} Error: predicted / measured - 1.\n"
                        "Mean of the sources' mean errors: {:.1f}%; dense decoders of quality A: "

@@ -304,8 +304,9 @@ std::vector<LayerTensor> embedding_tensors(const LayerShape& s)
     return tensors;
 }
 
-// What the norm reads, what the logits are made from (unless their matrix is frozen), and the softmax in fp32, to which backward
-// adds the logits' gradient; or the logits alone, which turn into their gradient.
+// What the norm reads, what the logits are made from (unless their matrix is frozen), and the
+// softmax in fp32, to which backward adds the logits' gradient; or the logits alone, which turn
+// into their gradient.
 std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
 {
     Tensors tensors;

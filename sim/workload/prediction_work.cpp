@@ -67,9 +67,9 @@ void add_prediction(LayerWork& layer, const LayerShape& s)
         layer.tensors.push_back(
             {.name = "prediction_input",
              .bytes = s.narrow() ? s.cast_bytes(joined) : s.width * joined,
-         .made_by = "state_norm",
-         .until = "prediction_input",
-         .kept_until = "prediction_input_input_gradient|prediction_input_weight_gradient"});
+             .made_by = "state_norm",
+             .until = "prediction_input",
+             .kept_until = "prediction_input_input_gradient|prediction_input_weight_gradient"});
     for (LayerTensor& tensor : head_tensors(s, vocabulary_tokens(s)))
         if (std::ranges::find(layer.tensors, tensor.name, &LayerTensor::name) ==
             layer.tensors.end()) {

@@ -79,8 +79,9 @@ LayerMemory LayerCatalog::memory_of(const KindOfLayer& kind) const
     {
         const Partition partition = partition_of(job_);
         if (!partition.lora)
-            unfilled = storage_bytes(job_.training.precision) * transformer->hidden *
-                   (std::max(partition.padded_vocabulary, transformer->vocabulary) / partition.tp);
+            unfilled =
+                storage_bytes(job_.training.precision) * transformer->hidden *
+                (std::max(partition.padded_vocabulary, transformer->vocabulary) / partition.tp);
     }
     return {kind.layer, kind.work, unfilled};
 }

@@ -33,6 +33,11 @@ std::size_t place_of(const WorkList& items, std::string_view names, std::size_t 
     return last.value_or(otherwise);
 }
 
+bool appears(const WorkList& items, std::string_view names)
+{
+    return place_of(items, names, items.size()) < items.size();
+}
+
 std::size_t begin_of(const WorkList& items, std::string_view names)
 {
     return place_of(items, names, 0);
@@ -113,10 +118,8 @@ ItemChanges LayerMemory::recompute(const WorkList& items) const
     if (items.empty() || work_.backward.empty())
         return changes;
     for (const LayerTensor& t : tensors_) {
-        const bool again = layer_.recompute == Recompute::full
-                               ? t.use != TensorUse::gradient && !kept(t)
-                               : t.use == TensorUse::core;
-        if (!again)
+        const bool passes = t.use == TensorUse::forward && appears(items, t.made_by);
+        if (!passes && !regained(t))
             continue;
         changes.before[begin_of(items, t.made_by)].push_back(allocates(tensor(t)));
         if (!regained(t))

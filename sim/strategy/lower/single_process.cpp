@@ -50,7 +50,7 @@ public:
         if (first_)
             write_update(writer_, content_);
         writer_.host_work("step overhead", job_.software.step_overhead, Phase::other);
-        plan_.role(std::move(writer_).finish(), held());
+        plan_.role(std::move(writer_).finish(), {held(), {}});
     }
 
 private:

@@ -77,8 +77,10 @@ std::vector<Job> all_kinds()
         add(dense, [&](JobRequest& r) {
             r.strategy.pp = 4;
             r.strategy.schedule = schedule;
-            if (std::string(schedule) == "interleaved-1f1b")
-                r.strategy.vpp = 2;
+            const std::string_view name(schedule);
+            if (name == "interleaved-1f1b" || name == "zb-v" || name == "dualpipev")
+                r.strategy.vpp = 2; // dualpipe holds two chunks without being told
+            r.devices = 4;
         });
     for (const int zero : {1, 3})
         add(dense, [&](JobRequest& r) {
@@ -224,5 +226,7 @@ TEST_CASE("a device that is too small ends the replay where it fails")
     const AllocatorReplay replay = replay_allocator(order, role, request);
     REQUIRE(replay.failed);
     CHECK(replay.peak.reserved <= request.allocator.device_bytes);
-    CHECK(replay.peak.reserved + replay.failed_bytes > request.allocator.device_bytes);
+    // What is asked for comes in segments of at most 20 MiB more.
+    CHECK(replay.peak.reserved + replay.failed_bytes + (20 << 20) >
+          request.allocator.device_bytes);
 }

@@ -40,7 +40,7 @@ double parameters(const Job& job)
 {
     double sum = 0;
     const JobWork work = job_work(job);
-    for (const PlacedLayer& layer : layers_of_stage(work, 1, 0))
+    for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), 0))
         sum += work.kinds[layer.kind].held.parameters.dense;
     return sum;
 }

@@ -13,7 +13,7 @@ using namespace trainyard::literals;
 
 namespace {
 
-using Environment = std::map<std::string, std::string>;
+using Variables = std::map<std::string, std::string>;
 
 const Profile& profile()
 {
@@ -21,7 +21,7 @@ const Profile& profile()
     return value;
 }
 
-EnvironmentEffects effects(const Environment& environment,
+EnvironmentEffects effects(const Variables& environment,
                            Transport transport = Transport::infiniband, double nvlink = 450e9)
 {
     DeviceAttachment device;
@@ -32,7 +32,7 @@ EnvironmentEffects effects(const Environment& environment,
 }
 
 // A job on two nodes whose step is long enough to show what communication costs.
-SimTime step_time(const Environment& environment, int tp = 8)
+SimTime step_time(const Variables& environment, int tp = 8)
 {
     Scenario scenario;
     scenario.model.path = "llama-3.1-8b";
@@ -59,7 +59,7 @@ TEST_CASE("nothing set changes nothing")
 
 TEST_CASE("each variable that is followed says what it did, and its warning is gone")
 {
-    const Environment all{{"NCCL_P2P_DISABLE", "1"},     {"NCCL_IB_DISABLE", "1"},
+    const Variables all{{"NCCL_P2P_DISABLE", "1"},     {"NCCL_IB_DISABLE", "1"},
                           {"NCCL_NVLS_ENABLE", "0"},     {"NCCL_MAX_NCHANNELS", "4"},
                           {"NCCL_ALGO", "^Tree"},        {"NCCL_PROTO", "Simple"},
                           {"CUDA_LAUNCH_BLOCKING", "1"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "8"},
@@ -83,7 +83,7 @@ TEST_CASE("each variable that is followed says what it did, and its warning is g
 
 TEST_CASE("what cannot be followed keeps its warning")
 {
-    const Environment some{{"NCCL_BUFFSIZE", "8388608"},
+    const Variables some{{"NCCL_BUFFSIZE", "8388608"},
                            {"NCCL_NTHREADS", "256"},
                            {"NCCL_CROSS_NIC", "1"},
                            {"NCCL_ALGO", "PAT"},
@@ -95,7 +95,7 @@ TEST_CASE("what cannot be followed keeps its warning")
 
 TEST_CASE("a variable without effect here is silent")
 {
-    const Environment calm{{"NCCL_P2P_DISABLE", "0"},
+    const Variables calm{{"NCCL_P2P_DISABLE", "0"},
                            {"NCCL_P2P_LEVEL", "NVL"},
                            {"NCCL_SHM_DISABLE", "1"},
                            {"NCCL_MAX_NCHANNELS", "64"},
@@ -111,7 +111,7 @@ TEST_CASE("a variable without effect here is silent")
 TEST_CASE("peer copies at NVLink level only are none on a PCIe server")
 {
     CHECK(effects({{"NCCL_P2P_LEVEL", "NVL"}}, Transport::infiniband, 0).nccl.host_path);
-    const Environment level{{"NCCL_P2P_LEVEL", "PXB"}}; // which pairs share a switch is not known
+    const Variables level{{"NCCL_P2P_LEVEL", "PXB"}}; // which pairs share a switch is not known
     CHECK(check_environment(level, effects(level, Transport::infiniband, 0).followed).size() == 1);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("Transformer Engine without fused kernels runs attention unfused")
 TEST_CASE("variables that close paths make a step longer, never shorter")
 {
     const SimTime usual = step_time({});
-    for (const Environment& environment :
+    for (const Variables& environment :
          {Environment{{"NCCL_P2P_DISABLE", "1"}}, Environment{{"NCCL_IB_DISABLE", "1"}},
           Environment{{"NCCL_NET_GDR_LEVEL", "LOC"}}, Environment{{"NCCL_MAX_NCHANNELS", "2"}},
           Environment{{"NCCL_PROTO", "LL"}}, Environment{{"CUDA_LAUNCH_BLOCKING", "1"}},
