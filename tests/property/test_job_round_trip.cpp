@@ -216,9 +216,9 @@ TEST_CASE("what a format cannot say is listed, never dropped")
     StageMemos memos;
     Draw draw(1);
     for (const auto& [kind, drawn] :
-         {std::pair(JobKind::megatron, megatron_job), std::pair(JobKind::deepspeed, deepspeed_job),
-          std::pair(JobKind::torchtitan, torchtitan_job),
-          std::pair(JobKind::torchrun, torchrun_job)}) {
+         {std::pair(JobKind::megatron, &megatron_job), std::pair(JobKind::deepspeed, &deepspeed_job),
+          std::pair(JobKind::torchtitan, &torchtitan_job),
+          std::pair(JobKind::torchrun, &torchrun_job)}) {
         Scenario scenario = drawn(draw);
         scenario.strategy.prefetch = 3;
         scenario.perturbations = {{5, 1.25}};

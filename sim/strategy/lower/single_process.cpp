@@ -2,6 +2,7 @@
 
 #include "sim/strategy/lower/buckets.h"
 #include "sim/strategy/lower/replica_work.h"
+#include "sim/strategy/lower/held_states.h"
 #include "sim/strategy/lower/shard_exchange.h"
 #include "sim/strategy/lower/step_end.h"
 #include "sim/strategy/model_states.h"
@@ -50,7 +51,7 @@ public:
         if (first_)
             write_update(writer_, content_);
         writer_.host_work("step overhead", job_.software.step_overhead, Phase::other);
-        plan_.role(std::move(writer_).finish(), {held(), {}});
+        plan_.role(std::move(writer_).finish(), HeldStates{held(), {}});
     }
 
 private:

@@ -40,16 +40,6 @@ std::optional<JobKind> recognise_job(std::string_view text)
     return std::nullopt;
 }
 
-Source source_from(const std::string& path, const std::filesystem::path& folder)
-{
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
-        return {path, {}};
-    const std::filesystem::path from = folder.empty() ? std::filesystem::path(".") : folder;
-    const std::filesystem::path relative = std::filesystem::relative(path, from, ignored);
-    return {relative.empty() ? path : relative.string(), {}};
-}
-
 namespace {
 
 void append(Problems& all, const Problems& more)

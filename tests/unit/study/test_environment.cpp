@@ -17,7 +17,12 @@ using Variables = std::map<std::string, std::string>;
 
 const Profile& profile()
 {
-    static const Profile value = assemble({"H100", "", {}, "mcore-2025"}).value();
+    static const Profile value = [] {
+        ProfileRequest request;
+        request.device = "H100";
+        request.software = "mcore-2025";
+        return assemble(request).value();
+    }();
     return value;
 }
 
@@ -125,10 +130,10 @@ TEST_CASE("variables that close paths make a step longer, never shorter")
 {
     const SimTime usual = step_time({});
     for (const Variables& environment :
-         {Environment{{"NCCL_P2P_DISABLE", "1"}}, Environment{{"NCCL_IB_DISABLE", "1"}},
-          Environment{{"NCCL_NET_GDR_LEVEL", "LOC"}}, Environment{{"NCCL_MAX_NCHANNELS", "2"}},
-          Environment{{"NCCL_PROTO", "LL"}}, Environment{{"CUDA_LAUNCH_BLOCKING", "1"}},
-          Environment{{"CUDA_DEVICE_MAX_CONNECTIONS", "32"}}})
+         {Variables{{"NCCL_P2P_DISABLE", "1"}}, Variables{{"NCCL_IB_DISABLE", "1"}},
+          Variables{{"NCCL_NET_GDR_LEVEL", "LOC"}}, Variables{{"NCCL_MAX_NCHANNELS", "2"}},
+          Variables{{"NCCL_PROTO", "LL"}}, Variables{{"CUDA_LAUNCH_BLOCKING", "1"}},
+          Variables{{"CUDA_DEVICE_MAX_CONNECTIONS", "32"}}})
     {
         INFO(environment.begin()->first);
         CHECK(step_time(environment) >= usual);
