@@ -1,4 +1,4 @@
-// What keeps states, parameters or activations from living outside the device's memory.
+// What keeps states or parameters from living outside the device's memory.
 
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/state_shards.h"
@@ -18,8 +18,7 @@ std::vector<Target> targets(const OffloadOptions& offload)
 {
     std::vector<Target> out;
     for (const Target& each : {Target{"/strategy/offload/optimizer", offload.optimizer},
-                               Target{"/strategy/offload/parameters", offload.parameters},
-                               Target{"/strategy/offload/activations", offload.activations}})
+                               Target{"/strategy/offload/parameters", offload.parameters}})
         if (each.target != OffloadTarget::none)
             out.push_back(each);
     return out;

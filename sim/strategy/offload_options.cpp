@@ -22,8 +22,6 @@ const FieldTable<OffloadOptions>& fields_of<OffloadOptions>()
                             "they are fetched to be updated"})
             .field("parameters", &O::parameters,
                    {.help = "parameter shards of FSDP, fetched before each gather"})
-            .field("activations", &O::activations,
-                   {.help = "what layers keep from forward to backward"})
             .field("overlap", &O::overlap, {.help = "copies run beside compute"});
     return table;
 }

@@ -14,10 +14,9 @@ enum class OffloadTarget : std::uint8_t {
 };
 
 struct OffloadOptions {
-    OffloadTarget optimizer = OffloadTarget::none;   // states; cpu and grace also update there
-    OffloadTarget parameters = OffloadTarget::none;  // shards of FSDP, fetched before each gather
-    OffloadTarget activations = OffloadTarget::none; // what layers keep for backward
-    bool overlap = true;                             // copies run beside compute
+    OffloadTarget optimizer = OffloadTarget::none;  // states; cpu and grace also update there
+    OffloadTarget parameters = OffloadTarget::none; // shards of FSDP, fetched before each gather
+    bool overlap = true;                            // copies run beside compute
 
     bool operator==(const OffloadOptions&) const = default;
 };
