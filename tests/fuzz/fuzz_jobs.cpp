@@ -17,7 +17,8 @@ JobImportOptions options()
 
 } // namespace
 
-// The first byte chooses the kind. Files that the text names are looked for in a folder without any.
+// The first byte chooses the kind. Files that the text names are looked for in a folder without
+// any.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static StageMemos memos;

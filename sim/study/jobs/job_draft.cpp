@@ -11,14 +11,14 @@ std::string at_line(const Origin& origin)
                            : origin.setting;
 }
 
-std::string pointer_of(std::string_view place)
+} // namespace
+
+std::string JobDraft::pointer_of(std::string_view place)
 {
     std::string out = "/" + std::string(place);
     std::replace(out.begin(), out.end(), '.', '/');
     return out;
 }
-
-} // namespace
 
 void JobDraft::remember(std::string_view place, const Origin& origin, const Json& value)
 {

@@ -52,6 +52,9 @@ public:
 
     void refuse(const Origin& origin, std::string message, std::string hint);
 
+    // A place of the scenario as its pointer: "strategy.tp" is "/strategy/tp".
+    static std::string pointer_of(std::string_view place);
+
     // Puts the line and the setting that a problem of the scenario came from into it.
     void locate_origin(Diagnostic& problem) const;
 
@@ -67,7 +70,8 @@ private:
 template <class T, class V>
 void JobDraft::take(T& field, V value, std::string_view place, const Origin& origin)
 {
-    if constexpr (std::is_integral_v<V> && std::is_same_v<T, int>)
+    if constexpr (std::is_same_v<V, std::int64_t> &&
+                  (std::is_same_v<T, int> || std::is_same_v<T, std::optional<int>>))
         if (value > std::numeric_limits<int>::max() || value < std::numeric_limits<int>::min()) {
             refuse(origin, fmt::format("{} is beyond any size", value), "");
             return;

@@ -37,7 +37,7 @@ Json described(const ExportedJob& exported)
     out["training"] = fields_of<Training>().write(job.training);
     out["strategy"] = fields_of<Strategy>().write(job.strategy);
     out["software"]["class"] = job.software.name;
-    out["software"]["attention"] = to_name(job.software.kernels.attention);
+    out["software"]["kernels"] = fields_of<KernelStyle>().write(job.software.kernels);
     out["software"]["cuda_graphs"] = job.cuda_graphs;
     const Scenario& scenario = exported.scenario;
     out["environment"] =

@@ -120,17 +120,28 @@ Checked<ScenarioFile> as_file(const JobContext& context)
 }
 
 // Problems of the scenario, told of the settings they came from. Files named beside keep theirs.
-Problems told(Problems problems, const JobDraft& draft)
+// Fields that --set changed are told of it.
+Problems told(Problems problems, const JobContext& context)
 {
-    for (Diagnostic& problem : problems)
-        if (problem.file.empty() || problem.file == draft.file())
-            draft.locate_origin(problem);
+    for (Diagnostic& problem : problems) {
+        if (!problem.file.empty() && problem.file != context.draft.file())
+            continue;
+        const auto& changes = context.options.changes;
+        const auto change = std::find_if(changes.begin(), changes.end(), [&](const auto& one) {
+            return JobDraft::pointer_of(one.field) == problem.pointer;
+        });
+        if (change == changes.end())
+            context.draft.locate_origin(problem);
+        else
+            problem.file = fmt::format("--set {}={}", change->field, change->value);
+    }
     return problems;
 }
 
 Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
 {
     JobDraft& draft = context.draft;
+    context.gpus(); // tells what is wrong with the machines too
     if (draft.problems.empty())
         settle_sizes(context);
     settle_environment(draft);
@@ -138,12 +149,12 @@ Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
         return tl::unexpected(draft.problems);
     Checked<ScenarioFile> file = as_file(context);
     if (!file)
-        return tl::unexpected(told(file.error(), draft));
+        return tl::unexpected(told(file.error(), context));
     Checked<Parts> parts = build_job_parts(*file, memos);
     if (!parts)
-        return tl::unexpected(told(parts.error(), draft));
+        return tl::unexpected(told(parts.error(), context));
     return ImportedJob{std::move(*file), std::move(parts->job), std::move(draft.notes),
-                       told(std::move(parts->warnings), draft)};
+                       told(std::move(parts->warnings), context)};
 }
 
 } // namespace

@@ -132,12 +132,20 @@ void add_precision(const Training& training, ArgumentList& out)
     }
     if (four)
         out.add("--fp4-format", "e2m1");
+    const NumberFormats& formats = training.formats;
+    out.add_if((eight || four) && formats.parameter_gather.value_or(false), "--fp8-param-gather");
+    if (formats.first_wide_layers > 0 || formats.last_wide_layers > 0) {
+        out.add("--first-last-layers-bf16");
+        out.add("--num-layers-at-start-in-bf16", formats.first_wide_layers);
+        out.add("--num-layers-at-end-in-bf16", formats.last_wide_layers);
+    }
     out.add(*training.fp32_gradients ? "--accumulate-allreduce-grads-in-fp32"
                                      : "--grad-reduce-in-bf16");
 }
 
-ArgumentList training_arguments(const Job& job)
+ArgumentList training_arguments(const ExportedJob& exported)
 {
+    const Job& job = exported.job;
     const Training& training = job.training;
     ArgumentList out("TRAINING_ARGS");
     out.add("--seq-length", training.sequence_length);
@@ -168,7 +176,40 @@ ArgumentList training_arguments(const Job& job)
         out.add("--attention-backend", "flash");
     }
     out.add_if(job.cuda_graphs, "--external-cuda-graph");
+    out.add_if(exported.scenario.software.fused_loss.value_or(false),
+               "--cross-entropy-loss-fusion");
     return out;
+}
+
+void add_context(const ContextParallel& context, int cp, ArgumentList& out)
+{
+    switch (context.kind) {
+    case ContextKind::ring:
+        out.add("--cp-comm-type", "p2p");
+        break;
+    case ContextKind::ulysses:
+        out.add("--cp-comm-type", "a2a");
+        break;
+    case ContextKind::all_gather:
+        out.add("--cp-comm-type", "allgather");
+        break;
+    case ContextKind::hybrid:
+        out.add("--cp-comm-type", "a2a+p2p");
+        out.add(fmt::format("--hierarchical-context-parallel-sizes {} {}", context.a2a,
+                            cp / std::max(1, context.a2a)));
+    }
+}
+
+void add_dispatch(const ExpertParallel& experts, ArgumentList& out)
+{
+    if (experts.dispatcher)
+        out.add("--moe-token-dispatcher-type",
+                *experts.dispatcher == Dispatcher::all_gather   ? "allgather"
+                : *experts.dispatcher == Dispatcher::all_to_all ? "alltoall"
+                                                                : "flex");
+    out.add_if(experts.overlap_shared, "--moe-shared-expert-overlap");
+    if (experts.capacity_factor)
+        out.add("--moe-expert-capacity-factor", *experts.capacity_factor);
 }
 
 void add_stages(const Strategy& strategy, ArgumentList& out)
@@ -200,6 +241,7 @@ ArgumentList parallel_arguments(const Job& job)
     if (job.model.is_moe()) {
         out.add("--expert-model-parallel-size", strategy.ep);
         out.add("--expert-tensor-parallel-size", strategy.etp);
+        add_dispatch(strategy.experts, out);
     }
     out.add_if(strategy.zero == 1, "--use-distributed-optimizer");
     if (strategy.zero == 3)
@@ -215,6 +257,8 @@ ArgumentList parallel_arguments(const Job& job)
         out.add_if(strategy.zero == 1 && *strategy.sharding.overlap_param_gather,
                    "--overlap-param-gather");
     }
+    if (strategy.cp > 1)
+        add_context(strategy.context, strategy.cp, out);
     out.add_if(strategy.overlap.ep, "--overlap-moe-expert-parallel-comm");
     out.add_if(strategy.tp > 1 && *strategy.overlap.tp, "--tp-comm-overlap");
     const unsigned bytes = *job.training.fp32_gradients
@@ -239,7 +283,7 @@ std::string write_megatron(const ExportedJob& exported)
     std::vector<ArgumentList> lists;
     if (const auto* model = std::get_if<Transformer>(&exported.job.model.architecture))
         lists.push_back(model_arguments(*model));
-    lists.push_back(training_arguments(exported.job));
+    lists.push_back(training_arguments(exported));
     lists.push_back(parallel_arguments(exported.job));
     for (const ArgumentList& list : lists)
         out += list.text();

@@ -25,6 +25,7 @@ public:
     void read()
     {
         sizes();
+        context();
         virtual_stages();
         stages();
         experts();
@@ -57,6 +58,32 @@ private:
         if (values_.on("--use-tp-pp-dp-mapping"))
             take("--use-tp-pp-dp-mapping", strategy_.rank_order, std::string("tp-cp-pp-dp"),
                  "strategy.rank_order");
+    }
+
+    // Transformer Engine exchanges keys and values in a ring unless told otherwise.
+    void context()
+    {
+        const std::string_view name = "--cp-comm-type";
+        const std::string type = values_.text(name);
+        const auto heads = values_.whole("--hierarchical-context-parallel-sizes");
+        if (strategy_.cp == 1)
+            return;
+        ContextParallel& how = strategy_.context;
+        how.kind = ContextKind::ring;
+        if (type.empty())
+            draft_.assume("keys and values go round a ring (p2p), Megatron-LM's default");
+        else if (type == "p2p" || type == "a2a" || type.starts_with("all") || type == "a2a+p2p")
+            take(name, how.kind,
+                 type == "p2p"    ? ContextKind::ring
+                 : type == "a2a"  ? ContextKind::ulysses
+                 : type[1] == '2' ? ContextKind::hybrid
+                                  : ContextKind::all_gather,
+                 "strategy.context.kind");
+        else
+            draft_.refuse(values_.origin(name), "is no way of context parallelism",
+                          "p2p, a2a, allgather or a2a+p2p");
+        if (how.kind == ContextKind::hybrid && heads)
+            take("--hierarchical-context-parallel-sizes", how.a2a, *heads, "strategy.context.a2a");
     }
 
     void virtual_stages()
@@ -182,6 +209,7 @@ private:
         const auto* transformer =
             draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
         const bool moe = transformer != nullptr && transformer->moe.has_value();
+        dispatch(moe);
         if (values_.whole("--expert-tensor-parallel-size"))
             values_.take("--expert-tensor-parallel-size", strategy_.etp, "strategy.etp");
         else if (moe && strategy_.tp > 1) {
@@ -190,6 +218,34 @@ private:
                 "experts are cut over tensor-parallel ranks too (etp {}), Megatron-LM's default",
                 strategy_.etp));
         }
+    }
+
+    void dispatch(bool moe)
+    {
+        const std::string_view name = "--moe-token-dispatcher-type";
+        const std::string type = values_.text(name);
+        const bool direct = values_.on("--moe-enable-deepep");
+        ExpertParallel& experts = strategy_.experts;
+        if (type == "flex" || type == "alltoall" || type == "alltoall_seq" || type == "allgather")
+            take(name, experts.dispatcher,
+                 type == "flex"        ? Dispatcher::one_copy_per_node
+                 : type == "allgather" ? Dispatcher::all_gather
+                                       : Dispatcher::all_to_all,
+                 "strategy.experts.dispatcher");
+        else if (!type.empty())
+            draft_.refuse(values_.origin(name), "is no dispatcher", "alltoall, allgather or flex");
+        else if (moe && strategy_.ep > 1) {
+            experts.dispatcher = Dispatcher::all_gather;
+            draft_.assume("tokens are gathered by all experts (allgather), Megatron-LM's default");
+        }
+        if (direct)
+            draft_.understand(values_.origin("--moe-enable-deepep"), "the dispatcher");
+        if (values_.on("--moe-shared-expert-overlap"))
+            take("--moe-shared-expert-overlap", experts.overlap_shared, true,
+                 "strategy.experts.overlap_shared");
+        if (const auto factor = values_.number("--moe-expert-capacity-factor"))
+            take("--moe-expert-capacity-factor", experts.capacity_factor, *factor,
+                 "strategy.experts.capacity_factor");
     }
 
     void sharding()

@@ -15,6 +15,7 @@ public:
     {
         batches();
         precision();
+        formats();
         gradients();
         buckets();
         recompute();
@@ -63,6 +64,28 @@ private:
             training_.precision = Precision::fp32;
             draft_.assume("fp32: neither --bf16 nor --fp16");
         }
+    }
+
+    // Parameters in the narrow format, and the layers that stay out of it.
+    void formats()
+    {
+        NumberFormats& formats = training_.formats;
+        const bool narrow =
+            training_.precision == Precision::fp8 || training_.precision == Precision::fp8_block ||
+            training_.precision == Precision::mxfp8 || training_.precision == Precision::nvfp4;
+        const bool gathered = values_.on("--fp8-param-gather") || values_.on("--fp4-param-gather");
+        const auto first = values_.whole("--num-layers-at-start-in-bf16");
+        const auto last = values_.whole("--num-layers-at-end-in-bf16");
+        const bool wide_ends = values_.on("--first-last-layers-bf16");
+        if (!narrow)
+            return;
+        formats.parameter_gather = gathered;
+        if (!wide_ends)
+            return;
+        take("--first-last-layers-bf16", formats.first_wide_layers, first.value_or(1),
+             "training.formats.first_wide_layers");
+        take("--first-last-layers-bf16", formats.last_wide_layers, last.value_or(1),
+             "training.formats.last_wide_layers");
     }
 
     Precision fp8_recipe()
@@ -153,11 +176,14 @@ private:
     void optimizer()
     {
         const std::string name = values_.text("--optimizer");
-        if (name == "adam" || name == "sgd")
+        if (name == "adam" || name == "sgd" || name.ends_with("muon"))
             take("--optimizer", training_.optimizer,
-                 name == "sgd" ? Optimizer::sgd : Optimizer::adam, "training.optimizer");
+                 name == "sgd"    ? Optimizer::sgd
+                 : name == "adam" ? Optimizer::adam
+                                  : Optimizer::muon,
+                 "training.optimizer");
         else if (!name.empty())
-            draft_.refuse(values_.origin("--optimizer"), "is not modelled", "adam or sgd");
+            draft_.refuse(values_.origin("--optimizer"), "is not modelled", "adam, sgd or muon");
     }
 
     void attention()
@@ -172,6 +198,9 @@ private:
                  "software.attention");
         else if (values_.on("--use-flash-attn"))
             take("--use-flash-attn", kernel, AttentionKernel::flash2, "software.attention");
+        if (values_.on("--cross-entropy-loss-fusion"))
+            take("--cross-entropy-loss-fusion", draft_.scenario.software.fused_loss, true,
+                 "software.fused_loss");
         const std::string graphs = values_.text("--cuda-graph-impl");
         const bool captured = values_.on("--enable-cuda-graph") ||
                               values_.on("--external-cuda-graph") ||

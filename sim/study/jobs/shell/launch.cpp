@@ -67,32 +67,9 @@ public:
     // Nothing when the command launches no program.
     std::optional<Launch> read()
     {
-        bool launches = false;
-        while (at_ < words_.size()) {
-            const std::string name = file_name(words_[at_].text);
-            if (const std::optional<LauncherOptions> options = launcher_options(name)) {
-                start(name);
-                ++at_;
-                if (name == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
-                    ++at_;
-                read_options(*options);
-                launches = true;
-            } else if (is_python(words_[at_].text)) {
-                ++at_;
-                if (read_python())
-                    launches = true;
-            } else if (name == "env" || name == "exec" || name == "nohup" || name == "time" ||
-                       name == "numactl" || name == "sudo")
-                ++at_;
-            else if (launches && words_[at_].text.find('=') != std::string::npos &&
-                     !words_[at_].text.starts_with('-'))
-                ++at_; // env NAME=value
-            else
-                break;
-            if (!out_.program.empty())
-                break;
-        }
-        if (!launches && !is_program())
+        while (at_ < words_.size() && out_.program.empty() && step())
+            continue;
+        if (!launches_ && !is_program())
             return std::nullopt;
         if (out_.program.empty() && at_ < words_.size())
             take_program();
@@ -100,6 +77,34 @@ public:
     }
 
 private:
+    static bool starts_programs(const std::string& word)
+    {
+        return launcher_options(file_name(word)).has_value() || is_python(word);
+    }
+
+    // Takes a launcher with its options, or what may stand before one. False at anything else.
+    bool step()
+    {
+        const std::string name = file_name(words_[at_].text);
+        if (const std::optional<LauncherOptions> options = launcher_options(name)) {
+            start(name);
+            ++at_;
+            if (name == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
+                ++at_;
+            read_options(*options);
+            launches_ = true;
+        } else if (is_python(words_[at_].text)) {
+            ++at_;
+            launches_ = read_python() || launches_;
+        } else if (!is_program() &&
+                   std::any_of(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end(),
+                               [](const TracedText& word) { return starts_programs(word.text); }))
+            ++at_; // env, nohup, a wrapper, an option's value
+        else
+            return false;
+        return true;
+    }
+
     void start(const std::string& launcher)
     {
         out_.launcher += (out_.launcher.empty() ? "" : " ") + launcher;
@@ -163,6 +168,7 @@ private:
 
     const std::vector<TracedText>& words_;
     std::size_t at_ = 0;
+    bool launches_ = false;
     Launch out_;
 };
 

@@ -308,7 +308,8 @@ private:
         for (std::size_t i = from; i < command_.size(); ++i)
             for (TracedText& word : expander_.words(*command_[i]))
                 command.words.push_back(std::move(word));
-        status_ = true; // taken to succeed
+        const bool decides = !frames_.empty() && frames_.back().testing;
+        status_ = decides ? std::nullopt : std::optional(true); // else taken to succeed
         if (!command.words.empty())
             out_.commands.push_back(std::move(command));
     }

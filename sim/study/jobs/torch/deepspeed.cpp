@@ -54,7 +54,9 @@ public:
 
     void read()
     {
-        draft_.scenario.software.framework = "deepspeed";
+        std::string& framework = draft_.scenario.software.framework;
+        after_trainer_ = framework == "deepspeed";
+        framework = "deepspeed";
         parallel_sizes();
         precision();
         zero();
@@ -87,6 +89,9 @@ private:
         take_whole("tensor_parallel.autotp_size", strategy_.tp, "strategy.tp");
         take_whole("pipeline.stages", strategy_.pp, "strategy.pp");
         take_whole("sequence_parallel_size", strategy_.cp, "strategy.cp");
+        if (strategy_.cp > 1)
+            take("sequence_parallel_size", strategy_.context.kind, ContextKind::ulysses,
+                 "strategy.context.kind");
     }
 
     void precision()
@@ -105,7 +110,7 @@ private:
         else if (brain)
             take(stated != nullptr ? "bf16.enabled" : "bfloat16.enabled", training_.precision,
                  Precision::bf16, "training.precision");
-        else if (stated == nullptr || stated->is_bool()) {
+        else if (!after_trainer_ && (stated == nullptr || stated->is_bool())) {
             training_.precision = Precision::fp32;
             draft_.assume("fp32: neither fp16 nor bf16 is enabled");
         } else
@@ -223,11 +228,13 @@ private:
             take("optimizer.type", training_.optimizer, Optimizer::adam, "training.optimizer");
             if (name == "lion" || name == "lamb")
                 draft_.assume(settings_.origin("optimizer.type"), "with the states of Adam");
-        } else if (name == "sgd")
+        } else if (name == "muon")
+            take("optimizer.type", training_.optimizer, Optimizer::muon, "training.optimizer");
+        else if (name == "sgd")
             take("optimizer.type", training_.optimizer, Optimizer::sgd, "training.optimizer");
         else
             draft_.refuse(settings_.origin("optimizer.type"), "is not modelled",
-                          "Adam, AdamW or SGD");
+                          "Adam, AdamW, Muon or SGD");
     }
 
     // The model's code decides what is checkpointed; only pipelines state it here.
@@ -277,6 +284,7 @@ private:
     JobDraft& draft_;
     Training& training_;
     Strategy& strategy_;
+    bool after_trainer_ = false; // whose arguments stand for "auto"
 };
 
 } // namespace
@@ -301,8 +309,6 @@ void read_deepspeed_job(const std::string& text, JobContext& context)
     }
     SettingTree settings(*json);
     read_deepspeed(settings, context);
-    if (context.draft.scenario.training == Training{})
-        return;
     constexpr std::string_view length = "training.sequence_length";
     const bool stated = std::any_of(context.options.changes.begin(), context.options.changes.end(),
                                     [&](const Override& change) { return change.field == length; });
@@ -324,7 +330,9 @@ std::string write_deepspeed(const ExportedJob& exported)
     out["fp16"]["enabled"] = training.precision == Precision::fp16;
     if (*training.fp32_gradients)
         out["communication_data_type"] = "fp32";
-    out["optimizer"]["type"] = training.optimizer == Optimizer::sgd ? "SGD" : "AdamW";
+    out["optimizer"]["type"] = training.optimizer == Optimizer::sgd    ? "SGD"
+                               : training.optimizer == Optimizer::muon ? "Muon"
+                                                                       : "AdamW";
     Json& zero = out["zero_optimization"];
     zero["stage"] = strategy.zero;
     zero["overlap_comm"] = *strategy.overlap.dp;

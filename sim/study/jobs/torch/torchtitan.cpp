@@ -150,6 +150,12 @@ private:
             strategy_.pp, "strategy.pp");
         take_whole({"parallelism.context_parallel_degree", "experimental.context_parallel_degree"},
                    strategy_.cp, "strategy.cp");
+        const std::string rotation = "parallelism.context_parallel_rotate_method";
+        const auto method = settings_.text(rotation, draft_);
+        if (method && strategy_.cp > 1)
+            take(rotation, strategy_.context.kind,
+                 *method == "alltoall" ? ContextKind::ring : ContextKind::all_gather,
+                 "strategy.context.kind");
         take_whole({"parallelism.expert_parallel_degree"}, strategy_.ep, "strategy.ep");
         take_whole({"parallelism.expert_tensor_parallel_degree"}, strategy_.etp, "strategy.etp");
         const std::string asynchronous = first_of({"parallelism.enable_async_tensor_parallel",

@@ -89,6 +89,9 @@ std::string parallelism_section(const Job& job)
         out.add("enable_sequence_parallel", Json(*strategy.sequence_parallel));
     }
     out.add("context_parallel_degree", Json(strategy.cp));
+    if (strategy.cp > 1)
+        out.add("context_parallel_rotate_method",
+                Json(strategy.context.kind == ContextKind::ring ? "alltoall" : "allgather"));
     out.add("expert_parallel_degree", Json(strategy.ep));
     if (strategy.etp > 1)
         out.add("expert_tensor_parallel_degree", Json(strategy.etp));

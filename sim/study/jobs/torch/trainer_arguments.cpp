@@ -27,10 +27,12 @@ public:
         lengths();
         batches();
         optimizer();
+        adapters();
         buckets();
         for (const Argument& argument : arguments_.unseen())
             draft_.ignore({argument.line, argument.text()}, "not known here");
-        if (!draft_.model && !draft_.scenario.model.given())
+        const bool alone = framework_ == TrainerFor::torch;
+        if (alone && !draft_.model && !draft_.scenario.model.given())
             draft_.refuse({}, "the arguments describe no model",
                           "give it beside: --model scenarios/models/llama-2-7b, or any Hugging "
                           "Face config.json");
@@ -136,10 +138,38 @@ private:
         const std::string name = values_.text("--optim");
         if (name == "sgd")
             take("--optim", training_.optimizer, Optimizer::sgd, "training.optimizer");
+        else if (name == "adafactor")
+            take("--optim", training_.optimizer, Optimizer::adafactor, "training.optimizer");
         else if (name.starts_with("adamw"))
             take("--optim", training_.optimizer, Optimizer::adam, "training.optimizer");
         else if (!name.empty())
-            draft_.refuse(values_.origin("--optim"), "is not modelled", "adamw_torch or sgd");
+            draft_.refuse(values_.origin("--optim"), "is not modelled",
+                          "adamw_torch, adafactor or sgd");
+    }
+
+    // PEFT's words: --lora_r 8 --lora_target_modules q_proj v_proj
+    void adapters()
+    {
+        const std::string_view name = values_.either("--lora-r", "--lora-rank");
+        const auto rank = values_.whole(name);
+        const Argument* modules = arguments_.find("--lora-target-modules");
+        if (!rank)
+            return;
+        Lora lora;
+        lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));
+        if (modules == nullptr) {
+            lora.targets = {AdapterTarget::q_proj, AdapterTarget::v_proj};
+            draft_.assume("adapters on q_proj and v_proj, PEFT's default for Llama");
+        } else
+            for (const std::string& module : modules->values) {
+                if (const auto target = from_name<AdapterTarget>(module))
+                    lora.targets.push_back(*target);
+                else
+                    draft_.refuse(values_.origin("--lora-target-modules"),
+                                  fmt::format("{} is no matrix known here", module),
+                                  FieldValue<AdapterTarget>::type_name());
+            }
+        take(name, training_.lora, lora, "training.lora");
     }
 
     void buckets()
@@ -197,7 +227,16 @@ std::string write_torchrun(const ExportedJob& exported)
         add("--ddp_find_unused_parameters True");
     if (training.recompute == Recompute::full)
         add("--gradient_checkpointing");
-    add(training.optimizer == Optimizer::sgd ? "--optim sgd" : "--optim adamw_torch");
+    add(training.optimizer == Optimizer::sgd         ? "--optim sgd"
+        : training.optimizer == Optimizer::adafactor ? "--optim adafactor"
+                                                     : "--optim adamw_torch");
+    if (training.lora) {
+        std::string modules;
+        for (const AdapterTarget target : training.lora->targets)
+            modules += fmt::format(" {}", to_name(target));
+        add(fmt::format("--lora_r {}", training.lora->rank));
+        add("--lora_target_modules" + modules);
+    }
     if (exported.job.software.name == "torch-compile-fsdp")
         add("--torch_compile");
     return out + "\n";

@@ -142,7 +142,7 @@ TEST_CASE("contradictions are refused at the line of their argument")
     CHECK(tp.file == "job");
     CHECK(tp.message.starts_with("--tensor-model-parallel-size 3: "));
     CHECK(refusal_of(JobKind::megatron, seven_billion + "--optimizer lamb", on_h100(1)).hint ==
-          "adam or sgd");
+          "adam, sgd or muon");
     CHECK(refusal_of(JobKind::megatron, "", on_h100(1)).message.find("starts a training") !=
           std::string::npos);
     CHECK(refusal_of(JobKind::megatron, seven_billion, {}).message.find("which GPUs") !=
