@@ -1,6 +1,7 @@
 #include "sim/strategy/model_states.h"
 
 #include "sim/strategy/fsdp_widths.h"
+#include "sim/strategy/narrow_casts.h"
 #include "sim/strategy/offload.h"
 #include "sim/strategy/state_shards.h"
 #include "sim/workload/number_format.h"
@@ -134,13 +135,9 @@ void move_to_host(const Job& job, ModelStates& states)
 // (lower/step_end.cpp).
 double kept_casts(const Job& job, const std::vector<HeldLayer>& layers)
 {
-    if (!casts_parameters(job))
-        return 0;
-    double matrices = 0;
-    for (const HeldLayer& layer : layers)
-        if (!layer.in_root_unit() && !layer.wide)
-            matrices += layer.parameters.total();
-    return 2 * operand_bytes(job.training.precision) * matrices;
+    return casts_parameters(job)
+               ? 2 * operand_bytes(job.training.precision) * narrow_parameters(layers)
+               : 0;
 }
 
 } // namespace

@@ -23,12 +23,6 @@ const FieldTable<NumberFormats>& fields_of<NumberFormats>()
     return table;
 }
 
-bool casts_parameters(const Job& job)
-{
-    return is_narrow(job.training.precision) && !*job.training.formats.parameter_gather &&
-           job.strategy.zero != 3 && !job.training.lora;
-}
-
 Problems format_misfits(const Job& job)
 {
     const NumberFormats& formats = job.training.formats;

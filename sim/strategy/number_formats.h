@@ -17,12 +17,6 @@ struct NumberFormats {
     bool operator==(const NumberFormats&) const = default;
 };
 
-struct Job;
-
-// Are matrices cast from 16 bit once per step, and the casts kept? Not where they are gathered in
-// the narrow format, nor with FSDP (they arrive with each gather) or LoRA.
-bool casts_parameters(const Job& job);
-
 template <>
 const FieldTable<NumberFormats>& fields_of<NumberFormats>();
 

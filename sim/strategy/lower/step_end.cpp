@@ -4,6 +4,7 @@
 #include "sim/strategy/lower/gradient_norm.h"
 #include "sim/strategy/lower/gradient_offload.h"
 #include "sim/strategy/lower/offloaded_update.h"
+#include "sim/strategy/narrow_casts.h"
 #include "sim/strategy/optimizers.h"
 #include "sim/workload/number_format.h"
 
@@ -132,17 +133,15 @@ void cast_parameters(StageWriter& writer, const StageContent& stage)
     const Precision format = job.training.precision;
     if (!casts_parameters(job))
         return;
-    double matrices = 0;
-    for (std::size_t i = 0; i < stage.layers.size(); ++i) {
-        const KindOfLayer& kind = stage.work.kinds[stage.layers[i].kind];
-        if (!kind.held.in_root_unit() && !kind.held.wide)
-            matrices += kind.held.parameters.total();
-    }
-    writer.memory_pass({.name = "cast parameters",
-                        .bytes = (storage_bytes(format) + 2 * operand_bytes(format)) * matrices,
-                        .launches = static_cast<int>(stage.layers.size()),
-                        .phase = Phase::parameter_sync,
-                        .waits = {writer.reduced()}});
+    std::vector<HeldLayer> held;
+    for (const PlacedLayer& layer : stage.layers)
+        held.push_back(stage.work.kinds[layer.kind].held);
+    writer.memory_pass(
+        {.name = "cast parameters",
+         .bytes = (storage_bytes(format) + 2 * operand_bytes(format)) * narrow_parameters(held),
+         .launches = static_cast<int>(stage.layers.size()),
+         .phase = Phase::parameter_sync,
+         .waits = {writer.reduced()}});
 }
 
 } // namespace
