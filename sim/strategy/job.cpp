@@ -142,8 +142,9 @@ Checked<Job> resolve(const JobRequest& request)
     if (placed) {
         add(step_misfits(job));
         add(data_parallel_misfits(job));
-        add(offload_misfits(job));
     }
+    if (problems.empty()) // shards are found by the layout of a job that fits
+        add(offload_misfits(job));
     if (!problems.empty())
         return tl::unexpected(problems);
     return job;

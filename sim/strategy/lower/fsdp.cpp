@@ -173,7 +173,8 @@ EventId Fsdp::before(StageWriter& writer, std::size_t visit)
     const std::size_t ahead = forward ? ahead_in_forward_ : ahead_in_backward_;
     while (gathered_.size() < std::max(ahead_in_forward_, ahead_in_backward_) + 2)
         gathered_.push_back(writer.event());
-    while (started_ < plan_.gathers.size() && started_ <= *number + ahead)
+    while (started_ < plan_.gathers.size() && started_ <= *number + ahead &&
+           plan_.gathers[started_].free_at <= visit)
         gather(writer, started_++);
     const EventId gathered = gathered_[*number % gathered_.size()];
     if (!job_.software.fsdp_copies)

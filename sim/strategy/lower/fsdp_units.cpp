@@ -42,6 +42,7 @@ private:
         std::optional<std::size_t> kept_by;         // visit behind which it was cut over few ranks
         std::optional<std::size_t> gradients_since; // visit that took memory for them
         std::size_t latest_gather = 0;
+        std::size_t free_at = 0;       // the first visit after it was freed
         int in_flight = 0;             // micro-batches between forward and backward
         int passes = 0;                // under way that use its parameters
         std::size_t last_use = 0;      // of parameters in the step: a visit
@@ -130,7 +131,7 @@ private:
         plan_.visits[visit].gather = state.latest_gather;
         if (state.kept_by)
             plan_.visits[*state.kept_by].kept_until = state.latest_gather;
-        plan_.gathers.push_back({visit, state.kept_by.has_value(), 0});
+        plan_.gathers.push_back({visit, state.kept_by.has_value(), 0, state.free_at});
         state.kept_by.reset();
         state.whole = true;
     }
@@ -159,6 +160,7 @@ private:
             return;
         plan_.visits[visit].frees = true;
         plan_.gathers[state.latest_gather].freed = visit;
+        state.free_at = visit + 1;
         if (forward && options_.reshard_ranks)
             state.kept_by = visit;
     }

@@ -19,9 +19,10 @@ struct FsdpUnit {
 // A gather of a unit's parameters: from the whole shard group, or from the few ranks that kept the
 // unit between them after forward.
 struct FsdpGather {
-    std::size_t visit = 0; // that needs it
-    bool near = false;     // from the few ranks
-    std::size_t freed = 0; // the visit behind which the whole unit goes
+    std::size_t visit = 0;   // that needs it
+    bool near = false;       // from the few ranks
+    std::size_t freed = 0;   // the visit behind which the whole unit goes
+    std::size_t free_at = 0; // the first visit at which the unit of the gather before has gone
 };
 
 struct FsdpVisit {

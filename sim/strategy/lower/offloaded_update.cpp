@@ -111,11 +111,13 @@ void write_host_update(StageWriter& writer, const StageContent& stage)
     };
     for (const LayerUpdate& update : layers) {
         const UseIndex index = index_of(stage, update.layer);
-        writer.host_pass({.name = "optimizer",
-                          .bytes = whole(host_traffic(job, update)),
-                          .phase = Phase::optimizer,
-                          .waits = {writer.offloaded(), writer.computed(), writer.reduced()},
-                          .index = index});
+        HostPass pass{.name = "optimizer",
+                      .bytes = whole(host_traffic(job, update)),
+                      .phase = Phase::optimizer,
+                      .index = index};
+        if (update.layer == layers.front().layer) // later ones need not wait for what went back
+            pass.waits = {writer.offloaded(), writer.computed(), writer.reduced()};
+        writer.host_pass(pass);
         if (returns && offload.overlap)
             send_back(update.parameters, update.layer == layers.back().layer, index);
     }
