@@ -88,6 +88,8 @@ const std::vector<FileKind>& file_kinds()
         {"network", network_format, nullptr, check_profile},
         {"collectives", collectives_format, nullptr, check_profile},
         {"gloo", gloo_format, nullptr, check_profile},
+        {"ucx", ucx_format, nullptr, check_profile},
+        {"nvshmem", nvshmem_format, nullptr, check_profile},
         {"knots", knots_format, nullptr, check_profile},
         {"software class", software_format, nullptr, check_profile},
     };

@@ -214,8 +214,9 @@ CostModel::Timing CostModel::settled_timing(CollectiveKind kind, Bytes size,
         return std::max(1.0, lowest(lines, at).at(at) / lowest(usual, at).at(at));
     };
     timing.latency *= slower(Bytes(0));
-    timing.total *= slower(size);
-    if (nccl_.other_path()) {
+    const double ratio = slower(size);
+    timing.total *= ratio;
+    if (ratio > 1 && nccl_.other_path()) {
         timing.latency = std::max(timing.latency, lowest(lines, Bytes(0)).alpha);
         timing.total = std::max(timing.total, line.at(size));
     }

@@ -7,6 +7,15 @@
 
 namespace trainyard {
 
+namespace {
+
+bool of_experts(GroupKind kind)
+{
+    return kind == GroupKind::ep || kind == GroupKind::etp || kind == GroupKind::edp;
+}
+
+} // namespace
+
 CommunicatorStart communicator_start(const Job& job, const CollectiveForm& form)
 {
     const RankLayout layout(job);
@@ -14,9 +23,12 @@ CommunicatorStart communicator_start(const Job& job, const CollectiveForm& form)
     for (int stage = 0; stage < job.strategy.pp; ++stage) {
         const RankId rank = layout.rank({.tp = 0, .cp = 0, .dp = 0, .pp = stage});
         std::set<std::vector<RankId>> distinct;
-        for (const EnumName<GroupKind>& kind : enum_names<GroupKind>())
+        for (const EnumName<GroupKind>& kind : enum_names<GroupKind>()) {
+            if (of_experts(kind.value) && !job.model.is_moe())
+                continue;
             if (std::vector<RankId> members = layout.members(kind.value, rank); members.size() > 1)
                 distinct.insert(std::move(members));
+        }
         CommunicatorStart start;
         for (const std::vector<RankId>& members : distinct) {
             ++start.count;

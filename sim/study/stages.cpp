@@ -163,17 +163,18 @@ std::shared_ptr<const CostModel> build_cost(const ScenarioFile& file, Parts& par
     const Scenario& scenario = file.scenario;
     const Topology& topology = *parts.topology;
     Checked<Profile> profile = choose_profile(file, topology, problems);
-    const bool found = take(profile, problems) != nullptr;
-    const Problems environment_problems = check_environment(scenario.environment);
-    if (!found || has_errors(environment_problems)) {
-        append(problems, environment_problems);
+    const Problems refused = check_environment(scenario.environment);
+    if (has_errors(refused))
+        append(problems, refused);
+    if (take(profile, problems) == nullptr)
         return nullptr;
+    if (!has_errors(refused)) {
+        const DeviceAttachment device = topology.device(make_id<DeviceId>(0));
+        effects = effects_of(scenario.environment, {*profile, device, topology.network(device.node),
+                                                    scenario.software.attention.has_value()});
+        append(problems, effects.notes);
+        append(problems, check_environment(scenario.environment, effects.followed));
     }
-    const DeviceAttachment device = topology.device(make_id<DeviceId>(0));
-    effects = effects_of(scenario.environment, {*profile, device, topology.network(device.node),
-                                                scenario.software.attention.has_value()});
-    append(problems, effects.notes);
-    append(problems, check_environment(scenario.environment, effects.followed));
     if (effects.attention)
         profile->software.kernels.attention = *effects.attention;
     parts.cost_hash = hash_key(hash_of(*profile), hash_of(scenario.environment));

@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/memory_text.h"
+#include "sim/strategy/communicators.h"
 
 namespace trainyard {
 
@@ -81,6 +82,16 @@ Json network_utilization(const Summary& summary)
     for (const LinkClassRow& row : summary.links)
         out[row.name] = row.utilization;
     return out;
+}
+
+// What comes before the first step, or at the start of every one.
+Json start_up(const Outcome& outcome)
+{
+    const CommunicatorStart start =
+        communicator_start(outcome.job, outcome.cost->profile().hardware.collectives);
+    return Json::Object{member("communicators", start.count),
+                        member("communicators_s", start.time.value()),
+                        member("every_iteration", outcome.job.communicator_creation.value() > 0)};
 }
 
 Json engine(const EngineReport& engine)
@@ -166,6 +177,7 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["bottleneck"] = bottleneck(summary.bottleneck);
     out["links"] = list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);
+    out["start_up"] = start_up(outcome);
     out["engine"] = engine(outcome.engine);
     out["scenario"] = to_json(outcome.scenario);
     out["warnings"] = list(outcome.warnings, warning);

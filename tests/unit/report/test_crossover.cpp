@@ -62,8 +62,8 @@ TEST_CASE("crossovers are said in words")
                 {{1_B, Backend::nvshmem}, {128_KiB, Backend::nccl}},
                 64_MiB};
     CHECK(crossover_text(c) ==
-          "tp all-reduce over 8 ranks: nvshmem up to 128 KiB, nccl above; up to 64 MiB here");
+          "tp all-reduce over 8 ranks: nvshmem up to 131 kB, nccl above; up to 67.1 MB here");
     c.faster = {{1_B, Backend::nccl}};
     CHECK(crossover_text(c) == "tp all-reduce over 8 ranks: nccl is faster than nvshmem at every "
-                               "size; up to 64 MiB here");
+                               "size; up to 67.1 MB here");
 }

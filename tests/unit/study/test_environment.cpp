@@ -138,7 +138,7 @@ TEST_CASE("variables that close paths make a step longer, never shorter")
         INFO(environment.begin()->first);
         CHECK(step_time(environment) >= usual);
     }
-    CHECK(step_time({{"NCCL_P2P_DISABLE", "1"}}) > 2 * usual.value() * SimTime(1));
+    CHECK(step_time({{"NCCL_P2P_DISABLE", "1"}}).value() > 2 * usual.value());
 }
 
 TEST_CASE("communicators made in every iteration lengthen each step by their creation")
