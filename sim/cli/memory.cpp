@@ -77,7 +77,7 @@ int run_memory(const MemoryCommand& command)
 {
     const Checked<MemoryEstimate> memory = estimate(command);
     if (!memory) {
-        print_problems(memory.error(), "Nothing was estimated.");
+        print_problems(memory.error(), "nothing was estimated.");
         return exit_invalid_input;
     }
     if (command.as_json) {

@@ -142,6 +142,8 @@ RecordSoftware software_of(const MeasuredRecord& record)
     if (out.choice.attention)
         out.assumptions.push_back(
             fmt::format("attention not stated: {}", to_name(*out.choice.attention)));
+    if (mentions(record.framework, {"cross-entropy fusion"}))
+        out.choice.fused_loss = true;
     return out;
 }
 
