@@ -90,7 +90,7 @@ Scenario deepspeed_job(Draw& draw)
 {
     Random& random = draw.random;
     Scenario out = draw.common("deepspeed");
-    out.environment.clear(); // it has none
+    out.environment.clear();             // it has none
     out.training.sequence_length = 2048; // nor lengths
     out.model = {pick<std::string>(random, {"llama-2-7b", "llama-3.1-70b"}), {}};
     Strategy& s = out.strategy;
@@ -99,7 +99,8 @@ Scenario deepspeed_job(Draw& draw)
     s.overlap.dp = s.zero == 3 || pick<bool>(random, {true, false});
     out.training.precision = pick<Precision>(random, {Precision::bf16, Precision::fp16});
     if (s.zero == 0)
-        s.bucket_cap = s.first_bucket = Bytes(4 * pick<std::uint64_t>(random, {100'000, 50'000'000}));
+        s.bucket_cap = s.first_bucket =
+            Bytes(4 * pick<std::uint64_t>(random, {100'000, 50'000'000}));
     if (s.zero == 1 || s.zero == 2) {
         s.sharding.style = ShardingStyle::deepspeed;
         s.sharding.reduce_bucket = pick<std::int64_t>(random, {200'000'000, 500'000'000});
@@ -215,18 +216,18 @@ TEST_CASE("what a format cannot say is listed, never dropped")
 {
     StageMemos memos;
     Draw draw(1);
-    for (const auto& [kind, drawn] :
-         {std::pair(JobKind::megatron, &megatron_job), std::pair(JobKind::deepspeed, &deepspeed_job),
-          std::pair(JobKind::torchtitan, &torchtitan_job),
-          std::pair(JobKind::torchrun, &torchrun_job)}) {
+    for (const auto& [kind, drawn] : {std::pair(JobKind::megatron, &megatron_job),
+                                      std::pair(JobKind::deepspeed, &deepspeed_job),
+                                      std::pair(JobKind::torchtitan, &torchtitan_job),
+                                      std::pair(JobKind::torchrun, &torchrun_job)})
+    {
         Scenario scenario = drawn(draw);
         scenario.strategy.prefetch = 3;
         scenario.perturbations = {{5, 1.25}};
         const JobExport out = exported(kind, scenario, memos);
         const auto tells = [&](std::string_view field) {
-            return std::any_of(out.left_out.begin(), out.left_out.end(), [&](const auto& sentence) {
-                return sentence.starts_with(field);
-            });
+            return std::any_of(out.left_out.begin(), out.left_out.end(),
+                               [&](const auto& sentence) { return sentence.starts_with(field); });
         };
         CHECK(tells("strategy.prefetch: 3 here"));
         CHECK(tells("perturbations: "));

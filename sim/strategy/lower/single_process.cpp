@@ -1,8 +1,8 @@
 #include "sim/strategy/lower/single_process.h"
 
 #include "sim/strategy/lower/buckets.h"
-#include "sim/strategy/lower/replica_work.h"
 #include "sim/strategy/lower/held_states.h"
+#include "sim/strategy/lower/replica_work.h"
 #include "sim/strategy/lower/shard_exchange.h"
 #include "sim/strategy/lower/step_end.h"
 #include "sim/strategy/model_states.h"

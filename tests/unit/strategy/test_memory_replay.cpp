@@ -227,6 +227,5 @@ TEST_CASE("a device that is too small ends the replay where it fails")
     REQUIRE(replay.failed);
     CHECK(replay.peak.reserved <= request.allocator.device_bytes);
     // What is asked for comes in segments of at most 20 MiB more.
-    CHECK(replay.peak.reserved + replay.failed_bytes + (20 << 20) >
-          request.allocator.device_bytes);
+    CHECK(replay.peak.reserved + replay.failed_bytes + (20 << 20) > request.allocator.device_bytes);
 }

@@ -65,10 +65,10 @@ TEST_CASE("nothing set changes nothing")
 TEST_CASE("each variable that is followed says what it did, and its warning is gone")
 {
     const Variables all{{"NCCL_P2P_DISABLE", "1"},     {"NCCL_IB_DISABLE", "1"},
-                          {"NCCL_NVLS_ENABLE", "0"},     {"NCCL_MAX_NCHANNELS", "4"},
-                          {"NCCL_ALGO", "^Tree"},        {"NCCL_PROTO", "Simple"},
-                          {"CUDA_LAUNCH_BLOCKING", "1"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "8"},
-                          {"NVTE_FUSED_ATTN", "0"},      {"NCCL_SOCKET_NTHREADS", "4"}};
+                        {"NCCL_NVLS_ENABLE", "0"},     {"NCCL_MAX_NCHANNELS", "4"},
+                        {"NCCL_ALGO", "^Tree"},        {"NCCL_PROTO", "Simple"},
+                        {"CUDA_LAUNCH_BLOCKING", "1"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "8"},
+                        {"NVTE_FUSED_ATTN", "0"},      {"NCCL_SOCKET_NTHREADS", "4"}};
     const EnvironmentEffects out = effects(all);
     CHECK(out.notes.size() == all.size());
     CHECK(out.followed.size() == all.size());
@@ -89,10 +89,10 @@ TEST_CASE("each variable that is followed says what it did, and its warning is g
 TEST_CASE("what cannot be followed keeps its warning")
 {
     const Variables some{{"NCCL_BUFFSIZE", "8388608"},
-                           {"NCCL_NTHREADS", "256"},
-                           {"NCCL_CROSS_NIC", "1"},
-                           {"NCCL_ALGO", "PAT"},
-                           {"NCCL_NET_PLUGIN", "x"}};
+                         {"NCCL_NTHREADS", "256"},
+                         {"NCCL_CROSS_NIC", "1"},
+                         {"NCCL_ALGO", "PAT"},
+                         {"NCCL_NET_PLUGIN", "x"}};
     const EnvironmentEffects out = effects(some);
     CHECK(out.followed.empty());
     CHECK(check_environment(some, out.followed).size() == some.size());
@@ -101,11 +101,11 @@ TEST_CASE("what cannot be followed keeps its warning")
 TEST_CASE("a variable without effect here is silent")
 {
     const Variables calm{{"NCCL_P2P_DISABLE", "0"},
-                           {"NCCL_P2P_LEVEL", "NVL"},
-                           {"NCCL_SHM_DISABLE", "1"},
-                           {"NCCL_MAX_NCHANNELS", "64"},
-                           {"CUDA_DEVICE_MAX_CONNECTIONS", "1"},
-                           {"NVTE_FLASH_ATTN", "0"}};
+                         {"NCCL_P2P_LEVEL", "NVL"},
+                         {"NCCL_SHM_DISABLE", "1"},
+                         {"NCCL_MAX_NCHANNELS", "64"},
+                         {"CUDA_DEVICE_MAX_CONNECTIONS", "1"},
+                         {"NVTE_FLASH_ATTN", "0"}};
     const EnvironmentEffects out = effects(calm);
     CHECK(out.notes.empty());
     CHECK(check_environment(calm, out.followed).empty());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace trainyard {
@@ -69,6 +70,12 @@ private:
     bool open_ = false;
 };
 
+bool names_all_arguments(const ShellPiece& piece)
+{
+    return piece.kind == ShellPiece::Kind::parameter &&
+           (piece.text.text == "@" || piece.text.text == "*");
+}
+
 } // namespace
 
 bool has_unknown(std::string_view text)
@@ -111,8 +118,7 @@ std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
 std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int line)
 {
     std::size_t length = name_length(inside.text);
-    const bool all_arguments = inside.text == "@" || inside.text == "*";
-    if (all_arguments)
+    if (inside.text == "@" || inside.text == "*")
         return {}; // a script run without arguments
     if (length == 0 && !inside.text.empty() && inside.text.front() != '#' &&
         inside.text.front() != '!')
@@ -159,7 +165,11 @@ std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
 std::vector<TracedText> ShellExpander::words(const ShellToken& token)
 {
     Words out;
+    // "$@" of nothing is no word, not an empty one.
+    const bool may_vanish = std::ranges::any_of(token.pieces, names_all_arguments);
     for (const ShellPiece& piece : token.pieces) {
+        if (may_vanish && piece.kind == ShellPiece::Kind::literal && piece.text.text.empty())
+            continue;
         const std::vector<TracedText> list =
             overflown() ? std::vector<TracedText>{} : values(piece);
         for (const TracedText& value : list)

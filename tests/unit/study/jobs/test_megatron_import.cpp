@@ -136,8 +136,9 @@ TEST_CASE("uneven stages come from the ends, from what is counted and from a lay
 
 TEST_CASE("contradictions are refused at the line of their argument")
 {
+    // Three ranks do not fill eight GPUs either: on 24 they do.
     const Diagnostic tp =
-        refusal_of(JobKind::megatron, seven_billion + "--tensor-model-parallel-size 3", on_h100(1));
+        refusal_of(JobKind::megatron, seven_billion + "--tensor-model-parallel-size 3", on_h100(3));
     CHECK(tp.line == 10);
     CHECK(tp.file == "job");
     CHECK(tp.message.starts_with("--tensor-model-parallel-size 3: "));
