@@ -14,6 +14,7 @@ HeldLayer held(const StageLayer& layer, const LayerWork& work)
     return {.role = layer.kind.role,
             .parameters = work.parameters,
             .trained = work.trained,
+            .optimizer_state = {},
             .summed_over_tp = work.summed_over_tp,
             .output = work.output,
             .wide = layer.kind.wide,
