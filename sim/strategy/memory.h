@@ -78,9 +78,9 @@ enum class AllocatorView : std::uint8_t { nobody, fullest_stage, every_stage };
 
 struct MemoryOptions {
     AllocatorView view = AllocatorView::every_stage;
-    AllocatorOptions allocator; // its device_bytes follow from DeviceMemory
+    AllocatorOptions allocator = {}; // its device_bytes follow from DeviceMemory
     int steps = 2;
-    std::vector<double> lengths; // as AllocatorReplayRequest
+    std::vector<double> lengths = {}; // as AllocatorReplayRequest
 
     bool operator==(const MemoryOptions&) const = default;
 };

@@ -10,8 +10,8 @@
 namespace trainyard {
 
 struct Packing {
-    std::int64_t document_length = 0;    // equal documents; the last takes what is left
-    std::vector<std::int64_t> documents; // or their lengths, which add up to the sequence's
+    std::int64_t document_length = 0;         // equal documents; the last takes what is left
+    std::vector<std::int64_t> documents = {}; // or their lengths, which add up to the sequence's
 
     bool operator==(const Packing&) const = default;
 };
