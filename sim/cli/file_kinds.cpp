@@ -91,6 +91,8 @@ const std::vector<FileKind>& file_kinds()
         {"ucx", ucx_format, nullptr, check_profile},
         {"nvshmem", nvshmem_format, nullptr, check_profile},
         {"knots", knots_format, nullptr, check_profile},
+        {"storage", storage_format, nullptr, check_profile},
+        {"host", host_format, nullptr, check_profile},
         {"software class", software_format, nullptr, check_profile},
     };
     return kinds;

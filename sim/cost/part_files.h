@@ -22,6 +22,8 @@ inline constexpr PartKind ucx_kind{"ucx", "collectives", ucx_format};
 inline constexpr PartKind nvshmem_kind{"nvshmem", "collectives", nvshmem_format};
 inline constexpr PartKind knots_kind{"knots", "knots", knots_format};
 inline constexpr PartKind software_kind{"software", "software", software_format};
+inline constexpr PartKind storage_kind{"storage", "storage", storage_format};
+inline constexpr PartKind host_kind{"host", "hosts", host_format};
 inline constexpr PartKind profile_kind{"profile", ".", profile_format};
 
 // "H100-SXM5 80GB" and "h100_sxm5_80gb" are one name.

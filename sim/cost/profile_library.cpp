@@ -101,6 +101,10 @@ Problems check_profile_file(const std::string& path, const Folders& folders)
         return as(nvshmem_kind, NvshmemClass{});
     if (kind == software_format)
         return as(software_kind, SoftwareClass{});
+    if (kind == storage_format)
+        return as(storage_kind, StorageClass{});
+    if (kind == host_format)
+        return as(host_kind, HostClass{});
     if (kind == knots_format) {
         std::vector<KnotTable> tables;
         builder.knots_from_path(path, tables);
@@ -171,6 +175,14 @@ Checked<NetworkClass> load_network(const std::string& name, const Folders& folde
 {
     return load_part<NetworkClass>(network_kind, name, folders);
 }
+Checked<StorageClass> load_storage(const std::string& name, const Folders& folders)
+{
+    return load_part<StorageClass>(storage_kind, name, folders);
+}
+Checked<HostClass> load_host(const std::string& name, const Folders& folders)
+{
+    return load_part<HostClass>(host_kind, name, folders);
+}
 
 std::vector<std::string> known_profiles(const Folders& folders)
 {
@@ -187,6 +199,14 @@ std::vector<std::string> known_networks(const Folders& folders)
 std::vector<std::string> known_software(const Folders& folders)
 {
     return names_in(folders, software_kind);
+}
+std::vector<std::string> known_storage(const Folders& folders)
+{
+    return names_in(folders, storage_kind);
+}
+std::vector<std::string> known_hosts(const Folders& folders)
+{
+    return names_in(folders, host_kind);
 }
 
 } // namespace trainyard

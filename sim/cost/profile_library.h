@@ -7,7 +7,9 @@
 // or path of such a file, an object in place, or an object with "base" that changes some constants
 // of a file.
 
+#include "sim/cost/host_class.h"
 #include "sim/cost/profile.h"
+#include "sim/cost/storage.h"
 #include "sim/topology/topology.h"
 
 #include <filesystem>
@@ -53,11 +55,18 @@ Checked<FabricClass> load_fabric(const std::string& name,
 Checked<NetworkClass> load_network(const std::string& name,
                                    const Folders& folders = shipped_profiles());
 
+// Where data lies, and the processors that load it, by name.
+Checked<StorageClass> load_storage(const std::string& name,
+                                   const Folders& folders = shipped_profiles());
+Checked<HostClass> load_host(const std::string& name, const Folders& folders = shipped_profiles());
+
 // Names of what the folders hold, sorted.
 std::vector<std::string> known_profiles(const Folders& folders = shipped_profiles());
 std::vector<std::string> known_devices(const Folders& folders = shipped_profiles());
 std::vector<std::string> known_networks(const Folders& folders = shipped_profiles());
 std::vector<std::string> known_software(const Folders& folders = shipped_profiles());
+std::vector<std::string> known_storage(const Folders& folders = shipped_profiles());
+std::vector<std::string> known_hosts(const Folders& folders = shipped_profiles());
 
 // Where a profile and the cluster it is used for disagree (device model, kind of links, network):
 // warnings.

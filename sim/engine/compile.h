@@ -48,6 +48,7 @@ struct FlatOp {
     GroupSlot group{};
     ScaleSlot scale{};
     bool ends_segment = false; // the host goes on when it has finished
+    bool by_itself = false;    // a worker's: the host does not issue it
 };
 
 struct StreamPlan {

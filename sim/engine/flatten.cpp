@@ -162,6 +162,9 @@ private:
     // start when the host gets there.
     void issue(const Op& op, std::uint8_t stream, FlatOp& flat)
     {
+        flat.by_itself = flat_.kind.streams[stream].kind == StreamKind::worker;
+        if (flat.by_itself)
+            return;
         const SimTime per_kernel = costs_.host_per_kernel[static_cast<std::size_t>(flat.phase)];
         const SimTime all =
             op.kind == OpKind::host ? SimTime(0) : per_kernel * std::int64_t{op.kernels};

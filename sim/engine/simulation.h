@@ -29,6 +29,7 @@ private:
     // simulation_ops.cpp: heads of streams from waiting to finished
     void touch(std::uint32_t lane);
     void look_at(std::uint32_t lane);
+    bool issued_by(SimTime issued, std::uint32_t index);
     bool may_start(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
     void start(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
     void start_timed(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);

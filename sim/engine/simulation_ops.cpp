@@ -57,6 +57,8 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
             return false;
         }
     }
+    if (op.by_itself)
+        return issued_by(run_.binding.lanes[lane].start, index);
     const LaneState& state = run_.lanes[lane];
     const std::uint32_t barriers = barriers_before(kind, op, stream.step);
     if (state.host_segment < barriers) {
@@ -65,13 +67,18 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
     }
     if (state.host_segment > barriers)
         return true; // issued before the host's last barrier
-    const SimTime issued = issue_time(kind, op, stream.step, state.host_base);
-    if (issued > run_.now) {
-        stream.state = HeadState::waits_for_issue;
-        queue_.push({issued, index, stream.version});
-        return false;
-    }
-    return true;
+    return issued_by(issue_time(kind, op, stream.step, state.host_base), index);
+}
+
+// Whether that time has come; else the stream is looked at again when it does.
+bool Simulation::issued_by(SimTime issued, std::uint32_t index)
+{
+    if (issued <= run_.now)
+        return true;
+    StreamState& stream = run_.streams[index];
+    stream.state = HeadState::waits_for_issue;
+    queue_.push({issued, index, stream.version});
+    return false;
 }
 
 void Simulation::start(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
@@ -99,7 +106,8 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
     stream.state = HeadState::running;
     // Behind a barrier the host has issued everything before it, and long enough ago.
     stream.earliest_end =
-        op.kind == OpKind::host || state.host_segment > barriers_before(kind, op, stream.step)
+        op.kind == OpKind::host || op.by_itself ||
+                state.host_segment > barriers_before(kind, op, stream.step)
             ? run_.now
             : earliest_end(op, issue_time(kind, op, stream.step, state.host_base), duration);
     if (rates_.disturbed() && op.kind == OpKind::compute && duration.value() > 0)

@@ -53,6 +53,10 @@ private:
         require(op.stream.value < program_.streams.size(), "no such stream");
         require((op.kind == OpKind::host) == (op.stream == host_stream),
                 "host ops, and only they, run on the host stream");
+        if (op.stream.value < program_.streams.size() &&
+            program_.streams[op.stream.value].kind == StreamKind::worker)
+            require(op.kind == OpKind::copy && !op.blocks_host,
+                    "workers copy, and the host does not wait for them");
         require(op.label.value < program_.labels.size(), "no such label");
         require(!op.scale.valid() || op.scale.value < program_.scale_slots, "no such scale slot");
         require(!op.memory.valid() || op.memory.value < program_.memory_effects.size(),

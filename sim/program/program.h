@@ -38,7 +38,7 @@ enum class OpKind : std::uint8_t {
     compute,    // kernels on a device stream
     collective, // every member of the group takes part, matched in issue order per group
     exchange,   // a batch of sends and receives, complete when all are
-    copy,       // over the host link
+    copy,       // over the host link, or what a worker does
     host        // time on the host itself (data loading, Python, synchronous logic)
 };
 
@@ -110,8 +110,9 @@ struct Role {
     bool operator==(const Role&) const = default;
 };
 
-// Where a stream's work runs; ops of `communication` streams hold SMs while resident.
-enum class StreamKind : std::uint8_t { host, compute, communication, copy };
+// Where a stream's work runs; ops of `communication` streams hold SMs while resident. A `worker` is
+// a process beside the host, which issues none of its ops: they wait for events alone.
+enum class StreamKind : std::uint8_t { host, compute, communication, copy, worker };
 
 struct Stream {
     std::string name{};

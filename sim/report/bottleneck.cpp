@@ -241,6 +241,17 @@ Bottleneck of_idleness(const Symptoms& symptoms, const Loss& loss)
             "find what delays the last rank: jitter, a late loader, uneven work"};
 }
 
+Bottleneck of_data(const Symptoms& symptoms, double share)
+{
+    const std::string waits = fmt::format("{} of the step waits for input data", percent(share));
+    if (!symptoms.loading)
+        return {BottleneckClass::data, waits,
+                "more loader workers, prefetch, or a smaller decode per sample"};
+    return {BottleneckClass::data,
+            fmt::format("{}: {}", waits, loading_evidence(*symptoms.loading)),
+            loading_advice(*symptoms.loading)};
+}
+
 Bottleneck of_loss(const Symptoms& symptoms, const Loss& loss)
 {
     switch (loss.kind) {
@@ -257,9 +268,7 @@ Bottleneck of_loss(const Symptoms& symptoms, const Loss& loss)
                             percent(loss.share)),
                 "CUDA graphs, fused kernels, or a larger micro-batch"};
     default:
-        return {BottleneckClass::data,
-                fmt::format("{} of the step waits for input data", percent(loss.share)),
-                "more loader workers, prefetch, or a smaller decode per sample"};
+        return of_data(symptoms, loss.share);
     }
 }
 

@@ -3,6 +3,7 @@
 // What holds the step back: one class, and the numbers that say so.
 
 #include "sim/report/breakdown.h"
+#include "sim/report/loading.h"
 
 namespace trainyard {
 
@@ -66,6 +67,8 @@ struct Symptoms {
     Transport transport = Transport::infiniband;
     double oversubscription = 1; // of the worst layer above the leaf switches
     double unevenness = 1;       // its members in the fullest domain per member in the emptiest
+
+    std::optional<Loading> loading; // when the job loads data
 
     double mfu = 0;
     std::int64_t micro_batches = 1;

@@ -80,6 +80,7 @@ Summary summarize(const Outcome& outcome)
     summary.node_bandwidth = pair.bandwidth;
     Symptoms symptoms = symptoms_of(outcome);
     symptoms.mfu = summary.mfu;
+    summary.loading = symptoms.loading;
     summary.bottleneck = find_bottleneck(symptoms);
     return summary;
 }

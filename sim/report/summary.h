@@ -35,8 +35,9 @@ struct Summary {
     std::vector<CollectiveRow> collectives;
     std::vector<ClusterCollectiveRow> cluster_collectives;
     std::vector<LinkClassRow> links;
-    Seconds node_latency;     // smallest message between two nodes; 0: there is only one
-    Bandwidth node_bandwidth; // a large message between two nodes, per GPU when all send
+    Seconds node_latency;           // smallest message between two nodes; 0: there is only one
+    Bandwidth node_bandwidth;       // a large message between two nodes, per GPU when all send
+    std::optional<Loading> loading; // when the job loads data
     Bottleneck bottleneck;
 };
 

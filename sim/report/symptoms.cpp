@@ -177,6 +177,7 @@ Symptoms symptoms_of(const Outcome& outcome)
     const NodeNetwork network = outcome.topology->network(NodeId{0});
     symptoms.transport = network.transport;
     symptoms.oversubscription = network.oversubscription;
+    symptoms.loading = loading_of(outcome);
     add_heaviest_group(symptoms, outcome);
     add_slow_device(symptoms, outcome);
     add_imbalance(symptoms, outcome);

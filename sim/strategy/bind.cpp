@@ -1,6 +1,7 @@
 #include "sim/strategy/bind/classes.h"
 #include "sim/strategy/bind/costs.h"
 #include "sim/strategy/bind/links.h"
+#include "sim/strategy/bind/loader_costs.h"
 #include "sim/strategy/plan.h"
 
 #include <algorithm>
@@ -160,6 +161,7 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     out.costs = bind_costs(plan, near, cost, job);
     if (is_single_process(job))
         share_interpreter(out.costs, job.dp());
+    bind_loader(out.costs, plan, job, topology, cost);
     LaneGroups groups(plan, near, classes);
     out.lanes.reserve(classes.count());
     for (std::size_t c = 0; c < classes.count(); ++c) {

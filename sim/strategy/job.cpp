@@ -1,5 +1,6 @@
 #include "sim/strategy/job.h"
 
+#include "sim/strategy/data/data_misfits.h"
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/optimizers.h"
 #include "sim/strategy/pipeline/layout.h"
@@ -119,7 +120,8 @@ int weight_gradient_bytes(const Job& job)
 Checked<Job> resolve(const JobRequest& request)
 {
     Job job{request.model,         request.training,    request.strategy, request.software,
-            request.gpus_per_node, request.cuda_graphs, request.launches, Seconds(0)};
+            request.gpus_per_node, request.cuda_graphs, request.launches, Seconds(0),
+            request.data};
     Problems problems = impossible_sizes(job);
     if (!problems.empty())
         return tl::unexpected(problems);
@@ -139,6 +141,7 @@ Checked<Job> resolve(const JobRequest& request)
     add(format_misfits(job));
     add(optimizer_misfits(job));
     add(group_misfits(job));
+    add(data_misfits(job));
     if (placed) {
         add(step_misfits(job));
         add(data_parallel_misfits(job));

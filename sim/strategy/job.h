@@ -4,6 +4,7 @@
 
 #include "sim/cost/device.h"
 #include "sim/cost/software.h"
+#include "sim/strategy/data/data_loading.h"
 #include "sim/strategy/training.h"
 
 namespace trainyard {
@@ -26,6 +27,7 @@ struct Job {
     bool cuda_graphs = false;
     LaunchHabits launches;
     Seconds communicator_creation; // at the start of every step; 0: once, before the first
+    std::optional<DataSource> data = {}; // else a step never waits for its input
 
     int dp() const { return *strategy.dp; }
     int world() const { return strategy.tp * strategy.cp * strategy.pp * dp(); }
@@ -53,6 +55,7 @@ struct JobRequest {
     int gpus_per_node = 8;
     bool cuda_graphs = false;
     LaunchHabits launches;
+    std::optional<DataSource> data = {};
 };
 
 // Fills in defaults and checks that the sizes fit: each refusal names the sizes that work. Problems

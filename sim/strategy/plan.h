@@ -9,6 +9,16 @@
 
 namespace trainyard {
 
+// What an op of a data loader does; its rates say how long (data/loader_rates.h).
+enum class LoaderPart : std::uint8_t {
+    none,
+    read,          // from storage
+    make,          // workers decode and collate
+    read_and_make, // the training process itself, one after the other
+    wait,          // the host, for a batch
+    copy           // to the device
+};
+
 // The kernels of a compute op; `CostId` of the op is its index.
 struct ComputeRequest {
     WorkList kernels = {};             // kernels only
@@ -18,6 +28,7 @@ struct ComputeRequest {
     Bytes host_bytes = {};             // host ops instead: through the host's memory
     Seconds host_time = {};            // host ops instead
     Phase phase = Phase::other;
+    LoaderPart loader = LoaderPart::none; // of one micro-batch
 
     bool operator==(const ComputeRequest&) const = default;
 };

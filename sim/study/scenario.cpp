@@ -105,7 +105,11 @@ const FieldTable<RunOptions>& fields_of<RunOptions>()
     static const auto table =
         FieldTable<RunOptions>("run", "How the step is simulated.")
             .field("steps", &RunOptions::steps,
-                   {.help = "steps unrolled; the last one is measured", .min = 1, .max = 1000})
+                   {.help =
+                        "steps unrolled; the last one is measured; at least 3 with a data loader, "
+                        "whose first steps differ",
+                    .min = 1,
+                    .max = 1000})
             .field("seed", &RunOptions::seed, {.help = "of everything random"})
             .field("fidelity", &RunOptions::fidelity, {.help = "how the network is modelled"})
             .field("fold", &RunOptions::fold,
@@ -131,6 +135,8 @@ const FieldTable<Scenario>& fields_of<Scenario>()
                 {.help =
                      "constants of the hardware; else chosen from the topology and the software"})
             .field("software", &Scenario::software, {.help = "the framework"})
+            .field("data", &Scenario::data,
+                   {.help = "how samples come to the devices; else a step never waits for them"})
             .field("environment", &Scenario::environment,
                    {.help = "launch variables, e.g. NCCL_ALGO"})
             .field("perturbations", &Scenario::perturbations, {.help = "slow devices"})

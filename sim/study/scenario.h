@@ -4,6 +4,7 @@
 // it names.
 
 #include "sim/engine/engine.h"
+#include "sim/strategy/data/data_loading.h"
 #include "sim/strategy/training.h"
 
 #include <filesystem>
@@ -68,6 +69,7 @@ struct Scenario {
     Source topology;
     std::string profile; // name or path; empty: chosen from the topology and the software
     SoftwareChoice software;
+    std::optional<DataLoading> data; // else a step never waits for its input
     std::map<std::string, std::string> environment;
     std::vector<Perturbation> perturbations;
     RunOptions run;

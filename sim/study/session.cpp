@@ -5,6 +5,7 @@
 #include "sim/study/memo.h"
 #include "sim/study/stages.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace trainyard {
@@ -46,10 +47,18 @@ std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario)
     return hash;
 }
 
+// The first step waits for its first batch in full; steps repeat from the third on.
+constexpr int steps_with_loader = 3;
+
+int steps_of(const Scenario& scenario)
+{
+    return scenario.data ? std::max(scenario.run.steps, steps_with_loader) : scenario.run.steps;
+}
+
 RunControl run_control(const Scenario& scenario, const SimulateRequest& request)
 {
     RunControl control;
-    control.steps = scenario.run.steps;
+    control.steps = steps_of(scenario);
     control.fidelity = scenario.run.fidelity;
     control.work = request.work;
     if (request.record)

@@ -189,11 +189,15 @@ std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
         using T = std::decay_t<decltype(value)>;
         return to_text(fields_of<T>().write(value), JsonStyle::compact);
     };
-    return hash_key(content_hash(text(job.training) + text(job.strategy) + text(job.software)),
-                    model_hash, static_cast<std::uint64_t>(job.gpus_per_node),
-                    std::uint64_t{job.cuda_graphs} + 2 * std::uint64_t{job.launches.blocking} +
-                        4 * std::uint64_t{!job.launches.ordered} +
-                        mix_bits(std::bit_cast<std::uint64_t>(job.communicator_creation.value())));
+    const std::string data =
+        job.data ? text(job.data->loading) + text(job.data->storage) + text(job.data->host)
+                 : std::string();
+    return hash_key(
+        content_hash(text(job.training) + text(job.strategy) + text(job.software) + data),
+        model_hash, static_cast<std::uint64_t>(job.gpus_per_node),
+        std::uint64_t{job.cuda_graphs} + 2 * std::uint64_t{job.launches.blocking} +
+            4 * std::uint64_t{!job.launches.ordered} +
+            mix_bits(std::bit_cast<std::uint64_t>(job.communicator_creation.value())));
 }
 
 void check_perturbations(const Scenario& scenario, int world, Problems& problems)
@@ -240,6 +244,12 @@ void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
              job.software.kernels.attention != AttentionKernel::unfused,
          "/training/recompute",
          "fused attention keeps no scores: selective recompute has nothing to redo");
+    note(job.data && job.data->loading.workers == 0 &&
+             job.data->loading.prefetch != DataLoading{}.prefetch,
+         "/data/prefetch", "without workers nothing is loaded ahead; this has no effect");
+    note(job.data && job.data->loading.page_cache.value() > 0 &&
+             job.data->loading.dataset.value() == 0,
+         "/data/page_cache", "what it caches depends on the size of \"dataset\"; no effect");
     note(scenario.run.seed != RunOptions{}.seed, "/run/seed",
          "nothing in this job is random: the seed changes no result");
 }
@@ -261,6 +271,21 @@ int domain_size(const Topology& topology)
     return std::max(1, (devices + topology.domain_count() - 1) / topology.domain_count());
 }
 
+// The loading with the constants that it names.
+Checked<DataSource> find_data(const DataLoading& loading)
+{
+    Problems problems;
+    Checked<StorageClass> storage = load_storage(loading.storage);
+    Checked<HostClass> host = load_host(loading.host);
+    if (!storage)
+        append(problems, placed(storage.error(), "/data/storage"));
+    if (!host)
+        append(problems, placed(host.error(), "/data/host"));
+    if (!problems.empty())
+        return tl::unexpected(problems);
+    return DataSource{loading, std::move(*storage), std::move(*host)};
+}
+
 Checked<Job> build_job(const ScenarioFile& file, const Parts& parts,
                        const EnvironmentEffects& effects)
 {
@@ -273,6 +298,12 @@ Checked<Job> build_job(const ScenarioFile& file, const Parts& parts,
     request.devices = topology.device_count();
     request.gpus_per_node = domain_size(topology);
     request.cuda_graphs = file.scenario.software.cuda_graphs;
+    if (file.scenario.data) {
+        Checked<DataSource> data = find_data(*file.scenario.data);
+        if (!data)
+            return tl::unexpected(data.error());
+        request.data = std::move(*data);
+    }
     request.launches = {effects.blocking_launches, effects.ordered_launches};
     Checked<Job> job = resolve(request);
     if (job && file.scenario.software.communicators == CommunicatorLife::every_iteration)

@@ -149,6 +149,8 @@ private:
         const Phase phase = program_.labels[op.label.value].phase;
         naive.stream_kind = program_.streams[op.stream.value].kind;
         naive.per_kernel = binding_.costs.host_per_kernel[static_cast<std::size_t>(phase)].value();
+        if (naive.stream_kind == StreamKind::worker) // nobody issues it
+            naive.first_issued = naive.last_issued = lane.start.value();
         const std::uint32_t scale = op.scale.valid() ? lane.scales[op.scale.value] : full_share;
         if (op.kind == OpKind::collective) {
             const GroupId group = lane.groups[op.group.value];
@@ -249,7 +251,8 @@ private:
 
     std::int64_t host_bound(const NaiveOp& op) const
     {
-        if (op.op->kind == OpKind::host || op.op->kernels == 0)
+        if (op.op->kind == OpKind::host || op.op->kernels == 0 ||
+            op.stream_kind == StreamKind::worker)
             return 0;
         return *op.last_issued + op.duration / op.op->kernels;
     }
@@ -279,6 +282,10 @@ private:
         bool changed = false;
         while (next < ops.size()) {
             NaiveOp& op = ops[next];
+            if (op.stream_kind == StreamKind::worker) {
+                ++next;
+                continue;
+            }
             const bool barrier = op.op->kind == OpKind::host || op.op->blocks_host;
             if (!op.first_issued) {
                 const std::int64_t kernels =

@@ -132,7 +132,7 @@ private:
     }
 
     // Waits, record and the rest of the op just written.
-    void decorate(LaneWriter writer)
+    void decorate(LaneWriter writer, bool by_itself = false)
     {
         static const std::array<std::string, 4> events = {"a", "b", "c", "d"};
         while (chance(0.35))
@@ -141,7 +141,7 @@ private:
             writer.record(events[pick(0, 3)]);
         if (chance(0.5))
             writer.kernels(static_cast<std::uint16_t>(pick(0, 5)));
-        if (chance(0.08))
+        if (chance(0.08) && !by_itself)
             writer.blocks_host();
         if (chance(0.3))
             writer.scaled();
@@ -154,13 +154,14 @@ private:
         LaneWriter writer = scene_.on(l);
         const std::int64_t duration = chance(0.1) ? 0 : random_.integer(1, 150);
         const double what = random_.uniform();
+        const bool worker = what >= 0.75 && what < 0.9 && chance(0.5);
         if (what < 0.75)
             writer.compute(duration, draw_stream()).phase(phase_at(pick(0, phase_count - 1)));
         else if (what < 0.9)
-            writer.copy(duration);
+            writer.copy(duration, worker ? worker_stream : copy_stream);
         else
             writer.host(duration).phase(phase_at(pick(0, phase_count - 1)));
-        decorate(writer);
+        decorate(writer, worker);
     }
 
     void draw_collective()

@@ -24,6 +24,7 @@ inline constexpr StreamId tp_stream{3};
 inline constexpr StreamId dp_stream{4};
 inline constexpr StreamId pp_stream{5};
 inline constexpr StreamId copy_stream{6};
+inline constexpr StreamId worker_stream{7};
 
 // Latency, then `moving` at the ceiling.
 inline TransferCost transfer(std::int64_t latency, std::int64_t moving,
@@ -45,7 +46,7 @@ public:
     LaneWriter(Scene& scene, std::size_t lane) : scene_(scene), lane_(lane) {}
 
     LaneWriter& compute(std::int64_t duration, StreamId stream = compute_stream);
-    LaneWriter& copy(std::int64_t duration);
+    LaneWriter& copy(std::int64_t duration, StreamId stream = copy_stream);
     LaneWriter& host(std::int64_t duration);
     LaneWriter& collective(GroupSlot group, const TransferCost& cost, StreamId stream = dp_stream);
     LaneWriter& exchange(StreamId stream = pp_stream);
@@ -82,7 +83,8 @@ public:
                  {"tp", StreamKind::communication},
                  {"dp", StreamKind::communication},
                  {"pp", StreamKind::communication},
-                 {"copy", StreamKind::copy}})
+                 {"copy", StreamKind::copy},
+                 {"worker", StreamKind::worker}})
             add_stream(program, {name, kind});
         program.scale_slots = 1;
         program.peer_slots = static_cast<std::uint8_t>(lanes);
@@ -201,9 +203,9 @@ inline LaneWriter& LaneWriter::compute(std::int64_t duration, StreamId stream)
         {"work", Phase::forward});
 }
 
-inline LaneWriter& LaneWriter::copy(std::int64_t duration)
+inline LaneWriter& LaneWriter::copy(std::int64_t duration, StreamId stream)
 {
-    compute(duration, copy_stream);
+    compute(duration, stream);
     last().kind = OpKind::copy;
     return label({"copy", Phase::data});
 }

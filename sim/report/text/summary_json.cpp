@@ -5,6 +5,8 @@
 #include "sim/report/text/memory_text.h"
 #include "sim/strategy/communicators.h"
 
+#include <cmath>
+
 namespace trainyard {
 
 namespace {
@@ -132,6 +134,24 @@ Json warning(const Diagnostic& problem)
     return out;
 }
 
+// Rates that nothing limits are null.
+Json loading(const Loading& loading)
+{
+    const auto rate = [](double samples) {
+        return std::isfinite(samples) ? Json(samples) : Json();
+    };
+    return Json::Object{
+        member("storage_samples_per_s_per_rank", rate(loading.rates.storage)),
+        member("workers_samples_per_s_per_rank", rate(loading.rates.workers)),
+        member("copy_samples_per_s_per_rank", rate(loading.rates.copy)),
+        member("needed_samples_per_s_per_rank", loading.needed),
+        member("slowest", to_name(loading.slowest)),
+        member("page_cache_hit_share", loading.rates.hit_share),
+        member("enough_workers_per_rank",
+               loading.enough_workers ? Json(*loading.enough_workers) : Json()),
+        member("enough_storage_bytes_per_s_per_node", loading.enough_storage.value())};
+}
+
 Json optional_number(const std::optional<double>& value)
 {
     return value ? Json(*value) : Json();
@@ -174,6 +194,8 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["network_utilization"] = network_utilization(summary);
     out["collectives"] = list(summary.collectives, collective);
     out["cluster_collectives"] = list(summary.cluster_collectives, cluster_collective);
+    if (summary.loading)
+        out["data_loading"] = loading(*summary.loading);
     out["bottleneck"] = bottleneck(summary.bottleneck);
     out["links"] = list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);

@@ -60,6 +60,23 @@ std::string memory_verdict(const Outcome& outcome, const Summary& summary, const
                        outcome.memory.fullest_stage);
 }
 
+std::string loader_text(const Loading& loading)
+{
+    return fmt::format("{} samples/s", count_text(loading.slowest_rate));
+}
+
+std::string loader_details(const Loading& loading)
+{
+    const auto rate = [](double samples) {
+        return std::isfinite(samples) ? count_text(samples) : std::string("no limit");
+    };
+    return fmt::format(
+        "per rank at most: storage {}, {} {}, copy {}; page cache {}", rate(loading.rates.storage),
+        loading.workers > 0 ? fmt::format("{} workers", loading.workers)
+                            : std::string("training process"),
+        rate(loading.rates.workers), rate(loading.rates.copy), percent(loading.rates.hit_share));
+}
+
 std::string headline(const Outcome& outcome, const Summary& summary, const Paint& paint,
                      std::size_t width)
 {
@@ -85,6 +102,9 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
     table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
                fmt::format("of {}: {}", to_display(summary.capacity),
                            memory_verdict(outcome, summary, paint))});
+    if (summary.loading)
+        table.add({"Loader", paint.bold(loader_text(*summary.loading)),
+                   loader_details(*summary.loading)});
     std::string out = table.text();
     const std::string name = fmt::format("Bottleneck  {}", to_name(summary.bottleneck.kind));
     out += "  " + paint.bold(name) + "\n";

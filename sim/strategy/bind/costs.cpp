@@ -131,7 +131,7 @@ TransferCost transfer_cost(const TransferTime& time, const TransferRequest& requ
     if (request.interference == Interference::full)
         out.traffic_share = share_of_full(time.traffic_share);
     out.pattern = pattern_of(request.kind, time.algorithm);
-    out.bytes = scaled(request.bytes, share);
+    out.bytes = scaled(request.bytes, std::min(share, 1.0)); // slower than alone moves no more
     return out;
 }
 

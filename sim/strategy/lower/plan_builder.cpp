@@ -28,6 +28,16 @@ PlanBuilder::PlanBuilder()
     plan_.program.scale_slots = 1;
 }
 
+StreamId PlanBuilder::stream(const std::string& name, StreamKind kind)
+{
+    const auto found = streams_.find(name);
+    if (found != streams_.end())
+        return found->second;
+    const StreamId stream = add_stream(plan_.program, {name, kind});
+    streams_.emplace(name, stream);
+    return stream;
+}
+
 StreamId PlanBuilder::communication_stream(const std::string& name)
 {
     return stream(name, StreamKind::communication);
@@ -38,14 +48,9 @@ StreamId PlanBuilder::copy_stream(const std::string& name)
     return stream(name, StreamKind::copy);
 }
 
-StreamId PlanBuilder::stream(const std::string& name, StreamKind kind)
+StreamId PlanBuilder::worker_stream(const std::string& name)
 {
-    const auto found = streams_.find(name);
-    if (found != streams_.end())
-        return found->second;
-    const StreamId stream = add_stream(plan_.program, {name, kind});
-    streams_.emplace(name, stream);
-    return stream;
+    return stream(name, StreamKind::worker);
 }
 
 GroupSlot PlanBuilder::group(GroupKind kind)

@@ -20,6 +20,7 @@ public:
     // The stream of that name, added at its first use.
     StreamId communication_stream(const std::string& name);
     StreamId copy_stream(const std::string& name);
+    StreamId worker_stream(const std::string& name);
 
     GroupSlot group(GroupKind kind);
     GroupKind kind_of(GroupSlot slot) const { return plan_.program.groups[slot.value].kind; }

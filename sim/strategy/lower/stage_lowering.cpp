@@ -1,5 +1,6 @@
 #include "sim/strategy/lower/stage_lowering.h"
 
+#include "sim/strategy/lower/data_loader.h"
 #include "sim/strategy/lower/exchange_writer.h"
 #include "sim/strategy/lower/held_states.h"
 #include "sim/strategy/lower/step_end.h"
@@ -60,6 +61,19 @@ std::vector<Visit> visits_of(const std::vector<PlacedLayer>& layers,
         if (completes_gradients(visit->kind) && !seen[visit->layer])
             visit->last = seen[visit->layer] = true;
     return visits;
+}
+
+// Whether the pass begins with the input: the model's first layer runs forward.
+bool reads_input(const std::vector<PlacedLayer>& layers, const Pass& pass)
+{
+    const std::vector<std::size_t> chunk = layers_of_pass(layers, pass);
+    return pass.kind == PassKind::forward && !chunk.empty() && layers[chunk.front()].number == 0;
+}
+
+int input_passes(const std::vector<PlacedLayer>& layers, const std::vector<Pass>& passes)
+{
+    return static_cast<int>(std::count_if(
+        passes.begin(), passes.end(), [&](const Pass& pass) { return reads_input(layers, pass); }));
 }
 
 std::string role_name(const Job& job, int stage)
@@ -166,10 +180,13 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     ExchangeWriter exchanges(writer, request.exchanges, request.work, request.peers);
     PassWriter passes(writer, catalog, content, *data_parallel);
     writer.host_work("communicator creation", job.communicator_creation, Phase::other);
+    DataLoader loader(writer, input_passes(content.layers, request.passes));
     for (std::size_t i = 0; i < request.passes.size(); ++i) {
         const Pass& pass = request.passes[i];
         const std::size_t layers = layers_of_pass(content.layers, pass).size();
         exchanges.write_gap(i);
+        if (reads_input(content.layers, pass))
+            loader.before_pass();
         const bool weights = pass.kind == PassKind::backward_weight; // have all they need
         const EventId input =
             exchanges.input_of(i).value_or(weights ? writer.never() : writer.tail_beside());
@@ -179,6 +196,8 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
             continue;
         }
         const Pass& beside = request.passes[++i];
+        if (reads_input(content.layers, beside))
+            loader.before_pass();
         const EventId other = exchanges.input_of(i).value_or(writer.tail_beside());
         passes.takes_over(beside.kind, exchanges.taken_over(i));
         // What was made here may have been made by the other chain.

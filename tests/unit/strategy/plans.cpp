@@ -101,8 +101,9 @@ Volume volume(const Plan& plan, int stage, CollectiveKind kind, GroupKind group)
                         label.group != group)
                         return;
                     const TransferRequest& request = plan.transfers[op.cost.value];
-                    count += request.share;
-                    sum.bytes += static_cast<double>(request.bytes.value()) * request.share;
+                    const double share = std::min(request.share, 1.0); // of its bytes
+                    count += share;
+                    sum.bytes += static_cast<double>(request.bytes.value()) * share;
                 });
     sum.count = static_cast<int>(count + 0.5);
     return sum;
