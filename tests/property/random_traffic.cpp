@@ -1,0 +1,283 @@
+// Closed forms of what each kind of group moves in a step, from the sizes of the small models alone
+// (h hidden, a heads of d, g key heads, f feed-forward, V vocabulary; b s / c tokens of a
+// micro-batch on a rank), against the transfers that a plan lists.
+
+#include "tests/catch.h"
+#include "tests/property/random_laws.h"
+#include "tests/unit/strategy/plans.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::testing {
+
+namespace {
+
+constexpr auto all_reduce = CollectiveKind::all_reduce;
+constexpr auto all_gather = CollectiveKind::all_gather;
+constexpr auto reduce_scatter = CollectiveKind::reduce_scatter;
+
+// The sizes of a job in the symbols of the literature.
+struct Sizes {
+    explicit Sizes(const Job& job)
+        : model(std::get<Transformer>(job.model.architecture)), s(job.strategy)
+    {
+        const bool wide = job.training.precision == Precision::fp32;
+        width = wide ? 4 : 2;
+        gradient = wide || *job.training.fp32_gradients ? 4 : 2;
+        micro_batches = static_cast<double>(job.micro_batches());
+        tokens =
+            static_cast<double>(job.training.micro_batch * job.training.sequence_length) / s.cp;
+        h = static_cast<double>(model.hidden);
+        const std::int64_t multiple = job.software.pads_vocabulary ? 128 * s.tp : 1;
+        const std::int64_t padded = (model.vocabulary + multiple - 1) / multiple * multiple;
+        table = static_cast<double>(padded) * h / s.tp;
+        recompute = job.training.recompute;
+        layers = model.layers;
+        replicas = s.cp * job.dp();
+        expert_replicas = s.tp * s.cp * job.dp() / (s.ep * s.etp);
+    }
+
+    const Transformer& model;
+    const Strategy& s;
+    double width, gradient, micro_batches, tokens, h;
+    double table; // of the vocabulary, on a rank
+    double layers;
+    int replicas, expert_replicas;
+    Recompute recompute = Recompute::none;
+
+    double kv_heads() const { return std::max(1.0, 1.0 * model.kv_heads / s.tp); }
+    double layers_of_stage() const { return layers / s.pp; }
+
+    // Norms, attention, and the MLP or what is dense of experts.
+    double dense_layer() const
+    {
+        const double d = static_cast<double>(model.head_dim);
+        const double attention = 2 * h * model.heads * d / s.tp + 2 * h * kv_heads() * d;
+        const auto mlp = [&](std::int64_t ffn) { return 3 * h * static_cast<double>(ffn) / s.tp; };
+        return 2 * h + attention +
+               (model.moe ? h * model.moe->experts + mlp(model.moe->shared_expert_ffn)
+                          : mlp(model.ffn));
+    }
+    double experts() const // of a layer
+    {
+        return model.moe ? 3 * h * static_cast<double>(model.moe->expert_ffn) * model.moe->experts /
+                               (s.ep * s.etp)
+                         : 0;
+    }
+    // ZB-V and DualPipeV go there and back: the first stage has the end too.
+    bool returns() const { return s.schedule == "zb-v" || s.schedule == "dualpipev"; }
+    // DualPipe runs two pipelines in opposite directions: a device has two mirrored stages.
+    int pipelines() const { return s.schedule == "dualpipe" ? 2 : 1; }
+    bool has_front(int stage) const
+    {
+        return stage == 0 || (pipelines() == 2 && stage == s.pp - 1);
+    }
+    bool has_end(int stage) const
+    {
+        return returns() ? stage == 0 : stage == s.pp - 1 || (pipelines() == 2 && stage == 0);
+    }
+    // Embedding at the front, norm and logits at the end; a tied matrix is there twice when the two
+    // are apart.
+    double ends(int stage) const
+    {
+        const bool front = has_front(stage);
+        const bool end = has_end(stage);
+        const bool logits = end && !(model.tied_embeddings && front);
+        return (front ? table : 0) + (logits ? table : 0) + (end ? h : 0);
+    }
+    double dense(int stage) const
+    {
+        return pipelines() * layers_of_stage() * dense_layer() + ends(stage);
+    }
+    double tensor() const { return width * tokens * h; } // between layers
+};
+
+class TrafficCheck {
+public:
+    TrafficCheck(const Job& job, const Plan& plan) : job_(job), plan_(plan), z_(job) {}
+
+    void all()
+    {
+        for (int stage = 0; stage < job_.strategy.pp; ++stage) {
+            CAPTURE(stage);
+            data_parallel(stage, GroupKind::dp, z_.replicas, z_.dense(stage));
+            data_parallel(stage, GroupKind::edp, z_.expert_replicas,
+                          z_.pipelines() * z_.layers_of_stage() * z_.experts());
+            context_parallel(stage);
+            expert_parallel(stage);
+            tied_embedding(stage);
+            twins(stage);
+        }
+        tensor_parallel();
+        pipeline();
+    }
+
+private:
+    double moved(int stage, CollectiveKind kind, GroupKind group) const
+    {
+        return volume(plan_, stage, kind, group).bytes;
+    }
+
+    // DDP 1 x gradients; ZeRO-1 scatters gradients and gathers parameters, ZeRO-2 scatters for
+    // every micro-batch (Rajbhandari 2020).
+    void data_parallel(int stage, GroupKind group, int ranks, double parameters) const
+    {
+        if (z_.s.zero == 3)
+            return fully_sharded(stage, group, ranks, parameters);
+        const double once = ranks > 1 ? parameters : 0;
+        const double times = z_.s.zero == 2 ? z_.micro_batches : 1;
+        const bool reduces = z_.s.zero == 0;
+        expect(moved(stage, all_reduce, group), reduces ? z_.gradient * once : 0);
+        expect(moved(stage, reduce_scatter, group), reduces ? 0 : times * z_.gradient * once);
+        expect(moved(stage, all_gather, group), reduces ? 0 : z_.width * once);
+    }
+
+    // Every unit is gathered for each forward pass and, but for the root's and what is kept, again
+    // for backward. Bounds, as schedules keep units gathered over passes that follow each other.
+    void fully_sharded(int stage, GroupKind group, int ranks, double parameters) const
+    {
+        const double once = ranks > 1 ? parameters : 0;
+        const double gathered = moved(stage, all_gather, group);
+        CHECK(gathered <= 2 * z_.micro_batches * z_.width * once * (1 + 1e-6));
+        CHECK(gathered >= z_.width * once * (1 - 1e-6));
+        const double scattered = moved(stage, reduce_scatter, group);
+        const double times = *z_.s.fsdp.no_sync ? 1 : z_.micro_batches;
+        expect(scattered, times * z_.gradient * once);
+    }
+
+    double micro_batch_layers() const { return z_.micro_batches * z_.layers_of_stage(); }
+    // Layers whose forward runs again.
+    double repeated() const
+    {
+        if (z_.recompute != Recompute::full)
+            return 0;
+        const auto limit = job_.training.recompute_layers;
+        return z_.micro_batches *
+               (limit ? std::min<double>(*limit, z_.layers_of_stage()) : z_.layers_of_stage());
+    }
+
+    // Keys and values of the whole sequence, forward and again backward; gradients once.
+    void context_parallel(int stage) const
+    {
+        const double tensor = z_.s.cp == 1 ? 0
+                                           : 2 * z_.width * z_.tokens * z_.s.cp * z_.kv_heads() *
+                                                 static_cast<double>(z_.model.head_dim);
+        expect(moved(stage, all_gather, GroupKind::cp),
+               tensor * (2 * micro_batch_layers() + repeated()));
+        expect(moved(stage, reduce_scatter, GroupKind::cp), tensor * micro_batch_layers());
+    }
+
+    // Dispatch and combine, each forward and backward, k copies of each token of the rank.
+    void expert_parallel(int stage) const
+    {
+        const Volume sum = volume(plan_, stage, CollectiveKind::all_to_all, GroupKind::ep);
+        const bool exchanges = z_.model.moe && z_.s.ep > 1;
+        const double times = exchanges ? 4 * micro_batch_layers() + 2 * repeated() : 0;
+        CHECK(sum.count == std::lround(times));
+        if (exchanges && z_.s.tp == 1 && partition_of(job_).ep_nodes == 1)
+            expect(sum.bytes, times * z_.tensor() * z_.model.moe->experts_per_token);
+    }
+
+    // Summed over the devices that hold a copy; with ZeRO-3 each sums its shard.
+    void tied_embedding(int stage) const
+    {
+        const bool apart = z_.s.pp > 1 && z_.has_front(stage) != z_.has_end(stage);
+        const double held = z_.table / (z_.s.zero == 3 ? z_.replicas : 1);
+        expect(moved(stage, all_reduce, GroupKind::embedding),
+               z_.model.tied_embeddings && apart ? z_.gradient * held : 0);
+    }
+
+    // Two devices of opposite pipelines have the same layers, and add up the gradients that each
+    // updates.
+    void twins(int stage) const
+    {
+        const double held = z_.dense(stage) / (z_.s.zero > 0 ? z_.replicas : 1) +
+                            z_.pipelines() * z_.layers_of_stage() * z_.experts() /
+                                (z_.s.zero > 0 ? z_.expert_replicas : 1);
+        expect(moved(stage, all_reduce, GroupKind::twin),
+               z_.pipelines() == 2 ? z_.gradient * held : 0);
+    }
+
+    // Shoeybi 2019: two all-reduces forward, two backward; Korthikanti 2022: each a gather and a
+    // scatter, two more gathers in backward. Embedding and head add at most three tensors each.
+    void tensor_parallel() const
+    {
+        if (z_.model.moe)
+            return;
+        double reduced = 0, gathered = 0, scattered = 0;
+        for (int stage = 0; stage < z_.s.pp; ++stage) {
+            reduced += moved(stage, all_reduce, GroupKind::tp) / z_.tensor();
+            gathered += moved(stage, all_gather, GroupKind::tp) / z_.tensor();
+            scattered += moved(stage, reduce_scatter, GroupKind::tp) / z_.tensor();
+        }
+        const double layers = z_.s.pp * micro_batch_layers();
+        const double again = z_.s.pp * repeated();
+        const double ends = 6 * z_.micro_batches;
+        if (z_.s.tp == 1) {
+            CHECK(reduced + gathered + scattered == 0);
+        } else if (*z_.s.sequence_parallel) {
+            between(gathered, 6 * layers + 2 * again, ends);
+            between(scattered, 4 * layers + 2 * again, ends);
+        } else {
+            between(reduced, 4 * layers + 2 * again, ends);
+        }
+    }
+
+    // A boundary tensor over each of p v - 1 boundaries, each way; a TP rank's part where it is cut
+    // along the sequence, or where interleaved passes scatter it.
+    void pipeline() const
+    {
+        double sent = 0;
+        for (const Role& role : plan_.program.roles)
+            for_each_op(
+                plan_.program, role, [&](const Block& block, const Op& op, const BlockUse&) {
+                    for (std::size_t p = 0; p < op.part_count; ++p) {
+                        const ExchangePart& part = block.parts[op.part_first + p];
+                        if (part.direction == Direction::send)
+                            sent +=
+                                static_cast<double>(plan_.transfers[part.cost.value].bytes.value());
+                    }
+                });
+        const bool cut = *z_.s.sequence_parallel || z_.s.vpp > 1;
+        // Where a pipeline turns on its last device nothing is sent.
+        const double boundaries = z_.s.pp * z_.s.vpp - 1 - (z_.returns() ? 1 : 0);
+        expect(sent, z_.s.pp == 1
+                         ? 0
+                         : 2 * z_.micro_batches * boundaries * z_.tensor() / (cut ? z_.s.tp : 1));
+    }
+
+    static void expect(double bytes, double closed_form)
+    {
+        CHECK(bytes == Approx(closed_form).epsilon(1e-6).margin(64));
+    }
+    static void between(double count, double least, double more)
+    {
+        CHECK(count >= least * (1 - 1e-9));
+        CHECK(count <= least + more);
+    }
+
+    const Job& job_;
+    const Plan& plan_;
+    Sizes z_;
+};
+
+} // namespace
+
+void check_traffic(const Draws& draws)
+{
+    const std::vector<SoftwareClass> software = all_software();
+    Random random(draws.seed);
+    for (int ran = 0; ran < draws.jobs;) {
+        const JobRequest request = random_plain_request(random, software);
+        const Checked<Job> job = resolve(request);
+        if (!job)
+            continue;
+        ++ran;
+        INFO(describe(request));
+        const Plan plan = make_plan(*job);
+        TrafficCheck(*job, plan).all();
+    }
+}
+
+} // namespace trainyard::testing
