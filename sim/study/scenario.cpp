@@ -106,7 +106,7 @@ const FieldTable<RunOptions>& fields_of<RunOptions>()
         FieldTable<RunOptions>("run", "How the step is simulated.")
             .field("steps", &RunOptions::steps,
                    {.help =
-                        "steps unrolled; the last one is measured; at least 3 with a data loader, "
+                        "steps unrolled; the last one is measured; at least 5 with a data loader, "
                         "whose first steps differ",
                     .min = 1,
                     .max = 1000})

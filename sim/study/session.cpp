@@ -47,8 +47,8 @@ std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario)
     return hash;
 }
 
-// The first step waits for its first batch in full; steps repeat from the third on.
-constexpr int steps_with_loader = 3;
+// The first step waits for its first batch in full; steps repeat from the fifth on.
+constexpr int steps_with_loader = 5;
 
 int steps_of(const Scenario& scenario)
 {

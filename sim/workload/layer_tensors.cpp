@@ -153,7 +153,7 @@ void add_gathers(PassingTensors& add, const LayerShape& s)
     const std::int64_t operand = operand_bytes(s);
     add.forward("gathered_qkv_input", operand, "qkv_input_gather", "qkv");
     add.gradient("gathered_qkv_input_again", operand, "qkv_input_gather_again",
-                 "qkv_weight_gradient");
+                 "qkv_weight_gradient|qkv_adapter_down_gradient");
 }
 
 // Gradients of the projections' results, and of their input.
@@ -225,7 +225,7 @@ void add_mlp(PassingTensors& add, const LayerShape& s)
         add.gradient("gathered_mlp_output_gradient", add.whole(), "mlp_down_gradient_gather",
                      "mlp_down_input_gradient|mlp_down_weight_gradient");
         add.gradient("gathered_mlp_input_again", operand, "mlp_up_input_gather_again",
-                     "mlp_up_weight_gradient");
+                     "mlp_up_weight_gradient|mlp_up_adapter_down_gradient");
     }
     add.forward("mlp_output", add.whole(), "mlp_down", split ? "mlp_down_reduce" : "mlp_residual");
     if (split)

@@ -24,8 +24,9 @@ std::vector<std::int64_t> numbers_in(const std::string& text)
     return out;
 }
 
-// "use vpp = 2", "the schedule zb-h1 with vpp = 1", "use zero 0, 1".
-Alternative alternative_in(const std::string& text)
+// "use vpp = 2", "etp = tp", "the schedule zb-h1 with vpp = 1", "use zero 0, 1",
+// "sharding.style \"megatron\"", "leave shard_group out".
+Alternative alternative_in(const std::string& text, const Strategy& strategy)
 {
     static const std::regex assignment("\\b(tp|pp|vpp|cp|ep|etp|dp) = ([0-9]+)");
     static const std::regex schedule("schedule ([a-z0-9-]+)");
@@ -33,28 +34,38 @@ Alternative alternative_in(const std::string& text)
     Alternative out;
     for (std::sregex_iterator at(text.begin(), text.end(), assignment), end; at != end; ++at)
         out.push_back({"strategy/" + at->str(1), Json(std::int64_t{std::stoll(at->str(2))})});
+    static const std::regex style("style \"([a-z]+)\"");
+    static const std::regex leave("leave ([a-z_]+) out");
+    if (text.find("etp = tp") != std::string::npos)
+        out.push_back({"strategy/etp", Json(std::int64_t{strategy.tp})});
     std::smatch found;
     if (std::regex_search(text, found, schedule))
         out.push_back({"strategy/schedule", Json(found.str(1))});
     if (std::regex_search(text, found, zero))
         out.push_back({"strategy/zero", Json(std::int64_t{std::stoll(found.str(1))})});
+    if (std::regex_search(text, found, style))
+        out.push_back({"strategy/sharding", Json(Json::Object{{"style", Json(found.str(1))}})});
+    if (std::regex_search(text, found, leave))
+        out.push_back({"strategy/" + found.str(1), Json()});
     return out;
 }
 
 // What a hint says to do: "sizes that work here: 1, 2, 4", "use ..., or ...".
-std::vector<Alternative> alternatives_in(const Diagnostic& problem)
+std::vector<Alternative> alternatives_in(const Diagnostic& problem, const Strategy& strategy)
 {
     std::vector<Alternative> out;
     const std::string& hint = problem.hint;
     if (const auto works = hint.find("work here: "); works != std::string::npos) {
         const std::string list = hint.substr(works + 11);
+        const std::string field =
+            hint.starts_with("virtual stages") ? "strategy/vpp" : problem.pointer.substr(1);
         for (const std::int64_t value : numbers_in(list.substr(0, list.find(';'))))
-            out.push_back({{problem.pointer.substr(1), Json(value)}});
+            out.push_back({{field, Json(value)}});
         return out;
     }
     for (std::size_t from = 0; from < hint.size();) {
         const std::size_t to = std::min(hint.find(", or ", from), hint.size());
-        if (Alternative one = alternative_in(hint.substr(from, to - from)); !one.empty())
+        if (Alternative one = alternative_in(hint.substr(from, to - from), strategy); !one.empty())
             out.push_back(std::move(one));
         from = to + 1;
     }
@@ -65,7 +76,10 @@ template <class Part>
 void set(Part& part, const std::string& field, const Json& value)
 {
     Json json = fields_of<Part>().write(part);
-    json[field] = value;
+    if (value.is_null())
+        std::erase_if(json.members(), [&](const Json::Member& m) { return m.first == field; });
+    else
+        json[field] = value;
     Problems problems;
     Part changed;
     fields_of<Part>().read(Reader(json, "changed", problems), changed);
@@ -118,7 +132,8 @@ void check_hints(const Draws& draws)
                 INFO(first << "\n"
                            << problem.pointer << ": " << problem.message << " | " << problem.hint);
                 CHECK_FALSE(problem.hint.empty());
-                const std::vector<Alternative> proposals = alternatives_in(problem);
+                const std::vector<Alternative> proposals =
+                    alternatives_in(problem, request.strategy);
                 if (proposals.empty())
                     continue;
                 for (const Change& change : pick(random, proposals))

@@ -32,6 +32,7 @@ struct Sizes {
         const std::int64_t multiple = job.software.pads_vocabulary ? 128 * s.tp : 1;
         const std::int64_t padded = (model.vocabulary + multiple - 1) / multiple * multiple;
         table = static_cast<double>(padded) * h / s.tp;
+        gathered = *job.training.formats.parameter_gather ? 1 : width;
         recompute = job.training.recompute;
         layers = model.layers;
         replicas = s.cp * job.dp();
@@ -41,7 +42,8 @@ struct Sizes {
     const Transformer& model;
     const Strategy& s;
     double width, gradient, micro_batches, tokens, h;
-    double table; // of the vocabulary, on a rank
+    double gathered; // of an element of a layer that is gathered once a step
+    double table;    // of the vocabulary, on a rank
     double layers;
     int replicas, expert_replicas;
     Recompute recompute = Recompute::none;
@@ -86,10 +88,8 @@ struct Sizes {
         const bool logits = end && !(model.tied_embeddings && front);
         return (front ? table : 0) + (logits ? table : 0) + (end ? h : 0);
     }
-    double dense(int stage) const
-    {
-        return pipelines() * layers_of_stage() * dense_layer() + ends(stage);
-    }
+    double layers_dense() const { return pipelines() * layers_of_stage() * dense_layer(); }
+    double layers_experts() const { return pipelines() * layers_of_stage() * experts(); }
     double tensor() const { return width * tokens * h; } // between layers
 };
 
@@ -101,9 +101,8 @@ public:
     {
         for (int stage = 0; stage < job_.strategy.pp; ++stage) {
             CAPTURE(stage);
-            data_parallel(stage, GroupKind::dp, z_.replicas, z_.dense(stage));
-            data_parallel(stage, GroupKind::edp, z_.expert_replicas,
-                          z_.pipelines() * z_.layers_of_stage() * z_.experts());
+            data_parallel(stage, GroupKind::dp, z_.replicas, z_.layers_dense(), z_.ends(stage));
+            data_parallel(stage, GroupKind::edp, z_.expert_replicas, z_.layers_experts(), 0);
             context_parallel(stage);
             expert_parallel(stage);
             tied_embedding(stage);
@@ -121,16 +120,18 @@ private:
 
     // DDP 1 x gradients; ZeRO-1 scatters gradients and gathers parameters, ZeRO-2 scatters for
     // every micro-batch (Rajbhandari 2020).
-    void data_parallel(int stage, GroupKind group, int ranks, double parameters) const
+    void data_parallel(int stage, GroupKind group, int ranks, double layers, double ends) const
     {
         if (z_.s.zero == 3)
-            return fully_sharded(stage, group, ranks, parameters);
-        const double once = ranks > 1 ? parameters : 0;
+            return fully_sharded(stage, group, ranks, layers + ends);
+        const double once = ranks > 1 ? layers + ends : 0;
         const double times = z_.s.zero == 2 ? z_.micro_batches : 1;
         const bool reduces = z_.s.zero == 0;
         expect(moved(stage, all_reduce, group), reduces ? z_.gradient * once : 0);
         expect(moved(stage, reduce_scatter, group), reduces ? 0 : times * z_.gradient * once);
-        expect(moved(stage, all_gather, group), reduces ? 0 : z_.width * once);
+        const double bytes = z_.s.zero == 1 ? z_.gathered : z_.width; // DeepSpeed: 16 bit
+        expect(moved(stage, all_gather, group),
+               reduces || ranks == 1 ? 0 : bytes * layers + z_.width * ends);
     }
 
     // Every unit is gathered for each forward pass and, but for the root's and what is kept, again
@@ -192,9 +193,9 @@ private:
     // updates.
     void twins(int stage) const
     {
-        const double held = z_.dense(stage) / (z_.s.zero > 0 ? z_.replicas : 1) +
-                            z_.pipelines() * z_.layers_of_stage() * z_.experts() /
-                                (z_.s.zero > 0 ? z_.expert_replicas : 1);
+        const double held =
+            (z_.layers_dense() + z_.ends(stage)) / (z_.s.zero > 0 ? z_.replicas : 1) +
+            z_.layers_experts() / (z_.s.zero > 0 ? z_.expert_replicas : 1);
         expect(moved(stage, all_reduce, GroupKind::twin),
                z_.pipelines() == 2 ? z_.gradient * held : 0);
     }

@@ -81,8 +81,6 @@ void add_options(Random& random, JobRequest& request)
         s.offload.optimizer = OffloadTarget::cpu;
     if (s.zero == 3 && random.integer(0, 3) == 0)
         s.offload.parameters = OffloadTarget::cpu;
-    if (random.integer(0, 3) == 0)
-        s.offload.activations = OffloadTarget::cpu;
     if (random.integer(0, 4) == 0)
         request.training.lora = Lora{8, {AdapterTarget::q_proj, AdapterTarget::v_proj}};
     if (random.integer(0, 3) == 0) {

@@ -8,7 +8,7 @@ DataLoader::DataLoader(StageWriter& writer, int positions) : writer_(writer), po
 {
     if (!runs())
         return;
-    for (std::vector<EventId>* events : {&read_, &made_, &sent_, &taken_})
+    for (std::vector<EventId>* events : {&read_, &made_, &sent_, &taken_, &relayed_})
         for (int i = 0; i < positions_; ++i)
             events->push_back(writer_.event());
 }
@@ -43,28 +43,43 @@ void DataLoader::load()
 {
     const DataLoading& loading = writer_.job().data->loading;
     const std::int64_t places = std::int64_t{loading.workers} * loading.prefetch;
-    std::vector<EventId> place;
+    std::vector<EventId> free;
     if (places == 0) {
-        place = {writer_.event()};
-        host_op("ask for batch", LoaderPart::wait, {}, place.front());
+        free = {writer_.event()};
+        host_op("ask for batch", LoaderPart::wait, {}, free.front());
     } else {
-        const std::int64_t ahead = std::max<std::int64_t>(places - 1, 1);
-        place = {at(taken_, static_cast<int>(std::min<std::int64_t>(ahead, positions_)))};
+        free = {place(std::max<std::int64_t>(places - 1, 1))};
     }
     const bool serial = places <= 1;
-    worker_op("storage", "read batch", LoaderPart::read, serial ? place : std::vector<EventId>{},
+    worker_op("storage", "read batch", LoaderPart::read, serial ? free : std::vector<EventId>{},
               at(read_));
-    place.push_back(at(read_));
-    worker_op("loader", "make batch", LoaderPart::make, std::move(place), at(made_));
+    free.push_back(at(read_));
+    worker_op("loader", "make batch", LoaderPart::make, std::move(free), at(made_));
+    relay();
     send_ahead();
     host_op("wait for batch", LoaderPart::wait, {at(made_)}, at(taken_));
+}
+
+EventId DataLoader::place(std::int64_t earlier)
+{
+    relays_ = earlier > positions_;
+    if (!relays_)
+        return at(taken_, static_cast<int>(earlier));
+    return at(relayed_, static_cast<int>(std::min<std::int64_t>(earlier - positions_, positions_)));
+}
+
+void DataLoader::relay()
+{
+    if (relays_)
+        worker_op("loader queue", "free place", LoaderPart::wait, {at(taken_)}, at(relayed_));
 }
 
 // By a thread, once the batch before has been taken: written before the host takes this one.
 void DataLoader::send_ahead()
 {
     if (writer_.job().data->loading.copy == HostCopy::ahead)
-        worker_op("h2d", "copy batch", LoaderPart::copy, {at(made_), at(taken_, 1)}, at(sent_));
+        worker_op("h2d data", "copy batch", LoaderPart::copy, {at(made_), at(taken_, 1)},
+                  at(sent_));
 }
 
 // In order with compute, or compute waits for the thread's copy.

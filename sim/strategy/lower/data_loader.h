@@ -5,11 +5,11 @@
 //
 // Reading and making batches, and copies that run ahead, are workers' ops: they start by themselves
 // once their batch has a place. A place falls free when the host takes a batch: with n batches
-// ahead a batch is begun when the one n before it has been taken, in the step before where that
-// lies behind the first (waits reach one step back, so n is at most a step's batches; a longer
-// queue changes nothing once steps repeat, since who is asked a step early is late only when slower
-// than the step). Reading is let run free of making unless only one batch may be under way, for the
-// same reason.
+// ahead a batch is begun when the one n before it has been taken. Waits reach one step back and,
+// relayed once, two; a longer queue changes nothing once steps repeat: making, copying and
+// computing a batch one after the other take at most three times the slowest of them, in which
+// three batches are taken. Reading is let run free of making unless only one batch may be under
+// way.
 
 #include "sim/strategy/lower/stage_writer.h"
 
@@ -36,6 +36,10 @@ private:
                            bool blocks_host);
     void worker_op(const char* stream, std::string name, LoaderPart part,
                    std::vector<EventId> waits, EventId record);
+    // Gives the place that falls free when the batch `earlier` before this one is taken.
+    EventId place(std::int64_t earlier);
+    // Written behind those who wait for what it relayed a step ago.
+    void relay();
     // The event of this position, or of the one `earlier` before it.
     EventId at(const std::vector<EventId>& events, int earlier = 0) const;
 
@@ -47,6 +51,8 @@ private:
     std::vector<EventId> made_;
     std::vector<EventId> sent_;
     std::vector<EventId> taken_;
+    std::vector<EventId> relayed_; // taken a step ago
+    bool relays_ = false;
 };
 
 } // namespace trainyard

@@ -45,6 +45,7 @@ private:
         std::size_t free_at = 0;       // the first visit after it was freed
         int in_flight = 0;             // micro-batches between forward and backward
         int passes = 0;                // under way that use its parameters
+        bool returns = false;          // backward passes use them too
         std::size_t last_use = 0;      // of parameters in the step: a visit
         std::size_t last_gradient = 0; // likewise, of gradients
         std::map<std::pair<PassKind, int>, std::size_t> run; // by pass: layers visited so far
@@ -86,10 +87,14 @@ private:
                (cuts_experts_ && unit.parameters.expert > 0);
     }
 
-    // Products for gradients of weights read activations and gradients only.
+    // Products for gradients of weights read activations and gradients only; a frozen embedding has
+    // no backward at all.
     bool uses_parameters(std::size_t visit) const
     {
-        return stage_.visits[visit].kind != PassKind::backward_weight;
+        const Visit& v = stage_.visits[visit];
+        const LayerWork& work = stage_.work.kinds[stage_.layers[v.layer].kind].work;
+        return v.kind == PassKind::forward ||
+               (v.kind != PassKind::backward_weight && !work.backward.empty());
     }
 
     void find_last_visits()
@@ -98,6 +103,7 @@ private:
             State& state = states_[unit_at(visit)];
             if (uses_parameters(visit))
                 state.last_use = visit;
+            state.returns |= uses_parameters(visit) && hands_back(stage_.visits[visit].kind);
             if (completes_gradients(stage_.visits[visit].kind))
                 state.last_gradient = visit;
         }
@@ -139,7 +145,7 @@ private:
     bool backward_is_next(std::size_t visit) const
     {
         return visit + 1 < stage_.visits.size() && unit_at(visit + 1) == unit_at(visit) &&
-               hands_back(stage_.visits[visit + 1].kind);
+               hands_back(stage_.visits[visit + 1].kind) && uses_parameters(visit + 1);
     }
 
     void free(std::size_t visit, const FsdpUnit& unit, State& state)
@@ -150,8 +156,8 @@ private:
             return;
         state.in_flight += forward ? 1 : -1;
         --state.passes;
-        const bool until_backward =
-            (!*job_.strategy.reshard_after_forward || unit.root) && state.in_flight > 0;
+        const bool until_backward = (!*job_.strategy.reshard_after_forward || unit.root) &&
+                                    state.returns && state.in_flight > 0;
         const bool until_next_micro_batch =
             !*options_.reshard_after_backward && !forward && visit != state.last_use;
         state.whole = state.passes > 0 || until_backward || until_next_micro_batch ||
