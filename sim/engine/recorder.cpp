@@ -30,7 +30,11 @@ void Recorder::add(std::uint32_t stream, SimTime moved_from, Bytes bytes, LaneId
     const std::uint32_t lane = run_.lane_of(stream);
     const LaneKind& kind = run_.kind_of(lane);
     const FlatOp& op = run_.head(stream);
-    const SimTime segment_began = segments_[lane][barriers_before(kind, op, state.step)];
+    // Nobody issues a worker's ops, which may run ahead of the host.
+    const SimTime issued = op.by_itself
+                               ? run_.binding.lanes[lane].start
+                               : issue_time(kind, op, state.step,
+                                            segments_[lane][barriers_before(kind, op, state.step)]);
     const bool collective = op.kind == OpKind::collective;
     records_.push_back(
         {.lane = LaneId{lane},
@@ -41,7 +45,7 @@ void Recorder::add(std::uint32_t stream, SimTime moved_from, Bytes bytes, LaneId
          .layer = op.layer,
          .step = state.step,
          .group = collective ? run_.binding.lanes[lane].groups[op.group.value] : GroupId::none(),
-         .issued = issue_time(kind, op, state.step, segment_began),
+         .issued = issued,
          .start = state.start,
          .transfer_start = moved_from,
          .end = run_.now,

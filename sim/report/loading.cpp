@@ -67,15 +67,14 @@ std::string rate_text(double samples)
 
 std::string workers_advice(const Loading& loading)
 {
-    const std::string faster = "a faster decoder, raw pixels in records, or decoding on the GPU";
+    const bool reads = loading.rates.waiting_share > 0.5; // most of a worker's time
+    const std::string faster =
+        reads ? "records read in order, or a nearer storage"
+              : "a faster decoder, raw pixels in records, or decoding on the GPU";
     if (!loading.enough_workers)
         return fmt::format("no number of workers on these cores is enough: {}", faster);
     const std::string slow_reads =
-        loading.rates.waiting_share > 0.5
-            ? fmt::format(" ({} of a worker's time is waiting for small reads: records read in "
-                          "order would spare it)",
-                          percent(loading.rates.waiting_share))
-            : std::string();
+        reads ? " (records read in order would spare most of their time)" : "";
     if (*loading.enough_workers <= std::max(loading.workers, 1))
         return loading.workers == 0
                    ? fmt::format("1 worker per rank is enough, loading ahead{}", slow_reads)
@@ -118,8 +117,13 @@ std::string loading_evidence(const Loading& loading)
                              : loading.slowest == LoaderLink::copy  ? "copies to the device reach"
                              : loading.workers == 0 ? "the training process itself makes"
                                                     : "workers make";
-    return fmt::format("{} {} per rank, the rest of the step could take {}", part,
-                       rate_text(loading.slowest_rate), rate_text(loading.needed));
+    const bool reads = loading.slowest == LoaderLink::workers && loading.rates.waiting_share > 0.5;
+    return fmt::format("{} {} per rank{}, the rest of the step could take {}", part,
+                       rate_text(loading.slowest_rate),
+                       reads ? fmt::format(" ({} of their time waits for small reads)",
+                                           percent(loading.rates.waiting_share))
+                             : "",
+                       rate_text(loading.needed));
 }
 
 std::string loading_advice(const Loading& loading)
