@@ -109,6 +109,44 @@ def gloo():
     )
 
 
+def communicators():
+    every, once = simulate("scenarios/communicators-every-iteration.json"), simulate("scenarios/ddp-nccl.json")
+    return (
+        "communicators made anew in every iteration",
+        "1 to 10 s each time",
+        f"{every['step_time_s'] - once['step_time_s']:.1f} s for one of 8 ranks",
+        "compare scenarios/communicators-every-iteration.json scenarios/ddp-nccl.json",
+        "The quoted times are for more ranks, groups and nodes as well.",
+    )
+
+
+def crossover(pair):
+    """Largest size at which symmetric memory is the faster, in bytes; None: at every size."""
+    done = subprocess.run(
+        [PROGRAM, "compare", f"scenarios/{pair}-nccl.json", f"scenarios/{pair}-nvshmem.json", "--json"],
+        capture_output=True, text=True, check=True)
+    faster = json.loads(done.stdout)["crossovers"][0]["faster"]
+    later = [entry["from_bytes"] for entry in faster if entry["backend"] == "nccl"]
+    return later[0] if later else None
+
+
+def nvshmem():
+    sums = crossover("tp-sums")
+    changes = []
+    for pair in ("gradients", "tp-sums", "handoff"):
+        nccl, shared = (step(f"scenarios/{pair}-{name}.json") for name in ("nccl", "nvshmem"))
+        changes.append(per_cent(nccl / shared - 1))
+    return (
+        "NVSHMEM against NCCL",
+        "all-reduce 1 KB 5 / 15 us, 1 MB 200 / 150 us, 100 MB 830 / 715 us: below 1 KB one-sided, below 1 MB consider it",
+        f"faster up to {sums / 1e6:.0f} MB of an all-reduce over 8 GPUs; steps with small gradients, tensor-parallel sums and "
+        "hand-offs {}, {} and {} faster".format(*changes),
+        "compare scenarios/tp-sums-nccl.json scenarios/tp-sums-nvshmem.json",
+        "A switch that adds up what GPUs read from each other keeps its lead to larger sizes than quoted; but a step gains only "
+        "what it waits for, which is little where launches or bubbles set the pace.",
+    )
+
+
 def scaling():
     rates = {}
     for gpus in (1, 2, 4, 8):
@@ -203,7 +241,7 @@ def data_loading():
     )
 
 
-ROWS = [overlap, single_process, gloo, scaling, node_collectives, across_nodes, nvlink, memory_of_states, data_loading]
+ROWS = [overlap, single_process, gloo, communicators, nvshmem, scaling, node_collectives, across_nodes, nvlink, memory_of_states, data_loading]
 
 
 # The decision table: case, what guides recommend, strategies, why our answer may differ.
