@@ -100,7 +100,9 @@ void settle_sizes(JobContext& context)
         training.global_batch = replicas * training.micro_batch;
         draft.assume(fmt::format("batch of {}: one micro-batch of {} on each of {} replicas",
                                  training.global_batch, training.micro_batch, replicas));
-    }
+    } else if (training.global_batch ==
+               0) // the sizes do not divide the GPUs: told when they resolve
+        training.global_batch = std::max<std::int64_t>(1, training.micro_batch);
     if (!draft.scenario.strategy.dp && replicas > 0 && context.leaves_gpus_idle())
         draft.scenario.strategy.dp = replicas;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 
 namespace trainyard {
@@ -35,6 +34,16 @@ std::size_t name_length(std::string_view text)
     return end;
 }
 
+// Behind the character at `at`, or behind an expansion that is not known: ${...} or $(...).
+std::size_t end_of_unit(std::string_view text, std::size_t at)
+{
+    const bool parameter = text.substr(at).starts_with("${");
+    if (!parameter && !text.substr(at).starts_with("$("))
+        return at + 1;
+    const std::size_t close = text.find(parameter ? '}' : ')', at);
+    return close == std::string_view::npos ? text.size() : close + 1;
+}
+
 // Words in the making: pieces are glued to the last word until a blank or a list starts the next.
 class Words {
 public:
@@ -56,7 +65,7 @@ public:
             }
             std::size_t end = i;
             while (end < text.text.size() && !is_blank(text.text[end]))
-                ++end;
+                end = end_of_unit(text.text, end);
             glue(text.part(i, end - i));
             i = end;
         }
@@ -69,12 +78,6 @@ private:
     std::vector<TracedText> words_;
     bool open_ = false;
 };
-
-bool names_all_arguments(const ShellPiece& piece)
-{
-    return piece.kind == ShellPiece::Kind::parameter &&
-           (piece.text.text == "@" || piece.text.text == "*");
-}
 
 } // namespace
 
@@ -165,17 +168,12 @@ std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
 std::vector<TracedText> ShellExpander::words(const ShellToken& token)
 {
     Words out;
-    // "$@" of nothing is no word, not an empty one.
-    const bool may_vanish = std::ranges::any_of(token.pieces, names_all_arguments);
     for (const ShellPiece& piece : token.pieces) {
-        if (may_vanish && piece.kind == ShellPiece::Kind::literal && piece.text.text.empty())
-            continue;
         const std::vector<TracedText> list =
             overflown() ? std::vector<TracedText>{} : values(piece);
         for (const TracedText& value : list)
             produced_ += value.text.size() + 1;
-        const bool as_it_is = piece.quoted || piece.kind == ShellPiece::Kind::literal ||
-                              (list.size() == 1 && has_unknown(list.front().text));
+        const bool as_it_is = piece.quoted || piece.kind == ShellPiece::Kind::literal;
         for (std::size_t i = 0; i < list.size(); ++i) {
             if (i > 0)
                 out.next();

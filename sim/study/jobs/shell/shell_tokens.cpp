@@ -193,36 +193,45 @@ private:
 
     void flush(bool quoted)
     {
-        if (!literal_.text.empty() || quoted) {
-            if (!pieces_.empty() && pieces_.back().kind == ShellPiece::Kind::literal &&
-                pieces_.back().quoted == quoted)
-                pieces_.back().text.append(literal_);
-            else
-                pieces_.push_back({ShellPiece::Kind::literal, std::move(literal_), quoted});
-        }
+        if (!literal_.text.empty())
+            push_literal(quoted);
+    }
+
+    void push_literal(bool quoted)
+    {
+        if (!pieces_.empty() && pieces_.back().kind == ShellPiece::Kind::literal &&
+            pieces_.back().quoted == quoted)
+            pieces_.back().text.append(literal_);
+        else
+            pieces_.push_back({ShellPiece::Kind::literal, std::move(literal_), quoted});
         literal_ = {};
     }
 
     void take() { literal_.append(std::string_view(source_.text).substr(at_, 1), line()), ++at_; }
 
+    // '' and "" are words too, unless an expansion stands in them.
+    void read_quotes(char quote)
+    {
+        flush(false);
+        const std::size_t before = pieces_.size();
+        ++at_;
+        while (!at_end() && peek() != quote) {
+            if (quote == '"')
+                read_quoted_character();
+            else
+                take();
+        }
+        ++at_;
+        if (!literal_.text.empty() || pieces_.size() == before)
+            push_literal(true);
+    }
+
     void read_character()
     {
         switch (peek()) {
         case '\'':
-            flush(false);
-            ++at_;
-            while (!at_end() && peek() != '\'')
-                take();
-            ++at_;
-            flush(true);
-            break;
         case '"':
-            flush(false);
-            ++at_;
-            while (!at_end() && peek() != '"')
-                read_quoted_character();
-            ++at_;
-            flush(true);
+            read_quotes(peek());
             break;
         case '\\':
             ++at_;

@@ -15,11 +15,14 @@ public:
     void add(std::string_view key, const Json& value)
     {
         text_ += fmt::format("{} = {}\n", key, to_text(value, JsonStyle::compact));
+        ++lines_;
     }
-    std::string text() const { return text_ + "\n"; }
+    // Nothing when nothing was added.
+    std::string text() const { return lines_ == 0 ? std::string() : text_ + "\n"; }
 
 private:
     std::string text_;
+    int lines_ = 0;
 };
 
 std::string schedule_name(const std::string& schedule)

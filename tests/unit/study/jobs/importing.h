@@ -46,6 +46,20 @@ inline Diagnostic refusal_of(JobKind kind, const std::string& text, const JobImp
     return job.error().front();
 }
 
+// The problem of a text that must be refused which starts so.
+inline Diagnostic refusal_about(const std::string& start, JobKind kind, const std::string& text,
+                                const JobImportOptions& options)
+{
+    StageMemos memos;
+    const Checked<ImportedJob> job = import_job(kind, text, "job", options, memos);
+    REQUIRE(!job);
+    for (const Diagnostic& problem : job.error())
+        if (problem.message.starts_with(start))
+            return problem;
+    FAIL(render(job.error(), ""));
+    return {};
+}
+
 // Whether one of the notes has all that text in it.
 inline bool says(const std::vector<std::string>& notes, std::string_view text)
 {

@@ -136,12 +136,12 @@ TEST_CASE("uneven stages come from the ends, from what is counted and from a lay
 
 TEST_CASE("contradictions are refused at the line of their argument")
 {
-    // Three ranks do not fill eight GPUs either: on 24 they do.
     const Diagnostic tp =
-        refusal_of(JobKind::megatron, seven_billion + "--tensor-model-parallel-size 3", on_h100(3));
+        refusal_about("--tensor-model-parallel-size 3: ", JobKind::megatron,
+                      seven_billion + "--tensor-model-parallel-size 3", on_h100(1));
     CHECK(tp.line == 10);
     CHECK(tp.file == "job");
-    CHECK(tp.message.starts_with("--tensor-model-parallel-size 3: "));
+    CHECK(tp.hint.find("sizes that work here: 1, 2, 4, 8") != std::string::npos);
     CHECK(refusal_of(JobKind::megatron, seven_billion + "--optimizer lamb", on_h100(1)).hint ==
           "adam, sgd or muon");
     CHECK(refusal_of(JobKind::megatron, "", on_h100(1)).message.find("starts a training") !=
