@@ -13,6 +13,9 @@ void add_scenario_options(CLI::App& app, ScenarioOptions& options)
     app.add_option("--fidelity", options.fidelity, "how the network is modelled")
         ->check(CLI::IsMember(FieldValue<Fidelity>::names()))
         ->type_name("");
+    app.add_option("--engine", options.engine, "which engine runs the step; results are the same")
+        ->check(CLI::IsMember(FieldValue<Tier>::names()))
+        ->type_name("");
     app.add_option("--steps", options.steps, "steps to unroll; the last is measured")
         ->check(CLI::Range(1, 1000));
     app.add_flag("--no-fold", options.no_fold, "simulate every rank, also where ranks are alike");
@@ -33,6 +36,8 @@ Checked<ScenarioFile> read_scenario(const std::string& path, const ScenarioOptio
         return tl::unexpected(std::move(problems));
     if (options.fidelity)
         overrides.push_back({"run.fidelity", *options.fidelity});
+    if (options.engine)
+        overrides.push_back({"run.engine", *options.engine});
     if (options.steps)
         overrides.push_back({"run.steps", std::to_string(*options.steps)});
     if (options.no_fold)

@@ -13,6 +13,7 @@ namespace trainyard {
 struct ScenarioOptions {
     std::vector<std::string> changes; // --set field=value
     std::optional<std::string> fidelity;
+    std::optional<std::string> engine;
     std::optional<int> steps;
     bool no_fold = false;
 };

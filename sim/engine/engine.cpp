@@ -29,4 +29,10 @@ std::vector<EnumName<Fidelity>> enum_names<Fidelity>()
     return {{Fidelity::alpha_beta, "alpha-beta"}, {Fidelity::bundle, "bundle"}};
 }
 
+template <>
+std::vector<EnumName<Tier>> enum_names<Tier>()
+{
+    return {{Tier::automatic, "auto"}, {Tier::reference, "reference"}};
+}
+
 } // namespace trainyard

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace trainyard {
@@ -79,7 +80,14 @@ struct RecordRequest {
     std::uint16_t first_step = 0;
 };
 
+// Which engine runs a program. All that can run it give the same result; they differ in speed.
+enum class Tier : std::uint8_t {
+    automatic, // the fastest that is exact
+    reference  // one plain queue, every rate solved in full
+};
+
 struct RunControl {
+    Tier tier = Tier::automatic;
     int steps =
         2; // unrolled, >= 1; the step time is end(k) - end(k-1) of the last, 0 before the first
     Fidelity fidelity = Fidelity::alpha_beta;
@@ -133,6 +141,26 @@ struct StepResult {
 
     bool operator==(const StepResult&) const = default;
 };
+
+// The engine that ran, and why no faster one did.
+struct TierUse {
+    Tier tier = Tier::reference;
+    std::string reason{}; // empty when it was asked for
+
+    bool operator==(const TierUse&) const = default;
+};
+
+struct Run {
+    StepResult result;
+    TierUse use;
+};
+
+template <>
+std::vector<EnumName<Tier>> enum_names<Tier>();
+
+// Runs the program on the engine that `control` asks for; `automatic` chooses. Problems, Cancelled
+// and requirements as for run_reference.
+Checked<Run> run(const Program& program, const Binding& binding, const RunControl& control);
 
 // Runs the reference engine: one plain queue, full max-min solve. A deadlock, a mismatch (members
 // of a group in different collectives, unmatched sends) or a transfer stalled at rate 0 comes back

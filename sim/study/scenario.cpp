@@ -112,6 +112,8 @@ const FieldTable<RunOptions>& fields_of<RunOptions>()
                     .max = 1000})
             .field("seed", &RunOptions::seed, {.help = "of everything random"})
             .field("fidelity", &RunOptions::fidelity, {.help = "how the network is modelled"})
+            .field("engine", &RunOptions::engine,
+                   {.help = "which engine runs the step; all that can give the same result"})
             .field("fold", &RunOptions::fold,
                    {.help = "simulate one rank per class of identical ones, where that is exact"});
     return table;

@@ -56,6 +56,7 @@ struct RunOptions {
     int steps = 2;
     std::uint64_t seed = 1;
     Fidelity fidelity = Fidelity::alpha_beta;
+    Tier engine = Tier::automatic;
     bool fold = true; // simulate one rank per class of identical ones where that is exact
 
     bool operator==(const RunOptions&) const = default;

@@ -13,7 +13,7 @@ namespace trainyard {
 struct Session::State {
     StageMemos memos;
     Memo<Binding> bindings{4};
-    Memo<StepResult> results{16};
+    Memo<Run> runs{16};
 };
 
 namespace {
@@ -60,6 +60,7 @@ RunControl run_control(const Scenario& scenario, const SimulateRequest& request)
     RunControl control;
     control.steps = steps_of(scenario);
     control.fidelity = scenario.run.fidelity;
+    control.tier = scenario.run.engine;
     control.work = request.work;
     if (request.record)
         control.record = *request.record;
@@ -76,25 +77,25 @@ std::shared_ptr<const Binding> find_binding(Memo<Binding>& memo, std::uint64_t k
         key, bind(*parts.plan, parts.job, *parts.topology, *parts.cost, bind_options(scenario)));
 }
 
-// Runs the program; a result without a record is kept under `key`.
-Checked<std::shared_ptr<const StepResult>> find_result(Memo<StepResult>& memo, std::uint64_t key,
-                                                       const Plan& plan, const Binding& binding,
-                                                       const RunControl& control)
+// Runs the program; a run without a record is kept under `key`.
+Checked<std::shared_ptr<const Run>> find_run(Memo<Run>& memo, std::uint64_t key, const Plan& plan,
+                                             const Binding& binding, const RunControl& control)
 {
     if (!control.record.lane)
         if (auto known = memo.find(key))
             return known;
-    Checked<StepResult> result = run_reference(plan.program, binding, control);
-    if (!result)
-        return tl::unexpected(std::move(result.error()));
+    Checked<Run> made = run(plan.program, binding, control);
+    if (!made)
+        return tl::unexpected(std::move(made.error()));
     if (!control.record.lane)
-        return memo.keep(key, std::move(*result));
-    return std::make_shared<const StepResult>(std::move(*result));
+        return memo.keep(key, std::move(*made));
+    return std::make_shared<const Run>(std::move(*made));
 }
 
-EngineReport engine_report(const Outcome& outcome)
+EngineReport engine_report(const Outcome& outcome, const TierUse& use)
 {
     EngineReport report;
+    report.use = use;
     report.fidelity = outcome.scenario.run.fidelity;
     report.ranks = outcome.job.world();
     report.lanes = static_cast<int>(outcome.binding->lanes.size());
@@ -133,20 +134,21 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     request.work.check();
 
     const std::uint64_t binding_key = binding_hash(*parts, scenario);
-    const std::uint64_t result_key =
-        hash_key(binding_key, static_cast<std::uint64_t>(scenario.run.steps));
+    const std::uint64_t run_key =
+        hash_key(binding_key, static_cast<std::uint64_t>(scenario.run.steps),
+                 static_cast<std::uint64_t>(scenario.run.engine));
     Outcome out = outcome_of(scenario, *parts);
     out.binding = find_binding(state_->bindings, binding_key, *parts, scenario);
-    Checked<std::shared_ptr<const StepResult>> result = find_result(
-        state_->results, result_key, *parts->plan, *out.binding, run_control(scenario, request));
-    if (!result)
-        return tl::unexpected(std::move(result.error()));
-    out.result = std::move(*result);
+    Checked<std::shared_ptr<const Run>> made =
+        find_run(state_->runs, run_key, *parts->plan, *out.binding, run_control(scenario, request));
+    if (!made)
+        return tl::unexpected(std::move(made.error()));
+    out.result = std::shared_ptr<const StepResult>(*made, &(*made)->result);
     out.step_time =
         predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
     out.input_hash = hash_key(binding_key, content_hash(to_text(file.json, JsonStyle::compact)),
                               parts->model_hash);
-    out.engine = engine_report(out);
+    out.engine = engine_report(out, (*made)->use);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     return out;
@@ -170,7 +172,7 @@ Session::StageCounts Session::counts() const
 {
     const StageMemos& memos = state_->memos;
     return {memos.topologies.built(), memos.models.built(),     memos.costs.built(),
-            memos.plans.built(),      state_->bindings.built(), state_->results.built()};
+            memos.plans.built(),      state_->bindings.built(), state_->runs.built()};
 }
 
 } // namespace trainyard

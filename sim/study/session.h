@@ -14,7 +14,7 @@
 namespace trainyard {
 
 struct EngineReport {
-    std::string tier = "reference";
+    TierUse use;
     Fidelity fidelity = Fidelity::alpha_beta;
     int ranks = 0;
     int lanes = 0; // simulated; fewer than ranks when folded

@@ -150,7 +150,7 @@ std::string inputs_section(const Outcome& outcome)
 std::string engine_line(const EngineReport& engine)
 {
     return fmt::format("trainyard {}; {} engine, {} ranks, {} ops and {} events in {:.0f} ms",
-                       version(), engine.tier, engine.ranks,
+                       version(), to_name(engine.use.tier), engine.ranks,
                        count_text(static_cast<double>(engine.ops)),
                        count_text(static_cast<double>(engine.events)), engine.wall_ms);
 }

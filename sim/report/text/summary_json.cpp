@@ -98,11 +98,14 @@ Json start_up(const Outcome& outcome)
 
 Json engine(const EngineReport& engine)
 {
-    return Json::Object{
-        member("tier", engine.tier),      member("fidelity", to_name(engine.fidelity)),
-        member("ranks", engine.ranks),    member("lanes", engine.lanes),
-        member("ops", engine.ops),        member("events", engine.events),
-        member("wall_ms", engine.wall_ms)};
+    return Json::Object{member("tier", to_name(engine.use.tier)),
+                        member("reason", engine.use.reason),
+                        member("fidelity", to_name(engine.fidelity)),
+                        member("ranks", engine.ranks),
+                        member("lanes", engine.lanes),
+                        member("ops", engine.ops),
+                        member("events", engine.events),
+                        member("wall_ms", engine.wall_ms)};
 }
 
 Json bottleneck(const Bottleneck& bottleneck)

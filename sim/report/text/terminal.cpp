@@ -279,10 +279,10 @@ std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width
 {
     const EngineReport& engine = outcome.engine;
     const std::string line = fmt::format(
-        "{} engine, {}, {} rank{} in {} lane{}, {} ops in {:.0f} ms; inputs {}", engine.tier,
-        to_name(engine.fidelity), engine.ranks, engine.ranks == 1 ? "" : "s", engine.lanes,
-        engine.lanes == 1 ? "" : "s", count_text(static_cast<double>(engine.ops)), engine.wall_ms,
-        hash_text(outcome.input_hash));
+        "{} engine, {}, {} rank{} in {} lane{}, {} ops in {:.0f} ms; inputs {}",
+        to_name(engine.use.tier), to_name(engine.fidelity), engine.ranks,
+        engine.ranks == 1 ? "" : "s", engine.lanes, engine.lanes == 1 ? "" : "s",
+        count_text(static_cast<double>(engine.ops)), engine.wall_ms, hash_text(outcome.input_hash));
     return warnings(outcome, width) + paint.dim(shortened(line, width)) + "\n";
 }
 
