@@ -81,11 +81,21 @@ void check_turns(const Job& job, Problems& problems)
             "schedules that do: interleaved-1f1b with vpp >= 2, 1f1b with pp = 1, dualpipe"));
 }
 
+// Are there few enough passes to list them? What has too many is refused for that.
+bool lists_passes(const Job& job)
+{
+    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
+    const std::int64_t layers = transformer != nullptr ? transformer->layers : 1;
+    const std::int64_t stages = std::int64_t{job.strategy.pp} * job.strategy.vpp;
+    return job.micro_batches() <= most_micro_batches && stages <= layers + 2;
+}
+
 // FSDP gathers units for one whole pass at a time.
 void check_whole_passes(const Job& job, Problems& problems)
 {
     const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);
-    if (job.strategy.zero != 3 || schedule == nullptr || !schedule->refusal(shape_of(job)).empty())
+    if (job.strategy.zero != 3 || schedule == nullptr || !lists_passes(job) ||
+        !schedule->refusal(shape_of(job)).empty())
         return;
     for (const Pass& pass : schedule->passes(shape_of(job), 0))
         if (pass.with_next || pass.kind == PassKind::backward_weight) {

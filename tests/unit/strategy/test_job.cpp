@@ -317,6 +317,19 @@ TEST_CASE("sizes made in memory are checked too, however large")
     CHECK_FALSE(resolve(request));
 }
 
+// Lists of so many passes would fill the memory.
+TEST_CASE("passes without number are refused before they are listed")
+{
+    JobRequest request = request_of(llama_70b(), 64);
+    request.strategy.zero = 3;
+    request.training.global_batch = 64 * 10'000'000'000;
+    CHECK(only_problem(request).pointer == "/training/global_batch");
+    request.training.global_batch = 128;
+    request.strategy.pp = 2;
+    request.strategy.vpp = 1'000'000'000;
+    CHECK(only_problem(request).pointer == "/strategy/pp");
+}
+
 TEST_CASE("the vocabulary is padded to 128 x tp, as Megatron does")
 {
     Transformer gpt = llama_70b();
