@@ -118,18 +118,22 @@ public:
             request.libraries.assign(matrix_libraries(job_),
                                      static_cast<std::int64_t>(device_.matrix_library.value()));
         memory.allocator = replay_allocator(order_, role(stage), request);
-        // What failed needs more than there is, however much cached memory was given back for it.
-        const std::int64_t reserved =
-            memory.allocator->failed
-                ? std::max(memory.allocator->peak.reserved, request.allocator.device_bytes) +
-                      memory.allocator->failed_bytes
-                : memory.allocator->peak.reserved;
+        const std::int64_t reserved = memory.allocator->failed
+                                          ? reserved_without_limit(stage, request)
+                                          : memory.allocator->peak.reserved;
         const auto live = static_cast<std::int64_t>(memory.allocated().value());
         if (reserved > live)
             memory.kinds["fragmentation"] = Bytes(static_cast<std::uint64_t>(reserved - live));
     }
 
 private:
+    // What a device would need on which nothing fails: the same whatever the device's own size.
+    std::int64_t reserved_without_limit(int stage, AllocatorReplayRequest request) const
+    {
+        request.allocator.device_bytes = 0;
+        return replay_allocator(order_, role(stage), request).peak.reserved;
+    }
+
     const Role& role(int stage) const { return program_.roles[static_cast<std::size_t>(stage)]; }
 
     const Job& job_;

@@ -256,6 +256,17 @@ TEST_CASE("what does not fit says by how much")
     CHECK(estimate_memory(job, {.capacity = 1000_GB}).fits());
 }
 
+TEST_CASE("what does not fit needs as much, however small the device")
+{
+    const Job job = resolve(gpt_22b()).value();
+    const MemoryEstimate without_limit = estimate_memory(job, {});
+    for (const Bytes capacity : {10_GB, 40_GB, 80_GB}) {
+        const MemoryEstimate estimate = estimate_memory(job, {.capacity = capacity});
+        CHECK_FALSE(estimate.fits());
+        CHECK(estimate.peak() == without_limit.peak());
+    }
+}
+
 TEST_CASE("the fullest stage is the one that counts")
 {
     JobRequest request = gpt_22b();
