@@ -51,7 +51,7 @@ public:
         if (first_)
             write_update(writer_, content_);
         writer_.host_work("step overhead", job_.software.step_overhead, Phase::other);
-        plan_.role(std::move(writer_).finish(), HeldStates{held(), {}});
+        plan_.role(std::move(writer_).finish(), held());
     }
 
 private:
@@ -68,7 +68,7 @@ private:
     std::vector<Bytes> flat_buffers(double width) const;
     Tensor outputs(const char* name, Bytes each) const;
     Tensor replica(const char* name, MemoryKind kind, double width) const;
-    std::vector<Tensor> held() const;
+    HeldStates held() const;
     double parameters() const;
 
     const Job& job_;
@@ -293,21 +293,17 @@ void ReplicaWriter::reduce_gradients(UseIndex index)
 }
 
 // Replicas hold their gradients only; device 0 holds all states.
-std::vector<Tensor> ReplicaWriter::held() const
+HeldStates ReplicaWriter::held() const
 {
-    std::vector<HeldLayer> layers;
-    for (const PlacedLayer& layer : content_.layers)
-        layers.push_back(content_.work.kinds[layer.kind].held);
-    const ModelStates states = model_states(job_, layers);
-    const auto tensor = [](const char* name, MemoryKind kind, Bytes bytes) {
-        return Tensor{name, kind, static_cast<std::int64_t>(bytes.value()), TensorScope::step};
-    };
-    std::vector<Tensor> out{tensor("gradients", MemoryKind::gradients, states.gradients)};
-    if (first_) {
-        out.push_back(tensor("parameters", MemoryKind::parameters, states.parameters));
-        out.push_back(tensor("optimizer state", MemoryKind::optimizer, states.optimizer));
-    }
-    return out;
+    HeldStates held = held_states(job_, content_);
+    std::erase_if(held.always, [this](const Tensor& tensor) {
+        const bool state =
+            tensor.kind == MemoryKind::parameters || tensor.kind == MemoryKind::optimizer;
+        return tensor.kind != MemoryKind::gradients && !(first_ && state);
+    });
+    if (!first_)
+        held.from_update.clear();
+    return held;
 }
 
 } // namespace

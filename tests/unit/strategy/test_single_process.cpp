@@ -99,6 +99,24 @@ TEST_CASE("only device 0 updates parameters, and it holds most")
     CHECK(static_cast<double>(plan.program.roles[1].static_memory) == 2 * all);
 }
 
+TEST_CASE("device 0 holds the optimizer's states as a device by itself does")
+{
+    const Plan shared = make_plan(replicas(4, single));
+    const Plan alone = make_plan(replicas(1, DataParallelScheme::ddp));
+    const auto states = [](const Plan& plan, std::size_t role) {
+        std::vector<std::int64_t> bytes;
+        for (const auto& list :
+             {plan.program.roles[role].held, plan.program.roles[role].held_from_update})
+            for (const TensorId id : list)
+                if (const Tensor& tensor = plan.program.tensors[id.value];
+                    tensor.kind == MemoryKind::optimizer)
+                    bytes.push_back(tensor.bytes);
+        return bytes;
+    };
+    CHECK(states(shared, 0) == states(alone, 0));
+    CHECK(states(shared, 1).empty());
+}
+
 TEST_CASE(
     "one process for all devices is slower than a process for each, the more the more devices")
 {
