@@ -27,6 +27,7 @@ struct Family {
     const char* gathered; // names of tensors
     const char* kept;
     const char* fetched;
+    const char* fetched_again; // for backward: the one for forward may not have gone yet
     const char* gradients;
 };
 
@@ -53,9 +54,11 @@ public:
           plan_(plan_units(job, stage)),
           width_(fsdp_widths(job)),
           families_{Family{dense_shards(job), &LayerParameters::dense, "gathered parameters",
-                           "parameters kept near", "fetched parameters", "whole gradients"},
+                           "parameters kept near", "fetched parameters", "parameters fetched again",
+                           "whole gradients"},
                     Family{expert_shards(job), &LayerParameters::expert, "gathered experts",
-                           "experts kept near", "fetched experts", "whole expert gradients"}},
+                           "experts kept near", "fetched experts", "experts fetched again",
+                           "whole expert gradients"}},
           reductions_{ShardReduction(families_[0].shards), ShardReduction(families_[1].shards)},
           offload_(job),
           fetches_(job.strategy.offload.parameters != OffloadTarget::none),
@@ -264,8 +267,10 @@ void Fsdp::gather(StageWriter& writer, std::size_t number, const Family& family)
             copy.memory = transfer.memory;
             return writer.copy(copy);
         }
+        const bool forward = stage_.visits[what.freed].kind == PassKind::forward;
         const Tensor shard =
-            tensor(family.fetched, MemoryKind::unsharded, copy.bytes, TensorScope::layer);
+            tensor(forward ? family.fetched : family.fetched_again, MemoryKind::unsharded,
+                   copy.bytes, TensorScope::layer_of_micro_batch);
         copy.memory = {allocates(shard)};
         transfer.memory.push_back(frees(shard));
         transfer.waits = {copy.record};
