@@ -76,10 +76,13 @@ template <class Part>
 void set(Part& part, const std::string& field, const Json& value)
 {
     Json json = fields_of<Part>().write(part);
+    const auto slash = field.find('/'); // of a part of this part
+    Json& parent = slash == std::string::npos ? json : json[field.substr(0, slash)];
+    const std::string key = slash == std::string::npos ? field : field.substr(slash + 1);
     if (value.is_null())
-        std::erase_if(json.members(), [&](const Json::Member& m) { return m.first == field; });
+        std::erase_if(parent.members(), [&](const Json::Member& m) { return m.first == key; });
     else
-        json[field] = value;
+        parent[key] = value;
     Problems problems;
     Part changed;
     fields_of<Part>().read(Reader(json, "changed", problems), changed);

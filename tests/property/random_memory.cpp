@@ -1,3 +1,4 @@
+#include "sim/strategy/memory/live_peak.h"
 #include "tests/catch.h"
 #include "tests/property/random_laws.h"
 #include "tests/unit/strategy/plans.h"
@@ -51,6 +52,8 @@ void check_memory_over_time(const Draws& draws)
         options.folding = Folding::replicas;
         const Binding binding = bind(plan, *job, cluster, h100_costs(), options);
         REQUIRE(flaws(plan.program) == std::vector<std::string>{});
+        for (const Role& role : plan.program.roles)
+            REQUIRE(replay_flaws(plan.program, role) == std::vector<std::string>{});
         RunControl control;
         control.steps = 3;
         control.record.lane = [](LaneId) { return true; };

@@ -32,8 +32,17 @@ Strategy random_strategy(Random& random, bool experts)
     s.tp = pick<int>(random, {1, 1, 2, 4});
     s.pp = pick<int>(random, {1, 1, 2, 3, 4});
     s.vpp = s.pp > 1 ? pick<int>(random, {1, 1, 2, 3}) : 1;
-    s.cp = pick<int>(random, {1, 1, 2});
+    s.cp = pick<int>(random, {1, 1, 2, 4});
     s.dp = pick<int>(random, {1, 2, 3, 4});
+    if (s.cp > 1) {
+        s.context.kind = pick<ContextKind>(random, {ContextKind::all_gather, ContextKind::ring,
+                                                    ContextKind::ulysses, ContextKind::hybrid});
+        s.context.a2a = s.context.kind == ContextKind::hybrid ? pick<int>(random, {1, 2, 4}) : 1;
+        const bool ring =
+            s.context.kind == ContextKind::ring || s.context.kind == ContextKind::hybrid;
+        if (ring && coin(random))
+            s.context.balance = ContextBalance::contiguous;
+    }
     if (experts) {
         s.ep = pick<int>(random, {1, 2, 4, 8});
         s.etp = pick<int>(random, {1, s.tp});
@@ -54,12 +63,15 @@ Training random_training(Random& random, const Strategy& s)
     t.micro_batch = random.integer(0, 3) == 0 ? 2 : 1;
     t.global_batch *= t.micro_batch;
     t.precision = pick<Precision>(random, {Precision::bf16, Precision::fp8, Precision::fp32});
-    t.optimizer = pick<Optimizer>(random, {Optimizer::adam, Optimizer::sgd});
+    t.optimizer = pick<Optimizer>(
+        random, {Optimizer::adam, Optimizer::sgd, Optimizer::adafactor, Optimizer::muon});
     t.recompute = pick<Recompute>(random, {Recompute::none, Recompute::selective, Recompute::full});
     if (t.recompute == Recompute::full && coin(random))
         t.recompute_layers = pick<int>(random, {0, 1, 2});
     if (coin(random))
         t.fp32_gradients = coin(random);
+    if (random.integer(0, 3) == 0)
+        t.packing = Packing{pick<std::int64_t>(random, {100, 256, 1024}), {}};
     return t;
 }
 
@@ -94,6 +106,18 @@ void add_options(Random& random, JobRequest& request)
     }
 }
 
+// One process with a replica for each of 1 to 8 devices.
+void run_in_one_process(JobRequest& request)
+{
+    Strategy& s = request.strategy;
+    const int dp = *s.dp;
+    s = Strategy{};
+    s.dp = dp;
+    s.data_parallel = DataParallelScheme::single_process;
+    request.training.global_batch = request.training.micro_batch * dp * 2;
+    request.devices = dp;
+}
+
 } // namespace
 
 std::vector<SoftwareClass> all_software()
@@ -120,6 +144,8 @@ JobRequest random_request(Random& random, const std::vector<SoftwareClass>& soft
 {
     JobRequest request = random_plain_request(random, software);
     add_options(random, request);
+    if (random.integer(0, 11) == 0)
+        run_in_one_process(request);
     return request;
 }
 
