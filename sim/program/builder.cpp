@@ -153,11 +153,12 @@ MemoryEffectId memory_effect_id(Program& program, const TensorChanges& changes)
         (change.moment == Moment::start ? effect.at_start : effect.at_end) +=
             change.action == MemoryAction::allocate ? bytes : -bytes;
     }
-    const auto same = std::ranges::search(program.memory_events, events);
-    effect.event_first = static_cast<std::uint32_t>(same.begin() - program.memory_events.begin());
+    std::vector<MemoryEvent>& known = program.memory_events;
+    const auto same = std::search(known.begin(), known.end(), events.begin(), events.end());
+    effect.event_first = static_cast<std::uint32_t>(same - known.begin());
     effect.event_count = static_cast<std::uint32_t>(events.size());
-    if (same.empty())
-        program.memory_events.insert(program.memory_events.end(), events.begin(), events.end());
+    if (same == known.end())
+        known.insert(known.end(), events.begin(), events.end());
     return memory_effect_id(program, effect);
 }
 

@@ -31,12 +31,11 @@ Seconds longest_wait(const StepResult& result)
     return to_seconds(longest);
 }
 
-// The fewest workers whose rate is enough, up to two per core of the node.
+// The fewest workers whose rate is enough. Those that wait for reads need no core.
 std::optional<int> enough_workers(const Outcome& outcome, const LoaderRates& rates, double needed)
 {
     Job job = outcome.job;
-    const int most = std::max(1, 2 * job.data->loading.cores / rates.placement.ranks_per_node);
-    for (int workers = 1; workers <= most; ++workers) {
+    for (int workers = 1; workers <= most_workers; ++workers) {
         job.data->loading.workers = workers;
         if (loader_rates(job, rates.placement, *outcome.cost).workers >= needed)
             return workers;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 namespace trainyard {
@@ -57,11 +58,28 @@ const std::array<GpuRow, 27>& gpu_rows()
     return rows;
 }
 
+// Whether `gpu` holds `word` and no longer number in its place: "h1000" is no "h100".
+bool names(const std::string& gpu, std::string_view word)
+{
+    const auto digit = [&](std::size_t i) {
+        return i < gpu.size() && std::isdigit(static_cast<unsigned char>(gpu[i])) != 0;
+    };
+    for (std::size_t at = gpu.find(word); at != std::string::npos; at = gpu.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        const bool longer =
+            (at > 0 && digit(at) && digit(at - 1)) || (digit(end - 1) && digit(end));
+        if (!longer)
+            return true;
+    }
+    return false;
+}
+
 const GpuRow* row_for(std::string_view gpu)
 {
+    const std::string lower = lower_case(gpu);
     for (const GpuRow& row : gpu_rows())
         if (std::all_of(row.words.begin(), row.words.end(),
-                        [&](std::string_view word) { return mentions(gpu, {word}); }))
+                        [&](std::string_view word) { return word.empty() || names(lower, word); }))
             return &row;
     return nullptr;
 }

@@ -98,7 +98,9 @@ std::string timeline_section(const Outcome& outcome)
     std::string body = fmt::format("<p class=\"sub\">Numbers are micro-batches. Small slices are "
                                    "merged; hover for details.</p>{}",
                                    timeline_figure(whole));
-    if (const auto window = window_of_passes(whole, readable_passes)) {
+    const Job& job = outcome.job; // a forward and a backward pass of each chunk
+    const auto passes = static_cast<std::size_t>(2 * job.micro_batches() * job.strategy.vpp);
+    if (const auto window = window_of_passes(whole, readable_passes, passes)) {
         TimelineOptions options;
         options.window = window;
         body += fmt::format("<h3>The first {} of it</h3>{}", to_display(window->length),
@@ -131,7 +133,10 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
                         ? "transfers do not slow each other down"
                         : "transfers share links max-min fairly"));
     if (outcome.engine.lanes < outcome.engine.ranks)
-        add(fmt::format("{} lanes stand for {} ranks that are exactly alike.", outcome.engine.lanes,
+        add(fmt::format("{} for {} ranks that are exactly alike.",
+                        outcome.engine.lanes == 1
+                            ? "1 lane stands"
+                            : fmt::format("{} lanes stand", outcome.engine.lanes),
                         outcome.engine.ranks));
     for (const Diagnostic& problem : outcome.warnings)
         add("Warning: " + problem.message +

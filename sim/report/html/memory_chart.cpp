@@ -141,9 +141,7 @@ std::vector<Curve> curves_of(const Outcome& outcome)
         const Lane& at = outcome.binding->lanes[lane.value];
         if (points.size() > 1)
             curves.push_back(
-                {fmt::format("{} (rank {})", stage_name(outcome.plan->program, at.role),
-                             at.rank.value),
-                 std::move(points)});
+                {lane_name(outcome.plan->program, at.role, at.rank), std::move(points)});
     }
     return curves;
 }

@@ -94,4 +94,11 @@ std::string stage_name(const Program& program, RoleId role)
     return name.empty() ? fmt::format("stage {}", role.value) : name;
 }
 
+std::string lane_name(const Program& program, RoleId role, RankId rank)
+{
+    return program.roles.size() == 1
+               ? fmt::format("rank {}", rank.value)
+               : fmt::format("{} (rank {})", stage_name(program, role), rank.value);
+}
+
 } // namespace trainyard

@@ -18,4 +18,7 @@ std::string hash_text(std::uint64_t hash);
 // "stage 2", of the lane's pipeline stage.
 std::string stage_name(const Program& program, RoleId role);
 
+// "stage 2 (rank 17)"; "rank 17" where all ranks do the same.
+std::string lane_name(const Program& program, RoleId role, RankId rank);
+
 } // namespace trainyard

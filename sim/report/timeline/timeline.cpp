@@ -130,13 +130,19 @@ void remove_overlap(std::vector<Slice>& slices)
     std::erase_if(slices, [](const Slice& slice) { return slice.busy == SimTime(0); });
 }
 
+// Of what the host does, a picture shows the loading of input: the devices wait for it.
+bool is_shown(const OpRecord& record, const Program& program)
+{
+    return record.stream != host_stream || program.labels[record.label.value].phase == Phase::data;
+}
+
 Rows rows_of(const Outcome& outcome, std::uint16_t step, const Span& shown)
 {
     Rows rows;
     const Program& program = outcome.plan->program;
     const std::set<StreamId> exchanges = exchange_streams(outcome.result->records);
     for (const OpRecord& record : outcome.result->records) {
-        if (record.step != step || record.stream == host_stream)
+        if (record.step != step || !is_shown(record, program))
             continue;
         const bool exchange = exchanges.contains(record.stream);
         add_slices(rows[{record.lane, exchange ? *exchanges.begin() : record.stream}], record,
@@ -177,11 +183,11 @@ std::vector<LaneId> lanes_of(const Rows& rows, const Binding& binding, std::size
     return chosen;
 }
 
-Span span_of(const std::vector<OpRecord>& records, std::uint16_t step)
+Span span_of(const std::vector<OpRecord>& records, const Program& program, std::uint16_t step)
 {
     std::optional<Span> span;
     for (const OpRecord& record : records) {
-        if (record.step != step || record.stream == host_stream)
+        if (record.step != step || !is_shown(record, program))
             continue;
         if (!span)
             span = Span{record.start, record.end};
@@ -198,11 +204,7 @@ Timeline build(const Outcome& outcome, const Rows& rows, const TimelineOptions& 
     const Program& program = outcome.plan->program;
     for (const LaneId id : lanes_of(rows, *outcome.binding, options.max_lanes)) {
         const Lane& lane = outcome.binding->lanes[id.value];
-        TimelineLane shown_lane{
-            id,
-            lane.rank,
-            fmt::format("{} (rank {})", stage_name(program, lane.role), lane.rank.value),
-            {}};
+        TimelineLane shown_lane{id, lane.rank, lane_name(program, lane.role, lane.rank), {}};
         for (auto row = rows.lower_bound({id, StreamId{0}});
              row != rows.end() && row->first.first == id; ++row)
         {
@@ -243,7 +245,7 @@ Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options)
     std::uint16_t step = 0;
     for (const OpRecord& record : records)
         step = std::max(step, record.step);
-    Span shown = span_of(records, step);
+    Span shown = span_of(records, outcome.plan->program, step);
     if (options.window) {
         shown.start += options.window->from;
         shown.end = std::min(shown.end, shown.start + options.window->length);
@@ -262,9 +264,10 @@ Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options)
     return timeline;
 }
 
-std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes)
+std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes,
+                                               std::size_t passes_of_step)
 {
-    std::size_t most = 0;
+    std::size_t most = passes_of_step;
     for (const TimelineLane& lane : whole.lanes)
         for (const TimelineRow& row : lane.rows)
             if (row.kind == StreamKind::compute)

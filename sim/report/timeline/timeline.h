@@ -73,14 +73,17 @@ struct TimelineOptions {
     std::optional<TimelineWindow> window = {};
 };
 
-// The last recorded step: compute streams, and communication and copy streams that did anything.
+// The last recorded step: compute streams, communication and copy streams that did anything, and
+// what the host itself loads.
 // All sends and receives of a lane share a row, without the time that they wait for each other.
 // Empty without records.
 Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options = {});
 
 // The beginning of the step, long enough for `passes` passes of a micro-batch; none when the whole
-// step has no more than that.
-std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes);
+// step has no more than that. Where passes run beside each other the picture shows fewer than the
+// `passes_of_step` that a device runs.
+std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes,
+                                               std::size_t passes_of_step = 0);
 
 // Slices of one kind and micro-batch at most `resolution` apart become one. Passes stay whole:
 // parts of one micro-batch's forward, or of its backward with its recomputation, are joined where

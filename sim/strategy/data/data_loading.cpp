@@ -44,8 +44,8 @@ const FieldTable<DataLoading>& fields_of<DataLoading>()
             .field("storage_rate", &D::storage_rate,
                    {.help = "large reads of one node; else the storage class's", .min = 1})
             .field("order", &D::order,
-                   {.help = "sequential: large reads; shuffled: a small read per sample, as files "
-                            "of one sample always are"})
+                   {.help = "sequential: large reads, each node always the same part; shuffled: a "
+                            "small read per sample, as files of one sample always are"})
             .field("epoch", &D::epoch,
                    {.help = "first: nothing is cached; later: the page cache holds what earlier "
                             "epochs left"})
@@ -66,7 +66,7 @@ const FieldTable<DataLoading>& fields_of<DataLoading>()
                    {.help = "loader processes per rank; 0: the training process loads between "
                             "steps",
                     .min = 0,
-                    .max = 4096})
+                    .max = most_workers})
             .field("prefetch", &D::prefetch,
                    {.help = "batches per worker made ahead; 0: begun when the step asks",
                     .min = 0,

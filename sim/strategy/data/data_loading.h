@@ -24,6 +24,8 @@ enum class Epoch : std::uint8_t { first, later };
 // order with compute; ahead: on a stream of its own, one batch early.
 enum class HostCopy : std::uint8_t { blocking, non_blocking, ahead };
 
+constexpr int most_workers = 4096; // loader processes of a rank
+
 struct DataLoading {
     std::optional<DataFormat> format; // else tokens for transformers, jpeg for lists of layers
     std::string storage = "local-nvme";

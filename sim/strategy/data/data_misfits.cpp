@@ -25,9 +25,10 @@ Problems data_misfits(const Job& job)
             "/data", fmt::format("model \"{}\" does not say how large a sample is", job.model.name),
             "give its \"sample_elements\", e.g. 150528 for 224 x 224 x 3"));
     if (!loading.pinned && loading.copy != HostCopy::blocking)
-        problems.push_back(refusal(
-            "/data/copy", fmt::format("a {} copy needs page-locked memory", to_name(loading.copy)),
-            "set data.pinned to true, or data.copy to blocking"));
+        problems.push_back(
+            refusal("/data/copy",
+                    fmt::format("copy \"{}\" needs page-locked memory", to_name(loading.copy)),
+                    "set data.pinned to true, or data.copy to blocking"));
     const bool decodes = format == DataFormat::jpeg || format == DataFormat::packed;
     if (decodes && !loading.decode_rate && !(job.data->host.decode.at(loading.decoder) > 0))
         problems.push_back(refusal("/data/decoder",

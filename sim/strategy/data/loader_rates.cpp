@@ -36,7 +36,7 @@ double hit_share(const DataLoading& loading, int nodes)
         return 0;
     const double cached = loading.page_cache / loading.dataset;
     return loading.order == ReadOrder::shuffled ? shuffled_hit_share(cached, nodes)
-                                                : sequential_hit_share(cached);
+                                                : sequential_hit_share(cached, nodes);
 }
 
 // Samples per second that the storage gives one node when nothing is cached.
@@ -55,16 +55,7 @@ double storage_of_node(const DataSource& data, Bytes stored, bool small, int nod
     return least(least(rate, storage.node_reads), storage.total_reads / nodes);
 }
 
-// Of a thread alone on its core, for each of `busy` threads on `cores`.
-double share_of_core(int busy, int cores, double second_thread)
-{
-    if (busy <= cores)
-        return 1;
-    const int doubled = std::min(busy - cores, cores);
-    return (cores + second_thread * doubled) / busy;
-}
-
-// A worker's time on its core for one sample.
+// A worker's time on a core of its own for one sample.
 Seconds processing_time(const DataSource& data, DataFormat format, const SampleSize& sample)
 {
     if (data.loading.decode_rate)
@@ -72,6 +63,38 @@ Seconds processing_time(const DataSource& data, DataFormat format, const SampleS
     const Seconds collate = sample.in_batch / data.host.collate;
     return decodes(format) ? collate + Seconds(1 / data.host.decode.at(data.loading.decoder))
                            : collate;
+}
+
+// The cores of a node as the workers of one of its ranks have them.
+struct WorkerCores {
+    double cores = 1; // a rank's share
+    double second_thread = 0;
+    double contention = 0;
+
+    // What `running` workers do at once, in workers that have a core and no company.
+    double work(double running) const
+    {
+        const double threads = second_thread > 0 ? 2 * cores : cores;
+        const double company = std::max(std::min(running, threads) - 1, 0.0);
+        const double doubled = std::clamp(running - cores, 0.0, cores);
+        return (std::min(running, cores) + second_thread * doubled) / (1 + contention * company);
+    }
+};
+
+// How many of `workers` run: the others wait for small reads. As many samples come from reads as
+// are made, (w - r) / latency = work(r) / processing; found by halving.
+double running_workers(int workers, Seconds latency, Seconds processing, const WorkerCores& cores)
+{
+    if (latency.value() <= 0)
+        return workers;
+    const double reads = processing / latency;
+    double few = 0;
+    double many = workers;
+    for (int halving = 0; halving < 64; ++halving) {
+        const double running = (few + many) / 2;
+        (cores.work(running) < reads * (workers - running) ? few : many) = running;
+    }
+    return many;
 }
 
 } // namespace
@@ -117,12 +140,12 @@ LoaderRates loader_rates(const Job& job, const LoaderPlacement& placement, const
 
     const int workers = std::max(data.loading.workers, 1);
     const Seconds latency = small ? data.storage.latency * missed : Seconds(0);
-    const double core = share_of_core(workers * placement.ranks_per_node, data.loading.cores,
-                                      data.host.hyper_thread_gain);
-    const Seconds processing = processing_time(data, format, out.sample) *
-                               ((1 + data.host.contention * (workers - 1)) / core);
-    out.workers = workers * per_second(latency + processing);
-    out.waiting_share = (latency + processing).value() > 0 ? latency / (latency + processing) : 0.0;
+    const Seconds processing = processing_time(data, format, out.sample);
+    const WorkerCores cores{static_cast<double>(data.loading.cores) / placement.ranks_per_node,
+                            data.host.hyper_thread_gain, data.host.contention};
+    const double running = running_workers(workers, latency, processing, cores);
+    out.workers = cores.work(running) * per_second(processing);
+    out.waiting_share = 1 - running / workers;
 
     const Seconds copy =
         cost.host_copy(out.sample.in_batch * static_cast<std::uint64_t>(job.training.micro_batch)) /

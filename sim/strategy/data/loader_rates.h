@@ -35,10 +35,13 @@ struct LoaderRates {
 // Requires `job.data`.
 //
 //   storage = min(rate / bytes, small reads) / ranks / (1 - hits)
-//   workers = w / (latency (1 - hits) + (decode + collate) (1 + contention (w - 1)) / threads)
+//   workers = work(r) / (decode + collate), of which r run and w - r wait for small reads:
+//   (w - r) / (latency (1 - hits)) = workers
+//   work(r) = threads(r) / (1 + contention (running at once - 1))
 //
-// with `threads` = what the node's cores give to each worker, second threads counting for the
-// host's `hyper_thread_gain`, and w = 1 without workers.
+// with threads(r) = r up to the rank's share of the node's cores, second threads adding the host's
+// `hyper_thread_gain` each, and w = 1 without workers. A processor runs no more at once than it has
+// threads, so workers beyond that change nothing.
 LoaderRates loader_rates(const Job& job, const LoaderPlacement& placement, const CostModel& cost);
 
 DataFormat format_of(const Job& job);

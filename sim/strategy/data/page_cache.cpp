@@ -39,9 +39,9 @@ double shuffled_hit_share(double cached, int nodes)
     return share;
 }
 
-double sequential_hit_share(double cached)
+double sequential_hit_share(double cached, int nodes)
 {
-    return cached >= 1 ? 1 : 0;
+    return cached * nodes >= 1 ? 1 : 0;
 }
 
 } // namespace trainyard

@@ -14,7 +14,8 @@ namespace trainyard {
 // half the data set cached gives 15 % hits.
 double shuffled_hit_share(double cached, int nodes);
 
-// The same when every epoch reads in one order: all or nothing, as the cache drops what comes next.
-double sequential_hit_share(double cached);
+// The same when every epoch reads in one order, each node always its part: all of that part, or
+// nothing, as the cache drops what comes next.
+double sequential_hit_share(double cached, int nodes);
 
 } // namespace trainyard

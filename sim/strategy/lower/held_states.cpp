@@ -71,8 +71,7 @@ Bytes unfilled_gradients(const Job& job, const StageContent& stage)
             if (held.fused_gradient)
                 shapes.emplace_back(held.name, held.elements);
     std::ranges::sort(shapes);
-    const auto repeated = std::ranges::unique(shapes);
-    shapes.erase(repeated.begin(), repeated.end());
+    shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
     double elements = 0;
     for (const auto& shape : shapes)
         elements += shape.second;

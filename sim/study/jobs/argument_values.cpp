@@ -34,7 +34,10 @@ std::optional<std::int64_t> ArgumentValues::whole(std::string_view name)
     const auto [end, error] = std::from_chars(text->data(), last, out);
     if (error == std::errc() && end == last)
         return out;
-    draft_.refuse(origin(name), "expected a whole number", "");
+    draft_.refuse(origin(name),
+                  error == std::errc::result_out_of_range ? "is beyond any size"
+                                                          : "expected a whole number",
+                  "");
     return std::nullopt;
 }
 

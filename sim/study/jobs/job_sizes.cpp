@@ -62,7 +62,8 @@ void settle_batches(const BatchSizes& stated, JobContext& context)
         return;
     }
     const Origin origin = sizes.origin;
-    draft.take(training.micro_batch, *sizes.micro, "training.micro_batch", origin);
+    draft.take(training.micro_batch, *sizes.micro, "training.micro_batch",
+               sizes.micro_origin.value_or(origin));
     draft.take(training.global_batch, *sizes.all, "training.global_batch", origin);
 }
 

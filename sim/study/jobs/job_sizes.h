@@ -14,7 +14,8 @@ struct BatchSizes {
     std::string all_name;                     // as the format calls them
     std::string micro_name;
     std::string accumulation_name;
-    Origin origin; // told of contradictions
+    Origin origin;                      // told of contradictions
+    std::optional<Origin> micro_origin; // where `micro` is stated; else it follows from the others
 };
 
 // Sets training.micro_batch and training.global_batch; a contradiction, or nothing stated at all,

@@ -203,9 +203,11 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         add_note(draft.notes.ignored, skipped);
     std::optional<Launch> launch = find_launch(*script);
     if (!launch) {
-        draft.refuse({}, "no line of it starts a training program",
-                     "wanted: torchrun, srun, deepspeed or python with a program, or a list of "
-                     "arguments");
+        std::string hint =
+            "wanted: torchrun, srun, deepspeed or python with a program, or a list of arguments";
+        for (const std::string& skipped : script->skipped)
+            hint += fmt::format("; {}", skipped);
+        draft.refuse({}, "no line of it starts a training program", hint);
         return std::nullopt;
     }
     for (const std::string& ignored : launch->ignored)

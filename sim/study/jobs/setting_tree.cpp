@@ -57,7 +57,11 @@ std::optional<std::int64_t> SettingTree::whole(std::string_view name, JobDraft& 
     if (value->is_number() && std::abs(value->as_double()) < largest &&
         std::floor(value->as_double()) == value->as_double())
         return static_cast<std::int64_t>(value->as_double());
-    draft.refuse(origin(name), "expected a whole number", "write it without quotes");
+    draft.refuse(origin(name),
+                 value->is_number() && std::abs(value->as_double()) >= largest
+                     ? "is beyond any size"
+                     : "expected a whole number",
+                 value->is_string() ? "write it without quotes" : "");
     return std::nullopt;
 }
 
@@ -68,7 +72,8 @@ std::optional<bool> SettingTree::flag(std::string_view name, JobDraft& draft)
         return std::nullopt;
     if (value->is_bool())
         return value->as_bool();
-    draft.refuse(origin(name), "expected true or false", "write it without quotes");
+    draft.refuse(origin(name), "expected true or false",
+                 value->is_string() ? "write it without quotes" : "");
     return std::nullopt;
 }
 

@@ -132,6 +132,37 @@ TEST_CASE("sends and receives of several streams share one row without overlap")
         CHECK(rows[2].slices[i - 1].end <= rows[2].slices[i].start);
 }
 
+TEST_CASE("what the host loads between steps is part of the step's picture")
+{
+    // One GPU whose host reads for 60 ms and then issues 30 ms of compute.
+    Outcome outcome = single_gpu_outcome();
+    Plan plan = *outcome.plan;
+    const LabelId load = label_id(plan.program, {"load batch", Phase::data});
+    StepResult result = *outcome.result;
+    OpRecord device;
+    device.stream = StreamId{1};
+    device.start = SimTime(60'000'000'000);
+    device.end = SimTime(90'000'000'000);
+    OpRecord host = device;
+    host.stream = host_stream;
+    host.kind = OpKind::host;
+    host.label = load;
+    host.start = SimTime(0);
+    host.end = device.start;
+    result.records = {host, device};
+    outcome.plan = std::make_shared<const Plan>(std::move(plan));
+    outcome.result = std::make_shared<const StepResult>(std::move(result));
+    const Timeline timeline = make_timeline(outcome);
+    CHECK(timeline.end - timeline.start == SimTime(90'000'000'000));
+    REQUIRE(timeline.lanes.size() == 1);
+    CHECK(timeline.lanes[0].name == "rank 0");
+    const auto& rows = timeline.lanes[0].rows;
+    REQUIRE(rows.size() == 2);
+    REQUIRE(rows[0].slices.size() == 1);
+    CHECK(rows[0].slices[0].kind == SliceKind::data);
+    CHECK(rows[0].slices[0].busy == SimTime(60'000'000'000));
+}
+
 TEST_CASE("a window shows its part of the step and nothing else")
 {
     TimelineOptions options;
@@ -149,6 +180,8 @@ TEST_CASE("a step of few passes needs no window, a longer one gets room for as m
     const Timeline whole = make_timeline(recorded_outcome()); // four passes in 100 ms
     CHECK_FALSE(window_of_passes(whole, 4).has_value());
     CHECK(window_of_passes(whole, 2)->length == SimTime(50'000'000'000));
+    // Passes beside each other are merged in the picture; 16 in the step make 4 a quarter of it.
+    CHECK(window_of_passes(whole, 4, 16)->length == SimTime(25'000'000'000));
 }
 
 TEST_CASE("a timeline is empty without records and coarser when slices are too many")

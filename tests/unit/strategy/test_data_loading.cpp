@@ -216,6 +216,41 @@ TEST_CASE("workers share their process, their cores and their time with small re
     CHECK(rates(loading).waiting_share == Approx(1e-3 / (1.0 / 500 + 4000 / 2e9 + 1e-3)));
 }
 
+TEST_CASE("workers that wait for small reads leave their cores to others")
+{
+    DataLoading loading;
+    loading.format = DataFormat::jpeg;
+    loading.cores = 1;
+    loading.workers = 1000;
+    DataSource far = source(loading);
+    far.storage.latency = Seconds(100.0);
+    Job job = image_job(loading);
+    job.data = far;
+    // 1000 workers, each 100 s in a read and 2 ms on a core: ten samples per second, two hundredths
+    // of a core, so none meets another.
+    CHECK(loader_rates(job, {}, h100_costs()).workers == Approx(10).epsilon(1e-3));
+    // Rates balance: what the waiting bring in is what the running make.
+    job.data->storage.latency = 1.0_ms;
+    job.data->loading.cores = 4;
+    job.data->loading.workers = 6;
+    const LoaderRates balance = loader_rates(job, {}, h100_costs());
+    CHECK(balance.workers == Approx(6 * balance.waiting_share / 1e-3));
+}
+
+TEST_CASE("more workers than the processor has threads change nothing")
+{
+    DataLoading loading;
+    loading.format = DataFormat::packed;
+    loading.order = ReadOrder::sequential;
+    loading.cores = 12;
+    loading.workers = 24;
+    const double full = rates(loading).workers;
+    // 12 cores and 12 second threads at 0.3, 24 at once: 15.6 / (1 + 0.25 x 23) of one alone.
+    CHECK(full == Approx(15.6 / 6.75 / (1.0 / 500 + 4000 / 2e9)));
+    loading.workers = 4096;
+    CHECK(rates(loading).workers == Approx(full));
+}
+
 TEST_CASE("storage is shared by the ranks of a node, and by nodes where it is one server")
 {
     DataLoading loading;
@@ -307,7 +342,10 @@ TEST_CASE("shuffled epochs hit a least-recently-used cache as often as a simulat
     // One node, half the data set: 0.5 + 0.5 ln 0.5.
     CHECK(shuffled_hit_share(0.5, 1) == Approx(0.1534).margin(1e-4));
     CHECK(shuffled_hit_share(1.5, 3) == 1.0);
-    CHECK(sequential_hit_share(0.99) == 0.0);
+    // In one order each node reads its part again: half the data set holds all of one of two parts.
+    CHECK(sequential_hit_share(0.99, 1) == 0.0);
+    CHECK(sequential_hit_share(0.5, 2) == 1.0);
+    CHECK(sequential_hit_share(0.49, 2) == 0.0);
 }
 
 TEST_CASE("loading that cannot be is refused with what works")

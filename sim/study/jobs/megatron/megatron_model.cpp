@@ -74,10 +74,14 @@ private:
     template <class T>
     void need(std::string_view name, T& field, std::string_view place)
     {
+        const std::size_t before = draft_.problems.size();
         const auto value = values_.whole(name);
         if (value && *value >= 1)
             take(name, field, *value, place);
-        else
+        else if (value)
+            draft_.refuse(values_.origin(name), fmt::format("{} is too small", *value),
+                          "at least 1");
+        else if (draft_.problems.size() == before)
             draft_.refuse({}, fmt::format("{} is missing", name),
                           "a launch of Megatron-LM has it; --model FILE names a model that stands "
                           "elsewhere, --define NAME=VALUE gives a variable of the script");
@@ -122,6 +126,10 @@ private:
         const auto rows = values_.whole("--max-position-embeddings");
         if (model_.position == PositionKind::learned && rows)
             take("--max-position-embeddings", model_.max_positions, *rows, "max_positions");
+        if (model_.position == PositionKind::learned && model_.max_positions < 1)
+            draft_.refuse({},
+                          "--max-position-embeddings is missing, how many positions are learned",
+                          "at least the --seq-length; or --position-embedding-type rope");
         if (values_.on("--qk-layernorm"))
             take("--qk-layernorm", model_.qk_norm, true, "qk_norm");
         window();

@@ -46,6 +46,8 @@ private:
     {
         const std::string fp8 = values_.text("--fp8-format");
         const std::string fp4 = values_.text("--fp4-format");
+        if (values_.on("--bf16") && values_.on("--fp16"))
+            draft_.refuse(values_.origin("--fp16"), "--bf16 is given too", "keep one of them");
         for (const std::string_view old : {"--fp8-hybrid", "--fp8-e4m3"})
             if (fp8.empty() && values_.on(old))
                 take(old, training_.precision, Precision::fp8, "training.precision");

@@ -262,6 +262,8 @@ private:
         sizes.origin = settings_.origin(sizes.all     ? sizes.all_name
                                         : sizes.micro ? sizes.micro_name
                                                       : sizes.accumulation_name);
+        if (sizes.micro)
+            sizes.micro_origin = settings_.origin(sizes.micro_name);
         // What the trainer's arguments said stands where all is "auto".
         const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
         if (!nothing || training_.global_batch == 0)

@@ -250,6 +250,8 @@ private:
         if (all && *all > 0)
             sizes.all = all;
         sizes.origin = settings_.origin(sizes.all ? "training.global_batch_size" : local_name);
+        if (local)
+            sizes.micro_origin = settings_.origin(local_name);
         settle_batches(sizes, context_);
         if (strategy_.pp > 1 && training_.global_batch > 0) {
             training_.micro_batch = std::max<std::int64_t>(1, pass.value_or(1));

@@ -198,3 +198,62 @@ TEST_CASE("a layout written for stages reads back as these stages")
         CHECK(stages->back().loss);
     }
 }
+
+TEST_CASE("sizes that cannot be read are told once, at their line, and not as missing")
+{
+    const auto first_of = [](const std::string& layers) {
+        const std::string text = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers " +
+                                 layers +
+                                 " --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+                                 "--vocab-size 32000 --position-embedding-type rope";
+        StageMemos memos;
+        const Checked<ImportedJob> job =
+            import_job(JobKind::megatron, text, "job", on_h100(1), memos);
+        REQUIRE(!job);
+        REQUIRE(job.error().size() == 1);
+        CHECK(job.error().front().line == 1);
+        return job.error().front().message;
+    };
+    CHECK(first_of("-32") == "--num-layers -32: -32 is too small");
+    CHECK(first_of("many") == "--num-layers many: expected a whole number");
+    CHECK(first_of("99999999999999999999") ==
+          "--num-layers 99999999999999999999: is beyond any size");
+}
+
+TEST_CASE("two formats of the parameters, or learned positions without their number, are refused")
+{
+    const Diagnostic both = refusal_of(JobKind::megatron, seven_billion + "--fp16", on_h100(1));
+    CHECK(both.message == "--fp16: --bf16 is given too");
+    CHECK(both.hint == "keep one of them");
+    const std::string learned =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 --hidden-size 512 "
+        "--num-attention-heads 8 --seq-length 512 --vocab-size 32000";
+    CHECK(refusal_of(JobKind::megatron, learned, on_h100(1))
+              .message.starts_with("--max-position-embeddings is missing"));
+}
+
+TEST_CASE("a launch inside a loop is named where no other is found")
+{
+    const Diagnostic none = refusal_of(JobKind::megatron,
+                                       "for tp in 1 2; do\n  torchrun pretrain_gpt.py "
+                                       "--tensor-model-parallel-size $tp\ndone\n",
+                                       on_h100(1));
+    CHECK(none.message == "no line of it starts a training program");
+    CHECK(none.hint.find("lines 1 to 3") != std::string::npos);
+}
+
+TEST_CASE("a GPU is known by its whole number")
+{
+    JobImportOptions options = on_h100(1);
+    options.cluster.gpu = "h1000";
+    const Diagnostic unknown = refusal_of(JobKind::megatron, seven_billion, options);
+    CHECK(unknown.message == "--gpu h1000: not among the known devices");
+    for (const char* known : {"H100-SXM5-80GB", "a100_40gb", "GB200 (NVL72)", "rtx4090"}) {
+        options.cluster.gpu = known;
+        options.cluster.gpus_per_node = 4;
+        CHECK_NOTHROW(imported(JobKind::torchrun,
+                               "torchrun --nproc_per_node 4 train.py "
+                               "--per_device_train_batch_size 1",
+                               with_model(options, "models/llama-3.1-8b/config.json")));
+    }
+}
