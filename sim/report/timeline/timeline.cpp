@@ -213,9 +213,26 @@ Timeline build(const Outcome& outcome, const Rows& rows, const TimelineOptions& 
                 shown_lane.rows.push_back({row_name(outcome, row->first.second), stream.kind,
                                            merged(row->second, resolution)});
         }
+        if (!shown_lane.rows.empty() && shown_lane.rows.front().kind == StreamKind::host)
+            std::rotate(shown_lane.rows.begin(), shown_lane.rows.begin() + 1,
+                        shown_lane.rows.end());
         timeline.lanes.push_back(std::move(shown_lane));
     }
     return timeline;
+}
+
+// The most of one lane, as the picture counts them.
+std::size_t passes_shown(const Timeline& whole)
+{
+    std::size_t most = 0;
+    for (const TimelineLane& lane : whole.lanes)
+        for (const TimelineRow& row : lane.rows)
+            if (row.kind == StreamKind::compute)
+                most = std::max(most, static_cast<std::size_t>(std::count_if(
+                                          row.slices.begin(), row.slices.end(), [](const Slice& s) {
+                                              return s.micro_batch != BlockUse::no_index;
+                                          })));
+    return most;
 }
 
 } // namespace
@@ -268,13 +285,8 @@ std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_
                                                std::size_t passes_of_step)
 {
     std::size_t most = passes_of_step;
-    for (const TimelineLane& lane : whole.lanes)
-        for (const TimelineRow& row : lane.rows)
-            if (row.kind == StreamKind::compute)
-                most = std::max(most, static_cast<std::size_t>(std::count_if(
-                                          row.slices.begin(), row.slices.end(), [](const Slice& s) {
-                                              return s.micro_batch != BlockUse::no_index;
-                                          })));
+    if (most == 0)
+        most = passes_shown(whole);
     if (most <= passes)
         return std::nullopt;
     const std::int64_t span = (whole.end - whole.start).value();

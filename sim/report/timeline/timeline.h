@@ -80,8 +80,8 @@ struct TimelineOptions {
 Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options = {});
 
 // The beginning of the step, long enough for `passes` passes of a micro-batch; none when the whole
-// step has no more than that. Where passes run beside each other the picture shows fewer than the
-// `passes_of_step` that a device runs.
+// step has no more than that. `passes_of_step` is how many a device runs; 0: as many as the picture
+// tells apart, which are fewer where they run beside each other.
 std::optional<TimelineWindow> window_of_passes(const Timeline& whole, std::size_t passes,
                                                std::size_t passes_of_step = 0);
 

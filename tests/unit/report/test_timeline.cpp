@@ -158,9 +158,10 @@ TEST_CASE("what the host loads between steps is part of the step's picture")
     CHECK(timeline.lanes[0].name == "rank 0");
     const auto& rows = timeline.lanes[0].rows;
     REQUIRE(rows.size() == 2);
-    REQUIRE(rows[0].slices.size() == 1);
-    CHECK(rows[0].slices[0].kind == SliceKind::data);
-    CHECK(rows[0].slices[0].busy == SimTime(60'000'000'000));
+    CHECK(rows[0].kind == StreamKind::compute);
+    REQUIRE(rows[1].slices.size() == 1);
+    CHECK(rows[1].slices[0].kind == SliceKind::data);
+    CHECK(rows[1].slices[0].busy == SimTime(60'000'000'000));
 }
 
 TEST_CASE("a window shows its part of the step and nothing else")
