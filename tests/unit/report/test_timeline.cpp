@@ -140,7 +140,9 @@ TEST_CASE("what the host loads between steps is part of the step's picture")
     const LabelId load = label_id(plan.program, {"load batch", Phase::data});
     StepResult result = *outcome.result;
     OpRecord device;
+    device.lane = LaneId{0};
     device.stream = StreamId{1};
+    device.label = label_id(plan.program, {"layers", Phase::forward});
     device.start = SimTime(60'000'000'000);
     device.end = SimTime(90'000'000'000);
     OpRecord host = device;
