@@ -3,6 +3,7 @@
 #include "sim/cost/collective_form.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/stages.h"
+#include "sim/study/environment_effects.h"
 
 #include <fmt/format.h>
 
@@ -96,8 +97,21 @@ double utilization(const LinkClassRow& row, Seconds step)
     return could > 0 ? row.bytes / could : 0.0;
 }
 
-// What carries bytes inside a domain. Gloo goes through the hosts, on its way out too.
-LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes)
+// What the launch variables leave of NCCL's paths.
+NcclSettings nccl_settings(const Outcome& outcome)
+{
+    const auto& environment = outcome.scenario.environment;
+    if (environment.empty() || outcome.job.strategy.backend == Backend::gloo)
+        return {};
+    const DeviceAttachment device = outcome.topology->device(DeviceId{0});
+    return effects_of(environment,
+                      {outcome.cost->profile(), device, outcome.topology->network(device.node)})
+        .nccl;
+}
+
+// What carries bytes inside a domain. Gloo goes through the hosts, on its way out too; so do
+// devices of a node that may not copy to each other.
+LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes, const NcclSettings& nccl)
 {
     const DeviceAttachment device = outcome.topology->device(DeviceId{0});
     const auto world = static_cast<std::size_t>(outcome.job.world());
@@ -106,6 +120,8 @@ LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes)
     };
     if (outcome.job.strategy.backend == Backend::gloo)
         return row("host link", device.host_link, bytes.inside + bytes.outside);
+    if (nccl.host_path)
+        return row("host link", device.host_link, bytes.inside);
     if (device.nvlink.value() > 0)
         return row(link_title(LinkKind::nvlink), device.nvlink, bytes.inside);
     return row(link_title(LinkKind::pcie), device.pcie, bytes.inside);
@@ -114,11 +130,14 @@ LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes)
 std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
 {
     const Seconds step = to_seconds(outcome.result->step_time);
-    const TrafficSplit bytes = bytes_per_step(outcome);
+    const NcclSettings nccl = nccl_settings(outcome);
+    TrafficSplit bytes = bytes_per_step(outcome);
+    if (nccl.one_rank_domains)
+        bytes = {0, bytes.inside + bytes.outside};
     const DeviceAttachment device = outcome.topology->device(DeviceId{0});
     const auto world = static_cast<std::size_t>(outcome.job.world());
     std::vector<LinkClassRow> rows;
-    const LinkClassRow inside = inside_row(outcome, bytes);
+    const LinkClassRow inside = inside_row(outcome, bytes, nccl);
     if (inside.bytes > 0 || device.nvlink.value() > 0)
         rows.push_back(inside);
     const NodeNetwork network = outcome.topology->network(device.node);

@@ -185,6 +185,7 @@ std::string html_report(const Outcome& outcome, const Summary& summary)
     out += cards(outcome, summary);
     out += section("Where the time goes", breakdown_figure(summary) + breakdown_table(summary));
     out += timeline_section(outcome);
+    out += section("Input data", loading_table(summary));
     out += section("Health", health_table(summary));
     out += memory_section(outcome);
     out += section("Communication", collectives_table(summary) + network_tables(summary));

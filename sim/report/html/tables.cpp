@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -121,6 +122,26 @@ std::string health_table(const Summary& summary)
         table.add({escaped(row.name), percent(row.value),
                    fmt::format("<span class=\"{0}\">{0}</span>", word), escaped(row.target)});
     }
+    return table.html();
+}
+
+std::string loading_table(const Summary& summary)
+{
+    HtmlTable table({{"samples/s of a rank", Cell::text}, {"at most"}, {"", Cell::text}});
+    if (!summary.loading)
+        return "";
+    const Loading& loading = *summary.loading;
+    const auto add = [&](const std::string& part, double rate, const std::string& remark) {
+        table.add({part, std::isfinite(rate) ? to_display_count(rate) : "no limit", remark});
+    };
+    add("storage", loading.rates.storage,
+        fmt::format("the page cache answers {} of the reads", percent(loading.rates.hit_share)));
+    add(loading.workers > 0 ? fmt::format("{} workers", loading.workers) : "training process",
+        loading.rates.workers,
+        fmt::format("{} of their time waits for small reads",
+                    percent(loading.rates.waiting_share)));
+    add("copies to the device", loading.rates.copy, "");
+    add("the rest of the step", loading.needed, "could take as many");
     return table.html();
 }
 

@@ -8,6 +8,10 @@ namespace trainyard {
 
 std::string breakdown_table(const Summary& summary);
 std::string health_table(const Summary& summary);
+
+// What each part of the loader gives, and what the step could take. Empty without `data`.
+std::string loading_table(const Summary& summary);
+
 std::string collectives_table(const Summary& summary);
 
 // Link classes, the way between two nodes, and what the cluster gives to all ranks. Empty on a

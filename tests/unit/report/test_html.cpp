@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 
+#include <limits>
 #include <set>
 
 using namespace trainyard;
@@ -70,6 +71,15 @@ TEST_CASE("a report has its parts, and the timeline only with records")
         CHECK_THAT(with, ContainsSubstring("<h2>" + std::string(title) + "</h2>"));
     }
     CHECK_THAT(with, ContainsSubstring("0x0123456789abcdef"));
+    CHECK_THAT(with, !ContainsSubstring("<h2>Input data</h2>"));
+    Summary fed = small_summary();
+    fed.loading = Loading{};
+    fed.loading->workers = 8;
+    fed.loading->rates.storage = std::numeric_limits<double>::infinity();
+    const std::string loaded = html_report(recorded_outcome(), fed);
+    CHECK_THAT(loaded, ContainsSubstring("<h2>Input data</h2>"));
+    CHECK_THAT(loaded, ContainsSubstring("<td>8 workers</td>"));
+    CHECK_THAT(loaded, ContainsSubstring(">no limit</td>"));
     const std::string without = html_report(small_outcome(), small_summary());
     CHECK_THAT(without, !ContainsSubstring("<h2>One step</h2>"));
 }

@@ -67,6 +67,21 @@ TEST_CASE("Gloo's bytes cross the host links, those for other nodes too, and no 
     CHECK(rows[1].name == "NIC NDR400");
 }
 
+TEST_CASE("without peer-to-peer copies bytes of a node cross the host links, and no NVLink")
+{
+    Outcome outcome = small_outcome();
+    outcome.scenario.environment = {{"NCCL_P2P_DISABLE", "1"}};
+    const auto rows = link_rows(outcome);
+    REQUIRE(!rows.empty());
+    CHECK(rows[0].name == "host link");
+    CHECK(rows[0].bytes == link_rows(small_outcome())[0].bytes);
+    // Nor through host memory: every byte through a NIC.
+    outcome.scenario.environment["NCCL_SHM_DISABLE"] = "1";
+    const auto across = link_rows(outcome);
+    const auto usual = link_rows(small_outcome());
+    CHECK(across.back().bytes == usual[0].bytes + usual.back().bytes);
+}
+
 TEST_CASE("folding does not change where the bytes go")
 {
     const auto all = link_rows(small_outcome(Lanes::all));
