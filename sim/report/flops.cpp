@@ -9,12 +9,19 @@ namespace trainyard {
 
 namespace {
 
+// Muon's products are no part of the passes, and their format need not be that of the passes.
+bool counts(const ComputeRequest& request)
+{
+    return request.phase != Phase::optimizer;
+}
+
 // Flops of one run of each block.
 std::vector<double> flops_of_blocks(const Plan& plan)
 {
     std::vector<double> by_cost(plan.compute.size());
     for (std::size_t i = 0; i < plan.compute.size(); ++i)
-        by_cost[i] = hardware_flops(plan.compute[i].kernels).value();
+        if (counts(plan.compute[i]))
+            by_cost[i] = hardware_flops(plan.compute[i].kernels).value();
     std::vector<double> by_block;
     for (const Block& block : plan.program.blocks) {
         double sum = 0;
@@ -77,7 +84,7 @@ Precision main_precision(const Plan& plan, Precision otherwise)
     for (std::size_t i = 0; i < plan.compute.size(); ++i)
         for (const WorkItem& item : plan.compute[i].kernels)
             if (const auto* kernel = std::get_if<Kernel>(&item))
-                if (kernel->kind == KernelKind::gemm)
+                if (kernel->kind == KernelKind::gemm && counts(plan.compute[i]))
                     flops[kernel->precision] += uses[i] * hardware_flops(*kernel).value();
     const auto most =
         std::max_element(flops.begin(), flops.end(),

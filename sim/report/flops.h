@@ -10,8 +10,8 @@ namespace trainyard {
 // MFU.
 Flops model_flops_per_step(const Job& job);
 
-// What all ranks execute in a step, recompute included: the numerator of HFU. Counted from the
-// plan's kernels, role by role.
+// What all ranks execute in the passes of a step, recompute included: the numerator of HFU. Counted
+// from the plan's kernels, role by role; the optimizer's products (Muon) are no passes.
 Flops hardware_flops_per_step(const Plan& plan, const Binding& binding);
 
 // The number format that most GEMM operations of the plan are done in; `otherwise` when it has no

@@ -51,6 +51,20 @@ TEST_CASE("a product counts as often as it runs, for the number format of most o
     CHECK(main_precision(plan, Precision::bf16) == Precision::fp8);
 }
 
+TEST_CASE("what the optimizer multiplies counts neither for HFU nor for its peak")
+{
+    const Outcome outcome = small_outcome();
+    Plan plan = *outcome.plan;
+    Kernel product = std::get<Kernel>(plan.compute[0].kernels[0]);
+    product.precision = Precision::fp8;
+    product.gemm.batch = 100;
+    plan.compute[2].kernels = {product};
+    plan.compute[2].phase = Phase::optimizer;
+    CHECK(main_precision(plan, Precision::fp32) == Precision::bf16);
+    CHECK_THAT(hardware_flops_per_step(plan, *outcome.binding).value(),
+               WithinRel(hardware_flops_per_step(*outcome.plan, *outcome.binding).value(), 1e-12));
+}
+
 TEST_CASE("halving the step time doubles MFU and HFU")
 {
     Outcome outcome = small_outcome();
