@@ -120,6 +120,13 @@ private:
                    fmt::format("{} does not divide the {} experts {}", strategy.ep, moe.experts,
                                of_model()),
                    sizes_that_work("expert parallel sizes", devices_, ep_works));
+        if (strategy.tp > 1 && strategy.etp > strategy.tp && !*strategy.sequence_parallel)
+            refuse(
+                "/strategy/etp",
+                fmt::format("experts cut over {} ranks would get the same tokens from {} of them "
+                            "each (tp without sequence parallelism)",
+                            strategy.etp, strategy.tp),
+                fmt::format("set sequence_parallel to true, or etp to {}", strategy.tp));
         const auto etp_works = [&](int etp) { return moe.expert_ffn % etp == 0; };
         if (!etp_works(strategy.etp))
             refuse("/strategy/etp",

@@ -116,14 +116,17 @@ void check_experts(const Job& job, Problems& problems)
     const std::int64_t stage = std::int64_t{s.tp} * s.cp * job.dp();
     if (stage % (std::int64_t{s.ep} * s.etp) == 0)
         return;
+    const int most = static_cast<int>(std::min<std::int64_t>(stage, 65536));
+    const bool etp_fills = stage % s.etp == 0; // then some ep does, else none
     problems.push_back(refusal(
-        "/strategy/ep",
+        etp_fills ? "/strategy/ep" : "/strategy/etp",
         fmt::format("experts over ep x etp = {} x {} ranks do not fill the {} ranks of a stage "
                     "(tp x cp x dp)",
                     s.ep, s.etp, stage),
-        sizes_that_work("expert parallel sizes",
-                        static_cast<int>(std::min<std::int64_t>(stage, 65536)),
-                        [&](int ep) { return stage % (std::int64_t{ep} * s.etp) == 0; })));
+        etp_fills ? sizes_that_work("expert parallel sizes", most,
+                                    [&](int ep) { return stage % (std::int64_t{ep} * s.etp) == 0; })
+                  : sizes_that_work("expert tensor parallel sizes", most,
+                                    [&](int etp) { return stage % etp == 0; })));
 }
 
 void check_rank_order(const Job& job, Problems& problems)

@@ -66,16 +66,17 @@ void add_exchange(WorkBuilder& builder, Exchange exchange, const WorkBuilder* be
     builder.step(std::move(forward), std::move(backward));
 }
 
-// Tokens of the ETP group are gathered before the experts and their results reduced after; shared
-// experts have gathered and reduced them already.
+// Tokens of the ETP group are gathered before the experts and their results reduced after; where it
+// is the TP group, shared experts have gathered and reduced them already.
 bool gathers_for_experts(const LayerShape& s)
 {
-    return s.partition.etp > 1 && s.model.moe->shared_expert_ffn == 0;
+    const bool shared = s.model.moe->shared_expert_ffn > 0 && s.partition.etp == s.partition.tp;
+    return s.partition.etp > 1 && !shared;
 }
 
 Communication group_collective(const LayerShape& s, CollectiveKind kind, std::string name)
 {
-    const std::int64_t tokens = s.sequence_parallel ? s.split_tokens * s.partition.etp : s.tokens;
+    const std::int64_t tokens = tokens_of_expert_group(s);
     return {kind, GroupKind::etp, Bytes(static_cast<std::uint64_t>(s.width * tokens * s.hidden)),
             std::move(name), 0};
 }
@@ -85,7 +86,7 @@ void add_group_gather(WorkBuilder& builder)
     const LayerShape& s = builder.shape();
     if (!gathers_for_experts(s))
         return;
-    if (s.sequence_parallel)
+    if (ranks_have_own_tokens(s))
         builder.exchange(
             group_collective(s, CollectiveKind::all_gather, "expert_gather"),
             group_collective(s, CollectiveKind::reduce_scatter, "expert_gradient_scatter"));
@@ -99,7 +100,7 @@ void add_group_reduce(WorkBuilder& builder)
     const LayerShape& s = builder.shape();
     if (!gathers_for_experts(s))
         return;
-    if (s.sequence_parallel)
+    if (ranks_have_own_tokens(s))
         builder.exchange(group_collective(s, CollectiveKind::reduce_scatter, "expert_scatter"),
                          group_collective(s, CollectiveKind::all_gather, "expert_gradient_gather"));
     else

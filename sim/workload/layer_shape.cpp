@@ -43,6 +43,16 @@ Bytes LayerShape::token_bytes() const
     return Bytes(static_cast<std::uint64_t>(width * tokens * hidden));
 }
 
+bool ranks_have_own_tokens(const LayerShape& s)
+{
+    return s.sequence_parallel || s.partition.tp == 1;
+}
+
+std::int64_t tokens_of_expert_group(const LayerShape& s)
+{
+    return ranks_have_own_tokens(s) ? s.split_tokens * s.partition.etp : s.tokens;
+}
+
 namespace {
 
 // Nodes on which a token's experts may lie: any of the group's, or as few as the strategy or the
@@ -65,8 +75,7 @@ ExpertShape::ExpertShape(const LayerShape& shape)
 {
     const MixtureOfExperts& moe = *shape.model.moe;
     const Partition& p = shape.partition;
-    const std::int64_t of_group = shape.sequence_parallel ? shape.split_tokens * p.etp
-                                                          : shape.tokens; // tokens of the ETP group
+    const std::int64_t of_group = tokens_of_expert_group(shape);
     routed = divided_up(of_group, p.etp) * moe.experts_per_token;
     local_experts = divided_up(moe.experts, p.ep);
     const double busiest =

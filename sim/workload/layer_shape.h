@@ -43,6 +43,12 @@ struct LayerShape {
     std::int64_t key_value_columns() const { return kv_heads * (head_dim + value_dim); }
 };
 
+// Has every rank of an expert tensor-parallel (ETP) group tokens of its own? Else, where TP cuts
+// hidden sizes but not the sequence, all have the same: the group is then part of the TP group.
+bool ranks_have_own_tokens(const LayerShape& s);
+// Tokens that the ranks of an ETP group have together: each of its cut experts works on all.
+std::int64_t tokens_of_expert_group(const LayerShape& s);
+
 // MoE: what an expert rank handles. Requires model.moe.
 struct ExpertShape {
     explicit ExpertShape(const LayerShape& shape);

@@ -107,6 +107,8 @@ public:
             data_parallel(stage, GroupKind::edp, z_.expert_replicas, z_.layers_experts(), 0);
             context_parallel(stage);
             expert_parallel(stage);
+            expert_tensor_parallel(stage);
+            expert_operations(stage);
             tied_embedding(stage);
             twins(stage);
         }
@@ -237,6 +239,52 @@ private:
         CHECK(sum.count == std::lround(times));
         if (exchanges && z_.s.tp == 1 && partition_of(job_).ep_nodes == 1)
             expect(sum.bytes, times * z_.tensor() * z_.model.moe->experts_per_token);
+    }
+
+    // Ranks with tokens of their own gather them for experts cut over them, and scatter the sums;
+    // else they sum what each made of the same tokens. Shared experts may have done so already.
+    void expert_tensor_parallel(int stage) const
+    {
+        const bool shared =
+            z_.model.moe && z_.model.moe->shared_expert_ffn > 0 && z_.s.etp == z_.s.tp;
+        const double ranks = z_.model.moe && z_.s.etp > 1 && !shared ? z_.s.etp : 0;
+        const bool own = *z_.s.sequence_parallel || z_.s.tp == 1;
+        const double passes = forwards() + backwards();
+        const double gathered = own ? z_.tensor() / z_.s.tp * ranks * passes : 0;
+        expect(moved(stage, all_gather, GroupKind::etp), gathered);
+        expect(moved(stage, reduce_scatter, GroupKind::etp), gathered);
+        expect(moved(stage, all_reduce, GroupKind::etp),
+               own || ranks == 0 ? 0 : z_.tensor() * passes);
+    }
+
+    // However experts are cut and spread, together they do three products (gate, up, down) of 2 h f
+    // for every token and choice; backward does each twice. Tensor-parallel ranks with the same
+    // tokens have them worked on several times where experts are cut less than the rest.
+    void expert_operations(int stage) const
+    {
+        double sum = 0;
+        for_each_op(plan_.program, plan_.program.roles[static_cast<std::size_t>(stage)],
+                    [&](const Block&, const Op& op, const BlockUse&) {
+                        if (op.kind == OpKind::compute)
+                            sum += expert_products(plan_.compute[op.cost.value].kernels);
+                    });
+        const double once = z_.model.moe
+                                ? 6 * z_.h * static_cast<double>(z_.model.moe->expert_ffn) *
+                                      z_.model.moe->experts_per_token * z_.tokens / z_.s.tp
+                                : 0;
+        const bool own = *z_.s.sequence_parallel || z_.s.tp == 1;
+        const double times = own ? 1.0 : 1.0 * z_.s.tp / z_.s.etp;
+        expect(sum, times * once * (forwards() + 2 * backwards()));
+    }
+    static double expert_products(const WorkList& kernels)
+    {
+        double sum = 0;
+        for (const WorkItem& item : kernels)
+            if (const auto* kernel = std::get_if<Kernel>(&item); kernel != nullptr &&
+                                                                 kernel->kind == KernelKind::gemm &&
+                                                                 kernel->use == KernelUse::expert)
+                sum += hardware_flops(*kernel).value();
+        return sum;
     }
 
     // Summed over the devices that hold a copy; with ZeRO-3 each sums its shard.

@@ -45,7 +45,7 @@ Strategy random_strategy(Random& random, bool experts)
     }
     if (experts) {
         s.ep = pick<int>(random, {1, 2, 4, 8});
-        s.etp = pick<int>(random, {1, s.tp});
+        s.etp = pick<int>(random, {1, 2, s.tp});
     }
     s.zero = pick<int>(random, {0, 1, 2, 3});
     s.schedule = s.vpp > 1 && coin(random) ? "interleaved-1f1b" : pick(random, schedule_names());

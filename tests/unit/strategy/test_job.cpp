@@ -202,10 +202,31 @@ TEST_CASE("expert groups divide the experts and fill a stage")
     request.strategy.ep = 8;
     request.strategy.etp = 4;
     CHECK_THAT(only_problem(request).message, ContainsSubstring("8 x 4 ranks do not fill the 16"));
+    request.strategy.etp = 32; // no ep makes room for these
+    CHECK(only_problem(request).pointer == "/strategy/etp");
+    CHECK(only_problem(request).hint ==
+          "expert tensor parallel sizes that work here: 1, 2, 4, 8, 16");
 
     JobRequest dense = request_of(llama_70b(), 16);
     dense.strategy.ep = 2;
     CHECK_THAT(only_problem(dense).message, ContainsSubstring("no experts"));
+}
+
+TEST_CASE(
+    "experts are cut no further than the rest where tensor-parallel ranks have the same tokens")
+{
+    JobRequest request = mixture(8);
+    request.strategy.tp = 2;
+    request.strategy.sequence_parallel = false;
+    request.strategy.etp = 4;
+    const Diagnostic problem = only_problem(request);
+    CHECK(problem.pointer == "/strategy/etp");
+    CHECK(problem.hint == "set sequence_parallel to true, or etp to 2");
+    request.strategy.etp = 2;
+    CHECK(resolve(request));
+    request.strategy.sequence_parallel = true;
+    request.strategy.etp = 4;
+    CHECK(resolve(request));
 }
 
 TEST_CASE("sequence parallelism stays off without a tensor-parallel group")
