@@ -110,12 +110,23 @@ std::string_view domain_title(const Symptoms& symptoms)
     return symptoms.nvlink ? "NVLink domain" : "node";
 }
 
+// The way through the host, not a network that has room left, is the limit.
+bool held_by_host(const Symptoms& symptoms)
+{
+    return symptoms.backend == Backend::nccl && symptoms.through_host &&
+           symptoms.line_rate_share < far_from_line_rate;
+}
+
 std::string where_it_runs(const Symptoms& symptoms)
 {
     const std::string size = fmt::format("{} {}", to_name(symptoms.group), symptoms.group_ranks);
     if (symptoms.backend == Backend::gloo)
         return fmt::format("with Gloo, which goes through the hosts{} ({})",
                            symptoms.across_domains ? " and across nodes" : "", size);
+    if (held_by_host(symptoms))
+        return fmt::format("through host memory, as devices of a node may not copy to each other "
+                           "({})",
+                           size);
     if (!symptoms.across_domains)
         return fmt::format("inside the {} ({})", domain_title(symptoms), size);
     if (symptoms.group_ranks > symptoms.domain_ranks)
@@ -128,6 +139,9 @@ std::string advice_on_transfers(const Symptoms& symptoms)
 {
     if (symptoms.backend == Backend::gloo)
         return "NCCL, which moves data from GPU to GPU; else overlap it with compute";
+    if (held_by_host(symptoms))
+        return "let devices copy to each other (NCCL_P2P_DISABLE, NCCL_P2P_LEVEL); else overlap it "
+               "with compute";
     if (symptoms.across_domains && symptoms.group == GroupKind::tp)
         return fmt::format("keep the tensor-parallel group inside the {}", domain_title(symptoms));
     return "overlap it with compute, use fewer and larger transfers, or a larger batch";
@@ -168,7 +182,7 @@ Bottleneck of_communication(const Symptoms& symptoms, double share)
         evidence = fmt::format("{} of the step goes to communication, most of it compute slowed "
                                "down by transfers beside it",
                                percent(share));
-    if (symptoms.backend == Backend::nccl && symptoms.across_domains &&
+    if (symptoms.backend == Backend::nccl && symptoms.across_domains && !held_by_host(symptoms) &&
         symptoms.network_share >= mostly_network)
         return {BottleneckClass::network,
                 fmt::format("{}; the NICs carry it at {} of their line rate", evidence,

@@ -62,6 +62,7 @@ struct Symptoms {
     bool nvlink = true;   // else a domain is a node joined by PCIe
     int domain_ranks = 1; // GPUs of a domain
     bool across_domains = false;
+    bool through_host = false;  // devices of a node may not copy to each other: launch variables
     double network_share = 0;   // of its transfers' time: NICs move data, latency left out
     double line_rate_share = 0; // of the NICs meanwhile
     Transport transport = Transport::infiniband;

@@ -169,6 +169,7 @@ Symptoms symptoms_of(const Outcome& outcome)
     symptoms.capacity = outcome.memory.capacity;
     symptoms.fullest_stage = outcome.memory.fullest_stage;
     symptoms.backend = outcome.job.strategy.backend;
+    symptoms.through_host = nccl_settings(outcome).host_path.has_value();
     symptoms.nvlink = outcome.topology->device(DeviceId{0}).nvlink.value() > 0;
     const GroupShape alone = group_shape(*outcome.topology, std::array{DeviceId{0}});
     symptoms.domain_ranks = alone.gpus_per_node * alone.nodes_per_domain; // the first is full

@@ -97,18 +97,6 @@ double utilization(const LinkClassRow& row, Seconds step)
     return could > 0 ? row.bytes / could : 0.0;
 }
 
-// What the launch variables leave of NCCL's paths.
-NcclSettings nccl_settings(const Outcome& outcome)
-{
-    const auto& environment = outcome.scenario.environment;
-    if (environment.empty() || outcome.job.strategy.backend == Backend::gloo)
-        return {};
-    const DeviceAttachment device = outcome.topology->device(DeviceId{0});
-    return effects_of(environment,
-                      {outcome.cost->profile(), device, outcome.topology->network(device.node)})
-        .nccl;
-}
-
 // What carries bytes inside a domain. Gloo goes through the hosts, on its way out too; so do
 // devices of a node that may not copy to each other.
 LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes, const NcclSettings& nccl)
@@ -175,6 +163,17 @@ std::vector<LinkClassRow> rows_from_links(const Outcome& outcome)
 }
 
 } // namespace
+
+NcclSettings nccl_settings(const Outcome& outcome)
+{
+    const auto& environment = outcome.scenario.environment;
+    if (environment.empty() || outcome.job.strategy.backend == Backend::gloo)
+        return {};
+    const DeviceAttachment device = outcome.topology->device(DeviceId{0});
+    return effects_of(environment,
+                      {outcome.cost->profile(), device, outcome.topology->network(device.node)})
+        .nccl;
+}
 
 TrafficSplit traffic_split(CollectiveKind kind, int ranks, int ranks_per_domain)
 {

@@ -2,6 +2,7 @@
 
 // Which links a job's communication loads, and how much.
 
+#include "sim/cost/nccl_settings.h"
 #include "sim/study/session.h"
 
 namespace trainyard {
@@ -36,6 +37,9 @@ struct LinkClassRow {
     double bytes = 0;       // per step, all links
     double utilization = 0; // mean over links and time
 };
+
+// What the launch variables leave of NCCL's paths.
+NcclSettings nccl_settings(const Outcome& outcome);
 
 // From the engine's link totals where it kept them (fidelity bundle), else from the transfers.
 std::vector<LinkClassRow> link_rows(const Outcome& outcome);

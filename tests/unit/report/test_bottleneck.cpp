@@ -110,6 +110,17 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
                      s.network_share = 0.9;
                  }),
          communication, "data-parallel with Gloo, which goes through the hosts (dp 8)"},
+        {"a node whose devices may not copy to each other holds up what leaves it",
+         changed(with(TimeKind::exposed_dp, 0.9),
+                 [](Symptoms& s) {
+                     s.through_host = true;
+                     s.across_domains = true;
+                     s.group = GroupKind::dp;
+                     s.group_ranks = 16;
+                     s.network_share = 0.9;
+                     s.line_rate_share = 0.02;
+                 }),
+         communication, "data-parallel through host memory"},
         {"overlapped transfers that slow compute", with(TimeKind::slowdown, 0.22), communication,
          "compute slowed down by transfers beside it"},
         {"exposure of several groups adds up",
