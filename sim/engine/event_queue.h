@@ -14,13 +14,15 @@ namespace trainyard::engine {
 
 struct Event {
     SimTime time{};
-    std::uint32_t target = 0; // a stream of a lane, or a transfer with `transfer_bit`
+    // A stream of a lane, a transfer with `transfer_bit`, or a lane with `window_bit`.
+    std::uint32_t target = 0;
     std::uint32_t version = 0;
 
     friend auto operator<=>(const Event&, const Event&) = default;
 };
 
 inline constexpr std::uint32_t transfer_bit = 1U << 31;
+inline constexpr std::uint32_t window_bit = 1U << 30; // version 2i: window i begins, 2i+1: ends
 
 class EventQueue {
 public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace trainyard::engine {
 
@@ -163,8 +164,10 @@ private:
     void issue(const Op& op, std::uint8_t stream, FlatOp& flat)
     {
         flat.by_itself = flat_.kind.streams[stream].kind == StreamKind::worker;
-        if (flat.by_itself)
+        if (flat.by_itself) {
+            flat.first_input = !std::exchange(input_seen_, true);
             return;
+        }
         const SimTime per_kernel = costs_.host_per_kernel[static_cast<std::size_t>(flat.phase)];
         const SimTime all =
             op.kind == OpKind::host ? SimTime(0) : per_kernel * std::int64_t{op.kernels};
@@ -200,7 +203,8 @@ private:
     std::vector<std::optional<Place>> last_in_step_; // by EventId
     std::vector<std::optional<Place>> recorded_;     // so far in this step
     std::uint32_t order_ = 0;
-    SimTime host_clock_{}; // since the segment began
+    SimTime host_clock_{};    // since the segment began
+    bool input_seen_ = false; // an op of a worker
 };
 
 } // namespace

@@ -9,6 +9,8 @@
 
 #include "sim/engine/state.h"
 
+#include <algorithm>
+
 namespace trainyard::engine {
 
 // Barriers that the host must have passed before it comes to this op.
@@ -26,6 +28,30 @@ inline SimTime issue_time(const LaneKind& kind, const FlatOp& op, std::uint32_t 
         earlier_steps = kind.host.barriers > 0 ? kind.host.after_last
                                                : kind.host.after_last * std::int64_t{step};
     return segment_began + earlier_steps + op.issue_offset;
+}
+
+// What the lane's late steps add to the host's clock since the segment of `op` began. Every step
+// begins in segment 0; without barriers that segment is all steps.
+inline SimTime late_before(const Lane& lane, const LaneKind& kind, const FlatOp& op,
+                           std::uint32_t step)
+{
+    SimTime sum{};
+    if (op.segment > 0)
+        return sum;
+    const std::size_t known = std::min<std::size_t>(lane.late.size(), std::size_t{step} + 1);
+    for (std::size_t k = kind.host.barriers > 0 ? step : 0; k < known; ++k)
+        sum += lane.late[k];
+    return sum;
+}
+
+// When the op may start on its lane, as far as the host goes. Requires the host to be in the op's
+// segment, or the time at which it was.
+inline SimTime issue_time(const RunState& run, std::uint32_t lane, const FlatOp& op,
+                          std::uint32_t step, SimTime segment_began)
+{
+    const LaneKind& kind = run.kind_of(lane);
+    return issue_time(kind, op, step, segment_began) +
+           late_before(run.binding.lanes[lane], kind, op, step);
 }
 
 // The earliest end of a compute or copy op whose first kernel is issued at `issued`: one mean

@@ -19,6 +19,13 @@ constexpr std::uint32_t compute_share(std::uint64_t resident, std::uint64_t traf
                                            : full_share - static_cast<std::uint32_t>(lost);
 }
 
+// How fast compute drains in a window of that speed, both in parts of 2^20.
+constexpr std::uint32_t draining_rate(std::uint32_t share, std::uint32_t speed)
+{
+    const std::uint64_t rate = std::uint64_t{share} * speed >> 20;
+    return rate > 0 ? static_cast<std::uint32_t>(rate) : 1;
+}
+
 // What one transfer adds to `traffic` at a rate <= its ceiling, rounded down.
 constexpr std::uint32_t traffic_of(const TransferCost& cost, ByteRate rate)
 {

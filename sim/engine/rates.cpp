@@ -7,12 +7,23 @@
 
 namespace trainyard::engine {
 
+namespace {
+
+bool has_windows(const Binding& binding)
+{
+    return std::any_of(binding.lanes.begin(), binding.lanes.end(),
+                       [](const Lane& lane) { return !lane.windows.empty(); });
+}
+
+} // namespace
+
 Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting, Fidelity fidelity)
     : run_(run),
       queue_(queue),
       accounting_(accounting),
       fidelity_(fidelity),
-      disturbed_(fidelity == Fidelity::bundle || interferes(run.binding.costs)),
+      disturbed_(fidelity == Fidelity::bundle || interferes(run.binding.costs) ||
+                 has_windows(run.binding)),
       sharing_(run.binding.links)
 {
     if (!disturbed_)
@@ -47,6 +58,12 @@ void Rates::start_compute(std::uint32_t stream, SimTime duration)
     draining_[stream] = {static_cast<u128>(duration.value()) * full_share, run_.now, 0};
     run_.streams[stream].mark = SimTime(std::numeric_limits<std::int64_t>::max());
     mark(run_.lane_of(stream));
+}
+
+void Rates::set_speed(std::uint32_t lane, std::uint32_t speed)
+{
+    devices_[lane].speed = speed;
+    mark(lane);
 }
 
 void Rates::start_transfer(std::uint32_t id)
@@ -159,6 +176,7 @@ void Rates::settle_device(std::uint32_t lane)
         }
         device.share = share;
     }
+    const std::uint32_t rate = draining_rate(share, device.speed);
     const std::size_t count = run_.kind_of(lane).streams.size();
     for (std::size_t s = 0; s < count; ++s) {
         const std::uint32_t index = run_.stream_index(lane, s);
@@ -166,15 +184,15 @@ void Rates::settle_device(std::uint32_t lane)
         Draining& drain = draining_[index];
         const bool draining = stream.state == HeadState::running &&
                               stream.kind == OpKind::compute && drain.remaining > 0;
-        if (!draining || drain.share == share)
+        if (!draining || drain.rate == rate)
             continue;
-        const ByteRate old{drain.share};
+        const ByteRate old{drain.rate};
         drain.remaining =
             remaining_after(Work{drain.remaining}, old, run_.now - drain.settled).value;
         drain.settled = run_.now;
-        drain.share = share;
+        drain.rate = rate;
         ++stream.version;
-        queue_.push({run_.now + time_to_finish(Work{drain.remaining}, ByteRate(share)), index,
+        queue_.push({run_.now + time_to_finish(Work{drain.remaining}, ByteRate(rate)), index,
                      stream.version});
     }
 }

@@ -33,6 +33,9 @@ public:
         return disturbed_ && draining_[stream].remaining > 0;
     }
 
+    // The lane's compute drains at this speed (of 2^20) times its share from now on.
+    void set_speed(std::uint32_t lane, std::uint32_t speed);
+
     // The work of a transfer begins to drain, or has drained.
     void start_transfer(std::uint32_t transfer);
     void end_transfer(std::uint32_t transfer);
@@ -57,13 +60,14 @@ private:
     struct Device {
         std::uint64_t resident = 0; // sum of SM shares
         std::uint64_t traffic = 0;
-        std::uint32_t share = full_share;
+        std::uint32_t share = full_share; // communication leaves to compute
+        std::uint32_t speed = full_share; // of the window that it is in
         bool dirty = false;
     };
     struct Draining {
         u128 remaining = 0; // ps x 2^20
         SimTime settled{};
-        std::uint32_t share = 0; // granted; 0 before the first grant
+        std::uint32_t rate = 0; // of 2^20; 0 before the first grant
     };
     struct LinkUsage {
         u128 work = 0; // byte-picoseconds-per-second x 2^16

@@ -33,7 +33,7 @@ void Recorder::add(std::uint32_t stream, SimTime moved_from, Bytes bytes, LaneId
     // Nobody issues a worker's ops, which may run ahead of the host.
     const SimTime issued = op.by_itself
                                ? run_.binding.lanes[lane].start
-                               : issue_time(kind, op, state.step,
+                               : issue_time(run_, lane, op, state.step,
                                             segments_[lane][barriers_before(kind, op, state.step)]);
     const bool collective = op.kind == OpKind::collective;
     records_.push_back(

@@ -75,7 +75,28 @@ void Simulation::begin()
     }
     if (run_.steps == 1)
         rates_.open_links();
+    for (std::uint32_t l = 0; l < run_.lanes.size(); ++l)
+        queue_windows(l);
     run_instant();
+}
+
+// An event at each border of the lane's windows.
+void Simulation::queue_windows(std::uint32_t lane)
+{
+    std::uint32_t border = 0;
+    for (const SpeedWindow& window : run_.binding.lanes[lane].windows)
+        for (const SimTime time : {window.begin, window.end}) {
+            if (time < longest_sim_time)
+                queue_.push({time, lane | window_bit, border});
+            ++border;
+        }
+}
+
+void Simulation::enter_window(std::uint32_t lane, std::uint32_t border)
+{
+    const bool begins = border % 2 == 0;
+    rates_.set_speed(lane,
+                     begins ? run_.binding.lanes[lane].windows[border / 2].speed : full_share);
 }
 
 void Simulation::run_instant()
@@ -103,6 +124,8 @@ void Simulation::handle(const Event& event)
             handle_transfer(id);
         return;
     }
+    if ((event.target & window_bit) != 0)
+        return enter_window(event.target & ~window_bit, event.version);
     StreamState& stream = run_.streams[event.target];
     if (stream.version != event.version)
         return;

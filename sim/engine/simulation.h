@@ -23,6 +23,8 @@ private:
     void begin();
     void run_instant();
     void handle(const Event& event);
+    void queue_windows(std::uint32_t lane);
+    void enter_window(std::uint32_t lane, std::uint32_t border);
     void keep_in_touch();
     StepResult result();
 

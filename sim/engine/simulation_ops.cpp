@@ -67,7 +67,7 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
     }
     if (state.host_segment > barriers)
         return true; // issued before the host's last barrier
-    return issued_by(issue_time(kind, op, stream.step, state.host_base), index);
+    return issued_by(issue_time(run_, lane, op, stream.step, state.host_base), index);
 }
 
 // Whether that time has come; else the stream is looked at again when it does.
@@ -102,14 +102,14 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
     const LaneKind& kind = run_.kind_of(lane);
     const LaneState& state = run_.lanes[lane];
     StreamState& stream = run_.streams[index];
-    const SimTime duration = scaled(run_, lane, op.scale, op.duration);
+    const SimTime duration = run_.duration_of(lane, op, stream.step);
     stream.state = HeadState::running;
     // Behind a barrier the host has issued everything before it, and long enough ago.
     stream.earliest_end =
         op.kind == OpKind::host || op.by_itself ||
                 state.host_segment > barriers_before(kind, op, stream.step)
             ? run_.now
-            : earliest_end(op, issue_time(kind, op, stream.step, state.host_base), duration);
+            : earliest_end(op, issue_time(run_, lane, op, stream.step, state.host_base), duration);
     if (rates_.disturbed() && op.kind == OpKind::compute && duration.value() > 0)
         return rates_.start_compute(index, duration);
     stream.mark = run_.now + duration;

@@ -24,4 +24,16 @@ RunState::RunState(const Program& the_program, const Binding& the_binding, int s
     }
 }
 
+SimTime RunState::duration_of(std::uint32_t l, const FlatOp& op, std::uint32_t step) const
+{
+    const Lane& lane = binding.lanes[l];
+    SimTime duration = scaled(*this, l, op.scale, op.duration);
+    if (op.kind == OpKind::compute && lane.jitter.valid())
+        duration = jittered(
+            duration, jitter_factor(binding.jitters[lane.jitter.value], lane.rank, step, op.order));
+    if (op.first_input && step < lane.late_input.size())
+        duration += lane.late_input[step];
+    return duration;
+}
+
 } // namespace trainyard::engine

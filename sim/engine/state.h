@@ -129,6 +129,9 @@ struct RunState {
                    : full_share;
     }
 
+    // Of a compute, copy or host op of that step, alone on the device.
+    SimTime duration_of(std::uint32_t lane, const FlatOp& op, std::uint32_t step) const;
+
     const Program& program;
     const Binding& binding;
     std::uint32_t steps = 1;

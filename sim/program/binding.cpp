@@ -26,6 +26,7 @@ public:
     std::vector<std::string> flaws() &&
     {
         check_costs();
+        check_jitters();
         for (std::size_t g = 0; g < binding_.groups.size(); ++g)
             check_group(g);
         std::vector<Needs> needs;
@@ -124,6 +125,7 @@ private:
             return;
         require(lane.multiplicity > 0, where("stands for no rank"));
         require(lane.start.value() >= 0, where("starts before time 0"));
+        check_conditions(l);
         const bool complete =
             require(lane.groups.size() == program_.groups.size(), where("group slots missing")) &&
             require(lane.peers.size() == program_.peer_slots, where("peer slots missing")) &&
@@ -144,6 +146,37 @@ private:
             if (require(peer.lane.value < binding_.lanes.size() && peer.lane.value != l,
                         where("an exchange has no neighbour")))
                 require(has_cost(peer.variant, cost), where("an exchange has no cost"));
+        }
+    }
+
+    void check_conditions(std::size_t l)
+    {
+        const Lane& lane = binding_.lanes[l];
+        const auto where = [&](std::string_view what) {
+            return [l, what] { return fmt::format("lane {}: {}", l, what); };
+        };
+        SimTime last{};
+        for (const SpeedWindow& window : lane.windows) {
+            require(window.begin >= last && window.begin < window.end,
+                    where("windows overlap, or one ends before it begins"));
+            require(window.speed > 0 && window.speed <= full_share,
+                    where("a window without speed, or faster than usual"));
+            last = window.end;
+        }
+        for (const auto* late : {&lane.late, &lane.late_input})
+            for (const SimTime time : *late)
+                require(time.value() >= 0, where("early by a negative lateness"));
+        if (lane.jitter.valid())
+            require(lane.jitter.value < binding_.jitters.size(), where("no such jitter"));
+    }
+
+    void check_jitters()
+    {
+        for (const Jitter& jitter : binding_.jitters) {
+            require(jitter.factors.size() == 2 * jitter_edges,
+                    [] { return "jitter: edges missing"; });
+            for (const std::uint32_t factor : jitter.factors)
+                require(factor <= most_jitter, [] { return "jitter: a factor out of range"; });
         }
     }
 

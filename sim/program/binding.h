@@ -5,6 +5,7 @@
 // Program and Binding are apart so that a what-if changes numbers and keeps the program.
 
 #include "sim/base/exact.h"
+#include "sim/program/jitter.h"
 #include "sim/program/program.h"
 
 #include <array>
@@ -88,6 +89,16 @@ struct Peer {
     bool operator==(const Peer&) const = default;
 };
 
+// A stretch of time in which a lane's compute drains slower: at its granted share x speed / 2^20
+// (rounded down, at least 1), in parts of 2^20.
+struct SpeedWindow {
+    SimTime begin{};
+    SimTime end{};                    // the first picosecond behind it; longest_sim_time: never
+    std::uint32_t speed = full_share; // > 0, <= 2^20
+
+    bool operator==(const SpeedWindow&) const = default;
+};
+
 struct Lane {
     RoleId role{};
     RankId rank{};                       // the one represented (the first of its class when folded)
@@ -96,6 +107,13 @@ struct Lane {
     std::vector<Peer> peers{};           // by PeerSlot; lane none when it has no such neighbour
     std::vector<std::uint32_t> scales{}; // by ScaleSlot, of 2^20: 1.08 slower = 1.08 x 2^20
     SimTime start{};                     // when its first step may begin
+    std::vector<SpeedWindow> windows{};  // by begin, none overlaps another
+    JitterId jitter{};                   // of its compute ops, by `rank`; none: every factor is 1
+    // By step, missing ones 0: host time before the host issues its first op of that step.
+    std::vector<SimTime> late{};
+    // By step, missing ones 0: how much longer the first op of that step on any worker's stream
+    // takes.
+    std::vector<SimTime> late_input{};
 
     bool operator==(const Lane&) const = default;
 };
@@ -105,6 +123,7 @@ struct Binding {
     std::vector<Group> groups{};
     std::vector<Lane> lanes{};
     std::vector<ByteRate> links{}; // capacities by LinkId; used by fidelities above alpha-beta
+    std::vector<Jitter> jitters{}; // by JitterId
 
     bool operator==(const Binding&) const = default;
 };

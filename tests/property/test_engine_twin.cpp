@@ -90,6 +90,13 @@ TEST_CASE("random programs with shared links and interference run as the naive e
     compare_random({.interference = true, .links = true}, Fidelity::bundle, 1500);
 }
 
+TEST_CASE("random programs under windows, jitter and lateness run as the naive engine says")
+{
+    compare_random({.conditions = true}, Fidelity::alpha_beta, 1500);
+    compare_random({.interference = true, .links = true, .conditions = true}, Fidelity::bundle,
+                   1000);
+}
+
 TEST_CASE("programs whose ranks disagree about the order stick exactly when the naive engine's do")
 {
     int stuck = 0;

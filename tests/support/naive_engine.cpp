@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace trainyard::test {
@@ -26,6 +27,7 @@ struct NaiveOp {
     std::uint32_t sm_share = 0;
     std::int64_t duration = 0;
     std::int64_t per_kernel = 0;
+    std::int64_t late = 0; // the host's, before it issues the op
 
     std::optional<std::int64_t> first_issued;
     std::optional<std::int64_t> last_issued;
@@ -118,8 +120,11 @@ private:
         ops.resize(count * static_cast<std::size_t>(steps_)); // addresses must not move
         std::map<EventId, NaiveOp*> recorded;
         std::map<StreamId, NaiveOp*> last;
+        std::set<int> issued; // steps of which the host has an op
         std::size_t i = 0;
-        for (int step = 0; step < steps_; ++step)
+        for (int step = 0; step < steps_; ++step) {
+            bool input_seen = false;
+            std::uint32_t place = 0;
             for (const BlockUse& use : role.order) {
                 const Block& block = program_.blocks[use.block.value];
                 for (const Op& op : block.ops) {
@@ -127,6 +132,23 @@ private:
                     naive.op = &op;
                     naive.lane = l;
                     fill(naive, block, lane);
+                    if (op.kind == OpKind::compute && lane.jitter.valid())
+                        naive.duration =
+                            scaled(naive.duration,
+                                   jitter_factor(binding_.jitters[lane.jitter.value], lane.rank,
+                                                 static_cast<std::uint32_t>(step), place));
+                    const auto late_at = [&](const std::vector<SimTime>& late) {
+                        const auto k = static_cast<std::size_t>(step);
+                        return k < late.size() ? late[k].value() : 0;
+                    };
+                    if (naive.stream_kind == StreamKind::worker) {
+                        naive.duration += input_seen ? 0 : late_at(lane.late_input);
+                        input_seen = true;
+                    } else if (!issued.contains(step)) {
+                        issued.insert(step);
+                        naive.late = late_at(lane.late);
+                    }
+                    ++place;
                     for (std::size_t w = 0; w < op.wait_count; ++w) {
                         const LocalEvent local = block.waits[op.wait_first + w];
                         const auto found =
@@ -140,6 +162,7 @@ private:
                         recorded[role.events[use.event_first + op.record.value]] = &naive;
                 }
             }
+        }
         hosts_.push_back({0, lane.start.value()});
     }
 
@@ -290,6 +313,7 @@ private:
             if (!op.first_issued) {
                 const std::int64_t kernels =
                     op.op->kind == OpKind::host ? 0 : std::int64_t{op.op->kernels};
+                clock += op.late;
                 op.first_issued = clock + (kernels > 0 ? op.per_kernel : 0);
                 op.last_issued = clock + kernels * op.per_kernel;
                 clock = *op.last_issued;
@@ -356,7 +380,12 @@ private:
                         static_cast<std::int64_t>(static_cast<u128>(transfer->cost->traffic_share) *
                                                   transfer->rate / transfer->cost->ceiling.value());
         }
-        return static_cast<std::uint64_t>(std::max<std::int64_t>(share, full_share / 20));
+        std::uint64_t granted =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(share, full_share / 20));
+        for (const SpeedWindow& window : binding_.lanes[lane].windows)
+            if (now_ >= window.begin.value() && now_ < window.end.value())
+                granted = std::max<std::uint64_t>(granted * window.speed / full_share, 1);
+        return granted;
     }
 
     static std::int64_t time_for(u128 work, u128 rate)
@@ -382,6 +411,12 @@ private:
                         offer(host_bound(op));
                 }
             }
+        if (next != never)
+            for (const Lane& lane : binding_.lanes)
+                for (const SpeedWindow& window : lane.windows) {
+                    offer(window.begin.value());
+                    offer(window.end.value());
+                }
         for (const auto& [key, transfer] : transfers_) {
             if (!transfer.begun || transfer.end)
                 continue;

@@ -11,6 +11,7 @@ namespace trainyard::test {
 struct RandomTraits {
     bool interference = false;
     bool links = false;
+    bool conditions = false; // windows of slowness, jitter, late steps
     int actions = 25;
 };
 
@@ -25,6 +26,8 @@ public:
             draw_links();
         for (int i = 0; i < traits.actions; ++i)
             draw_action();
+        if (traits.conditions)
+            draw_conditions();
     }
 
     Scene& scene() { return scene_; }
@@ -52,6 +55,35 @@ private:
         for (Lane& lane : scene_.binding.lanes) {
             const std::vector<Peer> once = lane.peers;
             lane.peers.insert(lane.peers.end(), once.begin(), once.end());
+        }
+    }
+
+    // Any factors will do for a table of quantiles.
+    void draw_conditions()
+    {
+        for (std::uint64_t j = 0; j < 2; ++j) {
+            Jitter jitter;
+            jitter.seed = random_.bits();
+            jitter.chance = j == 0 ? full_share : full_share / 3;
+            for (std::size_t edge = 0; edge < 2 * jitter_edges; ++edge)
+                jitter.factors.push_back(static_cast<std::uint32_t>(pick(0, 3 * full_share)));
+            scene_.binding.jitters.push_back(std::move(jitter));
+        }
+        for (Lane& lane : scene_.binding.lanes) {
+            if (chance(0.5))
+                lane.jitter = make_id<JitterId>(pick(0, 1));
+            std::int64_t time = random_.integer(0, 200);
+            for (std::size_t i = pick(0, 4); i > 0; --i) {
+                const std::int64_t end = time + random_.integer(1, 400);
+                lane.windows.push_back({SimTime(time), SimTime(end),
+                                        static_cast<std::uint32_t>(pick(1, full_share))});
+                time = end + (chance(0.3) ? 0 : random_.integer(0, 300));
+            }
+            if (!lane.windows.empty() && chance(0.2))
+                lane.windows.back().end = longest_sim_time;
+            for (std::vector<SimTime>* late : {&lane.late, &lane.late_input})
+                for (std::size_t i = pick(0, 3); i > 0; --i)
+                    late->push_back(SimTime(random_.integer(0, 100)));
         }
     }
 
