@@ -9,62 +9,9 @@ namespace {
 
 constexpr SimTime never{std::numeric_limits<std::int64_t>::max()};
 
-TimeKind computing_kind(Phase phase)
-{
-    switch (phase) {
-    case Phase::forward:
-        return TimeKind::forward;
-    case Phase::backward:
-        return TimeKind::backward;
-    case Phase::recompute:
-        return TimeKind::recompute;
-    case Phase::optimizer:
-        return TimeKind::optimizer;
-    default:
-        return TimeKind::other_compute;
-    }
-}
-
-TimeKind exposed_kind(GroupKind group)
-{
-    switch (group) {
-    case GroupKind::tp:
-        return TimeKind::exposed_tp;
-    case GroupKind::cp:
-    case GroupKind::cp_a2a:
-    case GroupKind::cp_ring:
-        return TimeKind::exposed_cp;
-    case GroupKind::ep:
-    case GroupKind::etp:
-        return TimeKind::exposed_ep;
-    case GroupKind::pp:
-    case GroupKind::embedding:
-        return TimeKind::exposed_pp;
-    default:
-        return TimeKind::exposed_dp;
-    }
-}
-
-// Whether the members are stages of a pipeline: who comes late is then further on in its schedule,
-// not slower. Other kinds of group live inside a stage.
-bool joins_stages(const Group& group, const std::vector<Lane>& lanes)
-{
-    if (group.kind != GroupKind::pp && group.kind != GroupKind::embedding &&
-        group.kind != GroupKind::twin && group.kind != GroupKind::world)
-        return false;
-    return std::any_of(group.members.begin(), group.members.end(), [&](LaneId member) {
-        return lanes[member.value].role != lanes[group.members.front().value].role;
-    });
-}
-
 SimTime& time_of(LaneTotals& totals, TimeKind kind)
 {
     return totals.time[static_cast<std::size_t>(kind)];
-}
-
-double to_seconds_of_ranks(u128 picoseconds)
-{
-    return static_cast<double>(picoseconds) * 1e-12;
 }
 
 } // namespace
@@ -72,10 +19,8 @@ double to_seconds_of_ranks(u128 picoseconds)
 Accounting::Accounting(const RunState& run)
     : run_(run),
       totals_(run.lanes.size()),
-      sums_(enum_names<CollectiveKind>().size() * group_kind_count)
+      sums_(transfer_class_count())
 {
-    for (LaneTotals& totals : totals_)
-        totals.peak_memory = std::numeric_limits<std::int64_t>::min();
     for (const Group& group : run_.binding.groups)
         joins_stages_.push_back(joins_stages(group, run_.binding.lanes));
 }
@@ -96,8 +41,6 @@ void Accounting::close(LaneState& lane) const
 void Accounting::charge(std::uint32_t lane, std::uint32_t share)
 {
     const Piece piece{run_.lanes[lane].last, run_.now};
-    LaneTotals& totals = totals_[lane];
-    totals.peak_memory = std::max(totals.peak_memory, run_.lanes[lane].memory);
     const std::uint32_t computing = computing_stream(lane);
     if (computing != nobody)
         charge_computing(lane, computing, piece, share);
@@ -265,65 +208,32 @@ Accounting::Cause Accounting::cause_at_the_end(std::uint32_t lane) const
     return best;
 }
 
-Accounting::Sum& Accounting::sum_of(std::uint32_t stream)
+TransferSum& Accounting::sum_of(std::uint32_t stream)
 {
-    const Label& label = run_.label_of(stream);
-    return sums_[static_cast<std::size_t>(label.collective) * group_kind_count +
-                 static_cast<std::size_t>(label.group)];
+    return sums_[transfer_class(run_.label_of(stream))];
 }
 
 void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes)
 {
     const std::uint64_t ranks = run_.lanes[run_.lane_of(stream)].multiplicity;
-    Sum& sum = sum_of(stream);
+    TransferSum& sum = sum_of(stream);
     sum.count += ranks;
-    sum.bytes += static_cast<double>(bytes.value()) * static_cast<double>(ranks);
+    sum.bytes += static_cast<u128>(bytes.value()) * ranks;
     sum.transfer += static_cast<u128>((run_.now - began).value()) * ranks;
     sum.waiting += static_cast<u128>((began - run_.streams[stream].start).value()) * ranks;
 }
 
 std::vector<LaneTotals> Accounting::lane_totals(SimTime step_time) const
 {
-    // A lane whose own step was shorter idles for the rest; one whose step was longer gives up idle
-    // time first.
-    static constexpr std::array giving = {
-        TimeKind::bubble,     TimeKind::waiting,    TimeKind::data,          TimeKind::host,
-        TimeKind::exposed_pp, TimeKind::exposed_dp, TimeKind::exposed_ep,    TimeKind::exposed_cp,
-        TimeKind::exposed_tp, TimeKind::slowdown,   TimeKind::other_compute, TimeKind::optimizer,
-        TimeKind::recompute,  TimeKind::backward,   TimeKind::forward};
-    static_assert(giving.size() == time_kind_count);
-
     std::vector<LaneTotals> result = totals_;
-    for (std::size_t l = 0; l < result.size(); ++l) {
-        const LaneState& lane = run_.lanes[l];
-        result[l].peak_memory = std::max(result[l].peak_memory, lane.memory);
-        SimTime missing = step_time - (lane.ended - lane.opened);
-        for (const TimeKind kind : giving) {
-            SimTime& time = time_of(result[l], kind);
-            const SimTime change = std::max(missing, -time);
-            time += change;
-            missing -= change;
-        }
-    }
+    for (std::size_t l = 0; l < result.size(); ++l)
+        fill_step(result[l], step_time - (run_.lanes[l].ended - run_.lanes[l].opened));
     return result;
 }
 
 std::vector<TransferTotals> Accounting::transfer_totals() const
 {
-    std::vector<TransferTotals> result;
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-        const Sum& sum = sums_[i];
-        if (sum.count == 0)
-            continue;
-        result.push_back({.collective = static_cast<CollectiveKind>(i / group_kind_count),
-                          .group = static_cast<GroupKind>(i % group_kind_count),
-                          .count = sum.count,
-                          .bytes = sum.bytes,
-                          .transfer_seconds = to_seconds_of_ranks(sum.transfer),
-                          .waiting_seconds = to_seconds_of_ranks(sum.waiting),
-                          .exposed_seconds = to_seconds_of_ranks(sum.exposed)});
-    }
-    return result;
+    return engine::transfer_totals(sums_);
 }
 
 } // namespace trainyard::engine

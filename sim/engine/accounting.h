@@ -1,12 +1,12 @@
 #pragma once
 
-// Where the lanes' time goes in the measured step, what their transfers add up to, and memory.
+// Where the lanes' time goes in the measured step and what their transfers add up to.
 //
 // A lane's time is charged piece by piece: whenever something changes on the lane, the piece since
 // the last change belongs to what the lane was doing (rule in README.md).
 
-#include "sim/engine/engine.h"
 #include "sim/engine/state.h"
+#include "sim/engine/totals.h"
 
 namespace trainyard::engine {
 
@@ -30,15 +30,6 @@ public:
     std::vector<TransferTotals> transfer_totals() const;
 
 private:
-    // One kind of transfer; times in ps, summed over ranks.
-    struct Sum {
-        std::uint64_t count = 0;
-        double bytes = 0;
-        u128 transfer = 0;
-        u128 waiting = 0;
-        u128 exposed = 0;
-    };
-
     // What holds up an idle lane: a stream whose transfer must end, or a kind of time.
     struct Cause {
         std::uint32_t transfer_stream = nobody;
@@ -61,12 +52,12 @@ private:
                           std::uint32_t share);
     void charge_idle(std::uint32_t lane, Piece piece);
     void charge_communication(std::uint32_t lane, Piece piece);
-    Sum& sum_of(std::uint32_t stream);
+    TransferSum& sum_of(std::uint32_t stream);
 
     const RunState& run_;
     std::vector<bool> joins_stages_; // by GroupId
     std::vector<LaneTotals> totals_; // by LaneId
-    std::vector<Sum> sums_;          // collective x group kind
+    std::vector<TransferSum> sums_;  // by class
 };
 
 } // namespace trainyard::engine

@@ -37,7 +37,6 @@ struct FlatOp {
     std::uint32_t part_first = 0;
     CostId cost{};
     LabelId label{};
-    MemoryEffectId memory{};
     std::uint16_t wait_count = 0;
     std::uint16_t part_count = 0;
     std::uint16_t kernels = 1;

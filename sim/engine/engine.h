@@ -100,7 +100,6 @@ struct LaneTotals {
     std::array<SimTime, time_kind_count> time{}; // sums to the step time
     SimTime compute_busy{};                      // computing, slowdown included
     SimTime communication_busy{};                // at least one transfer of the lane moving data
-    std::int64_t peak_memory = 0;                // bytes, static part included
 
     bool operator==(const LaneTotals&) const = default;
 };

@@ -93,7 +93,6 @@ private:
         flat.order = order_++;
         flat.cost = op.cost;
         flat.label = op.label;
-        flat.memory = op.memory;
         flat.kernels = op.kernels;
         flat.micro_batch = use.micro_batch;
         flat.layer = use.layer;

@@ -60,7 +60,6 @@ void Simulation::begin()
     for (std::uint32_t l = 0; l < run_.lanes.size(); ++l) {
         const LaneKind& kind = run_.kind_of(l);
         LaneState& lane = run_.lanes[l];
-        lane.memory = run_.program.roles[kind.role.value].static_memory;
         lane.host_base = run_.binding.lanes[l].start;
         all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
         ops_left_.insert(ops_left_.end(), run_.steps, kind.op_count);
@@ -159,16 +158,7 @@ StepResult Simulation::result()
     if (step_ends_.size() > 1)
         result.step_time -= step_ends_[step_ends_.size() - 2];
     result.lanes = accounting_.lane_totals(result.step_time);
-    const auto idle = [](const LaneTotals& totals) {
-        return totals.time[static_cast<std::size_t>(TimeKind::waiting)] +
-               totals.time[static_cast<std::size_t>(TimeKind::bubble)];
-    };
-    const auto critical =
-        std::min_element(result.lanes.begin(), result.lanes.end(),
-                         [&](const auto& a, const auto& b) { return idle(a) < idle(b); });
-    if (critical != result.lanes.end())
-        result.critical_lane =
-            make_id<LaneId>(static_cast<std::size_t>(critical - result.lanes.begin()));
+    result.critical_lane = critical_lane(result.lanes);
     for (const LaneState& lane : run_.lanes)
         result.lane_ends.push_back(lane.ended);
     result.transfers = accounting_.transfer_totals();

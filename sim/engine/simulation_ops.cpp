@@ -88,8 +88,6 @@ void Simulation::start(std::uint32_t lane, std::uint32_t index, const FlatOp& op
     stream.mark = run_.now;
     stream.kind = op.kind;
     stream.phase = op.phase;
-    if (op.memory.valid())
-        run_.lanes[lane].memory += run_.program.memory_effects[op.memory.value].at_start;
     if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
         join(lane, index, op);
     else
@@ -136,8 +134,6 @@ void Simulation::finish(std::uint32_t index)
     touch(lane);
     const FlatOp& op = run_.head(index);
     LaneState& state = run_.lanes[lane];
-    if (op.memory.valid())
-        state.memory += run_.program.memory_effects[op.memory.value].at_end;
     if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
         finish_transfer_op(lane, index, op);
     else if (recorder_.wants(lane))

@@ -57,7 +57,6 @@ struct LaneState {
     SimTime last{};                 // its time is accounted for up to here
     SimTime opened{};               // when the measured step began for this lane
     SimTime ended{};                // when it ended
-    std::int64_t memory = 0;        // bytes now
     std::uint32_t multiplicity = 1; // ranks it stands for
     std::uint32_t host_segment = 0; // barriers passed, all steps
     std::uint16_t joined = 0;       // streams in state `joined`

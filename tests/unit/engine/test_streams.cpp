@@ -76,19 +76,3 @@ TEST_CASE("a lane may start late")
     CHECK(result.lane_ends == std::vector{SimTime(100), SimTime(140)});
     CHECK(time_in(result, 1, TimeKind::bubble) == 40);
 }
-
-TEST_CASE("memory peaks while an op holds what it allocated")
-{
-    Scene scene(1);
-    scene.program.roles[0].static_memory = 1000;
-    scene.on(0).compute(10).memory(300, -100).compute(10).memory(50, -250);
-    // 1300, then 1200 + 50.
-    CHECK(scene.run().lanes[0].peak_memory == 1300);
-}
-
-TEST_CASE("what ends at an instant frees its memory for what starts there")
-{
-    Scene scene(1);
-    scene.on(0).compute(10).memory(300, -300).compute(10).memory(200, -200);
-    CHECK(scene.run().lanes[0].peak_memory == 300);
-}

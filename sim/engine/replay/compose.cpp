@@ -1,0 +1,362 @@
+#include "sim/engine/replay/compose.h"
+
+#include "sim/engine/totals.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+class Composer {
+public:
+    Composer(const Program& program, const Cohorts& cohorts, const std::vector<Known>& known,
+             const IsEager& eager, Tables& tables)
+        : program_(program), cohorts_(cohorts), known_(known), eager_(eager), tables_(tables)
+    {
+        for (std::uint32_t c = 0; c < cohorts.all.size(); ++c)
+            bring_in(c);
+        for (const Meeting& meeting : cohorts.meetings)
+            gathered_.emplace_back(meeting.per_step,
+                                   std::vector<std::uint32_t>(meeting.seats.size(), none));
+    }
+
+    std::optional<Composed> compose(const std::vector<Act>& acts) &&
+    {
+        for (const Act& act : acts)
+            if (!write(act))
+                return std::nullopt;
+        for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
+            carry_out(c);
+        return std::move(result_);
+    }
+
+private:
+    const LaneKind& kind(std::uint32_t c) const { return *cohorts_.all[c].kind; }
+    Tape& tape() { return result_.tape; }
+
+    Value value(std::uint32_t cohort)
+    {
+        tape().values.push_back({cohort, none});
+        return static_cast<Value>(tape().values.size() - 1);
+    }
+
+    void bring_in(std::uint32_t c)
+    {
+        Inputs in;
+        in.lane_start = value(c);
+        in.opened = value(c);
+        in.base = value(c);
+        for (std::size_t s = 0; s < kind(c).streams.size(); ++s)
+            in.stream_ends.push_back(value(c));
+        for (const StepWait& wait : kind(c).waits)
+            if (wait.previous_step) {
+                Value& end = in.ends[kind(c).streams[wait.stream].op_first + wait.position];
+                end = value(c);
+            }
+        tape().inputs.push_back(std::move(in));
+        tape().ops.emplace_back(kind(c).ops.size());
+        tape().parts.emplace_back(kind(c).parts.size());
+        std::vector<std::uint32_t> op_of_part(kind(c).parts.size());
+        std::vector<std::vector<std::uint32_t>> parts_of_pipe(kind(c).parts_per_step.size());
+        for (std::uint32_t o = 0; o < kind(c).ops.size(); ++o)
+            for (std::uint32_t p = 0; p < kind(c).ops[o].part_count; ++p)
+                op_of_part[kind(c).ops[o].part_first + p] = o;
+        for (std::uint32_t p = 0; p < kind(c).parts.size(); ++p)
+            parts_of_pipe[kind(c).parts[p].pipe].push_back(p);
+        op_of_part_.push_back(std::move(op_of_part));
+        parts_of_pipe_.push_back(std::move(parts_of_pipe));
+        result_.totals.emplace_back();
+        result_.times.emplace_back(kind(c).ops.size());
+    }
+
+    void begin(Instr::Code code, std::uint32_t cohort)
+    {
+        Instr instr;
+        instr.code = code;
+        instr.cohort = cohort;
+        instr.read_first = static_cast<std::uint32_t>(tape().reads.size());
+        instr.write_first = static_cast<std::uint32_t>(tape().writes.size());
+        tape().instrs.push_back(instr);
+    }
+    Instr& last() { return tape().instrs.back(); }
+    void read(Value value)
+    {
+        tape().reads.push_back(value);
+        ++last().read_count;
+    }
+    Value write_to(std::uint32_t cohort)
+    {
+        const Value written = value(cohort);
+        tape().writes.push_back(written);
+        ++last().write_count;
+        return written;
+    }
+
+    bool write(const Act& act)
+    {
+        switch (act.kind) {
+        case Act::Kind::run:
+            run(act.where, act.what);
+            return true;
+        case Act::Kind::arrive:
+            arrive(act.where, act.what);
+            return true;
+        case Act::Kind::gather:
+            return gather(act.where, act.what);
+        case Act::Kind::send:
+            return message(Instr::Code::send, act.where, act.what);
+        case Act::Kind::pass:
+            return message(Instr::Code::pass, act.where, act.what);
+        case Act::Kind::complete:
+            complete(act.where, act.what);
+            return true;
+        }
+        return false;
+    }
+
+    // When the host issues the op, as the base and constant of the last instruction.
+    void issue(std::uint32_t c, const FlatOp& op, Time offset)
+    {
+        const Inputs& in = tape().inputs[c];
+        if (op.by_itself) {
+            last().base = in.lane_start;
+            return;
+        }
+        last().base =
+            op.segment == 0 ? in.base : tape().ops[c][known_[c].barriers()[op.segment - 1]].end;
+        last().constant = offset;
+    }
+
+    // Starts: the stream is free, the waits are over, the host has issued it.
+    Value start(std::uint32_t c, std::uint32_t o)
+    {
+        const FlatOp& op = kind(c).ops[o];
+        begin(Instr::Code::latest, c);
+        issue(c, op, op.issue_offset.value());
+        const std::uint32_t position = known_[c].position_of(o);
+        const std::uint8_t stream = known_[c].stream_of(o);
+        std::vector<std::uint32_t> needed; // ops of this step
+        if (position > 0)
+            needed.push_back(o - 1);
+        else
+            read(tape().inputs[c].stream_ends[stream]);
+        for (std::size_t w = 0; w < op.wait_count; ++w) {
+            const StepWait& wait = kind(c).waits[op.wait_first + w];
+            const std::uint32_t on = kind(c).streams[wait.stream].op_first + wait.position;
+            if (wait.previous_step)
+                read(tape().inputs[c].ends.at(on));
+            else
+                needed.push_back(on);
+        }
+        read_needed(c, needed);
+        Value& at = tape().ops[c][o].start;
+        at = write_to(c);
+        return at;
+    }
+
+    // Leaves out what is over whenever another is.
+    void read_needed(std::uint32_t c, const std::vector<std::uint32_t>& needed)
+    {
+        for (std::size_t i = 0; i < needed.size(); ++i) {
+            bool implied = false;
+            for (std::size_t j = 0; j < needed.size() && !implied; ++j)
+                implied = (needed[j] != needed[i] &&
+                           known_[c].over(known_[c].at_start(needed[j]), needed[i])) ||
+                          (j < i && needed[j] == needed[i]);
+            if (!implied)
+                read(tape().ops[c][needed[i]].end);
+        }
+    }
+
+    void run(std::uint32_t c, std::uint32_t o)
+    {
+        const FlatOp& op = kind(c).ops[o];
+        const Value at = start(c, o);
+        const Column& time = tables_.duration(c, op);
+        begin(Instr::Code::timed, c);
+        read(at);
+        last().table = &time;
+        result_.times[c][o] = &time;
+        if (op.kind != OpKind::host && !op.by_itself) {
+            issue(c, op, op.issue_offset.value() + op.issue_rest.value());
+            if (op.kernels > 0)
+                last().table2 = &tables_.kernel_time(c, op);
+            else
+                last().constant = op.issue_offset.value();
+        }
+        tape().ops[c][o].end = write_to(c);
+    }
+
+    void arrive(std::uint32_t c, std::uint32_t o)
+    {
+        start(c, o);
+        const FlatOp& op = kind(c).ops[o];
+        if (op.kind != OpKind::collective)
+            return;
+        const std::uint32_t m = cohorts_.all[c].meetings[op.group.value];
+        const Meeting& meeting = cohorts_.meetings[m];
+        // The slot of the seat is the first that stands for the group.
+        for (std::size_t s = 0; s < meeting.seats.size(); ++s) {
+            const Seat& seat = meeting.seats[s];
+            if (seat.cohort == c && cohorts_.all[c].first_slots[op.group.value] == seat.slot)
+                gathered_[m][op.ordinal][s] = o;
+        }
+    }
+
+    bool gather(std::uint32_t m, std::uint32_t ordinal)
+    {
+        const Meeting& meeting = cohorts_.meetings[m];
+        const std::vector<std::uint32_t>& members = gathered_[m][ordinal];
+        std::vector<const FlatOp*> ops;
+        for (std::size_t s = 0; s < meeting.seats.size(); ++s)
+            ops.push_back(&kind(meeting.seats[s].cohort).ops[members[s]]);
+        const Column* table = tables_.collective(m, ops);
+        if (table == nullptr)
+            return false;
+        begin(Instr::Code::gather, meeting.seats[0].cohort);
+        last().meeting = m;
+        last().table = table;
+        for (std::size_t s = 0; s < meeting.seats.size(); ++s)
+            read(tape().ops[meeting.seats[s].cohort][members[s]].start);
+        for (std::size_t s = 0; s < meeting.seats.size(); ++s) {
+            OpValues& values = tape().ops[meeting.seats[s].cohort][members[s]];
+            values.begin = write_to(meeting.seats[s].cohort);
+            values.end = write_to(meeting.seats[s].cohort);
+        }
+        for (std::size_t s = 0; s < meeting.seats.size(); ++s)
+            count(meeting.seats[s].cohort, members[s]);
+        return true;
+    }
+
+    bool message(Instr::Code code, std::uint32_t c, std::uint32_t p)
+    {
+        const PartPlan& sent = kind(c).parts[p];
+        const std::uint32_t o = op_of_part_[c][p];
+        const PipeLink& link = cohorts_.all[c].pipes[sent.pipe];
+        const std::uint32_t there = parts_of_pipe_[link.cohort][link.pipe][sent.ordinal];
+        const std::uint32_t their_op = op_of_part_[link.cohort][there];
+        const Column* table =
+            tables_.message(c, kind(c).ops[o], sent, kind(link.cohort).ops[their_op],
+                            kind(link.cohort).parts[there]);
+        if (table == nullptr)
+            return false;
+        PartValues& ours = tape().parts[c][p];
+        PartValues& theirs = tape().parts[link.cohort][there];
+        const Value arrival = tape().ops[c][o].start;
+        const Value their_arrival = tape().ops[link.cohort][their_op].start;
+        if (code == Instr::Code::send) {
+            begin(code, c);
+            read(arrival);
+            ours.begin = arrival;
+            ours.end = write_to(c);
+        } else if (eager_[c][p] != 0) {
+            begin(Instr::Code::take, link.cohort);
+            read(arrival);
+            read(ours.end);
+            read(their_arrival);
+            theirs.begin = write_to(link.cohort);
+            theirs.end = write_to(link.cohort);
+        } else {
+            begin(link.partners.empty() ? code : Instr::Code::pass_over, c);
+            read(arrival);
+            read(their_arrival);
+            ours.begin = write_to(c);
+            ours.end = write_to(c);
+            theirs = ours;
+            if (!link.partners.empty()) {
+                theirs.begin = write_to(link.cohort);
+                theirs.end = write_to(link.cohort);
+            }
+        }
+        last().table = table;
+        last().meeting = sent.pipe;
+        if (code != Instr::Code::send && eager_[c][p] != 0)
+            last().meeting = link.pipe; // partners as the receiver sees them
+        return true;
+    }
+
+    void complete(std::uint32_t c, std::uint32_t o)
+    {
+        const FlatOp& op = kind(c).ops[o];
+        OpValues& values = tape().ops[c][o];
+        if (op.part_count == 1) {
+            values.begin = tape().parts[c][op.part_first].begin;
+            values.end = tape().parts[c][op.part_first].end;
+        } else {
+            const auto latest = [&](auto member) {
+                begin(Instr::Code::latest, c);
+                read(values.start);
+                for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+                    read(tape().parts[c][p].*member);
+                return write_to(c);
+            };
+            values.begin = latest(&PartValues::begin);
+            values.end = latest(&PartValues::end);
+        }
+        count(c, o);
+    }
+
+    void count(std::uint32_t c, std::uint32_t o)
+    {
+        const OpValues& values = tape().ops[c][o];
+        Totals& totals = result_.totals[c];
+        const auto what = static_cast<std::uint32_t>(
+            transfer_class(program_.labels[kind(c).ops[o].label.value]));
+        const auto [found, added] =
+            totals.index.try_emplace(what, static_cast<std::uint32_t>(totals.classes.size()));
+        if (added)
+            totals.classes.push_back(what);
+        begin(Instr::Code::count, c);
+        last().measured = true;
+        last().total = found->second;
+        read(values.start);
+        read(values.begin);
+        read(values.end);
+    }
+
+    void carry_out(std::uint32_t c)
+    {
+        const Inputs& in = tape().inputs[c];
+        const LaneKind& of = kind(c);
+        for (std::size_t s = 0; s < of.streams.size(); ++s)
+            tape().carries.push_back(
+                {tape().ops[c][of.streams[s].op_first + of.streams[s].op_count - 1].end,
+                 in.stream_ends[s]});
+        for (const auto& [op, to] : in.ends)
+            tape().carries.push_back({tape().ops[c][op].end, to});
+        const auto& barriers = known_[c].barriers();
+        tape().carries.push_back({barriers.empty() ? in.base : tape().ops[c][barriers.back()].end,
+                                  in.base, of.host.after_last.value()});
+        Value end = in.lane_start;
+        if (of.op_count > 0) {
+            begin(Instr::Code::latest, c);
+            for (const StreamPlan& stream : of.streams)
+                read(tape().ops[c][stream.op_first + stream.op_count - 1].end);
+            end = write_to(c);
+        }
+        tape().lane_ends.push_back(end);
+        tape().carries.push_back({end, in.opened});
+    }
+
+    const Program& program_;
+    const Cohorts& cohorts_;
+    const std::vector<Known>& known_;
+    const IsEager& eager_;
+    Tables& tables_;
+    Composed result_;
+    std::vector<std::vector<std::uint32_t>> op_of_part_; // by cohort
+    std::vector<std::vector<std::vector<std::uint32_t>>> parts_of_pipe_;
+    std::vector<std::vector<std::vector<std::uint32_t>>> gathered_; // by meeting, ordinal, seat: op
+};
+
+} // namespace
+
+std::optional<Composed> compose(const Program& program, const Cohorts& cohorts,
+                                const std::vector<Known>& known, const std::vector<Act>& acts,
+                                const IsEager& eager, Tables& tables)
+{
+    return Composer(program, cohorts, known, eager, tables).compose(acts);
+}
+
+} // namespace trainyard::engine::replay

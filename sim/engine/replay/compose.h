@@ -1,0 +1,30 @@
+#pragma once
+
+// Writes the tape of a step from the order of its ops.
+
+#include "sim/engine/replay/order.h"
+#include "sim/engine/replay/tape.h"
+
+namespace trainyard::engine::replay {
+
+// What the ops of a cohort add up to, by class of transfer (collective x group kind).
+struct Totals {
+    std::vector<std::uint32_t> classes;          // in use
+    std::map<std::uint32_t, std::uint32_t> index; // of a class in `classes`
+};
+
+struct Composed {
+    Tape tape;
+    std::vector<Totals> totals;                    // by cohort
+    std::vector<std::vector<const Column*>> times; // by cohort, op: that take time
+};
+
+// Nothing where ranks do not agree about a transfer.
+std::optional<Composed> compose(const Program& program, const Cohorts& cohorts,
+                                const std::vector<Known>& known, const std::vector<Act>& acts,
+                                const IsEager& eager, Tables& tables);
+
+// Gives every value a column; those in Tape::kept stay to the end of the step.
+void place_values(Tape& tape, const Cohorts& cohorts);
+
+} // namespace trainyard::engine::replay

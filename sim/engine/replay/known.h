@@ -1,0 +1,49 @@
+#pragma once
+
+// What is over on a lane by the time that an op of it starts, whatever the numbers: the ops of each
+// stream that must have finished.
+
+#include "sim/engine/compile.h"
+
+#include <span>
+
+namespace trainyard::engine::replay {
+
+class Known {
+public:
+    explicit Known(const LaneKind& kind);
+
+    std::size_t streams() const { return streams_; }
+
+    // Of each stream, how many ops of this step have finished when `op` starts.
+    std::span<const std::uint32_t> at_start(std::uint32_t op) const
+    {
+        return {counts_.data() + std::size_t{op} * streams_, streams_};
+    }
+
+    // In the order in which the host issues them; every op comes behind those of its lane and step
+    // that it needs.
+    const std::vector<std::uint32_t>& issue_order() const { return issue_order_; }
+    std::uint8_t stream_of(std::uint32_t op) const { return stream_of_[op]; }
+    std::uint32_t position_of(std::uint32_t op) const { return position_of_[op]; }
+    // The op that ends host segment i.
+    const std::vector<std::uint32_t>& barriers() const { return barriers_; }
+
+    // Whether `op` has finished when those are over.
+    bool over(std::span<const std::uint32_t> counts, std::uint32_t op) const
+    {
+        return counts[stream_of_[op]] > position_of_[op];
+    }
+    // Adds what is over once `op` has finished.
+    void add_end_of(std::vector<std::uint32_t>& counts, std::uint32_t op) const;
+
+private:
+    std::size_t streams_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint32_t> issue_order_;
+    std::vector<std::uint32_t> position_of_;
+    std::vector<std::uint8_t> stream_of_;
+    std::vector<std::uint32_t> barriers_;
+};
+
+} // namespace trainyard::engine::replay

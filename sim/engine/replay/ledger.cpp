@@ -1,0 +1,215 @@
+#include "sim/engine/replay/ledger.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+constexpr Time never = std::numeric_limits<Time>::max();
+
+Time& at(Charges& charges, TimeKind kind)
+{
+    return charges.time[static_cast<std::size_t>(kind)];
+}
+
+} // namespace
+
+Ledger::Ledger(const Program& program, const LaneKind& kind, const Known& known,
+               std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first)
+    : program_(program),
+      kind_(kind),
+      known_(known),
+      stages_(std::move(stages)),
+      first_(std::move(first)),
+      heads_(kind.streams.size())
+{}
+
+void Ledger::charge(const LaneTimes& times, Time from, Charges& charges)
+{
+    next_ = first_;
+    for (Time now = from;;) {
+        for (std::size_t s = 0; s < heads_.size(); ++s)
+            look(s, times, now);
+        const Time change = next_change(times, now);
+        if (change == never)
+            return;
+        charge_piece(times, now, change, charges);
+        now = change;
+    }
+}
+
+// The first op of the stream that has not ended, and what it does.
+void Ledger::look(std::size_t s, const LaneTimes& times, Time now)
+{
+    const StreamPlan& stream = kind_.streams[s];
+    std::uint32_t& next = next_[s];
+    while (next < stream.op_count && times.end[stream.op_first + next] <= now)
+        ++next;
+    Head& head = heads_[s];
+    head = {};
+    if (next == stream.op_count)
+        return;
+    head.op = stream.op_first + next;
+    const OpKind kind = kind_.ops[head.op].kind;
+    if (times.start[head.op] > now)
+        head.state = waiting(head, times, now);
+    else
+        head.state = kind == OpKind::collective || kind == OpKind::exchange ? State::joined
+                                                                            : State::runs;
+}
+
+Ledger::State Ledger::waiting(Head& head, const LaneTimes& times, Time now) const
+{
+    const FlatOp& op = kind_.ops[head.op];
+    for (std::size_t w = 0; w < op.wait_count; ++w) {
+        const StepWait& wait = kind_.waits[op.wait_first + w];
+        const std::uint32_t on = kind_.streams[wait.stream].op_first + wait.position;
+        if (!wait.previous_step && wait.position >= first_[wait.stream] && times.end[on] > now) {
+            head.behind = wait.stream;
+            return State::waits_for_stream;
+        }
+    }
+    if (op.by_itself)
+        return State::waits_for_issue;
+    // The host stands at the first barrier that is not over.
+    for (std::size_t b = 0; b < op.segment; ++b) {
+        const std::uint32_t barrier = known_.barriers()[b];
+        const std::uint8_t stream = known_.stream_of(barrier);
+        if (known_.position_of(barrier) >= first_[stream] && times.end[barrier] > now) {
+            head.behind = stream;
+            return State::waits_for_stream;
+        }
+    }
+    return State::waits_for_issue;
+}
+
+Time Ledger::next_change(const LaneTimes& times, Time now) const
+{
+    Time change = never;
+    for (const Head& head : heads_) {
+        if (head.state == State::waits_for_issue)
+            change = std::min(change, times.start[head.op]);
+        if (head.state != State::runs && head.state != State::joined)
+            continue;
+        change = std::min(change, times.end[head.op]);
+        const FlatOp& op = kind_.ops[head.op];
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+            if (times.part_end[p] > now)
+                change = std::min(change, times.part_end[p]);
+    }
+    return change;
+}
+
+void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges) const
+{
+    const auto computes = std::find_if(heads_.begin(), heads_.end(), [&](const Head& head) {
+        return head.state == State::runs && kind_.ops[head.op].kind == OpKind::compute;
+    });
+    if (computes == heads_.end()) {
+        charge_idle(times, begin, end, charges);
+    } else {
+        const Time works_until =
+            std::clamp(times.start[computes->op] + times.alone[computes->op], begin, end);
+        at(charges, computing_kind(kind_.ops[computes->op].phase)) += works_until - begin;
+        at(charges, TimeKind::host) += end - works_until;
+        charges.compute_busy += works_until - begin;
+    }
+    Time since = end;
+    for (const Head& head : heads_)
+        if (head.state == State::joined)
+            since = std::min(since, moving_since(times, head.op, begin, end));
+    charges.communication_busy += end - std::max(since, begin);
+}
+
+void Ledger::charge_idle(const LaneTimes& times, Time begin, Time end, Charges& charges) const
+{
+    const std::uint8_t next = next_compute();
+    const Cause cause = next == no_stream ? at_the_end(times, begin, end) : behind(next);
+    if (cause.transfer == no_stream) {
+        at(charges, cause.kind) += end - begin;
+        return;
+    }
+    const FlatOp& op = op_of(cause.transfer);
+    const Time moving =
+        std::clamp(moving_since(times, heads_[cause.transfer].op, begin, end), begin, end);
+    const bool bubble = op.kind == OpKind::exchange || stages_[op.group.value] != 0;
+    at(charges, bubble ? TimeKind::bubble : TimeKind::waiting) += moving - begin;
+    const Label& label = program_.labels[op.label.value];
+    at(charges, exposed_kind(label.group)) += end - moving;
+    charges.exposed[transfer_class(label)] += end - moving;
+}
+
+// The stream whose head was written first.
+std::uint8_t Ledger::next_compute() const
+{
+    std::uint8_t next = no_stream;
+    for (std::size_t s = 0; s < heads_.size(); ++s) {
+        if (kind_.streams[s].kind != StreamKind::compute || heads_[s].state == State::finished)
+            continue;
+        const auto stream = static_cast<std::uint8_t>(s);
+        if (next == no_stream || op_of(stream).order < op_of(next).order)
+            next = stream;
+    }
+    return next;
+}
+
+Ledger::Cause Ledger::behind(std::uint8_t stream) const
+{
+    while (heads_[stream].state == State::waits_for_stream)
+        stream = heads_[stream].behind;
+    switch (heads_[stream].state) {
+    case State::joined:
+        return {stream, TimeKind::bubble};
+    case State::runs: {
+        const FlatOp& op = op_of(stream);
+        return {no_stream, op.kind == OpKind::copy || op.phase == Phase::data ? TimeKind::data
+                                                                              : TimeKind::host};
+    }
+    case State::waits_for_issue:
+        return {no_stream, TimeKind::host};
+    default:
+        return {};
+    }
+}
+
+// Nothing is left to compute: what else is going on.
+Ledger::Cause Ledger::at_the_end(const LaneTimes& times, Time begin, Time end) const
+{
+    Cause best;
+    int best_rank = 0;
+    const auto offer = [&](Cause cause, int rank) {
+        if (rank > best_rank) {
+            best = cause;
+            best_rank = rank;
+        }
+    };
+    for (std::size_t s = 0; s < heads_.size(); ++s) {
+        const auto stream = static_cast<std::uint8_t>(s);
+        const Head& head = heads_[s];
+        if (head.state == State::joined)
+            offer({stream, TimeKind::bubble},
+                  moving_since(times, head.op, begin, end) < end ? 3 : 2);
+        else if (head.state == State::waits_for_issue)
+            offer({no_stream, TimeKind::host}, 4);
+        else if (head.state == State::runs)
+            offer(behind(stream), op_of(stream).kind == OpKind::host ? 4 : 1);
+    }
+    return best;
+}
+
+// `never` if its data does not move before `end`.
+Time Ledger::moving_since(const LaneTimes& times, std::uint32_t o, Time begin, Time end) const
+{
+    const FlatOp& op = kind_.ops[o];
+    if (op.kind == OpKind::collective)
+        return times.begin[o] < end ? times.begin[o] : never;
+    Time since = never;
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+        if (times.part_begin[p] < end && times.part_end[p] > begin)
+            since = std::min(since, times.part_begin[p]);
+    return since;
+}
+
+} // namespace trainyard::engine::replay

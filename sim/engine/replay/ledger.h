@@ -1,0 +1,69 @@
+#pragma once
+
+// Where the time of one lane goes, piece by piece, from the times of its ops: the rules of
+// Accounting (see README.md of the engine) read backwards. Slow but general; used where no loop
+// over lanes can be written.
+
+#include "sim/engine/replay/compose.h"
+#include "sim/engine/totals.h"
+
+namespace trainyard::engine::replay {
+
+// The times of one lane's ops, by op and part of its kind.
+struct LaneTimes {
+    std::vector<Time> start, begin, end, alone; // alone: what an op takes on a free device
+    std::vector<Time> part_begin, part_end;
+};
+
+// What is charged to a lane; exposed by class of transfer.
+struct Charges {
+    std::array<Time, time_kind_count> time{};
+    std::vector<Time> exposed;
+    Time compute_busy = 0;
+    Time communication_busy = 0;
+};
+
+class Ledger {
+public:
+    // `stages`: by GroupSlot, whether its groups join stages of a pipeline. `first`: the op of
+    // each stream to begin with; those before it are over.
+    Ledger(const Program& program, const LaneKind& kind, const Known& known,
+           std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first);
+
+    // From `from` until the last op has ended.
+    void charge(const LaneTimes& times, Time from, Charges& charges);
+
+private:
+    enum class State : std::uint8_t { finished, waits_for_stream, waits_for_issue, runs, joined };
+    struct Head {
+        std::uint32_t op = none;
+        State state = State::finished;
+        std::uint8_t behind = 0; // stream
+    };
+    struct Cause {
+        std::uint8_t transfer = no_stream;
+        TimeKind kind = TimeKind::bubble;
+    };
+    static constexpr std::uint8_t no_stream = 0xff;
+
+    void look(std::size_t stream, const LaneTimes& times, Time now);
+    State waiting(Head& head, const LaneTimes& times, Time now) const;
+    Time next_change(const LaneTimes& times, Time now) const;
+    void charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges) const;
+    void charge_idle(const LaneTimes& times, Time begin, Time end, Charges& charges) const;
+    std::uint8_t next_compute() const;
+    Cause behind(std::uint8_t stream) const;
+    Cause at_the_end(const LaneTimes& times, Time begin, Time end) const;
+    Time moving_since(const LaneTimes& times, std::uint32_t op, Time begin, Time end) const;
+    const FlatOp& op_of(std::uint8_t stream) const { return kind_.ops[heads_[stream].op]; }
+
+    const Program& program_;
+    const LaneKind& kind_;
+    const Known& known_;
+    std::vector<std::uint8_t> stages_;
+    std::vector<std::uint32_t> first_; // position, by stream
+    std::vector<std::uint32_t> next_;  // likewise, during a charge
+    std::vector<Head> heads_;
+};
+
+} // namespace trainyard::engine::replay

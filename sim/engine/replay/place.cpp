@@ -1,0 +1,90 @@
+#include "sim/engine/replay/compose.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+constexpr std::uint32_t always = 0xffffffff;
+
+class Placer {
+public:
+    Placer(Tape& tape, const Cohorts& cohorts)
+        : tape_(tape), last_use_(tape.values.size(), 0), free_(cohorts.all.size())
+    {
+        tape.slots.assign(cohorts.all.size(), 0);
+    }
+
+    void place() &&
+    {
+        for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i)
+            note_uses(i);
+        // What comes in keeps its column: at the end of the step it is written from outside.
+        for (const Inputs& in : tape_.inputs) {
+            for (const Value value : {in.lane_start, in.opened, in.base})
+                give_column(value, always);
+            for (const Value value : in.stream_ends)
+                give_column(value, always);
+            for (const auto& [op, value] : in.ends)
+                give_column(value, always);
+        }
+        for (const Carry& carry : tape_.carries)
+            last_use_[carry.from] = always;
+        for (const Value value : tape_.kept)
+            last_use_[value] = always;
+        std::vector<std::vector<Value>> ending(tape_.instrs.size());
+        for (Value value = 0; value < last_use_.size(); ++value)
+            if (last_use_[value] != always)
+                ending[last_use_[value]].push_back(value);
+        for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i) {
+            const Instr& instr = tape_.instrs[i];
+            for (std::uint32_t w = 0; w < instr.write_count; ++w)
+                give_column(tape_.writes[instr.write_first + w], 0);
+            for (const Value value : ending[i]) {
+                const ValueInfo& info = tape_.values[value];
+                if (info.slot != none)
+                    free_[info.cohort].push_back(info.slot);
+            }
+        }
+    }
+
+private:
+    void note_uses(std::uint32_t i)
+    {
+        const Instr& instr = tape_.instrs[i];
+        for (std::uint32_t r = 0; r < instr.read_count; ++r)
+            last_use_[tape_.reads[instr.read_first + r]] = i;
+        for (std::uint32_t w = 0; w < instr.write_count; ++w)
+            last_use_[tape_.writes[instr.write_first + w]] = i;
+        if (instr.base != none)
+            last_use_[instr.base] = i;
+    }
+
+    void give_column(Value value, std::uint32_t last_use)
+    {
+        ValueInfo& info = tape_.values[value];
+        if (last_use == always)
+            last_use_[value] = always;
+        auto& free = free_[info.cohort];
+        if (free.empty()) {
+            info.slot = tape_.slots[info.cohort]++;
+            return;
+        }
+        info.slot = free.back();
+        free.pop_back();
+    }
+
+    Tape& tape_;
+    std::vector<std::uint32_t> last_use_; // by value: instruction
+    std::vector<std::vector<std::uint32_t>> free_;
+};
+
+} // namespace
+
+void place_values(Tape& tape, const Cohorts& cohorts)
+{
+    Placer(tape, cohorts).place();
+}
+
+} // namespace trainyard::engine::replay

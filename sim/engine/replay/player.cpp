@@ -1,0 +1,214 @@
+#include "sim/engine/replay/player.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+Player::Player(const Cohorts& cohorts, const Composed& composed)
+    : cohorts_(cohorts), tape_(composed.tape)
+{
+    for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
+        rows_.push_back((lanes(c) + 7) / 8 * 8);
+        columns_.emplace_back(tape_.slots[c] * rows_[c]);
+        totals_.emplace_back(2 * composed.totals[c].classes.size() * rows_[c]);
+    }
+}
+
+void Player::play(std::size_t i)
+{
+    const Instr& instr = tape_.instrs[i];
+    switch (instr.code) {
+    case Instr::Code::latest:
+        return latest(instr);
+    case Instr::Code::timed:
+        return timed(instr);
+    case Instr::Code::gather:
+        return gather(instr);
+    case Instr::Code::pass:
+        return pass(instr);
+    case Instr::Code::pass_over:
+        return pass_over(instr);
+    case Instr::Code::send:
+        return send(instr);
+    case Instr::Code::take:
+        return take(instr);
+    case Instr::Code::count:
+        return count(instr);
+    }
+}
+
+void Player::latest(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    Time* to = write(instr, 0);
+    if (instr.base != none) {
+        const Time* base = column(instr.base);
+        for (std::size_t i = 0; i < n; ++i)
+            to[i] = base[i] + instr.constant;
+    } else {
+        std::copy_n(read(instr, 0), n, to);
+    }
+    for (std::uint32_t r = instr.base != none ? 0 : 1; r < instr.read_count; ++r) {
+        const Time* from = read(instr, r);
+        for (std::size_t i = 0; i < n; ++i)
+            to[i] = std::max(to[i], from[i]);
+    }
+}
+
+void Player::timed(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* from = read(instr, 0);
+    const Time* time = instr.table->data();
+    Time* to = write(instr, 0);
+    if (instr.base == none) {
+        for (std::size_t i = 0; i < n; ++i)
+            to[i] = from[i] + time[i];
+        return;
+    }
+    const Time* base = column(instr.base);
+    if (instr.table2 == nullptr) {
+        for (std::size_t i = 0; i < n; ++i)
+            to[i] = std::max(from[i] + time[i], base[i] + instr.constant);
+        return;
+    }
+    const Time* kernel = instr.table2->data();
+    for (std::size_t i = 0; i < n; ++i)
+        to[i] = std::max(from[i] + time[i], base[i] + instr.constant + kernel[i]);
+}
+
+void Player::gather(const Instr& instr)
+{
+    const Meeting& meeting = cohorts_.meetings[instr.meeting];
+    if (meeting.stride > 0)
+        return gather_rows(instr, meeting);
+    const Column& table = *instr.table;
+    for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
+        Time latest = 0;
+        for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
+            latest = std::max(
+                latest, read(instr, meeting.members[m].seat)[meeting.members[m].index]);
+        for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m) {
+            const Member& member = meeting.members[m];
+            write(instr, 2 * member.seat)[member.index] = latest;
+            write(instr, 2 * member.seat + 1)[member.index] = latest + table[g];
+        }
+    }
+}
+
+void Player::gather_rows(const Instr& instr, const Meeting& meeting)
+{
+    const std::size_t stride = meeting.stride;
+    const std::size_t size = meeting.size;
+    const Time* from = read(instr, 0);
+    Time* begin = write(instr, 0);
+    Time* end = write(instr, 1);
+    const Time* table = instr.table->data();
+    scratch_.resize(std::max(scratch_.size(), stride));
+    Time* latest = scratch_.data();
+    for (std::size_t sheet = 0; sheet < meeting.groups.size() / stride; ++sheet) {
+        const std::size_t first = sheet * size * stride;
+        std::copy_n(from + first, stride, latest);
+        for (std::size_t m = 1; m < size; ++m)
+            for (std::size_t i = 0; i < stride; ++i)
+                latest[i] = std::max(latest[i], from[first + m * stride + i]);
+        for (std::size_t m = 0; m < size; ++m)
+            for (std::size_t i = 0; i < stride; ++i) {
+                begin[first + m * stride + i] = latest[i];
+                end[first + m * stride + i] = latest[i] + table[sheet * stride + i];
+            }
+    }
+}
+
+void Player::pass(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* here = read(instr, 0);
+    const Time* there = read(instr, 1);
+    const Time* table = instr.table->data();
+    Time* begin = write(instr, 0);
+    Time* end = write(instr, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time both = std::max(here[i], there[i]);
+        begin[i] = both;
+        end[i] = both + table[i];
+    }
+}
+
+void Player::pass_over(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const std::uint32_t* partners =
+        cohorts_.all[instr.cohort].pipes[instr.meeting].partners.data();
+    const Time* here = read(instr, 0);
+    const Time* there = read(instr, 1);
+    Time* begin = write(instr, 0);
+    Time* end = write(instr, 1);
+    Time* begin_there = write(instr, 2);
+    Time* end_there = write(instr, 3);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time both = std::max(here[i], there[partners[i]]);
+        begin[i] = both;
+        end[i] = both + (*instr.table)[i];
+        begin_there[partners[i]] = begin[i];
+        end_there[partners[i]] = end[i];
+    }
+}
+
+void Player::send(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* from = read(instr, 0);
+    Time* end = write(instr, 0);
+    for (std::size_t i = 0; i < n; ++i)
+        end[i] = from[i] + (*instr.table)[i];
+}
+
+void Player::take(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const auto& partners = cohorts_.all[instr.cohort].pipes[instr.meeting].partners;
+    const Time* sent = read(instr, 0);
+    const Time* over = read(instr, 1);
+    const Time* here = read(instr, 2);
+    Time* begin = write(instr, 0);
+    Time* end = write(instr, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t from = partners.empty() ? i : partners[i];
+        begin[i] = std::max(sent[from], here[i]);
+        end[i] = std::max(over[from], here[i]);
+    }
+}
+
+void Player::count(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* start = read(instr, 0);
+    const Time* begin = read(instr, 1);
+    const Time* end = read(instr, 2);
+    Time* waiting = totals_[instr.cohort].data() + 2 * instr.total * rows_[instr.cohort];
+    Time* moving = waiting + rows_[instr.cohort];
+    for (std::size_t i = 0; i < n; ++i) {
+        waiting[i] += begin[i] - start[i];
+        moving[i] += end[i] - begin[i];
+    }
+}
+
+void Player::carry()
+{
+    // Some come from what comes in: none is overwritten before it is read.
+    std::vector<Time> moved;
+    for (const Carry& carry : tape_.carries) {
+        const Time* from = column(carry.from);
+        for (std::size_t i = 0; i < lanes(tape_.values[carry.from].cohort); ++i)
+            moved.push_back(from[i] + carry.add);
+    }
+    const Time* next = moved.data();
+    for (const Carry& carry : tape_.carries) {
+        const std::size_t n = lanes(tape_.values[carry.to].cohort);
+        std::copy_n(next, n, column(carry.to));
+        next += n;
+    }
+}
+
+} // namespace trainyard::engine::replay

@@ -1,0 +1,59 @@
+#pragma once
+
+// Plays a tape.
+
+#include "sim/engine/replay/compose.h"
+
+namespace trainyard::engine::replay {
+
+class Player {
+public:
+    Player(const Cohorts& cohorts, const Composed& composed);
+
+    // Column of a value, by index of its cohort.
+    Time* column(Value value)
+    {
+        const ValueInfo& info = tape_.values[value];
+        return columns_[info.cohort].data() + info.slot * rows_[info.cohort];
+    }
+    // Sums of a class of transfers of a cohort, by index: waiting, then moving.
+    const Time* total(std::uint32_t cohort, std::uint32_t of, std::uint32_t which) const
+    {
+        return totals_[cohort].data() + (2 * of + which) * rows_[cohort];
+    }
+
+    // One instruction after the other.
+    void play(std::size_t instr);
+    // What a step leaves behind comes in to the next.
+    void carry();
+
+private:
+    void latest(const Instr& instr);
+    void timed(const Instr& instr);
+    void gather(const Instr& instr);
+    void gather_rows(const Instr& instr, const Meeting& meeting);
+    void pass(const Instr& instr);
+    void pass_over(const Instr& instr);
+    void send(const Instr& instr);
+    void take(const Instr& instr);
+    void count(const Instr& instr);
+
+    Time* read(const Instr& instr, std::uint32_t i)
+    {
+        return column(tape_.reads[instr.read_first + i]);
+    }
+    Time* write(const Instr& instr, std::uint32_t i)
+    {
+        return column(tape_.writes[instr.write_first + i]);
+    }
+    std::size_t lanes(std::uint32_t cohort) const { return cohorts_.all[cohort].lanes.size(); }
+
+    const Cohorts& cohorts_;
+    const Tape& tape_;
+    std::vector<std::size_t> rows_;              // by cohort
+    std::vector<std::vector<Time>> columns_;     // by cohort
+    std::vector<std::vector<Time>> totals_;      // by cohort
+    std::vector<Time> scratch_;
+};
+
+} // namespace trainyard::engine::replay

@@ -1,0 +1,24 @@
+#pragma once
+
+// The replay tier: exact wherever times do not change who goes first.
+//
+// With in-order streams and transfers that share nothing, an op starts when the last of what it
+// needs is over: a slow rank changes times, never the order. So the steps of all lanes are replayed
+// in one order that is found beforehand, op by op over all lanes of a kind.
+
+#include "sim/engine/engine.h"
+
+namespace trainyard::engine {
+
+// Why the replay would not be exact, in a sentence that goes on from "the order of ops is not known
+// beforehand: ".
+struct Refusal {
+    std::string reason;
+};
+
+// As run_reference, but for StepResult::events, which stays 0; or a refusal. What is wrong with a
+// program (a deadlock, a mismatch) is not said here: it refuses. Throws Cancelled.
+tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
+                                             const RunControl& control);
+
+} // namespace trainyard::engine

@@ -1,0 +1,86 @@
+#pragma once
+
+// A step as plain loops over the lanes of a cohort: each instruction reads and writes columns, one
+// time per lane.
+
+#include "sim/engine/replay/tables.h"
+
+#include <string>
+
+namespace trainyard::engine::replay {
+
+using Value = std::uint32_t; // a column that the tape writes once per step, or that comes in
+
+struct Instr {
+    enum class Code : std::uint8_t {
+        latest,     // writes[0] = max(reads, base + constant)
+        timed,      // writes[0] = max(reads[0] + table, base + constant + table2)
+        gather,     // reads: arrivals by seat; writes: begin, end by seat
+        pass,       // reads: arrivals of sender, receiver; writes: begin, end
+        pass_over,  // likewise between other places; writes: begin, end there, begin, end here
+        send,       // reads: arrival of the sender; writes: end
+        take,       // reads: arrival and end of the sender, arrival here; writes: begin, end here
+        count       // reads: arrival, begin, end; sums waiting and moving of a class
+    };
+    Code code = Code::latest;
+    bool measured = false; // runs in the measured step only
+    std::uint32_t cohort = 0;
+    std::uint32_t meeting = none; // gather; pass_over, take: pipe of the sender
+    std::uint32_t read_first = 0;
+    std::uint32_t read_count = 0;
+    std::uint32_t write_first = 0;
+    std::uint32_t write_count = 0;
+    std::uint32_t total = 0; // count: first of two totals
+    Value base = none;       // the time that the host's segment began
+    Time constant = 0;
+    const Column* table = nullptr;
+    const Column* table2 = nullptr;
+};
+
+// Where the values of an op are. Arrival is the start of its residence.
+struct OpValues {
+    Value start = none;
+    Value begin = none; // of a transfer: data may move (last part)
+    Value end = none;
+};
+struct PartValues {
+    Value begin = none;
+    Value end = none;
+};
+
+struct ValueInfo {
+    std::uint32_t cohort = 0;
+    std::uint32_t slot = none; // column of the cohort
+};
+
+// At the end of a step `from` + `add` becomes `to` of the next.
+struct Carry {
+    Value from = none;
+    Value to = none;
+    Time add = 0;
+};
+
+// What comes in to a step, by cohort.
+struct Inputs {
+    Value lane_start = none; // the same in every step
+    Value opened = none;     // end of the step before
+    Value base = none;       // of the first host segment
+    std::vector<Value> stream_ends;
+    std::map<std::uint32_t, Value> ends; // of ops of the step before that are waited for
+};
+
+struct Tape {
+    std::vector<Instr> instrs;
+    std::vector<Value> reads;
+    std::vector<Value> writes;
+    std::vector<ValueInfo> values;
+    std::vector<Carry> carries;
+    std::vector<Inputs> inputs;                 // by cohort
+    std::vector<std::vector<OpValues>> ops;     // by cohort, op
+    std::vector<std::vector<PartValues>> parts; // by cohort, part
+    std::vector<Value> lane_ends;               // by cohort: end of the step
+    std::vector<std::uint32_t> slots;           // columns, by cohort
+    std::vector<Value> kept;                    // read after the step
+};
+
+} // namespace trainyard::engine::replay

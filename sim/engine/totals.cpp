@@ -1,0 +1,121 @@
+#include "sim/engine/totals.h"
+
+#include <algorithm>
+
+namespace trainyard::engine {
+
+namespace {
+
+double to_seconds_of_ranks(u128 picoseconds)
+{
+    return static_cast<double>(picoseconds) * 1e-12;
+}
+
+} // namespace
+
+TimeKind computing_kind(Phase phase)
+{
+    switch (phase) {
+    case Phase::forward:
+        return TimeKind::forward;
+    case Phase::backward:
+        return TimeKind::backward;
+    case Phase::recompute:
+        return TimeKind::recompute;
+    case Phase::optimizer:
+        return TimeKind::optimizer;
+    default:
+        return TimeKind::other_compute;
+    }
+}
+
+TimeKind exposed_kind(GroupKind group)
+{
+    switch (group) {
+    case GroupKind::tp:
+        return TimeKind::exposed_tp;
+    case GroupKind::cp:
+    case GroupKind::cp_a2a:
+    case GroupKind::cp_ring:
+        return TimeKind::exposed_cp;
+    case GroupKind::ep:
+    case GroupKind::etp:
+        return TimeKind::exposed_ep;
+    case GroupKind::pp:
+    case GroupKind::embedding:
+        return TimeKind::exposed_pp;
+    default:
+        return TimeKind::exposed_dp;
+    }
+}
+
+bool joins_stages(const Group& group, const std::vector<Lane>& lanes)
+{
+    if (group.kind != GroupKind::pp && group.kind != GroupKind::embedding &&
+        group.kind != GroupKind::twin && group.kind != GroupKind::world)
+        return false;
+    return std::any_of(group.members.begin(), group.members.end(), [&](LaneId member) {
+        return lanes[member.value].role != lanes[group.members.front().value].role;
+    });
+}
+
+std::size_t transfer_class_count()
+{
+    return enum_names<CollectiveKind>().size() * group_kind_count;
+}
+
+std::size_t transfer_class(const Label& label)
+{
+    return static_cast<std::size_t>(label.collective) * group_kind_count +
+           static_cast<std::size_t>(label.group);
+}
+
+std::vector<TransferTotals> transfer_totals(std::span<const TransferSum> by_class)
+{
+    std::vector<TransferTotals> result;
+    for (std::size_t i = 0; i < by_class.size(); ++i) {
+        const TransferSum& sum = by_class[i];
+        if (sum.count == 0)
+            continue;
+        result.push_back({.collective = static_cast<CollectiveKind>(i / group_kind_count),
+                          .group = static_cast<GroupKind>(i % group_kind_count),
+                          .count = sum.count,
+                          .bytes = static_cast<double>(sum.bytes),
+                          .transfer_seconds = to_seconds_of_ranks(sum.transfer),
+                          .waiting_seconds = to_seconds_of_ranks(sum.waiting),
+                          .exposed_seconds = to_seconds_of_ranks(sum.exposed)});
+    }
+    return result;
+}
+
+void fill_step(LaneTotals& totals, SimTime missing)
+{
+    static constexpr std::array giving = {
+        TimeKind::bubble,     TimeKind::waiting,    TimeKind::data,          TimeKind::host,
+        TimeKind::exposed_pp, TimeKind::exposed_dp, TimeKind::exposed_ep,    TimeKind::exposed_cp,
+        TimeKind::exposed_tp, TimeKind::slowdown,   TimeKind::other_compute, TimeKind::optimizer,
+        TimeKind::recompute,  TimeKind::backward,   TimeKind::forward};
+    static_assert(giving.size() == time_kind_count);
+    for (const TimeKind kind : giving) {
+        SimTime& time = totals.time[static_cast<std::size_t>(kind)];
+        const SimTime change = std::max(missing, -time);
+        time += change;
+        missing -= change;
+    }
+}
+
+LaneId critical_lane(std::span<const LaneTotals> lanes)
+{
+    const auto idle = [](const LaneTotals& totals) {
+        return totals.time[static_cast<std::size_t>(TimeKind::waiting)] +
+               totals.time[static_cast<std::size_t>(TimeKind::bubble)];
+    };
+    const auto critical = std::min_element(
+        lanes.begin(), lanes.end(),
+        [&](const LaneTotals& a, const LaneTotals& b) { return idle(a) < idle(b); });
+    return critical == lanes.end()
+               ? LaneId::none()
+               : make_id<LaneId>(static_cast<std::size_t>(critical - lanes.begin()));
+}
+
+} // namespace trainyard::engine

@@ -1,0 +1,38 @@
+#pragma once
+
+// What every engine makes of the times it found: kinds of time, totals of lanes and transfers.
+
+#include "sim/engine/engine.h"
+
+namespace trainyard::engine {
+
+TimeKind computing_kind(Phase phase);
+TimeKind exposed_kind(GroupKind group);
+
+// Whether the members are stages of a pipeline: who comes late is then further on in its schedule,
+// not slower. Other kinds of group live inside a stage.
+bool joins_stages(const Group& group, const std::vector<Lane>& lanes);
+
+// One class of transfers (collective x group kind); times in ps, summed over ranks.
+struct TransferSum {
+    std::uint64_t count = 0;
+    u128 bytes = 0;
+    u128 transfer = 0;
+    u128 waiting = 0;
+    u128 exposed = 0;
+};
+
+std::size_t transfer_class_count();
+std::size_t transfer_class(const Label& label);
+
+// The classes that occur.
+std::vector<TransferTotals> transfer_totals(std::span<const TransferSum> by_class);
+
+// A lane whose own step was shorter idles for the `missing` rest; one whose step was longer
+// (missing < 0) gives up idle time first.
+void fill_step(LaneTotals& totals, SimTime missing);
+
+// Least waiting + bubble, the lowest of several; none without lanes.
+LaneId critical_lane(std::span<const LaneTotals> lanes);
+
+} // namespace trainyard::engine

@@ -1,0 +1,90 @@
+// The replay tier against the reference engine: everything but the count of events, on thousands of
+// random programs.
+
+#include "sim/engine/replay/replay.h"
+#include "tests/support/grid_job.h"
+#include "tests/support/random_scene.h"
+
+#include <map>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+// Whether the replay ran; then it must equal the reference.
+bool replays(const Program& program, const Binding& binding, const RunControl& control,
+             std::map<std::string, int>& refusals)
+{
+    auto fast = engine::run_replay(program, binding, control);
+    if (!fast) {
+        ++refusals[fast.error().reason];
+        return false;
+    }
+    const auto reference = run_reference(program, binding, control);
+    REQUIRE(reference.has_value());
+    fast->events = reference->events;
+    REQUIRE(fast->step_ends == reference->step_ends);
+    REQUIRE(fast->lane_ends == reference->lane_ends);
+    for (std::size_t l = 0; l < fast->lanes.size(); ++l) {
+        INFO("lane " << l);
+        for (std::size_t k = 0; k < time_kind_count; ++k) {
+            INFO("kind " << k);
+            REQUIRE(fast->lanes[l].time[k].value() == reference->lanes[l].time[k].value());
+        }
+        REQUIRE(fast->lanes[l].compute_busy.value() == reference->lanes[l].compute_busy.value());
+        REQUIRE(fast->lanes[l].communication_busy.value() ==
+                reference->lanes[l].communication_busy.value());
+    }
+    REQUIRE(fast->transfers == reference->transfers);
+    const bool same_records = fast->records == reference->records;
+    REQUIRE(same_records);
+    const bool equal = *fast == *reference;
+    REQUIRE(equal);
+    return true;
+}
+
+RunControl with_records(int steps)
+{
+    RunControl control;
+    control.steps = steps;
+    control.record = {[](LaneId lane) { return lane.value % 3 != 1; },
+                      static_cast<std::uint16_t>(steps == 3 ? 1 : 0)};
+    return control;
+}
+
+} // namespace
+
+TEST_CASE("random programs replay as the reference engine runs them")
+{
+    std::map<std::string, int> refusals;
+    int ran = 0;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        RandomScene random(seed, {});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        INFO("seed " << seed);
+        ran += replays(scene.program, scene.binding, with_records(1 + static_cast<int>(seed % 3)),
+                       refusals)
+                   ? 1
+                   : 0;
+    }
+    for (const auto& [reason, count] : refusals)
+        WARN(reason << ": " << count);
+    CHECK(ran == 3000);
+}
+
+TEST_CASE("grids of odd sizes replay as the reference engine runs them")
+{
+    std::map<std::string, int> refusals;
+    for (const std::uint32_t dp : {1U, 2U, 3U, 7U, 24U, 33U, 40U})
+        for (const std::uint32_t tp : {1U, 2U, 3U, 8U})
+            for (const bool uneven : {false, true}) {
+                const GridJob job = grid_job(
+                    {.tp = tp, .pp = 1 + dp % 4, .dp = dp, .micro_batches = 5, .uneven = uneven});
+                INFO("tp " << tp << " dp " << dp);
+                for (const int steps : {1, 2, 3})
+                    CHECK(replays(job.program, job.binding, with_records(steps), refusals));
+            }
+    CHECK(refusals.empty());
+}
