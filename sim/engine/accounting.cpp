@@ -19,6 +19,7 @@ SimTime& time_of(LaneTotals& totals, TimeKind kind)
 Accounting::Accounting(const RunState& run)
     : run_(run),
       totals_(run.lanes.size()),
+      works_(run.lanes.size()),
       sums_(transfer_class_count())
 {
     for (const Group& group : run_.binding.groups)
@@ -38,12 +39,12 @@ void Accounting::close(LaneState& lane) const
     lane.ended = run_.now;
 }
 
-void Accounting::charge(std::uint32_t lane, std::uint32_t share)
+void Accounting::charge(std::uint32_t lane)
 {
     const Piece piece{run_.lanes[lane].last, run_.now};
     const std::uint32_t computing = computing_stream(lane);
     if (computing != nobody)
-        charge_computing(lane, computing, piece, share);
+        charge_computing(lane, computing, piece);
     else
         charge_idle(lane, piece);
     if (run_.lanes[lane].joined > 0)
@@ -64,19 +65,30 @@ std::uint32_t Accounting::computing_stream(std::uint32_t lane) const
 }
 
 // Up to `mark` the device works, behind it the op waits for its last kernels.
-void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece,
-                                  std::uint32_t share)
+void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece)
 {
     const StreamState& op = run_.streams[stream];
     LaneTotals& totals = totals_[lane];
     const SimTime device_end = std::clamp(op.mark, piece.begin, piece.end);
     const SimTime busy = device_end - piece.begin;
-    const SimTime useful(
-        static_cast<std::int64_t>(static_cast<u128>(busy.value()) * share / full_share));
-    time_of(totals, computing_kind(op.phase)) += useful;
-    time_of(totals, TimeKind::slowdown) += busy - useful;
+    works_[lane][phase_index(op.phase)] += work_done_in(stream, piece.begin, busy);
     time_of(totals, TimeKind::host) += piece.end - device_end;
     totals.compute_busy += busy;
+}
+
+// What the op gets of the device while it is busy from `begin` on, in ps x 2^20: what drains (less
+// than its share in the last picosecond, which is rounded up), or its share where a window lets it
+// drain slower.
+u128 Accounting::work_done_in(std::uint32_t stream, SimTime begin, SimTime busy) const
+{
+    if (run_.draining.empty() || run_.draining[stream].remaining == 0)
+        return static_cast<u128>(busy.value()) * full_share;
+    const Draining& drain = run_.draining[stream];
+    if (drain.rate != drain.share)
+        return static_cast<u128>(busy.value()) * drain.share;
+    const ByteRate rate{drain.rate};
+    const Work before = remaining_after(Work{drain.remaining}, rate, begin - drain.settled);
+    return before.value - remaining_after(before, rate, busy).value;
 }
 
 void Accounting::charge_idle(std::uint32_t lane, Piece piece)
@@ -226,8 +238,10 @@ void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes
 std::vector<LaneTotals> Accounting::lane_totals(SimTime step_time) const
 {
     std::vector<LaneTotals> result = totals_;
-    for (std::size_t l = 0; l < result.size(); ++l)
+    for (std::size_t l = 0; l < result.size(); ++l) {
+        add_work(result[l], works_[l]);
         fill_step(result[l], step_time - (run_.lanes[l].ended - run_.lanes[l].opened));
+    }
     return result;
 }
 

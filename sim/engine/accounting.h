@@ -18,9 +18,8 @@ public:
     void open(LaneState& lane, SimTime time) const;
     void close(LaneState& lane) const;
 
-    // Charges the lane up to now. Call before its state changes; `share` is what its compute gets
-    // of the device.
-    void charge(std::uint32_t lane, std::uint32_t share);
+    // Charges the lane up to now. Call before its state changes.
+    void charge(std::uint32_t lane);
 
     // A transfer op at the head of `stream` ends now; its data moved from `began` on.
     void count_transfer(std::uint32_t stream, SimTime began, Bytes bytes);
@@ -48,8 +47,8 @@ private:
     Cause cause_at_the_end(std::uint32_t lane) const;
     SimTime moving_since(std::uint32_t stream) const;
     TimeKind idle_kind(std::uint32_t stream) const;
-    void charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece,
-                          std::uint32_t share);
+    void charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece);
+    u128 work_done_in(std::uint32_t stream, SimTime begin, SimTime busy) const;
     void charge_idle(std::uint32_t lane, Piece piece);
     void charge_communication(std::uint32_t lane, Piece piece);
     TransferSum& sum_of(std::uint32_t stream);
@@ -57,6 +56,7 @@ private:
     const RunState& run_;
     std::vector<bool> joins_stages_; // by GroupId
     std::vector<LaneTotals> totals_; // by LaneId
+    std::vector<ComputeWork> works_; // by LaneId
     std::vector<TransferSum> sums_;  // by class
 };
 

@@ -1,5 +1,9 @@
 #include "sim/engine/engine.h"
 
+#include "sim/engine/replay/replay.h"
+
+#include <fmt/format.h>
+
 namespace trainyard {
 
 namespace {
@@ -11,11 +15,27 @@ Checked<Run> ran(Checked<StepResult> result, TierUse use)
     return Run{std::move(*result), std::move(use)};
 }
 
+Problems cannot_replay(const std::string& reason)
+{
+    return {{"", 0, "/run/engine",
+             fmt::format("the replay engine would not be exact here: {}", reason),
+             "engine \"auto\" takes the fastest that is", Severity::error}};
+}
+
 } // namespace
 
 Checked<Run> run(const Program& program, const Binding& binding, const RunControl& control)
 {
-    return ran(run_reference(program, binding, control), {Tier::reference, ""});
+    std::string reason;
+    if (control.tier != Tier::reference) {
+        auto replayed = engine::run_replay(program, binding, control);
+        if (replayed)
+            return Run{std::move(*replayed), {Tier::replay, ""}};
+        reason = std::move(replayed.error().reason);
+        if (control.tier == Tier::replay)
+            return tl::unexpected(cannot_replay(reason));
+    }
+    return ran(run_reference(program, binding, control), {Tier::reference, reason});
 }
 
 } // namespace trainyard

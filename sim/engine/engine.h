@@ -83,6 +83,7 @@ struct RecordRequest {
 // Which engine runs a program. All that can run it give the same result; they differ in speed.
 enum class Tier : std::uint8_t {
     automatic, // the fastest that is exact
+    replay,    // op by op over all lanes, in an order known beforehand; refuses where there is none
     reference  // one plain queue, every rate solved in full
 };
 

@@ -29,7 +29,7 @@ Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting, Fidelity 
     if (!disturbed_)
         return;
     devices_.resize(run.lanes.size());
-    draining_.resize(run.streams.size());
+    run.draining.resize(run.streams.size());
     usage_.resize(run.binding.links.size());
 }
 
@@ -55,7 +55,7 @@ void Rates::remove_resident(std::uint32_t lane, std::uint32_t sm_share)
 
 void Rates::start_compute(std::uint32_t stream, SimTime duration)
 {
-    draining_[stream] = {static_cast<u128>(duration.value()) * full_share, run_.now, 0};
+    run_.draining[stream] = {static_cast<u128>(duration.value()) * full_share, run_.now, 0};
     run_.streams[stream].mark = SimTime(std::numeric_limits<std::int64_t>::max());
     mark(run_.lane_of(stream));
 }
@@ -168,23 +168,27 @@ void Rates::settle_device(std::uint32_t lane)
     Device& device = devices_[lane];
     device.dirty = false;
     const std::uint32_t share = compute_share(device.resident, device.traffic);
-    if (share != device.share) {
+    const std::uint32_t rate = draining_rate(share, device.speed);
+    if (share != device.share || rate != device.rate) {
         LaneState& state = run_.lanes[lane];
         if (state.measured && state.last < run_.now) {
-            accounting_.charge(lane, device.share);
+            accounting_.charge(lane);
             state.last = run_.now;
         }
         device.share = share;
+        device.rate = rate;
     }
-    const std::uint32_t rate = draining_rate(share, device.speed);
     const std::size_t count = run_.kind_of(lane).streams.size();
     for (std::size_t s = 0; s < count; ++s) {
         const std::uint32_t index = run_.stream_index(lane, s);
         StreamState& stream = run_.streams[index];
-        Draining& drain = draining_[index];
+        Draining& drain = run_.draining[index];
         const bool draining = stream.state == HeadState::running &&
                               stream.kind == OpKind::compute && drain.remaining > 0;
-        if (!draining || drain.rate == rate)
+        if (!draining)
+            continue;
+        drain.share = share;
+        if (drain.rate == rate)
             continue;
         const ByteRate old{drain.rate};
         drain.remaining =

@@ -27,10 +27,10 @@ public:
     // Compute of `duration` > 0, alone on the device, starts at the head of `stream`; its event
     // comes when it has drained.
     void start_compute(std::uint32_t stream, SimTime duration);
-    void end_compute(std::uint32_t stream) { draining_[stream].remaining = 0; }
+    void end_compute(std::uint32_t stream) { run_.draining[stream].remaining = 0; }
     bool drains(std::uint32_t stream) const
     {
-        return disturbed_ && draining_[stream].remaining > 0;
+        return disturbed_ && run_.draining[stream].remaining > 0;
     }
 
     // The lane's compute drains at this speed (of 2^20) times its share from now on.
@@ -62,12 +62,8 @@ private:
         std::uint64_t traffic = 0;
         std::uint32_t share = full_share; // communication leaves to compute
         std::uint32_t speed = full_share; // of the window that it is in
+        std::uint32_t rate = full_share;  // at which compute drains
         bool dirty = false;
-    };
-    struct Draining {
-        u128 remaining = 0; // ps x 2^20
-        SimTime settled{};
-        std::uint32_t rate = 0; // of 2^20; 0 before the first grant
     };
     struct LinkUsage {
         u128 work = 0; // byte-picoseconds-per-second x 2^16
@@ -89,7 +85,6 @@ private:
     Fidelity fidelity_;
     bool disturbed_;
     std::vector<Device> devices_;       // by lane
-    std::vector<Draining> draining_;    // by stream
     std::vector<std::uint32_t> dirty_;  // lanes
     std::vector<std::uint32_t> moving_; // transfers over links that may be shared
     bool moving_changed_ = false;

@@ -11,7 +11,7 @@ void Simulation::touch(std::uint32_t lane)
     LaneState& state = run_.lanes[lane];
     if (state.last < run_.now) {
         if (state.measured)
-            accounting_.charge(lane, rates_.share(lane));
+            accounting_.charge(lane);
         state.last = run_.now;
     }
     if (!state.dirty) {
@@ -118,10 +118,10 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
 void Simulation::device_done(std::uint32_t index)
 {
     StreamState& stream = run_.streams[index];
+    touch(run_.lane_of(index));
     rates_.end_compute(index);
     if (stream.earliest_end <= run_.now)
         return finish(index);
-    touch(run_.lane_of(index));
     stream.mark = run_.now;
     stream.state = HeadState::host_limited;
     queue_.push({stream.earliest_end, index, stream.version});

@@ -94,6 +94,14 @@ struct Transfer {
     TransferState state = TransferState::gathering;
 };
 
+// Compute that others may slow.
+struct Draining {
+    u128 remaining = 0; // ps x 2^20, as of `settled`
+    SimTime settled{};
+    std::uint32_t rate = 0; // of 2^20; 0 before the first grant
+    std::uint32_t share = full_share; // what communication leaves; more than the rate in a window
+};
+
 struct RunState {
     RunState(const Program& the_program, const Binding& the_binding, int step_count);
 
@@ -136,6 +144,7 @@ struct RunState {
     std::uint32_t steps = 1;
     CompiledProgram compiled;
     std::vector<StreamState> streams; // lane x compiled.streams + stream of its kind
+    std::vector<Draining> draining;   // by stream; empty where nothing can slow compute
     std::vector<LaneState> lanes;
     std::vector<std::uint32_t> slots; // by lane: its groups, then its scales, side by side
     std::size_t slots_per_lane = 0;

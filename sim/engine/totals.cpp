@@ -29,6 +29,23 @@ TimeKind computing_kind(Phase phase)
     }
 }
 
+std::size_t phase_index(Phase phase)
+{
+    return static_cast<std::size_t>(computing_kind(phase));
+}
+
+void add_work(LaneTotals& totals, const ComputeWork& work)
+{
+    static_assert(static_cast<std::size_t>(TimeKind::slowdown) == std::tuple_size_v<ComputeWork>);
+    SimTime slowed = totals.compute_busy;
+    for (std::size_t kind = 0; kind < work.size(); ++kind) {
+        const SimTime useful = span_of(work[kind] / full_share);
+        totals.time[kind] += useful;
+        slowed -= useful;
+    }
+    totals.time[work.size()] += slowed;
+}
+
 TimeKind exposed_kind(GroupKind group)
 {
     switch (group) {

@@ -7,6 +7,14 @@
 namespace trainyard::engine {
 
 TimeKind computing_kind(Phase phase);
+
+// What a lane has computed, in ps alone on the device x 2^20, by the kinds of computing time.
+using ComputeWork = std::array<u128, 5>;
+std::size_t phase_index(Phase phase);
+
+// Its kinds of time, in whole picoseconds; the rest of `compute_busy` is slowdown.
+void add_work(LaneTotals& totals, const ComputeWork& work);
+
 TimeKind exposed_kind(GroupKind group);
 
 // Whether the members are stages of a pipeline: who comes late is then further on in its schedule,

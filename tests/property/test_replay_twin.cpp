@@ -74,6 +74,25 @@ TEST_CASE("random programs replay as the reference engine runs them")
     CHECK(ran == 3000);
 }
 
+TEST_CASE("random programs with interference replay as the reference engine runs them")
+{
+    std::map<std::string, int> refusals;
+    int ran = 0;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        RandomScene random(seed, {.interference = true});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        INFO("seed " << seed);
+        ran += replays(scene.program, scene.binding, with_records(seed % 4 == 0 ? 2 : 1),
+                       refusals)
+                   ? 1
+                   : 0;
+    }
+    for (const auto& [reason, count] : refusals)
+        WARN(reason << ": " << count);
+    CHECK(ran > 1500);
+}
+
 TEST_CASE("grids of odd sizes replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;
@@ -85,6 +104,15 @@ TEST_CASE("grids of odd sizes replay as the reference engine runs them")
                 INFO("tp " << tp << " dp " << dp);
                 for (const int steps : {1, 2, 3})
                     CHECK(replays(job.program, job.binding, with_records(steps), refusals));
+                const GridJob slowed = grid_job({.tp = tp,
+                                                 .pp = 1 + dp % 4,
+                                                 .dp = dp,
+                                                 .micro_batches = 5,
+                                                 .uneven = uneven,
+                                                 .sm_share = full_share / 8,
+                                                 .traffic_share = full_share / 3,
+                                                 .free_messages = true});
+                CHECK(replays(slowed.program, slowed.binding, with_records(2), refusals));
             }
     CHECK(refusals.empty());
 }

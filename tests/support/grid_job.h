@@ -22,6 +22,7 @@ struct GridShape {
     bool uneven = false;      // every rank at its own speed, up to 10 % slower
     std::uint32_t sm_share = 0;
     std::uint32_t traffic_share = 0;
+    bool free_messages = false; // between stages: those shares are 0
 };
 
 struct GridJob {
@@ -79,6 +80,8 @@ private:
             cost.traffic_share = shape_.traffic_share;
             costs.transfers[0].push_back(cost);
         }
+        if (shape_.free_messages)
+            costs.transfers[0][1].sm_share = costs.transfers[0][1].traffic_share = 0;
         costs.host_per_kernel.fill(SimTime(4'000'000));
     }
 

@@ -20,7 +20,7 @@ void Capture::want_ops(std::uint32_t cohort)
     for (const Value value : {in.lane_start, in.opened, in.base})
         want(cohort, value);
     for (const OpValues& op : tape_.ops[cohort])
-        for (const Value value : {op.start, op.begin, op.end})
+        for (const Value value : {op.start, op.begin, op.device, op.end, op.left})
             want(cohort, value);
     for (const PartValues& part : tape_.parts[cohort])
         for (const Value value : {part.begin, part.end})

@@ -10,13 +10,17 @@ namespace {
 
 class Composer {
 public:
-    Composer(const Program& program, const Cohorts& cohorts, const std::vector<Known>& known,
-             const IsEager& eager, Tables& tables)
-        : program_(program), cohorts_(cohorts), known_(known), eager_(eager), tables_(tables)
+    Composer(const Program& program, const OrderRequest& request, Tables& tables)
+        : program_(program),
+          cohorts_(request.cohorts),
+          known_(request.known),
+          eager_(request.eager),
+          slows_(request.slows),
+          tables_(tables)
     {
-        for (std::uint32_t c = 0; c < cohorts.all.size(); ++c)
+        for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
             bring_in(c);
-        for (const Meeting& meeting : cohorts.meetings)
+        for (const Meeting& meeting : cohorts_.meetings)
             gathered_.emplace_back(meeting.per_step,
                                    std::vector<std::uint32_t>(meeting.seats.size(), none));
     }
@@ -26,6 +30,7 @@ public:
         for (const Act& act : acts)
             if (!write(act))
                 return std::nullopt;
+        load_from_before();
         for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
             carry_out(c);
         return std::move(result_);
@@ -174,8 +179,11 @@ private:
         const FlatOp& op = kind(c).ops[o];
         const Value at = start(c, o);
         const Column& time = tables_.duration(c, op);
-        begin(Instr::Code::timed, c);
+        const bool slowed = op.kind == OpKind::compute && !slows_[c].empty();
+        begin(slowed ? Instr::Code::compute : Instr::Code::timed, c);
         read(at);
+        if (slowed)
+            load(c, o);
         last().table = &time;
         result_.times[c][o] = &time;
         if (op.kind != OpKind::host && !op.by_itself) {
@@ -185,7 +193,99 @@ private:
             else
                 last().constant = op.issue_offset.value();
         }
+        if (slowed)
+            tape().ops[c][o].device = write_to(c);
         tape().ops[c][o].end = write_to(c);
+        if (slowed)
+            tape().ops[c][o].left = write_to(c);
+    }
+
+    // What may run beside compute.
+    void load(std::uint32_t c, std::uint32_t o)
+    {
+        last().load_first = static_cast<std::uint32_t>(tape().loads.size());
+        for_each_rival(kind(c), known_[c], slows_[c], o, [&](std::uint32_t rival) {
+            for_each_load(c, rival, [&](const Load& load) {
+                if (load.from != none)
+                    tape().loads.push_back(load);
+            });
+        });
+        for_each_rival_before(kind(c), known_[c], slows_[c], o, [&](std::uint32_t rival) {
+            before_.push_back({static_cast<std::uint32_t>(tape().instrs.size() - 1), c, rival});
+        });
+        last().load_count = static_cast<std::uint32_t>(tape().loads.size()) - last().load_first;
+    }
+
+    // The parts of an exchange are one kernel: the largest counts.
+    const Amount& resident_of(std::uint32_t c, const FlatOp& op)
+    {
+        if (op.part_count == 1)
+            return tables_.load(c, kind(c).parts[op.part_first]).resident;
+        Column most(cohorts_.all[c].lanes.size());
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            const Amount& share = tables_.load(c, kind(c).parts[p]).resident;
+            for (std::size_t i = 0; i < most.size(); ++i)
+                most[i] = std::max(most[i], share.of(i));
+        }
+        return tables_.keep({0, std::move(most)});
+    }
+
+    // The loads of a transfer, as far as its times are known so far.
+    template <class Visit>
+    void for_each_load(std::uint32_t c, std::uint32_t rival, const Visit& visit)
+    {
+        const FlatOp& op = kind(c).ops[rival];
+        const OpValues& values = tape().ops[c][rival];
+        const auto offer = [&](const Load& load) {
+            if (!load.share->zero())
+                visit(load);
+        };
+        if (op.kind == OpKind::collective) {
+            const TransferLoad& load = tables_.load(c, op);
+            offer({values.start, values.end, nullptr, &load.resident});
+            offer({values.begin, values.end, &load.latency, &load.traffic});
+            return;
+        }
+        offer({values.start, values.end, nullptr, &resident_of(c, op)});
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            const PartPlan& part = kind(c).parts[p];
+            const PartValues& times = tape().parts[c][p];
+            const TransferLoad& load = tables_.load(c, part);
+            if (part.direction == Direction::send)
+                offer({times.begin, times.end, &load.latency, &load.traffic});
+        }
+    }
+
+    // The loads from the step before: once all times have values, those come in to the next.
+    void load_from_before()
+    {
+        for (const auto& [instr, c, rival] : before_) {
+            Instr& compute = tape().instrs[instr];
+            const auto first = static_cast<std::uint32_t>(tape().loads.size());
+            for (std::uint32_t l = 0; l < compute.load_count; ++l) {
+                const Load load = tape().loads[compute.load_first + l];
+                tape().loads.push_back(load);
+            }
+            for_each_load(c, rival, [&, in = c](Load load) {
+                load.from = bring_over(in, load.from);
+                load.to = bring_over(in, load.to);
+                tape().loads.push_back(load);
+            });
+            compute.load_first = first;
+            compute.load_count = static_cast<std::uint32_t>(tape().loads.size()) - first;
+        }
+    }
+
+    Value bring_over(std::uint32_t c, Value from)
+    {
+        auto& rivals = tape().inputs[c].rivals;
+        const auto found = rivals.find(from);
+        if (found != rivals.end())
+            return found->second;
+        const Value to = value(tape().values[from].cohort);
+        rivals.emplace(from, to);
+        tape().carries.push_back({from, to});
+        return to;
     }
 
     void arrive(std::uint32_t c, std::uint32_t o)
@@ -343,8 +443,13 @@ private:
     const Cohorts& cohorts_;
     const std::vector<Known>& known_;
     const IsEager& eager_;
+    const SlowsCompute& slows_;
     Tables& tables_;
     Composed result_;
+    struct Before {
+        std::uint32_t instr, cohort, rival;
+    };
+    std::vector<Before> before_; // compute that transfers of the step before may slow
     std::vector<std::vector<std::uint32_t>> op_of_part_; // by cohort
     std::vector<std::vector<std::vector<std::uint32_t>>> parts_of_pipe_;
     std::vector<std::vector<std::vector<std::uint32_t>>> gathered_; // by meeting, ordinal, seat: op
@@ -352,11 +457,10 @@ private:
 
 } // namespace
 
-std::optional<Composed> compose(const Program& program, const Cohorts& cohorts,
-                                const std::vector<Known>& known, const std::vector<Act>& acts,
-                                const IsEager& eager, Tables& tables)
+std::optional<Composed> compose(const Program& program, const OrderRequest& request,
+                                const std::vector<Act>& acts, Tables& tables)
 {
-    return Composer(program, cohorts, known, eager, tables).compose(acts);
+    return Composer(program, request, tables).compose(acts);
 }
 
 } // namespace trainyard::engine::replay

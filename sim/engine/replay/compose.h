@@ -20,9 +20,9 @@ struct Composed {
 };
 
 // Nothing where ranks do not agree about a transfer.
-std::optional<Composed> compose(const Program& program, const Cohorts& cohorts,
-                                const std::vector<Known>& known, const std::vector<Act>& acts,
-                                const IsEager& eager, Tables& tables);
+std::optional<Composed> compose(const Program& program, const OrderRequest& request,
+                                const std::vector<Act>& acts,
+                                Tables& tables);
 
 // Gives every value a column; those in Tape::kept stay to the end of the step.
 void place_values(Tape& tape, const Cohorts& cohorts);

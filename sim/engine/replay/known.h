@@ -21,6 +21,12 @@ public:
         return {counts_.data() + std::size_t{op} * streams_, streams_};
     }
 
+    // Likewise of the step before.
+    std::span<const std::uint32_t> before_at_start(std::uint32_t op) const
+    {
+        return {before_.data() + std::size_t{op} * streams_, streams_};
+    }
+
     // In the order in which the host issues them; every op comes behind those of its lane and step
     // that it needs.
     const std::vector<std::uint32_t>& issue_order() const { return issue_order_; }
@@ -38,8 +44,13 @@ public:
     void add_end_of(std::vector<std::uint32_t>& counts, std::uint32_t op) const;
 
 private:
+    void place_ops(const LaneKind& kind);
+    void look_at_step(const LaneKind& kind);
+    void look_at_step_before(const LaneKind& kind);
+
     std::size_t streams_;
-    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint32_t> counts_; // by op, stream
+    std::vector<std::uint32_t> before_;
     std::vector<std::uint32_t> issue_order_;
     std::vector<std::uint32_t> position_of_;
     std::vector<std::uint8_t> stream_of_;

@@ -1,5 +1,7 @@
 #include "sim/engine/replay/ledger.h"
 
+#include "sim/engine/interference.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -23,12 +25,14 @@ Ledger::Ledger(const Program& program, const LaneKind& kind, const Known& known,
       known_(known),
       stages_(std::move(stages)),
       first_(std::move(first)),
-      heads_(kind.streams.size())
+      heads_(kind.streams.size()),
+      left_(kind.streams.size())
 {}
 
 void Ledger::charge(const LaneTimes& times, Time from, Charges& charges)
 {
     next_ = first_;
+    std::fill(heads_.begin(), heads_.end(), Head{});
     for (Time now = from;;) {
         for (std::size_t s = 0; s < heads_.size(); ++s)
             look(s, times, now);
@@ -48,16 +52,21 @@ void Ledger::look(std::size_t s, const LaneTimes& times, Time now)
     while (next < stream.op_count && times.end[stream.op_first + next] <= now)
         ++next;
     Head& head = heads_[s];
+    const std::uint32_t before = head.op;
     head = {};
     if (next == stream.op_count)
         return;
     head.op = stream.op_first + next;
+    if (head.op != before)
+        left_[s] = times.left[head.op];
     const OpKind kind = kind_.ops[head.op].kind;
     if (times.start[head.op] > now)
         head.state = waiting(head, times, now);
     else
         head.state = kind == OpKind::collective || kind == OpKind::exchange ? State::joined
                                                                             : State::runs;
+    head.drains = head.state == State::runs && kind == OpKind::compute &&
+                  times.device[head.op] > now;
 }
 
 Ledger::State Ledger::waiting(Head& head, const LaneTimes& times, Time now) const
@@ -99,23 +108,82 @@ Time Ledger::next_change(const LaneTimes& times, Time now) const
             if (times.part_end[p] > now)
                 change = std::min(change, times.part_end[p]);
     }
-    return change;
+    for (const Head& head : heads_)
+        if (head.drains && times.device[head.op] < change &&
+            times.device[head.op] < times.end[head.op])
+            change = times.device[head.op];
+    return times.loads.empty() || change == never ? change : next_share(times, now, change);
 }
 
-void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges) const
+Time Ledger::share(const LaneTimes& times, Time now) const
 {
-    const auto computes = std::find_if(heads_.begin(), heads_.end(), [&](const Head& head) {
-        return head.state == State::runs && kind_.ops[head.op].kind == OpKind::compute;
-    });
-    if (computes == heads_.end()) {
-        charge_idle(times, begin, end, charges);
-    } else {
-        const Time works_until =
-            std::clamp(times.start[computes->op] + times.alone[computes->op], begin, end);
-        at(charges, computing_kind(kind_.ops[computes->op].phase)) += works_until - begin;
-        at(charges, TimeKind::host) += end - works_until;
-        charges.compute_busy += works_until - begin;
+    std::uint64_t lost = 0;
+    for (std::size_t s = 0; s < heads_.size(); ++s) {
+        const Head& head = heads_[s];
+        if (head.state != State::joined || kind_.streams[s].kind != StreamKind::communication)
+            continue;
+        const FlatOp& op = kind_.ops[head.op];
+        const LaneLoad& load = times.loads[head.op];
+        lost += static_cast<std::uint64_t>(load.resident);
+        const auto moves = [&](Time begin, Time end, const LaneLoad& of) {
+            if (begin + of.latency <= now && now < end)
+                lost += static_cast<std::uint64_t>(of.traffic);
+        };
+        if (op.kind == OpKind::collective)
+            moves(times.begin[head.op], times.end[head.op], load);
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+            if (kind_.parts[p].direction == Direction::send)
+                moves(times.part_begin[p], times.part_end[p], times.part_loads[p]);
     }
+    return compute_share(lost, 0);
+}
+
+// When data begins to move before `change` so that the share differs; else `change`.
+Time Ledger::next_share(const LaneTimes& times, Time now, Time change) const
+{
+    const Time before = share(times, now);
+    for (Time from = now;;) {
+        Time next = change;
+        const auto offer = [&](Time begin, const LaneLoad& load) {
+            if (begin + load.latency > from)
+                next = std::min(next, begin + load.latency);
+        };
+        for (const Head& head : heads_) {
+            if (head.state != State::joined)
+                continue;
+            const FlatOp& op = kind_.ops[head.op];
+            if (op.kind == OpKind::collective)
+                offer(times.begin[head.op], times.loads[head.op]);
+            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+                offer(times.part_begin[p], times.part_loads[p]);
+        }
+        if (next == change || share(times, next) != before)
+            return next;
+        from = next;
+    }
+}
+
+void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges)
+{
+    const Time share_now = times.loads.empty() ? full_share : share(times, begin);
+    bool charged = false; // to the first stream that computes
+    for (std::size_t s = 0; s < heads_.size(); ++s) {
+        const Head& head = heads_[s];
+        if (head.state != State::runs || kind_.ops[head.op].kind != OpKind::compute)
+            continue;
+        const Time busy = std::clamp(times.device[head.op], begin, end) - begin;
+        const u128 drained = std::min(left_[s], static_cast<u128>(busy) *
+                                                    static_cast<std::uint64_t>(share_now));
+        left_[s] -= drained;
+        if (charged)
+            continue;
+        charged = true;
+        charges.work[phase_index(kind_.ops[head.op].phase)] += drained;
+        charges.compute_busy += busy;
+        at(charges, TimeKind::host) += end - begin - busy;
+    }
+    if (!charged)
+        charge_idle(times, begin, end, charges);
     Time since = end;
     for (const Head& head : heads_)
         if (head.state == State::joined)

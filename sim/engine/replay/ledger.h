@@ -9,16 +9,28 @@
 
 namespace trainyard::engine::replay {
 
+// What a transfer takes from compute on one lane.
+struct LaneLoad {
+    Time resident = 0;
+    Time latency = 0;
+    Time traffic = 0;
+};
+
 // The times of one lane's ops, by op and part of its kind.
 struct LaneTimes {
-    std::vector<Time> start, begin, end, alone; // alone: what an op takes on a free device
+    std::vector<Time> start, begin, end;
+    std::vector<Time> alone;  // what an op takes on a free device
+    std::vector<Time> device; // when its device work is done
+    std::vector<u128> left;   // work to drain from the first charge on, in ps x 2^20
     std::vector<Time> part_begin, part_end;
+    std::vector<LaneLoad> loads, part_loads; // empty where nothing slows compute
 };
 
 // What is charged to a lane; exposed by class of transfer.
 struct Charges {
     std::array<Time, time_kind_count> time{};
     std::vector<Time> exposed;
+    ComputeWork work{};
     Time compute_busy = 0;
     Time communication_busy = 0;
 };
@@ -39,6 +51,7 @@ private:
         std::uint32_t op = none;
         State state = State::finished;
         std::uint8_t behind = 0; // stream
+        bool drains = false;     // compute whose device work is not done
     };
     struct Cause {
         std::uint8_t transfer = no_stream;
@@ -49,7 +62,10 @@ private:
     void look(std::size_t stream, const LaneTimes& times, Time now);
     State waiting(Head& head, const LaneTimes& times, Time now) const;
     Time next_change(const LaneTimes& times, Time now) const;
-    void charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges) const;
+    // What communication leaves of the device.
+    Time share(const LaneTimes& times, Time now) const;
+    Time next_share(const LaneTimes& times, Time now, Time change) const;
+    void charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges);
     void charge_idle(const LaneTimes& times, Time begin, Time end, Charges& charges) const;
     std::uint8_t next_compute() const;
     Cause behind(std::uint8_t stream) const;
@@ -64,6 +80,7 @@ private:
     std::vector<std::uint32_t> first_; // position, by stream
     std::vector<std::uint32_t> next_;  // likewise, during a charge
     std::vector<Head> heads_;
+    std::vector<u128> left_; // by stream: what its compute has still to drain, in ps x 2^20
 };
 
 } // namespace trainyard::engine::replay

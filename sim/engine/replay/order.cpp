@@ -8,10 +8,13 @@ namespace {
 
 class Orderer {
 public:
-    Orderer(const Cohorts& cohorts, const std::vector<Known>& known, const IsEager& eager)
-        : cohorts_(cohorts), known_(known), eager_(eager)
+    explicit Orderer(const OrderRequest& request)
+        : cohorts_(request.cohorts),
+          known_(request.known),
+          eager_(request.eager),
+          slows_(request.slows)
     {
-        for (const Cohort& cohort : cohorts.all) {
+        for (const Cohort& cohort : cohorts_.all) {
             const LaneKind& kind = *cohort.kind;
             State state;
             state.done.resize(kind.streams.size());
@@ -30,7 +33,7 @@ public:
             ops_ += kind.op_count;
             states_.push_back(std::move(state));
         }
-        for (const Meeting& meeting : cohorts.meetings)
+        for (const Meeting& meeting : cohorts_.meetings)
             arrived_.emplace_back(meeting.per_step);
     }
 
@@ -38,12 +41,9 @@ public:
     {
         for (std::uint32_t c = 0; c < states_.size(); ++c)
             wake(c);
-        while (!awake_.empty()) {
-            const std::uint32_t c = awake_.back();
-            awake_.pop_back();
-            states_[c].awake = false;
-            go_on(c);
-        }
+        do
+            run_awake();
+        while (finished_ < ops_ && release_one());
         if (finished_ < ops_)
             acts_.clear();
         return std::move(acts_);
@@ -59,6 +59,79 @@ private:
         std::uint32_t barriers = 0;
         bool awake = false;
     };
+
+    void run_awake()
+    {
+        while (!awake_.empty()) {
+            const std::uint32_t c = awake_.back();
+            awake_.pop_back();
+            states_[c].awake = false;
+            go_on(c);
+        }
+    }
+
+    // Compute waits for the times of transfers that may in truth end behind it. Lets the first one
+    // run for which that is so of all of them.
+    bool release_one()
+    {
+        for (std::uint32_t c = 0; c < states_.size(); ++c) {
+            const LaneKind& kind = *cohorts_.all[c].kind;
+            for (std::size_t s = 0; s < kind.streams.size(); ++s) {
+                if (states_[c].started[s] != 0 || states_[c].done[s] == kind.streams[s].op_count)
+                    continue;
+                const std::uint32_t o = kind.streams[s].op_first + states_[c].done[s];
+                if (!ready(c, kind.ops[o]) || !outlasted(c, o))
+                    continue;
+                released_ = {c, o};
+                wake(c);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // Whether all transfers that may slow the op, and whose times are not known yet, need it.
+    bool outlasted(std::uint32_t c, std::uint32_t o) const
+    {
+        Orderer others(*this);
+        others.acts_.clear();
+        others.rates_ = false;
+        others.barred_ = {c, o};
+        for (std::uint32_t other = 0; other < states_.size(); ++other)
+            others.wake(other);
+        others.run_awake();
+        bool all = true;
+        for_each_rival(*cohorts_.all[c].kind, known_[c], slows_[c], o, [&](std::uint32_t rival) {
+            all &= others.times_known(c, rival) == times_known(c, rival);
+        });
+        return all;
+    }
+
+    // What can be said of a transfer op: whether it has arrived, and which parts are over.
+    std::uint32_t times_known(std::uint32_t c, std::uint32_t o) const
+    {
+        if (is_over(c, o))
+            return none;
+        return has_arrived(c, o) ? 1 + cohorts_.all[c].kind->ops[o].part_count -
+                                       states_[c].parts_left[o]
+                                 : 0;
+    }
+
+    bool is_over(std::uint32_t c, std::uint32_t o) const
+    {
+        return states_[c].done[known_[c].stream_of(o)] > known_[c].position_of(o);
+    }
+
+    // Whether all is known that may slow a compute op.
+    bool rivals_known(std::uint32_t c, std::uint32_t o) const
+    {
+        if (!rates_ || slows_[c].empty() || released_ == std::pair{c, o})
+            return true;
+        bool all = true;
+        for_each_rival(*cohorts_.all[c].kind, known_[c], slows_[c], o,
+                       [&](std::uint32_t rival) { all &= is_over(c, rival); });
+        return all;
+    }
 
     void wake(std::uint32_t c)
     {
@@ -92,8 +165,9 @@ private:
             if (state.started[s] != 0 || state.done[s] == kind.streams[s].op_count)
                 continue;
             const std::uint32_t o = kind.streams[s].op_first + state.done[s];
-            if ((best == none || kind.ops[o].order < kind.ops[best].order) &&
-                ready(c, kind.ops[o]))
+            const FlatOp& op = kind.ops[o];
+            if ((best == none || op.order < kind.ops[best].order) && barred_ != std::pair{c, o} &&
+                ready(c, op) && (op.kind != OpKind::compute || rivals_known(c, o)))
                 best = o;
         }
         return best;
@@ -200,7 +274,11 @@ private:
     const Cohorts& cohorts_;
     const std::vector<Known>& known_;
     const IsEager& eager_;
+    const SlowsCompute& slows_;
     std::vector<State> states_; // by cohort
+    bool rates_ = true;                               // compute waits for what may slow it
+    std::pair<std::uint32_t, std::uint32_t> barred_{none, none};   // cohort, op: must not run
+    std::pair<std::uint32_t, std::uint32_t> released_{none, none}; // may run
     std::vector<std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>> arrived_;
     std::vector<std::uint32_t> awake_;
     std::vector<Act> acts_;
@@ -210,10 +288,29 @@ private:
 
 } // namespace
 
-std::vector<Act> order_of(const Cohorts& cohorts, const std::vector<Known>& known,
-                          const IsEager& eager)
+bool steps_interfere(const LaneKind& kind, const Known& known,
+                     const std::vector<std::uint8_t>& slows)
 {
-    return Orderer(cohorts, known, eager).order();
+    for (std::size_t s = 0; s < kind.streams.size(); ++s) {
+        const StreamPlan& stream = kind.streams[s];
+        if (stream.kind != StreamKind::communication)
+            continue;
+        // Those behind the first of a stream know at least as much.
+        const auto first = std::find(slows.begin() + stream.op_first,
+                                     slows.begin() + stream.op_first + stream.op_count, 1);
+        if (first == slows.begin() + stream.op_first + stream.op_count)
+            continue;
+        const auto over = known.before_at_start(static_cast<std::uint32_t>(first - slows.begin()));
+        for (std::uint32_t o = 0; o < kind.ops.size(); ++o)
+            if (kind.ops[o].kind == OpKind::compute && !known.over(over, o))
+                return true;
+    }
+    return false;
+}
+
+std::vector<Act> order_of(const OrderRequest& request)
+{
+    return Orderer(request).order();
 }
 
 } // namespace trainyard::engine::replay

@@ -28,6 +28,8 @@ public:
                 give_column(value, always);
             for (const auto& [op, value] : in.ends)
                 give_column(value, always);
+            for (const auto& [from, value] : in.rivals)
+                give_column(value, always);
         }
         for (const Carry& carry : tape_.carries)
             last_use_[carry.from] = always;
@@ -59,6 +61,12 @@ private:
             last_use_[tape_.writes[instr.write_first + w]] = i;
         if (instr.base != none)
             last_use_[instr.base] = i;
+        for (std::uint32_t l = 0; l < instr.load_count; ++l) {
+            const Load& load = tape_.loads[instr.load_first + l];
+            last_use_[load.from] = i;
+            if (load.to != none)
+                last_use_[load.to] = i;
+        }
     }
 
     void give_column(Value value, std::uint32_t last_use)

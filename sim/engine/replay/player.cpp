@@ -1,5 +1,7 @@
 #include "sim/engine/replay/player.h"
 
+#include "sim/engine/interference.h"
+
 #include <algorithm>
 
 namespace trainyard::engine::replay {
@@ -32,6 +34,8 @@ void Player::play(std::size_t i)
         return send(instr);
     case Instr::Code::take:
         return take(instr);
+    case Instr::Code::compute:
+        return compute(instr);
     case Instr::Code::count:
         return count(instr);
     }
@@ -178,6 +182,83 @@ void Player::take(const Instr& instr)
         begin[i] = std::max(sent[from], here[i]);
         end[i] = std::max(over[from], here[i]);
     }
+}
+
+namespace {
+
+// A load on one lane.
+struct LaneLoad {
+    Time from;
+    Time to;
+    std::uint64_t share;
+};
+
+struct Drained {
+    Time end = 0;
+    u128 left = 0; // at `open`, in ps x 2^20
+};
+
+// When `work` ps x 2^20 that begin at `now` have drained, at what the loads leave; and what is left
+// of it at `open`.
+Drained drain(std::span<const LaneLoad> loads, Time now, u128 work, Time open)
+{
+    Drained drained{0, work};
+    for (;;) {
+        std::uint64_t lost = 0;
+        Time change = longest_sim_time.value();
+        for (const LaneLoad& load : loads) {
+            if (load.from <= now && now < load.to)
+                lost += load.share;
+            if (load.from < load.to)
+                for (const Time at : {load.from, load.to})
+                    if (at > now)
+                        change = std::min(change, at);
+        }
+        const std::uint64_t share = compute_share(lost, 0);
+        if (now <= open) {
+            const u128 before_open =
+                static_cast<u128>(std::min(change, open) - now) * share;
+            drained.left = work - std::min(work, before_open);
+        }
+        drained.end = now + static_cast<Time>((work + share - 1) / share);
+        if (drained.end <= change)
+            return drained;
+        work -= static_cast<u128>(change - now) * share;
+        now = change;
+    }
+}
+
+} // namespace
+
+void Player::compute(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* from = read(instr, 0);
+    const Time* time = instr.table->data();
+    Time* device = write(instr, 0);
+    Time* left = write(instr, 2);
+    const Time* opened = column(tape_.inputs[instr.cohort].opened);
+    std::vector<LaneLoad> loads(instr.load_count);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::uint32_t l = 0; l < instr.load_count; ++l) {
+            const Load& load = tape_.loads[instr.load_first + l];
+            loads[l] = {column(load.from)[i] + (load.delay != nullptr ? load.delay->of(i) : 0),
+                        load.to != none ? column(load.to)[i] : longest_sim_time.value(),
+                        static_cast<std::uint64_t>(load.share->of(i))};
+        }
+        const Drained drained =
+            drain(loads, from[i], static_cast<u128>(time[i]) * full_share, opened[i]);
+        device[i] = drained.end;
+        left[i] = static_cast<Time>(drained.left);
+    }
+    Time* end = write(instr, 1);
+    std::copy_n(device, n, end);
+    if (instr.base == none)
+        return;
+    const Time* base = column(instr.base);
+    for (std::size_t i = 0; i < n; ++i)
+        end[i] = std::max(end[i], base[i] + instr.constant +
+                                      (instr.table2 != nullptr ? (*instr.table2)[i] : 0));
 }
 
 void Player::count(const Instr& instr)

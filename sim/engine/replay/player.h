@@ -37,6 +37,7 @@ private:
     void send(const Instr& instr);
     void take(const Instr& instr);
     void count(const Instr& instr);
+    void compute(const Instr& instr);
 
     Time* read(const Instr& instr, std::uint32_t i)
     {

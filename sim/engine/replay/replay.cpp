@@ -15,6 +15,8 @@ namespace {
 using namespace replay;
 
 constexpr std::size_t instrs_between_checks = 1U << 12;
+constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
+constexpr std::size_t most_captured = std::size_t{1} << 28; // bytes
 
 class Replay {
 public:
@@ -36,15 +38,16 @@ public:
 private:
     std::optional<Refusal> prepare();
     bool find_eager();
+    void find_slowing();
     bool could_overflow();
-    void plan_charges();
+    bool plan_charges();
     void play();
     void start_lanes();
     void play_step(int step);
     StepResult result();
     void charge(StepResult& result, std::vector<TransferSum>& sums);
     void charge_cohort(std::uint32_t c, StepResult& result, std::vector<TransferSum>& sums);
-    LaneTimes times_of(std::uint32_t c, std::size_t lane) const;
+    LaneTimes times_of(std::uint32_t c, std::size_t lane);
     void count(std::vector<TransferSum>& sums);
     u128 bytes_of(std::uint32_t c, std::uint32_t index, const FlatOp& op) const;
 
@@ -55,6 +58,7 @@ private:
     Cohorts cohorts_;
     std::vector<Known> known_;
     IsEager eager_;
+    SlowsCompute slows_;
     std::optional<Tables> tables_;
     std::optional<Composed> composed_;
     std::optional<Player> player_;
@@ -67,8 +71,10 @@ std::optional<Refusal> Replay::prepare()
 {
     if (control_.fidelity != Fidelity::alpha_beta)
         return Refusal{"transfers may share links"};
-    if (interferes(binding_.costs))
-        return Refusal{"communication may slow compute"};
+    for (const Lane& lane : binding_.lanes)
+        if (!lane.windows.empty() || lane.jitter.valid() || !lane.late.empty() ||
+            !lane.late_input.empty())
+            return Refusal{"some rank is slow for a time, jitters or comes late"};
     auto cohorts = gather_cohorts(program_, binding_, compiled_);
     if (!cohorts)
         return Refusal{"some rank never comes to a transfer of its group or neighbour"};
@@ -78,17 +84,25 @@ std::optional<Refusal> Replay::prepare()
     tables_.emplace(program_, binding_, cohorts_);
     if (!find_eager())
         return Refusal{"some messages of an op are eager and others are not"};
-    const std::vector<Act> acts = order_of(cohorts_, known_, eager_);
+    find_slowing();
+    for (std::uint32_t c = 0; c < cohorts_.all.size() && control_.steps > 1; ++c)
+        if (!slows_[c].empty() && steps_interfere(*cohorts_.all[c].kind, known_[c], slows_[c]))
+            return Refusal{"a step may begin to communicate while the one before computes"};
+    const OrderRequest request{cohorts_, known_, eager_, slows_};
+    const std::vector<Act> acts = order_of(request);
     const bool empty = std::all_of(cohorts_.all.begin(), cohorts_.all.end(),
                                    [](const Cohort& cohort) { return cohort.kind->op_count == 0; });
     if (acts.empty() && !empty)
-        return Refusal{"ops of different ranks wait for each other in a circle"};
-    composed_ = compose(program_, cohorts_, known_, acts, eager_, *tables_);
+        return Refusal{slows_.empty() || slows_.front().empty()
+                           ? "ops of different ranks wait for each other in a circle"
+                           : "what slows compute on one rank depends on what slows it on another, and back"};
+    composed_ = compose(program_, request, acts, *tables_);
     if (!composed_)
         return Refusal{"ranks do not agree about a transfer"};
     if (could_overflow())
         return Refusal{"the steps may take longer than the clock counts"};
-    plan_charges();
+    if (!plan_charges())
+        return Refusal{"the times of all ops are more than it holds"};
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
     place_values(composed_->tape, cohorts_);
     player_.emplace(cohorts_, *composed_);
@@ -111,6 +125,26 @@ bool Replay::find_eager()
     return true;
 }
 
+void Replay::find_slowing()
+{
+    const bool any = interferes(binding_.costs);
+    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
+        const LaneKind& kind = *cohorts_.all[c].kind;
+        auto& of_cohort = slows_.emplace_back();
+        if (!any)
+            continue;
+        const auto slows = [](const TransferLoad& load) {
+            return !load.resident.zero() || !load.traffic.zero();
+        };
+        for (const FlatOp& op : kind.ops) {
+            bool some = op.kind == OpKind::collective && slows(tables_->load(c, op));
+            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+                some |= slows(tables_->load(c, kind.parts[p]));
+            of_cohort.push_back(some ? 1 : 0);
+        }
+    }
+}
+
 // Whether some time could pass the end of the clock, even if nothing ran at the same time.
 bool Replay::could_overflow()
 {
@@ -120,9 +154,12 @@ bool Replay::could_overflow()
     };
     for (const Instr& instr : composed_->tape.instrs) {
         sum += static_cast<double>(instr.constant);
+        if (instr.code == Instr::Code::compute && greatest(*instr.table) >= longest_slowed)
+            return true;
+        const double slower = instr.code == Instr::Code::compute ? full_share / least_share + 1 : 1;
         for (const Column* table : {instr.table, instr.table2})
-            if (table != nullptr)
-                sum += greatest(*table);
+            if (table != nullptr && !table->empty())
+                sum += slower * greatest(*table);
     }
     for (const Cohort& cohort : cohorts_.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());
@@ -133,7 +170,8 @@ bool Replay::could_overflow()
     return sum + static_cast<double>(start) >= static_cast<double>(longest_sim_time.value() / 2);
 }
 
-void Replay::plan_charges()
+// Whether there is room for the times of all ops.
+bool Replay::plan_charges()
 {
     std::vector<std::vector<std::uint32_t>> lanes;
     for (const Cohort& cohort : cohorts_.all) {
@@ -143,6 +181,7 @@ void Replay::plan_charges()
     capture_.emplace(composed_->tape, std::move(lanes));
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
         capture_->want_ops(c);
+    return capture_->size() <= most_captured;
 }
 
 void Replay::play()
@@ -246,6 +285,7 @@ void Replay::charge_cohort(std::uint32_t c, StepResult& result, std::vector<Tran
         for (std::size_t k = 0; k < time_kind_count; ++k)
             totals.time[k] = SimTime(charges.time[k]);
         totals.compute_busy = SimTime(charges.compute_busy);
+        add_work(totals, charges.work);
         totals.communication_busy = SimTime(charges.communication_busy);
         fill_step(totals, result.step_time - SimTime(ended - opened));
         result.lane_ends[l] = SimTime(ended);
@@ -255,11 +295,21 @@ void Replay::charge_cohort(std::uint32_t c, StepResult& result, std::vector<Tran
     }
 }
 
-LaneTimes Replay::times_of(std::uint32_t c, std::size_t lane) const
+namespace {
+
+LaneLoad lane_load(const TransferLoad& load, std::size_t index)
+{
+    return {load.resident.of(index), load.latency.of(index), load.traffic.of(index)};
+}
+
+} // namespace
+
+LaneTimes Replay::times_of(std::uint32_t c, std::size_t lane)
 {
     const auto time = [&](Value value) {
         return capture_->at(c, value, lane);
     };
+    const Time opened = time(composed_->tape.inputs[c].opened);
     LaneTimes times;
     const auto& ops = composed_->tape.ops[c];
     for (std::size_t o = 0; o < ops.size(); ++o) {
@@ -268,11 +318,32 @@ LaneTimes Replay::times_of(std::uint32_t c, std::size_t lane) const
         times.end.push_back(time(ops[o].end));
         const Column* alone = composed_->times[c][o];
         times.alone.push_back(alone == nullptr ? 0 : (*alone)[lane]);
+        times.device.push_back(ops[o].device == none ? times.start.back() + times.alone.back()
+                                                     : time(ops[o].device));
+        times.left.push_back(
+            ops[o].left == none
+                ? static_cast<u128>(times.device.back() - std::clamp(opened, times.start.back(),
+                                                                     times.device.back())) *
+                      full_share
+                : static_cast<u128>(time(ops[o].left)));
+        if (slows_[c].empty())
+            continue;
+        const FlatOp& op = cohorts_.all[c].kind->ops[o];
+        LaneLoad& load = times.loads.emplace_back();
+        if (op.kind == OpKind::collective)
+            load = lane_load(tables_->load(c, op), lane);
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+            load.resident =
+                std::max(load.resident,
+                         tables_->load(c, cohorts_.all[c].kind->parts[p]).resident.of(lane));
     }
     for (const PartValues& part : composed_->tape.parts[c]) {
         times.part_begin.push_back(time(part.begin));
         times.part_end.push_back(time(part.end));
     }
+    if (!slows_[c].empty())
+        for (const PartPlan& part : cohorts_.all[c].kind->parts)
+            times.part_loads.push_back(lane_load(tables_->load(c, part), lane));
     return times;
 }
 

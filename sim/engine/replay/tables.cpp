@@ -1,5 +1,7 @@
 #include "sim/engine/replay/tables.h"
 
+#include "sim/engine/interference.h"
+
 #include <algorithm>
 
 namespace trainyard::engine::replay {
@@ -11,6 +13,14 @@ Time time_of(const TransferCost& cost, std::uint32_t scale)
     const u128 work = cost.work.value * scale >> 20;
     return (work > 0 ? cost.latency + time_to_finish(Work{work}, cost.ceiling) : cost.latency)
         .value();
+}
+
+// One number where all are equal.
+Amount amount_of(Column column)
+{
+    if (std::adjacent_find(column.begin(), column.end(), std::not_equal_to<>()) != column.end())
+        return {0, std::move(column)};
+    return {column.front(), {}};
 }
 
 } // namespace
@@ -121,6 +131,43 @@ const Column* Tables::message(std::uint32_t sender, const FlatOp& send_op, const
     }
     found->second = &columns_.emplace_back(std::move(column));
     return found->second;
+}
+
+template <class CostOf>
+const TransferLoad&
+Tables::load(const std::tuple<std::uint32_t, int, std::uint32_t, CostId>& key,
+             const CostOf& cost_of)
+{
+    const auto found = loads_.find(key);
+    if (found != loads_.end())
+        return found->second;
+    Column resident;
+    Column latency;
+    Column traffic;
+    for (std::uint32_t i = 0; i < cohorts_.all[std::get<0>(key)].lanes.size(); ++i) {
+        const TransferCost& cost = cost_of(i);
+        resident.push_back(cost.sm_share);
+        latency.push_back(cost.latency.value());
+        traffic.push_back(traffic_of(cost, cost.ceiling));
+    }
+    return loads_
+        .emplace(key, TransferLoad{amount_of(std::move(resident)), amount_of(std::move(latency)),
+                                   amount_of(std::move(traffic))})
+        .first->second;
+}
+
+const TransferLoad& Tables::load(std::uint32_t cohort, const FlatOp& op)
+{
+    return load({cohort, 0, op.group.value, op.cost}, [&](std::uint32_t i) -> const TransferCost& {
+        const GroupId group = lane(cohort, i).groups[op.group.value];
+        return binding_.costs.transfers[binding_.groups[group.value].variant][op.cost.value];
+    });
+}
+
+const TransferLoad& Tables::load(std::uint32_t cohort, const PartPlan& part)
+{
+    return load({cohort, 1, part.peer.value, part.cost},
+                [&](std::uint32_t i) -> const TransferCost& { return cost_of(cohort, i, part); });
 }
 
 } // namespace trainyard::engine::replay

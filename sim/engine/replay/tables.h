@@ -13,6 +13,23 @@ namespace trainyard::engine::replay {
 using Time = std::int64_t; // ps
 using Column = std::vector<Time>;
 
+// A number for every lane of a cohort, or one for all.
+struct Amount {
+    Time constant = 0;
+    Column column; // empty: the constant
+
+    Time of(std::size_t index) const { return column.empty() ? constant : column[index]; }
+    bool zero() const { return column.empty() && constant == 0; }
+};
+
+// What a transfer takes from compute beside it: while resident, and from some time after its begin
+// until its end. Shares of 2^20.
+struct TransferLoad {
+    Amount resident;
+    Amount latency;
+    Amount traffic;
+};
+
 class Tables {
 public:
     Tables(const Program& program, const Binding& binding, const Cohorts& cohorts)
@@ -32,6 +49,12 @@ public:
     const Column* message(std::uint32_t sender, const FlatOp& send_op, const PartPlan& sent,
                           const FlatOp& receive_op, const PartPlan& received);
 
+    // What a collective takes from compute, or one part of an exchange.
+    const TransferLoad& load(std::uint32_t cohort, const FlatOp& op);
+    const TransferLoad& load(std::uint32_t cohort, const PartPlan& part);
+
+    const Amount& keep(Amount amount) { return amounts_.emplace_back(std::move(amount)); }
+
     const TransferCost& cost_of(std::uint32_t cohort, std::uint32_t index,
                                 const PartPlan& part) const;
 
@@ -46,11 +69,16 @@ private:
     const Binding& binding_;
     const Cohorts& cohorts_;
     std::deque<Column> columns_;
+    std::deque<Amount> amounts_;
     std::map<std::tuple<std::uint32_t, CostId, ScaleSlot>, const Column*> durations_;
     std::map<std::tuple<std::uint32_t, CostId, ScaleSlot, std::uint16_t>, const Column*>
         kernel_times_;
     std::map<std::vector<std::uint32_t>, const Column*> collectives_;
     std::map<std::vector<std::uint32_t>, const Column*> messages_;
+    template <class CostOf>
+    const TransferLoad& load(const std::tuple<std::uint32_t, int, std::uint32_t, CostId>& key,
+                             const CostOf& cost_of);
+    std::map<std::tuple<std::uint32_t, int, std::uint32_t, CostId>, TransferLoad> loads_;
 };
 
 } // namespace trainyard::engine::replay

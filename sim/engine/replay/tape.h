@@ -20,6 +20,8 @@ struct Instr {
         pass_over,  // likewise between other places; writes: begin, end there, begin, end here
         send,       // reads: arrival of the sender; writes: end
         take,       // reads: arrival and end of the sender, arrival here; writes: begin, end here
+        compute,    // as timed, slowed by loads; writes: device done, end,
+                    // work left when the step before ended
         count       // reads: arrival, begin, end; sums waiting and moving of a class
     };
     Code code = Code::latest;
@@ -31,17 +33,29 @@ struct Instr {
     std::uint32_t write_first = 0;
     std::uint32_t write_count = 0;
     std::uint32_t total = 0; // count: first of two totals
+    std::uint32_t load_first = 0;
+    std::uint32_t load_count = 0;
     Value base = none;       // the time that the host's segment began
     Time constant = 0;
     const Column* table = nullptr;
     const Column* table2 = nullptr;
 };
 
+// Part of a device that compute loses between two times.
+struct Load {
+    Value from = none;
+    Value to = none;             // none: longer than the compute lasts
+    const Amount* delay = nullptr; // after `from`; null: none
+    const Amount* share = nullptr; // of 2^20
+};
+
 // Where the values of an op are. Arrival is the start of its residence.
 struct OpValues {
     Value start = none;
-    Value begin = none; // of a transfer: data may move (last part)
+    Value begin = none;  // of a transfer: data may move (last part)
+    Value device = none; // of compute that may be slowed: its device work is done
     Value end = none;
+    Value left = none; // of compute that may be slowed: work when the measured step opens
 };
 struct PartValues {
     Value begin = none;
@@ -67,12 +81,14 @@ struct Inputs {
     Value base = none;       // of the first host segment
     std::vector<Value> stream_ends;
     std::map<std::uint32_t, Value> ends; // of ops of the step before that are waited for
+    std::map<Value, Value> rivals;       // what else compute must know of the step before
 };
 
 struct Tape {
     std::vector<Instr> instrs;
     std::vector<Value> reads;
     std::vector<Value> writes;
+    std::vector<Load> loads;
     std::vector<ValueInfo> values;
     std::vector<Carry> carries;
     std::vector<Inputs> inputs;                 // by cohort
