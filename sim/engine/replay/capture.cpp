@@ -19,11 +19,18 @@ void Capture::want_ops(std::uint32_t cohort)
     const Inputs& in = tape_.inputs[cohort];
     for (const Value value : {in.lane_start, in.opened, in.base})
         want(cohort, value);
-    for (const OpValues& op : tape_.ops[cohort])
-        for (const Value value : {op.start, op.begin, op.device, op.end, op.left})
-            want(cohort, value);
-    for (const PartValues& part : tape_.parts[cohort])
-        for (const Value value : {part.begin, part.end})
+    for (std::uint32_t o = 0; o < tape_.ops[cohort].size(); ++o)
+        want_op(cohort, o);
+}
+
+void Capture::want_op(std::uint32_t cohort, std::uint32_t o)
+{
+    const OpValues& values = tape_.ops[cohort][o];
+    for (const Value value : {values.start, values.begin, values.device, values.end, values.left})
+        want(cohort, value);
+    const FlatOp& op = cohorts_.all[cohort].kind->ops[o];
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+        for (const Value value : {tape_.parts[cohort][p].begin, tape_.parts[cohort][p].end})
             want(cohort, value);
 }
 

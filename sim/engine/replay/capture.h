@@ -9,15 +9,17 @@ namespace trainyard::engine::replay {
 class Capture {
 public:
     // `lanes`: those to keep, by cohort: indices.
-    Capture(const Tape& tape, std::vector<std::vector<std::uint32_t>> lanes)
-        : tape_(tape), lanes_(std::move(lanes)), first_(tape.values.size(), none)
+    Capture(const Cohorts& cohorts, const Tape& tape,
+            std::vector<std::vector<std::uint32_t>> lanes)
+        : cohorts_(cohorts), tape_(tape), lanes_(std::move(lanes)), first_(tape.values.size(), none)
     {}
 
     const std::vector<std::uint32_t>& lanes(std::uint32_t cohort) const { return lanes_[cohort]; }
 
     // Keeps what the lanes of the cohort find in the column, which may be a neighbour's.
     void want(std::uint32_t cohort, Value value);
-    // All that says when the ops of a cohort run.
+    // All that says when an op of a cohort runs; when all do.
+    void want_op(std::uint32_t cohort, std::uint32_t op);
     void want_ops(std::uint32_t cohort);
 
     // Bytes that it takes.
@@ -39,6 +41,7 @@ private:
 
     void copy(Player& player, Value value);
 
+    const Cohorts& cohorts_;
     const Tape& tape_;
     std::vector<std::vector<std::uint32_t>> lanes_;
     std::vector<std::uint32_t> first_; // by value, into kept_

@@ -18,6 +18,17 @@ Time& at(Charges& charges, TimeKind kind)
 
 } // namespace
 
+void LaneTimes::resize(const LaneKind& kind, bool loaded)
+{
+    for (auto* times : {&start, &begin, &end, &device})
+        times->resize(kind.ops.size());
+    left.resize(kind.ops.size());
+    part_begin.resize(kind.parts.size());
+    part_end.resize(kind.parts.size());
+    loads.resize(loaded ? kind.ops.size() : 0);
+    part_loads.resize(loaded ? kind.parts.size() : 0);
+}
+
 Ledger::Ledger(const Program& program, const LaneKind& kind, const Known& known,
                std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first)
     : program_(program),

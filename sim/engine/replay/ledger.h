@@ -24,6 +24,8 @@ struct LaneTimes {
     std::vector<u128> left;   // work to drain from the first charge on, in ps x 2^20
     std::vector<Time> part_begin, part_end;
     std::vector<LaneLoad> loads, part_loads; // empty where nothing slows compute
+
+    void resize(const LaneKind& kind, bool loaded);
 };
 
 // What is charged to a lane; exposed by class of transfer.

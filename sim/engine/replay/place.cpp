@@ -61,6 +61,12 @@ private:
             last_use_[tape_.writes[instr.write_first + w]] = i;
         if (instr.base != none)
             last_use_[instr.base] = i;
+        for (std::uint32_t k = 0; k < instr.charge_count; ++k) {
+            const Charge& charge = tape_.charges[instr.charge_first + k];
+            last_use_[charge.value] = i;
+            if (charge.then != none)
+                last_use_[charge.then] = i;
+        }
         for (std::uint32_t l = 0; l < instr.load_count; ++l) {
             const Load& load = tape_.loads[instr.load_first + l];
             last_use_[load.from] = i;

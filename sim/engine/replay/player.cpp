@@ -1,6 +1,7 @@
 #include "sim/engine/replay/player.h"
 
 #include "sim/engine/interference.h"
+#include "sim/engine/replay/charges.h"
 
 #include <algorithm>
 
@@ -12,7 +13,10 @@ Player::Player(const Cohorts& cohorts, const Composed& composed)
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
         rows_.push_back((lanes(c) + 7) / 8 * 8);
         columns_.emplace_back(tape_.slots[c] * rows_[c]);
-        totals_.emplace_back(2 * composed.totals[c].classes.size() * rows_[c]);
+        const std::size_t classes = composed.totals[c].classes.size();
+        totals_.emplace_back(2 * classes * rows_[c]);
+        sums_.emplace_back((static_cast<std::size_t>(Sum::classes) + classes) * rows_[c]);
+        unions_.emplace_back(lanes(c));
     }
 }
 
@@ -38,6 +42,14 @@ void Player::play(std::size_t i)
         return compute(instr);
     case Instr::Code::count:
         return count(instr);
+    case Instr::Code::unite:
+        return unite(instr);
+    case Instr::Code::charge:
+        return charge(instr);
+    case Instr::Code::busy:
+        return busy(instr);
+    case Instr::Code::guard:
+        return guard(instr);
     }
 }
 
@@ -273,6 +285,145 @@ void Player::count(const Instr& instr)
         waiting[i] += begin[i] - start[i];
         moving[i] += end[i] - begin[i];
     }
+}
+
+void Player::unite(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* begin = read(instr, 0);
+    const Time* end = read(instr, 1);
+    const Time* opened = column(tape_.inputs[instr.cohort].opened);
+    Union* unions = unions_[instr.cohort].data();
+    for (std::size_t i = 0; i < n; ++i)
+        fits_ &= unions[i].add(std::max(begin[i], opened[i]), end[i]);
+}
+
+Time Player::united(std::uint32_t cohort, std::size_t index) const
+{
+    return unions_[cohort][index].length();
+}
+
+void Player::charge(const Instr& instr)
+{
+    constexpr std::size_t block = 512;
+    std::array<Time, block> until;
+    const std::size_t n = lanes(instr.cohort);
+    const Time* from = read(instr, 0);
+    for (std::size_t first = 0; first < n; first += block) {
+        const std::size_t count = std::min(block, n - first);
+        std::copy_n(from + first, count, until.begin());
+        for (std::uint32_t k = 0; k < instr.charge_count; ++k) {
+            const Charge& charge = tape_.charges[instr.charge_first + k];
+            if (charge.group > 0) {
+                for (std::size_t i = 0; i < count; ++i)
+                    charge_group(instr, instr.charge_first + k, first + i, until[i]);
+                k += charge.group - 1;
+                continue;
+            }
+            const Time* value = column(charge.value) + first;
+            if (charge.into == none) {
+                for (std::size_t i = 0; i < count; ++i)
+                    until[i] = std::max(until[i], value[i]);
+                continue;
+            }
+            Time* sum = sums_[instr.cohort].data() + charge.into * rows_[instr.cohort] + first;
+            for (std::size_t i = 0; i < count; ++i) {
+                const Time to = std::max(until[i], value[i]);
+                sum[i] += to - until[i];
+                until[i] = to;
+            }
+        }
+    }
+}
+
+void Player::charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until)
+{
+    std::vector<const Charge*> order;
+    for (std::uint32_t k = 0; k < tape_.charges[first].group; ++k)
+        order.push_back(&tape_.charges[first + k]);
+    std::sort(order.begin(), order.end(), [&](const Charge* a, const Charge* b) {
+        return column(a->value)[lane] < column(b->value)[lane];
+    });
+    const auto charge = [&](Value value, std::uint32_t into) {
+        const Time to = std::max(until, column(value)[lane]);
+        sums_[instr.cohort][into * rows_[instr.cohort] + lane] += to - until;
+        until = to;
+    };
+    for (const Charge* part : order) {
+        charge(part->value, part->into);
+        charge(part->then, part->then_into);
+    }
+}
+
+void Player::busy(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* start = read(instr, 0);
+    const Time* done = read(instr, 1);
+    Time* sum = sums_[instr.cohort].data() +
+                static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort];
+    for (std::size_t i = 0; i < n; ++i)
+        sum[i] += done[i] - start[i];
+}
+
+void Player::guard(const Instr& instr)
+{
+    const std::size_t n = lanes(instr.cohort);
+    const Time* first = read(instr, 0);
+    const Time* second = read(instr, 1);
+    bool fits = true;
+    for (std::size_t i = 0; i < n; ++i)
+        fits &= first[i] <= second[i];
+    fits_ &= fits;
+}
+
+bool Union::add(Time begin, Time end)
+{
+    if (begin >= end)
+        return true;
+    if (count_ > 0 && begin <= spans_[count_ - 1].end && begin >= spans_[count_ - 1].begin) {
+        spans_[count_ - 1].end = std::max(spans_[count_ - 1].end, end);
+        return true;
+    }
+    if (begin < forgotten_)
+        return false;
+    // Joins all that it touches, which lie side by side.
+    std::uint32_t first = count_;
+    while (first > 0 && spans_[first - 1].end >= begin)
+        --first;
+    std::uint32_t last = first;
+    for (; last < count_ && spans_[last].begin <= end; ++last) {
+        begin = std::min(begin, spans_[last].begin);
+        end = std::max(end, spans_[last].end);
+    }
+    if (last > first) {
+        spans_[first] = {begin, end};
+        std::move(spans_.begin() + last, spans_.begin() + count_, spans_.begin() + first + 1);
+        count_ -= last - first - 1;
+        return true;
+    }
+    if (count_ == most) {
+        if (first == 0)
+            return false;
+        total_ += spans_[0].end - spans_[0].begin;
+        forgotten_ = spans_[0].end;
+        std::move(spans_.begin() + 1, spans_.end(), spans_.begin());
+        --count_;
+        --first;
+    }
+    std::move_backward(spans_.begin() + first, spans_.begin() + count_,
+                       spans_.begin() + count_ + 1);
+    spans_[first] = {begin, end};
+    ++count_;
+    return true;
+}
+
+Time Union::length() const
+{
+    Time sum = total_;
+    for (std::uint32_t i = 0; i < count_; ++i)
+        sum += spans_[i].end - spans_[i].begin;
+    return sum;
 }
 
 void Player::carry()

@@ -6,6 +6,25 @@
 
 namespace trainyard::engine::replay {
 
+// The length of a union of spans that come nearly in order of their begins.
+class Union {
+public:
+    // False if the span begins in front of what was forgotten.
+    bool add(Time begin, Time end);
+    Time length() const;
+
+private:
+    static constexpr std::uint32_t most = 12;
+    struct Span {
+        Time begin, end;
+    };
+
+    Time total_ = 0;     // of those forgotten
+    Time forgotten_ = 0; // up to here
+    std::uint32_t count_ = 0;
+    std::array<Span, most> spans_; // in order, apart
+};
+
 class Player {
 public:
     Player(const Cohorts& cohorts, const Composed& composed);
@@ -21,6 +40,16 @@ public:
     {
         return totals_[cohort].data() + (2 * of + which) * rows_[cohort];
     }
+
+    // Sum of a cohort by lane (see charges.h).
+    const Time* sum(std::uint32_t cohort, std::uint32_t which) const
+    {
+        return sums_[cohort].data() + which * rows_[cohort];
+    }
+    // How long some transfer of the lane moved data.
+    Time united(std::uint32_t cohort, std::size_t index) const;
+    // Whether all guards held.
+    bool fits() const { return fits_; }
 
     // One instruction after the other.
     void play(std::size_t instr);
@@ -38,6 +67,11 @@ private:
     void take(const Instr& instr);
     void count(const Instr& instr);
     void compute(const Instr& instr);
+    void unite(const Instr& instr);
+    void charge(const Instr& instr);
+    void charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until);
+    void busy(const Instr& instr);
+    void guard(const Instr& instr);
 
     Time* read(const Instr& instr, std::uint32_t i)
     {
@@ -54,7 +88,10 @@ private:
     std::vector<std::size_t> rows_;              // by cohort
     std::vector<std::vector<Time>> columns_;     // by cohort
     std::vector<std::vector<Time>> totals_;      // by cohort
+    std::vector<std::vector<Time>> sums_;        // by cohort
+    std::vector<std::vector<Union>> unions_;     // by cohort, lane
     std::vector<Time> scratch_;
+    bool fits_ = true;
 };
 
 } // namespace trainyard::engine::replay

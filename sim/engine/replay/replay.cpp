@@ -2,6 +2,7 @@
 
 #include "sim/engine/interference.h"
 #include "sim/engine/replay/capture.h"
+#include "sim/engine/replay/charges.h"
 #include "sim/engine/replay/ledger.h"
 #include "sim/engine/replay/scribe.h"
 
@@ -18,12 +19,19 @@ constexpr std::size_t instrs_between_checks = 1U << 12;
 constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
 constexpr std::size_t most_captured = std::size_t{1} << 28; // bytes
 
+LaneLoad lane_load(const TransferLoad& load, std::size_t index)
+{
+    return {load.resident.of(index), load.latency.of(index), load.traffic.of(index)};
+}
+
 class Replay {
 public:
-    Replay(const Program& program, const Binding& binding, const RunControl& control)
+    // `by_tape`: time is charged to all lanes of a cohort at once where that can be.
+    Replay(const Program& program, const Binding& binding, const RunControl& control, bool by_tape)
         : program_(program),
           binding_(binding),
           control_(control),
+          by_tape_(by_tape),
           compiled_(compile(program, binding))
     {}
 
@@ -32,6 +40,8 @@ public:
         if (auto refused = prepare())
             return tl::unexpected(std::move(*refused));
         play();
+        if (by_tape_ && !player_->fits())
+            return Replay(program_, binding_, control_, false).run();
         return result();
     }
 
@@ -47,13 +57,18 @@ private:
     StepResult result();
     void charge(StepResult& result, std::vector<TransferSum>& sums);
     void charge_cohort(std::uint32_t c, StepResult& result, std::vector<TransferSum>& sums);
-    LaneTimes times_of(std::uint32_t c, std::size_t lane);
+    bool find_stages();
+    template <class Visit>
+    void for_each_charged(std::uint32_t c, const Visit& visit) const;
+    void add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& charges);
+    void fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times);
     void count(std::vector<TransferSum>& sums);
     u128 bytes_of(std::uint32_t c, std::uint32_t index, const FlatOp& op) const;
 
     const Program& program_;
     const Binding& binding_;
     const RunControl& control_;
+    bool by_tape_;
     CompiledProgram compiled_;
     Cohorts cohorts_;
     std::vector<Known> known_;
@@ -62,6 +77,8 @@ private:
     std::optional<Tables> tables_;
     std::optional<Composed> composed_;
     std::optional<Player> player_;
+    std::vector<std::vector<std::uint8_t>> stages_; // by cohort, group slot
+    std::vector<CohortCharges> charges_;            // by cohort
     std::optional<Capture> capture_;
     std::optional<Scribe> scribe_;
     std::vector<SimTime> step_ends_;
@@ -82,6 +99,8 @@ std::optional<Refusal> Replay::prepare()
     for (const Cohort& cohort : cohorts_.all)
         known_.emplace_back(*cohort.kind);
     tables_.emplace(program_, binding_, cohorts_);
+    if (!find_stages())
+        return Refusal{"groups of one kind join stages and others do not"};
     if (!find_eager())
         return Refusal{"some messages of an op are eager and others are not"};
     find_slowing();
@@ -170,18 +189,62 @@ bool Replay::could_overflow()
     return sum + static_cast<double>(start) >= static_cast<double>(longest_sim_time.value() / 2);
 }
 
-// Whether there is room for the times of all ops.
+// By cohort and slot; false if groups of one slot differ.
+bool Replay::find_stages()
+{
+    for (const Cohort& cohort : cohorts_.all) {
+        auto& stages = stages_.emplace_back();
+        for (const std::uint32_t m : cohort.meetings)
+            stages.push_back(
+                m != none && joins_stages(binding_.groups[cohorts_.meetings[m].groups[0]],
+                                          binding_.lanes)
+                    ? 1
+                    : 0);
+    }
+    for (const Meeting& meeting : cohorts_.meetings) {
+        const auto joins = [&](std::uint32_t group) {
+            return joins_stages(binding_.groups[group], binding_.lanes);
+        };
+        const bool first = joins(meeting.groups[0]);
+        for (const std::uint32_t group : meeting.groups)
+            if (joins(group) != first)
+                return false;
+    }
+    return true;
+}
+
+// Whether there is room for the times that lanes are charged by one at a time.
 bool Replay::plan_charges()
 {
+    if (by_tape_)
+        charges_ = add_charges({program_, cohorts_, known_, stages_}, *composed_);
+    else
+        charges_.resize(cohorts_.all.size());
     std::vector<std::vector<std::uint32_t>> lanes;
     for (const Cohort& cohort : cohorts_.all) {
         lanes.emplace_back(cohort.lanes.size());
         std::iota(lanes.back().begin(), lanes.back().end(), 0U);
     }
-    capture_.emplace(composed_->tape, std::move(lanes));
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
-        capture_->want_ops(c);
+    capture_.emplace(cohorts_, composed_->tape, std::move(lanes));
+    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
+        CohortCharges& plan = charges_[c];
+        plan.tail.resize(cohorts_.all[c].kind->streams.size());
+        capture_->want(c, composed_->tape.inputs[c].opened);
+        if (plan.on_tape)
+            capture_->want(c, composed_->tape.ops[c][plan.last_compute].end);
+        for_each_charged(c, [&](std::uint32_t o) { capture_->want_op(c, o); });
+    }
     return capture_->size() <= most_captured;
+}
+
+// The ops that a Ledger looks at.
+template <class Visit>
+void Replay::for_each_charged(std::uint32_t c, const Visit& visit) const
+{
+    const LaneKind& kind = *cohorts_.all[c].kind;
+    for (std::size_t s = 0; s < kind.streams.size(); ++s)
+        for (std::uint32_t p = charges_[c].tail[s]; p < kind.streams[s].op_count; ++p)
+            visit(kind.streams[s].op_first + p);
 }
 
 void Replay::play()
@@ -264,87 +327,109 @@ StepResult Replay::result()
 void Replay::charge_cohort(std::uint32_t c, StepResult& result, std::vector<TransferSum>& sums)
 {
     const Cohort& cohort = cohorts_.all[c];
-    std::vector<std::uint8_t> stages;
-    const auto& groups = binding_.lanes[cohort.lanes.front()].groups;
-    for (const GroupId group : groups)
-        stages.push_back(
-            group.valid() && joins_stages(binding_.groups[group.value], binding_.lanes) ? 1 : 0);
-    Ledger ledger(program_, *cohort.kind, known_[c], stages,
-                  std::vector<std::uint32_t>(cohort.kind->streams.size()));
     const Tape& tape = composed_->tape;
+    const CohortCharges& plan = charges_[c];
+    Ledger ledger(program_, *cohort.kind, known_[c], stages_[c], plan.tail);
+    LaneTimes times;
+    Charges charges;
     for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
         const std::uint32_t l = cohort.lanes[i];
-        const bool idle = cohort.kind->op_count == 0;
-        const Time opened = idle ? 0 : capture_->at(c, tape.inputs[c].opened, i);
-        const Time ended = idle ? 0 : player_->column(tape.lane_ends[c])[i];
-        Charges charges;
-        charges.exposed.resize(sums.size());
-        if (!idle)
-            ledger.charge(times_of(c, i), opened, charges);
         LaneTotals& totals = result.lanes[l];
-        for (std::size_t k = 0; k < time_kind_count; ++k)
-            totals.time[k] = SimTime(charges.time[k]);
-        totals.compute_busy = SimTime(charges.compute_busy);
-        add_work(totals, charges.work);
-        totals.communication_busy = SimTime(charges.communication_busy);
+        Time opened = 0;
+        Time ended = 0;
+        if (cohort.kind->op_count > 0) {
+            opened = capture_->at(c, tape.inputs[c].opened, i);
+            ended = player_->column(tape.lane_ends[c])[i];
+            charges = {};
+            charges.exposed.resize(sums.size());
+            const Time computed =
+                plan.on_tape ? capture_->at(c, tape.ops[c][plan.last_compute].end, i) : opened;
+            if (computed < ended) {
+                fill_times(c, i, times);
+                ledger.charge(times, computed, charges);
+            }
+            if (plan.on_tape)
+                add_tape(c, i, computed - opened, charges);
+            totals.compute_busy = SimTime(charges.compute_busy);
+            totals.communication_busy = SimTime(charges.communication_busy);
+            for (std::size_t k = 0; k < time_kind_count; ++k)
+                totals.time[k] = SimTime(charges.time[k]);
+            add_work(totals, charges.work);
+            for (std::size_t k = 0; k < sums.size(); ++k)
+                sums[k].exposed +=
+                    static_cast<u128>(charges.exposed[k]) * binding_.lanes[l].multiplicity;
+        }
         fill_step(totals, result.step_time - SimTime(ended - opened));
         result.lane_ends[l] = SimTime(ended);
-        for (std::size_t k = 0; k < sums.size(); ++k)
-            sums[k].exposed +=
-                static_cast<u128>(charges.exposed[k]) * binding_.lanes[l].multiplicity;
     }
 }
 
-namespace {
-
-LaneLoad lane_load(const TransferLoad& load, std::size_t index)
+// What the tape has charged of the `span` up to the last compute; the rest is the host's.
+void Replay::add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& charges)
 {
-    return {load.resident.of(index), load.latency.of(index), load.traffic.of(index)};
-}
-
-} // namespace
-
-LaneTimes Replay::times_of(std::uint32_t c, std::size_t lane)
-{
-    const auto time = [&](Value value) {
-        return capture_->at(c, value, lane);
+    const auto sum = [&](std::uint32_t which) { return player_->sum(c, which)[lane]; };
+    const auto add = [&](TimeKind kind, Time time) {
+        charges.time[static_cast<std::size_t>(kind)] += time;
+        span -= time;
     };
+    add(TimeKind::bubble, sum(static_cast<std::uint32_t>(Sum::bubble)));
+    add(TimeKind::waiting, sum(static_cast<std::uint32_t>(Sum::waiting)));
+    add(TimeKind::data, sum(static_cast<std::uint32_t>(Sum::data)));
+    const Totals& totals = composed_->totals[c];
+    for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
+        const Time exposed = sum(static_cast<std::uint32_t>(Sum::classes) + k);
+        charges.exposed[totals.classes[k]] += exposed;
+        add(exposed_kind(static_cast<GroupKind>(totals.classes[k] % group_kind_count)), exposed);
+    }
+    Time alone = 0;
+    for (const auto& [what, count] : charges_[c].computing) {
+        const Time time = (*what.second)[lane] * count;
+        charges.work[what.first] += static_cast<u128>(time) * full_share;
+        alone += time;
+    }
+    charges.compute_busy +=
+        slows_[c].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
+    charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
+    charges.communication_busy = player_->united(c, lane);
+}
+
+// The times of the ops that a Ledger looks at, on one lane.
+void Replay::fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times)
+{
+    const LaneKind& kind = *cohorts_.all[c].kind;
+    const auto time = [&](Value value) { return capture_->at(c, value, lane); };
     const Time opened = time(composed_->tape.inputs[c].opened);
-    LaneTimes times;
-    const auto& ops = composed_->tape.ops[c];
-    for (std::size_t o = 0; o < ops.size(); ++o) {
-        times.start.push_back(time(ops[o].start));
-        times.begin.push_back(time(ops[o].begin));
-        times.end.push_back(time(ops[o].end));
+    times.resize(kind, !slows_[c].empty());
+    for_each_charged(c, [&](std::uint32_t o) {
+        const FlatOp& op = kind.ops[o];
+        const OpValues& values = composed_->tape.ops[c][o];
         const Column* alone = composed_->times[c][o];
-        times.alone.push_back(alone == nullptr ? 0 : (*alone)[lane]);
-        times.device.push_back(ops[o].device == none ? times.start.back() + times.alone.back()
-                                                     : time(ops[o].device));
-        times.left.push_back(
-            ops[o].left == none
-                ? static_cast<u128>(times.device.back() - std::clamp(opened, times.start.back(),
-                                                                     times.device.back())) *
-                      full_share
-                : static_cast<u128>(time(ops[o].left)));
+        times.start[o] = time(values.start);
+        times.begin[o] = time(values.begin);
+        times.end[o] = time(values.end);
+        times.device[o] = values.device != none ? time(values.device)
+                                                : times.start[o] + (alone ? (*alone)[lane] : 0);
+        times.left[o] =
+            values.left != none
+                ? static_cast<u128>(time(values.left))
+                : static_cast<u128>(times.device[o] -
+                                    std::clamp(opened, times.start[o], times.device[o])) *
+                      full_share;
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            times.part_begin[p] = time(composed_->tape.parts[c][p].begin);
+            times.part_end[p] = time(composed_->tape.parts[c][p].end);
+        }
         if (slows_[c].empty())
-            continue;
-        const FlatOp& op = cohorts_.all[c].kind->ops[o];
-        LaneLoad& load = times.loads.emplace_back();
+            return;
         if (op.kind == OpKind::collective)
-            load = lane_load(tables_->load(c, op), lane);
-        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-            load.resident =
-                std::max(load.resident,
-                         tables_->load(c, cohorts_.all[c].kind->parts[p]).resident.of(lane));
-    }
-    for (const PartValues& part : composed_->tape.parts[c]) {
-        times.part_begin.push_back(time(part.begin));
-        times.part_end.push_back(time(part.end));
-    }
-    if (!slows_[c].empty())
-        for (const PartPlan& part : cohorts_.all[c].kind->parts)
-            times.part_loads.push_back(lane_load(tables_->load(c, part), lane));
-    return times;
+            times.loads[o] = lane_load(tables_->load(c, op), lane);
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            times.part_loads[p] = lane_load(tables_->load(c, kind.parts[p]), lane);
+            times.loads[o].resident =
+                std::max(p == op.part_first ? 0 : times.loads[o].resident,
+                         times.part_loads[p].resident);
+        }
+    });
 }
 
 // What the transfers of the measured step add up to, but for what of it is exposed.
@@ -394,7 +479,7 @@ u128 Replay::bytes_of(std::uint32_t c, std::uint32_t index, const FlatOp& op) co
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
                                              const RunControl& control)
 {
-    return Replay(program, binding, control).run();
+    return Replay(program, binding, control, true).run();
 }
 
 } // namespace trainyard::engine

@@ -27,7 +27,7 @@ Scribe::Scribe(const Program& program, const Binding& binding, const Cohorts& co
       cohorts_(cohorts),
       known_(known),
       tape_(tape),
-      capture_(tape, lanes_wanted(cohorts, request)),
+      capture_(cohorts, tape, lanes_wanted(cohorts, request)),
       first_step_(request.first_step)
 {
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {

@@ -22,7 +22,11 @@ struct Instr {
         take,       // reads: arrival and end of the sender, arrival here; writes: begin, end here
         compute,    // as timed, slowed by loads; writes: device done, end,
                     // work left when the step before ended
-        count       // reads: arrival, begin, end; sums waiting and moving of a class
+        count,      // reads: arrival, begin, end; sums waiting and moving of a class
+        unite,      // reads: begin, end; some transfer moves
+        charge,     // reads: where the time charged begins; charges: who takes it
+        busy,       // reads: start, device done
+        guard       // reads[0] <= reads[1], or the tape does not fit
     };
     Code code = Code::latest;
     bool measured = false; // runs in the measured step only
@@ -35,6 +39,8 @@ struct Instr {
     std::uint32_t total = 0; // count: first of two totals
     std::uint32_t load_first = 0;
     std::uint32_t load_count = 0;
+    std::uint32_t charge_first = 0;
+    std::uint32_t charge_count = 0;
     Value base = none;       // the time that the host's segment began
     Time constant = 0;
     const Column* table = nullptr;
@@ -47,6 +53,17 @@ struct Load {
     Value to = none;             // none: longer than the compute lasts
     const Amount* delay = nullptr; // after `from`; null: none
     const Amount* share = nullptr; // of 2^20
+};
+
+// All time until `value` that is not charged yet goes to the sum `into` (none: to nobody). With
+// `group`: as many entries, this one and those behind it, in the order of their values, each
+// followed by `then` for `then_into`.
+struct Charge {
+    Value value = none;
+    std::uint32_t into = none;
+    Value then = none;
+    std::uint32_t then_into = none;
+    std::uint32_t group = 0;
 };
 
 // Where the values of an op are. Arrival is the start of its residence.
@@ -89,6 +106,7 @@ struct Tape {
     std::vector<Value> reads;
     std::vector<Value> writes;
     std::vector<Load> loads;
+    std::vector<Charge> charges;
     std::vector<ValueInfo> values;
     std::vector<Carry> carries;
     std::vector<Inputs> inputs;                 // by cohort

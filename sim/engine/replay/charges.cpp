@@ -1,0 +1,264 @@
+#include "sim/engine/replay/charges.h"
+
+#include "sim/engine/totals.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+// Ops in front of the last compute that may end behind it: that many of each stream are looked at;
+// the one before these is checked.
+constexpr std::uint32_t tail_ops = 4;
+
+class Charger {
+public:
+    Charger(const ChargeRequest& request, Composed& composed)
+        : request_(request), composed_(composed), tape_(composed.tape)
+    {}
+
+    std::vector<CohortCharges> add() &&
+    {
+        std::map<Value, std::pair<std::uint32_t, std::uint32_t>> heads; // start of op
+        for (std::uint32_t c = 0; c < request_.cohorts.all.size(); ++c) {
+            plans_.push_back(plan(c));
+            if (!plans_[c].on_tape)
+                continue;
+            const StreamPlan& stream = compute_stream(c);
+            for (std::uint32_t p = 0; p < stream.op_count; ++p) {
+                const std::uint32_t o = stream.op_first + p;
+                heads[tape_.ops[c][o].start] = {c, o};
+            }
+        }
+        std::vector<Instr> before = std::move(tape_.instrs);
+        tape_.instrs.clear();
+        for (const Instr& instr : before) {
+            tape_.instrs.push_back(instr);
+            for (std::uint32_t w = 0; w < instr.write_count; ++w)
+                charge_behind(tape_.writes[instr.write_first + w], heads);
+        }
+        for (std::uint32_t c = 0; c < plans_.size(); ++c)
+            if (plans_[c].on_tape)
+                guard_tail(c);
+        return std::move(plans_);
+    }
+
+private:
+    const LaneKind& kind(std::uint32_t c) const { return *request_.cohorts.all[c].kind; }
+    const Known& known(std::uint32_t c) const { return request_.known[c]; }
+
+    const StreamPlan& compute_stream(std::uint32_t c) const
+    {
+        return *std::find_if(kind(c).streams.begin(), kind(c).streams.end(), computes);
+    }
+    static bool computes(const StreamPlan& stream) { return stream.kind == StreamKind::compute; }
+
+    CohortCharges plan(std::uint32_t c) const
+    {
+        CohortCharges plan;
+        const LaneKind& of = kind(c);
+        if (std::count_if(of.streams.begin(), of.streams.end(), computes) != 1)
+            return plan;
+        for (const StreamPlan& stream : of.streams)
+            for (std::uint32_t p = 0; p < stream.op_count; ++p) {
+                const std::uint32_t o = stream.op_first + p;
+                if (of.ops[o].kind != OpKind::compute)
+                    continue;
+                if (!computes(stream))
+                    return plan;
+                ++plan.computing[{phase_index(of.ops[o].phase), composed_.times[c][o]}];
+            }
+        plan.on_tape = true;
+        const StreamPlan& compute = compute_stream(c);
+        plan.last_compute = compute.op_first + compute.op_count - 1;
+        std::vector<std::uint32_t> over(of.streams.size());
+        known(c).add_end_of(over, plan.last_compute);
+        for (std::size_t s = 0; s < over.size(); ++s) {
+            std::uint32_t first = over[s];
+            while (first + tail_ops < of.streams[s].op_count &&
+                   of.ops[of.streams[s].op_first + first + tail_ops].order <
+                       of.ops[plan.last_compute].order)
+                ++first;
+            plan.tail.push_back(first);
+        }
+        return plan;
+    }
+
+    void begin(Instr::Code code, std::uint32_t c)
+    {
+        Instr instr;
+        instr.code = code;
+        instr.cohort = c;
+        instr.measured = true;
+        instr.read_first = static_cast<std::uint32_t>(tape_.reads.size());
+        instr.charge_first = static_cast<std::uint32_t>(tape_.charges.size());
+        tape_.instrs.push_back(instr);
+    }
+    void read(Value value)
+    {
+        tape_.reads.push_back(value);
+        ++tape_.instrs.back().read_count;
+    }
+    void charge(Charge entry)
+    {
+        tape_.charges.push_back(entry);
+        ++tape_.instrs.back().charge_count;
+    }
+
+    void charge_behind(Value written,
+                       const std::map<Value, std::pair<std::uint32_t, std::uint32_t>>& heads)
+    {
+        const auto found = heads.find(written);
+        if (found != heads.end())
+            charge_gap(found->second.first, found->second.second);
+        const auto [first, last] = own_.equal_range(written);
+        for (auto own = first; own != last; ++own)
+            charge_own(own->second.first, own->second.second);
+    }
+
+    // The time from the end of the op before to the start of this one.
+    void charge_gap(std::uint32_t c, std::uint32_t o)
+    {
+        const bool first = known(c).position_of(o) == 0;
+        begin(Instr::Code::charge, c);
+        read(first ? tape_.inputs[c].opened : tape_.ops[c][o - 1].end);
+        over_.assign(kind(c).streams.size(), 0);
+        if (!first)
+            known(c).add_end_of(over_, o - 1);
+        wait_for_needs(c, o);
+        std::vector<Charge>& entries = tape_.charges;
+        // Time that nobody takes is the host's, which is what the others leave.
+        while (tape_.instrs.back().charge_count > 0 && entries.back().into == none) {
+            entries.pop_back();
+            --tape_.instrs.back().charge_count;
+        }
+        if (tape_.instrs.back().charge_count == 0)
+            tape_.instrs.pop_back();
+        if (first) {
+            begin(Instr::Code::guard, c); // no op of the stream is cut by the step before
+            read(tape_.inputs[c].opened);
+            read(tape_.ops[c][o].start);
+        }
+        const OpValues& values = tape_.ops[c][o];
+        if (kind(c).ops[o].kind != OpKind::compute)
+            own_.emplace(values.end, std::pair{c, o});
+        else if (values.device != none)
+            own_.emplace(values.device, std::pair{c, o});
+    }
+
+    // An op of the compute stream that has ended.
+    void charge_own(std::uint32_t c, std::uint32_t o)
+    {
+        const OpValues& values = tape_.ops[c][o];
+        if (kind(c).ops[o].kind == OpKind::compute) {
+            begin(Instr::Code::busy, c);
+            read(values.start);
+            read(values.device);
+            return;
+        }
+        begin(Instr::Code::charge, c);
+        read(values.start);
+        take(c, o);
+        if (tape_.instrs.back().charge_count == 0)
+            tape_.instrs.pop_back();
+    }
+
+    // All that the op needs takes its time, as far as it is not over.
+    void wait_for_needs(std::uint32_t c, std::uint32_t o)
+    {
+        const FlatOp& op = kind(c).ops[o];
+        for (std::size_t w = 0; w < op.wait_count; ++w) {
+            const StepWait& wait = kind(c).waits[op.wait_first + w];
+            if (!wait.previous_step)
+                wait_for(c, kind(c).streams[wait.stream].op_first + wait.position);
+        }
+        // The host stands at one barrier after the other.
+        if (op.by_itself || op.segment == 0)
+            return;
+        std::uint32_t first = op.segment;
+        while (first > 0 && !known(c).over(over_, known(c).barriers()[first - 1]))
+            --first;
+        for (; first < op.segment; ++first)
+            wait_for(c, known(c).barriers()[first]);
+    }
+
+    // A stream up to the op.
+    void wait_for(std::uint32_t c, std::uint32_t o)
+    {
+        const std::uint8_t stream = known(c).stream_of(o);
+        while (!known(c).over(over_, o)) {
+            const std::uint32_t next = kind(c).streams[stream].op_first + over_[stream];
+            wait_for_needs(c, next);
+            charge({tape_.ops[c][next].start, none});
+            take(c, next);
+            known(c).add_end_of(over_, next);
+        }
+    }
+
+    // From its start to its end.
+    void take(std::uint32_t c, std::uint32_t o)
+    {
+        const FlatOp& op = kind(c).ops[o];
+        const OpValues& values = tape_.ops[c][o];
+        if (op.kind == OpKind::copy || (op.kind == OpKind::host && op.phase == Phase::data))
+            return charge({values.end, static_cast<std::uint32_t>(Sum::data)});
+        if (op.kind == OpKind::host || op.kind == OpKind::compute)
+            return charge({values.end, none});
+        const Label& label = request_.program.labels[op.label.value];
+        const std::uint32_t exposed =
+            static_cast<std::uint32_t>(Sum::classes) +
+            composed_.totals[c].index.at(static_cast<std::uint32_t>(transfer_class(label)));
+        const auto bubble = static_cast<std::uint32_t>(Sum::bubble);
+        if (op.kind == OpKind::collective) {
+            const bool joins_stages = request_.stages[c][op.group.value] != 0;
+            charge({values.begin,
+                    joins_stages ? bubble : static_cast<std::uint32_t>(Sum::waiting)});
+            return charge({values.end, exposed});
+        }
+        if (op.part_count == 1) {
+            charge({values.begin, bubble});
+            return charge({values.end, exposed});
+        }
+        // By their begins, the first first.
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            const PartValues& part = tape_.parts[c][p];
+            charge({part.begin, bubble, part.end, exposed,
+                    op.part_first + op.part_count - p});
+        }
+    }
+
+    // Of each stream, the op in front of the tail must be over with the last compute.
+    void guard_tail(std::uint32_t c)
+    {
+        for (std::size_t s = 0; s < kind(c).streams.size(); ++s) {
+            const StreamPlan& stream = kind(c).streams[s];
+            const std::uint32_t first = plans_[c].tail[s];
+            if (first == 0 || computes(stream))
+                continue;
+            std::vector<std::uint32_t> over(kind(c).streams.size());
+            known(c).add_end_of(over, plans_[c].last_compute);
+            if (over[s] >= first)
+                continue;
+            begin(Instr::Code::guard, c);
+            read(tape_.ops[c][stream.op_first + first - 1].end);
+            read(tape_.ops[c][plans_[c].last_compute].end);
+        }
+    }
+
+    const ChargeRequest& request_;
+    Composed& composed_;
+    Tape& tape_;
+    std::vector<CohortCharges> plans_;
+    std::multimap<Value, std::pair<std::uint32_t, std::uint32_t>> own_; // end of op
+    std::vector<std::uint32_t> over_; // ops, by stream, in the gap at hand
+};
+
+} // namespace
+
+std::vector<CohortCharges> add_charges(const ChargeRequest& request, Composed& composed)
+{
+    return Charger(request, composed).add();
+}
+
+} // namespace trainyard::engine::replay
