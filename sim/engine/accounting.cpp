@@ -17,10 +17,7 @@ SimTime& time_of(LaneTotals& totals, TimeKind kind)
 } // namespace
 
 Accounting::Accounting(const RunState& run)
-    : run_(run),
-      totals_(run.lanes.size()),
-      works_(run.lanes.size()),
-      sums_(transfer_class_count())
+    : run_(run), totals_(run.lanes.size()), works_(run.lanes.size()), sums_(transfer_class_count())
 {
     for (const Group& group : run_.binding.groups)
         joins_stages_.push_back(joins_stages(group, run_.binding.lanes));

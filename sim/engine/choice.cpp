@@ -1,5 +1,4 @@
 #include "sim/engine/engine.h"
-
 #include "sim/engine/replay/replay.h"
 
 #include <fmt/format.h>

@@ -98,7 +98,7 @@ struct Transfer {
 struct Draining {
     u128 remaining = 0; // ps x 2^20, as of `settled`
     SimTime settled{};
-    std::uint32_t rate = 0; // of 2^20; 0 before the first grant
+    std::uint32_t rate = 0;           // of 2^20; 0 before the first grant
     std::uint32_t share = full_share; // what communication leaves; more than the rate in a window
 };
 

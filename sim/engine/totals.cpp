@@ -127,9 +127,10 @@ LaneId critical_lane(std::span<const LaneTotals> lanes)
         return totals.time[static_cast<std::size_t>(TimeKind::waiting)] +
                totals.time[static_cast<std::size_t>(TimeKind::bubble)];
     };
-    const auto critical = std::min_element(
-        lanes.begin(), lanes.end(),
-        [&](const LaneTotals& a, const LaneTotals& b) { return idle(a) < idle(b); });
+    const auto critical =
+        std::min_element(lanes.begin(), lanes.end(), [&](const LaneTotals& a, const LaneTotals& b) {
+            return idle(a) < idle(b);
+        });
     return critical == lanes.end()
                ? LaneId::none()
                : make_id<LaneId>(static_cast<std::size_t>(critical - lanes.begin()));

@@ -83,8 +83,7 @@ TEST_CASE("random programs with interference replay as the reference engine runs
         Scene& scene = random.scene();
         scene.bind_roles();
         INFO("seed " << seed);
-        ran += replays(scene.program, scene.binding, with_records(seed % 4 == 0 ? 2 : 1),
-                       refusals)
+        ran += replays(scene.program, scene.binding, with_records(seed % 4 == 0 ? 2 : 1), refusals)
                    ? 1
                    : 0;
     }

@@ -9,8 +9,7 @@ namespace trainyard::engine::replay {
 class Capture {
 public:
     // `lanes`: those to keep, by cohort: indices.
-    Capture(const Cohorts& cohorts, const Tape& tape,
-            std::vector<std::vector<std::uint32_t>> lanes)
+    Capture(const Cohorts& cohorts, const Tape& tape, std::vector<std::vector<std::uint32_t>> lanes)
         : cohorts_(cohorts), tape_(tape), lanes_(std::move(lanes)), first_(tape.values.size(), none)
     {}
 

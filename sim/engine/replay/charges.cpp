@@ -212,8 +212,8 @@ private:
         const auto bubble = static_cast<std::uint32_t>(Sum::bubble);
         if (op.kind == OpKind::collective) {
             const bool joins_stages = request_.stages[c][op.group.value] != 0;
-            charge({values.begin,
-                    joins_stages ? bubble : static_cast<std::uint32_t>(Sum::waiting)});
+            charge(
+                {values.begin, joins_stages ? bubble : static_cast<std::uint32_t>(Sum::waiting)});
             return charge({values.end, exposed});
         }
         if (op.part_count == 1) {
@@ -223,8 +223,7 @@ private:
         // By their begins, the first first.
         for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
             const PartValues& part = tape_.parts[c][p];
-            charge({part.begin, bubble, part.end, exposed,
-                    op.part_first + op.part_count - p});
+            charge({part.begin, bubble, part.end, exposed, op.part_first + op.part_count - p});
         }
     }
 

@@ -14,9 +14,9 @@ namespace trainyard::engine::replay {
 enum class Sum : std::uint8_t { bubble, waiting, data, busy, classes };
 
 struct CohortCharges {
-    bool on_tape = false; // else a Ledger charges each lane
-    std::uint32_t last_compute = none;  // the last op of the compute stream
-    std::vector<std::uint32_t> tail;    // by stream: the first op that may end behind it
+    bool on_tape = false;              // else a Ledger charges each lane
+    std::uint32_t last_compute = none; // the last op of the compute stream
+    std::vector<std::uint32_t> tail;   // by stream: the first op that may end behind it
     // Of compute ops: kind of time, what they take alone, how many there are.
     std::map<std::pair<std::size_t, const Column*>, std::uint32_t> computing;
 };

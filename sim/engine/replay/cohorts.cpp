@@ -140,8 +140,7 @@ private:
                     std::find(groups.begin(), groups.end(), groups[s]) !=
                         groups.begin() + static_cast<std::ptrdiff_t>(s))
                     continue;
-                const auto seat =
-                    static_cast<std::uint32_t>(result_.cohort_of[l] * slots + s);
+                const auto seat = static_cast<std::uint32_t>(result_.cohort_of[l] * slots + s);
                 const std::uint32_t g = groups[s].value;
                 members[g].push_back({seat, result_.index_of[l]});
                 if (group_seat[g] == none)

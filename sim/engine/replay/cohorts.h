@@ -22,9 +22,9 @@ struct PipeLink {
 
 struct Cohort {
     const LaneKind* kind = nullptr;
-    std::vector<std::uint32_t> lanes; // ascending LaneIds; "index" is a place in here
-    std::vector<PipeLink> pipes;      // by pipe of the kind
-    std::vector<GroupSlot> first_slots; // by GroupSlot: the first that stands for the group
+    std::vector<std::uint32_t> lanes;    // ascending LaneIds; "index" is a place in here
+    std::vector<PipeLink> pipes;         // by pipe of the kind
+    std::vector<GroupSlot> first_slots;  // by GroupSlot: the first that stands for the group
     std::vector<std::uint32_t> meetings; // by GroupSlot; none where no collectives are
 };
 
@@ -43,9 +43,9 @@ struct Member {
 // Groups whose collectives are the same ops of the same cohorts.
 struct Meeting {
     std::vector<Seat> seats;
-    std::uint32_t per_step = 0;          // collectives of each group
-    std::vector<std::uint32_t> groups;   // GroupIds
-    std::vector<std::uint32_t> first;    // by group, and the end: into members
+    std::uint32_t per_step = 0;        // collectives of each group
+    std::vector<std::uint32_t> groups; // GroupIds
+    std::vector<std::uint32_t> first;  // by group, and the end: into members
     std::vector<Member> members;
     // Where one cohort sits alone in even rows: member m of group (sheet x stride + column) is lane
     // (sheet x size + m) x stride + column. 0: irregular.

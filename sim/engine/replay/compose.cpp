@@ -401,8 +401,8 @@ private:
     {
         const OpValues& values = tape().ops[c][o];
         Totals& totals = result_.totals[c];
-        const auto what = static_cast<std::uint32_t>(
-            transfer_class(program_.labels[kind(c).ops[o].label.value]));
+        const auto what =
+            static_cast<std::uint32_t>(transfer_class(program_.labels[kind(c).ops[o].label.value]));
         const auto [found, added] =
             totals.index.try_emplace(what, static_cast<std::uint32_t>(totals.classes.size()));
         if (added)

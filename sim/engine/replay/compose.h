@@ -9,7 +9,7 @@ namespace trainyard::engine::replay {
 
 // What the ops of a cohort add up to, by class of transfer (collective x group kind).
 struct Totals {
-    std::vector<std::uint32_t> classes;          // in use
+    std::vector<std::uint32_t> classes;           // in use
     std::map<std::uint32_t, std::uint32_t> index; // of a class in `classes`
 };
 
@@ -21,8 +21,7 @@ struct Composed {
 
 // Nothing where ranks do not agree about a transfer.
 std::optional<Composed> compose(const Program& program, const OrderRequest& request,
-                                const std::vector<Act>& acts,
-                                Tables& tables);
+                                const std::vector<Act>& acts, Tables& tables);
 
 // Gives every value a column; those in Tape::kept stay to the end of the step.
 void place_values(Tape& tape, const Cohorts& cohorts);

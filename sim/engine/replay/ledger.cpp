@@ -74,10 +74,10 @@ void Ledger::look(std::size_t s, const LaneTimes& times, Time now)
     if (times.start[head.op] > now)
         head.state = waiting(head, times, now);
     else
-        head.state = kind == OpKind::collective || kind == OpKind::exchange ? State::joined
-                                                                            : State::runs;
-    head.drains = head.state == State::runs && kind == OpKind::compute &&
-                  times.device[head.op] > now;
+        head.state =
+            kind == OpKind::collective || kind == OpKind::exchange ? State::joined : State::runs;
+    head.drains =
+        head.state == State::runs && kind == OpKind::compute && times.device[head.op] > now;
 }
 
 Ledger::State Ledger::waiting(Head& head, const LaneTimes& times, Time now) const
@@ -183,8 +183,8 @@ void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges&
         if (head.state != State::runs || kind_.ops[head.op].kind != OpKind::compute)
             continue;
         const Time busy = std::clamp(times.device[head.op], begin, end) - begin;
-        const u128 drained = std::min(left_[s], static_cast<u128>(busy) *
-                                                    static_cast<std::uint64_t>(share_now));
+        const u128 drained =
+            std::min(left_[s], static_cast<u128>(busy) * static_cast<std::uint64_t>(share_now));
         left_[s] -= drained;
         if (charged)
             continue;

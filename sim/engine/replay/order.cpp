@@ -51,8 +51,8 @@ public:
 
 private:
     struct State {
-        std::vector<std::uint32_t> done;    // ops, by stream
-        std::vector<std::uint8_t> started;  // by stream: its head is a transfer that has arrived
+        std::vector<std::uint32_t> done;       // ops, by stream
+        std::vector<std::uint8_t> started;     // by stream: its head is a transfer that has arrived
         std::vector<std::uint32_t> parts_left; // by op
         std::vector<std::uint32_t> op_of_part;
         std::vector<std::vector<std::uint32_t>> parts_of_pipe;
@@ -112,9 +112,9 @@ private:
     {
         if (is_over(c, o))
             return none;
-        return has_arrived(c, o) ? 1 + cohorts_.all[c].kind->ops[o].part_count -
-                                       states_[c].parts_left[o]
-                                 : 0;
+        return has_arrived(c, o)
+                   ? 1 + cohorts_.all[c].kind->ops[o].part_count - states_[c].parts_left[o]
+                   : 0;
     }
 
     bool is_over(std::uint32_t c, std::uint32_t o) const
@@ -276,7 +276,7 @@ private:
     const IsEager& eager_;
     const SlowsCompute& slows_;
     std::vector<State> states_; // by cohort
-    bool rates_ = true;                               // compute waits for what may slow it
+    bool rates_ = true;         // compute waits for what may slow it
     std::pair<std::uint32_t, std::uint32_t> barred_{none, none};   // cohort, op: must not run
     std::pair<std::uint32_t, std::uint32_t> released_{none, none}; // may run
     std::vector<std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>> arrived_;

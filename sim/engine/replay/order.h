@@ -3,9 +3,10 @@
 // One order in which a step of all cohorts can be replayed: behind each op come those that need it.
 // It holds for every step and whatever the numbers.
 //
-// Compute also needs to know when the transfers run that slow it: those of its lane that are neither
-// over when it starts nor come behind it. A transfer whose end depends on the compute itself lasts
-// longer and need not be known. Where neither is so, two rates wait for each other: no such order.
+// Compute also needs to know when the transfers run that slow it: those of its lane that are
+// neither over when it starts nor come behind it. A transfer whose end depends on the compute
+// itself lasts longer and need not be known. Where neither is so, two rates wait for each other: no
+// such order.
 
 #include "sim/engine/replay/cohorts.h"
 #include "sim/engine/replay/known.h"
@@ -14,12 +15,12 @@ namespace trainyard::engine::replay {
 
 struct Act {
     enum class Kind : std::uint8_t {
-        run,      // an op that takes time starts and ends
-        arrive,   // a transfer op heads its stream and is issued
-        gather,   // a collective: all have arrived; it ends
-        send,     // an eager message: its sender has arrived
-        pass,     // a message: both have arrived
-        complete  // an exchange: its parts are over
+        run,     // an op that takes time starts and ends
+        arrive,  // a transfer op heads its stream and is issued
+        gather,  // a collective: all have arrived; it ends
+        send,    // an eager message: its sender has arrived
+        pass,    // a message: both have arrived
+        complete // an exchange: its parts are over
     };
     Kind kind = Kind::run;
     std::uint32_t where = 0; // cohort; gather: meeting

@@ -102,8 +102,8 @@ void Player::gather(const Instr& instr)
     for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
         Time latest = 0;
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
-            latest = std::max(
-                latest, read(instr, meeting.members[m].seat)[meeting.members[m].index]);
+            latest =
+                std::max(latest, read(instr, meeting.members[m].seat)[meeting.members[m].index]);
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m) {
             const Member& member = meeting.members[m];
             write(instr, 2 * member.seat)[member.index] = latest;
@@ -154,8 +154,7 @@ void Player::pass(const Instr& instr)
 void Player::pass_over(const Instr& instr)
 {
     const std::size_t n = lanes(instr.cohort);
-    const std::uint32_t* partners =
-        cohorts_.all[instr.cohort].pipes[instr.meeting].partners.data();
+    const std::uint32_t* partners = cohorts_.all[instr.cohort].pipes[instr.meeting].partners.data();
     const Time* here = read(instr, 0);
     const Time* there = read(instr, 1);
     Time* begin = write(instr, 0);
@@ -228,8 +227,7 @@ Drained drain(std::span<const LaneLoad> loads, Time now, u128 work, Time open)
         }
         const std::uint64_t share = compute_share(lost, 0);
         if (now <= open) {
-            const u128 before_open =
-                static_cast<u128>(std::min(change, open) - now) * share;
+            const u128 before_open = static_cast<u128>(std::min(change, open) - now) * share;
             drained.left = work - std::min(work, before_open);
         }
         drained.end = now + static_cast<Time>((work + share - 1) / share);
@@ -360,8 +358,8 @@ void Player::busy(const Instr& instr)
     const std::size_t n = lanes(instr.cohort);
     const Time* start = read(instr, 0);
     const Time* done = read(instr, 1);
-    Time* sum = sums_[instr.cohort].data() +
-                static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort];
+    Time* sum =
+        sums_[instr.cohort].data() + static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort];
     for (std::size_t i = 0; i < n; ++i)
         sum[i] += done[i] - start[i];
 }

@@ -85,11 +85,11 @@ private:
 
     const Cohorts& cohorts_;
     const Tape& tape_;
-    std::vector<std::size_t> rows_;              // by cohort
-    std::vector<std::vector<Time>> columns_;     // by cohort
-    std::vector<std::vector<Time>> totals_;      // by cohort
-    std::vector<std::vector<Time>> sums_;        // by cohort
-    std::vector<std::vector<Union>> unions_;     // by cohort, lane
+    std::vector<std::size_t> rows_;          // by cohort
+    std::vector<std::vector<Time>> columns_; // by cohort
+    std::vector<std::vector<Time>> totals_;  // by cohort
+    std::vector<std::vector<Time>> sums_;    // by cohort
+    std::vector<std::vector<Union>> unions_; // by cohort, lane
     std::vector<Time> scratch_;
     bool fits_ = true;
 };

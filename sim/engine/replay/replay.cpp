@@ -17,7 +17,7 @@ using namespace replay;
 
 constexpr std::size_t instrs_between_checks = 1U << 12;
 constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
-constexpr std::size_t most_captured = std::size_t{1} << 28; // bytes
+constexpr std::size_t most_captured = std::size_t{1} << 28;       // bytes
 
 LaneLoad lane_load(const TransferLoad& load, std::size_t index)
 {
@@ -112,9 +112,10 @@ std::optional<Refusal> Replay::prepare()
     const bool empty = std::all_of(cohorts_.all.begin(), cohorts_.all.end(),
                                    [](const Cohort& cohort) { return cohort.kind->op_count == 0; });
     if (acts.empty() && !empty)
-        return Refusal{slows_.empty() || slows_.front().empty()
-                           ? "ops of different ranks wait for each other in a circle"
-                           : "what slows compute on one rank depends on what slows it on another, and back"};
+        return Refusal{
+            slows_.empty() || slows_.front().empty()
+                ? "ops of different ranks wait for each other in a circle"
+                : "what slows compute on one rank depends on what slows it on another, and back"};
     composed_ = compose(program_, request, acts, *tables_);
     if (!composed_)
         return Refusal{"ranks do not agree about a transfer"};
@@ -195,11 +196,11 @@ bool Replay::find_stages()
     for (const Cohort& cohort : cohorts_.all) {
         auto& stages = stages_.emplace_back();
         for (const std::uint32_t m : cohort.meetings)
-            stages.push_back(
-                m != none && joins_stages(binding_.groups[cohorts_.meetings[m].groups[0]],
-                                          binding_.lanes)
-                    ? 1
-                    : 0);
+            stages.push_back(m != none &&
+                                     joins_stages(binding_.groups[cohorts_.meetings[m].groups[0]],
+                                                  binding_.lanes)
+                                 ? 1
+                                 : 0);
     }
     for (const Meeting& meeting : cohorts_.meetings) {
         const auto joins = [&](std::uint32_t group) {
@@ -387,8 +388,7 @@ void Replay::add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& cha
         charges.work[what.first] += static_cast<u128>(time) * full_share;
         alone += time;
     }
-    charges.compute_busy +=
-        slows_[c].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
+    charges.compute_busy += slows_[c].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
     charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
     charges.communication_busy = player_->united(c, lane);
 }
@@ -409,12 +409,11 @@ void Replay::fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times)
         times.end[o] = time(values.end);
         times.device[o] = values.device != none ? time(values.device)
                                                 : times.start[o] + (alone ? (*alone)[lane] : 0);
-        times.left[o] =
-            values.left != none
-                ? static_cast<u128>(time(values.left))
-                : static_cast<u128>(times.device[o] -
-                                    std::clamp(opened, times.start[o], times.device[o])) *
-                      full_share;
+        times.left[o] = values.left != none
+                            ? static_cast<u128>(time(values.left))
+                            : static_cast<u128>(times.device[o] - std::clamp(opened, times.start[o],
+                                                                             times.device[o])) *
+                                  full_share;
         for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
             times.part_begin[p] = time(composed_->tape.parts[c][p].begin);
             times.part_end[p] = time(composed_->tape.parts[c][p].end);
@@ -425,9 +424,8 @@ void Replay::fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times)
             times.loads[o] = lane_load(tables_->load(c, op), lane);
         for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
             times.part_loads[p] = lane_load(tables_->load(c, kind.parts[p]), lane);
-            times.loads[o].resident =
-                std::max(p == op.part_first ? 0 : times.loads[o].resident,
-                         times.part_loads[p].resident);
+            times.loads[o].resident = std::max(p == op.part_first ? 0 : times.loads[o].resident,
+                                               times.part_loads[p].resident);
         }
     });
 }

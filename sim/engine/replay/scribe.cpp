@@ -99,9 +99,8 @@ void Scribe::write(std::uint32_t c, std::size_t kept, std::uint32_t o, int step)
                     .start = SimTime(capture_.at(c, values.start, kept)),
                     .end = SimTime(capture_.at(c, values.end, kept)),
                     .bytes = bytes_of(lane, *cohort.kind, op)};
-    record.transfer_start = values.begin == none
-                                ? record.start
-                                : SimTime(capture_.at(c, values.begin, kept));
+    record.transfer_start =
+        values.begin == none ? record.start : SimTime(capture_.at(c, values.begin, kept));
     if (op.kind == OpKind::collective) {
         record.group = binding_.lanes[lane].groups[op.group.value];
         record.last_arriver = last_arrivers_.at({values.begin, index});
@@ -114,9 +113,8 @@ Time Scribe::issued(std::uint32_t c, std::size_t kept, const FlatOp& op) const
     const Inputs& in = tape_.inputs[c];
     if (op.by_itself)
         return capture_.at(c, in.lane_start, kept);
-    const Value base = op.segment == 0
-                           ? in.base
-                           : tape_.ops[c][known_[c].barriers()[op.segment - 1]].end;
+    const Value base =
+        op.segment == 0 ? in.base : tape_.ops[c][known_[c].barriers()[op.segment - 1]].end;
     return capture_.at(c, base, kept) + op.issue_offset.value();
 }
 
@@ -130,8 +128,8 @@ Bytes Scribe::bytes_of(std::uint32_t lane, const LaneKind& kind, const FlatOp& o
     Bytes bytes{};
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
         if (kind.parts[p].direction == Direction::send)
-            bytes += costs[here.peers[kind.parts[p].peer.value].variant][kind.parts[p].cost.value]
-                         .bytes;
+            bytes +=
+                costs[here.peers[kind.parts[p].peer.value].variant][kind.parts[p].cost.value].bytes;
     return bytes;
 }
 

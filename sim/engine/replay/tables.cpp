@@ -38,10 +38,10 @@ const Column& Tables::duration(std::uint32_t cohort, const FlatOp& op)
     Column column(cohorts_.all[cohort].lanes.size(), op.duration.value());
     if (op.scale.valid())
         for (std::uint32_t i = 0; i < column.size(); ++i)
-            column[i] = span_of(static_cast<u128>(op.duration.value()) *
-                                    scale_of(cohort, i, op.scale) >>
-                                20)
-                            .value();
+            column[i] =
+                span_of(static_cast<u128>(op.duration.value()) * scale_of(cohort, i, op.scale) >>
+                        20)
+                    .value();
     known = &columns_.emplace_back(std::move(column));
     return *known;
 }
@@ -68,8 +68,7 @@ const Column* Tables::collective(std::uint32_t number, std::span<const FlatOp* c
     for (const FlatOp* op : ops) {
         key.push_back(op->cost.value);
         key.push_back(op->scale.value);
-        key.push_back(
-            static_cast<std::uint32_t>(program_.labels[op->label.value].collective));
+        key.push_back(static_cast<std::uint32_t>(program_.labels[op->label.value].collective));
         if (key.back() != key[3])
             return nullptr;
     }
@@ -78,8 +77,7 @@ const Column* Tables::collective(std::uint32_t number, std::span<const FlatOp* c
         return found->second;
     Column column;
     for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
-        const auto& costs =
-            binding_.costs.transfers[binding_.groups[meeting.groups[g]].variant];
+        const auto& costs = binding_.costs.transfers[binding_.groups[meeting.groups[g]].variant];
         const TransferCost* cost = nullptr;
         std::uint32_t scale = 0;
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m) {
@@ -89,8 +87,8 @@ const Column* Tables::collective(std::uint32_t number, std::span<const FlatOp* c
             if (cost != nullptr && cost != &own && *cost != own)
                 return nullptr;
             cost = &own;
-            scale = std::max(
-                scale, scale_of(meeting.seats[member.seat].cohort, member.index, op.scale));
+            scale = std::max(scale,
+                             scale_of(meeting.seats[member.seat].cohort, member.index, op.scale));
         }
         column.push_back(time_of(*cost, scale));
     }
@@ -134,9 +132,8 @@ const Column* Tables::message(std::uint32_t sender, const FlatOp& send_op, const
 }
 
 template <class CostOf>
-const TransferLoad&
-Tables::load(const std::tuple<std::uint32_t, int, std::uint32_t, CostId>& key,
-             const CostOf& cost_of)
+const TransferLoad& Tables::load(const std::tuple<std::uint32_t, int, std::uint32_t, CostId>& key,
+                                 const CostOf& cost_of)
 {
     const auto found = loads_.find(key);
     if (found != loads_.end())

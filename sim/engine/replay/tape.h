@@ -13,20 +13,20 @@ using Value = std::uint32_t; // a column that the tape writes once per step, or 
 
 struct Instr {
     enum class Code : std::uint8_t {
-        latest,     // writes[0] = max(reads, base + constant)
-        timed,      // writes[0] = max(reads[0] + table, base + constant + table2)
-        gather,     // reads: arrivals by seat; writes: begin, end by seat
-        pass,       // reads: arrivals of sender, receiver; writes: begin, end
-        pass_over,  // likewise between other places; writes: begin, end there, begin, end here
-        send,       // reads: arrival of the sender; writes: end
-        take,       // reads: arrival and end of the sender, arrival here; writes: begin, end here
-        compute,    // as timed, slowed by loads; writes: device done, end,
-                    // work left when the step before ended
-        count,      // reads: arrival, begin, end; sums waiting and moving of a class
-        unite,      // reads: begin, end; some transfer moves
-        charge,     // reads: where the time charged begins; charges: who takes it
-        busy,       // reads: start, device done
-        guard       // reads[0] <= reads[1], or the tape does not fit
+        latest,    // writes[0] = max(reads, base + constant)
+        timed,     // writes[0] = max(reads[0] + table, base + constant + table2)
+        gather,    // reads: arrivals by seat; writes: begin, end by seat
+        pass,      // reads: arrivals of sender, receiver; writes: begin, end
+        pass_over, // likewise between other places; writes: begin, end there, begin, end here
+        send,      // reads: arrival of the sender; writes: end
+        take,      // reads: arrival and end of the sender, arrival here; writes: begin, end here
+        compute,   // as timed, slowed by loads; writes: device done, end,
+                   // work left when the step before ended
+        count,     // reads: arrival, begin, end; sums waiting and moving of a class
+        unite,     // reads: begin, end; some transfer moves
+        charge,    // reads: where the time charged begins; charges: who takes it
+        busy,      // reads: start, device done
+        guard      // reads[0] <= reads[1], or the tape does not fit
     };
     Code code = Code::latest;
     bool measured = false; // runs in the measured step only
@@ -41,7 +41,7 @@ struct Instr {
     std::uint32_t load_count = 0;
     std::uint32_t charge_first = 0;
     std::uint32_t charge_count = 0;
-    Value base = none;       // the time that the host's segment began
+    Value base = none; // the time that the host's segment began
     Time constant = 0;
     const Column* table = nullptr;
     const Column* table2 = nullptr;
@@ -50,7 +50,7 @@ struct Instr {
 // Part of a device that compute loses between two times.
 struct Load {
     Value from = none;
-    Value to = none;             // none: longer than the compute lasts
+    Value to = none;               // none: longer than the compute lasts
     const Amount* delay = nullptr; // after `from`; null: none
     const Amount* share = nullptr; // of 2^20
 };
