@@ -25,8 +25,10 @@ Problems cannot_replay(const std::string& reason)
 
 Checked<Run> run(const Program& program, const Binding& binding, const RunControl& control)
 {
+    if (control.tier == Tier::reference)
+        return ran(run_reference(program, binding, control), {Tier::reference, ""});
     std::string reason;
-    if (control.tier != Tier::reference) {
+    if (control.tier != Tier::event) {
         auto replayed = engine::run_replay(program, binding, control);
         if (replayed)
             return Run{std::move(*replayed), {Tier::replay, ""}};
@@ -34,7 +36,7 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
         if (control.tier == Tier::replay)
             return tl::unexpected(cannot_replay(reason));
     }
-    return ran(run_reference(program, binding, control), {Tier::reference, reason});
+    return ran(run_event(program, binding, control), {Tier::event, reason});
 }
 
 } // namespace trainyard

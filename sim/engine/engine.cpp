@@ -32,7 +32,10 @@ std::vector<EnumName<Fidelity>> enum_names<Fidelity>()
 template <>
 std::vector<EnumName<Tier>> enum_names<Tier>()
 {
-    return {{Tier::automatic, "auto"}, {Tier::replay, "replay"}, {Tier::reference, "reference"}};
+    return {{Tier::automatic, "auto"},
+            {Tier::replay, "replay"},
+            {Tier::event, "event"},
+            {Tier::reference, "reference"}};
 }
 
 } // namespace trainyard

@@ -17,20 +17,20 @@ bool has_windows(const Binding& binding)
 
 } // namespace
 
-Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting, Fidelity fidelity)
+Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
+             std::unique_ptr<LinkSharing> sharing)
     : run_(run),
       queue_(queue),
       accounting_(accounting),
-      fidelity_(fidelity),
-      disturbed_(fidelity == Fidelity::bundle || interferes(run.binding.costs) ||
-                 has_windows(run.binding)),
-      sharing_(run.binding.links)
+      sharing_(std::move(sharing)),
+      disturbed_(sharing_ != nullptr || interferes(run.binding.costs) || has_windows(run.binding))
 {
     if (!disturbed_)
         return;
     devices_.resize(run.lanes.size());
     run.draining.resize(run.streams.size());
-    usage_.resize(run.binding.links.size());
+    if (sharing_)
+        link_work_.resize(run.binding.links.size());
 }
 
 void Rates::mark(std::uint32_t lane)
@@ -70,12 +70,11 @@ void Rates::start_transfer(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
     transfer.settled = run_.now;
-    if (fidelity_ == Fidelity::bundle && !transfer.links->empty()) {
-        moving_.push_back(id);
-        moving_changed_ = true;
-    } else {
+    transfer.counted = transfer.remaining;
+    if (sharing_ && !transfer.links->empty())
+        transfer.flow = sharing_->add(id, transfer.cost->ceiling, *transfer.links);
+    else
         set_rate(transfer, id, transfer.cost->ceiling);
-    }
 }
 
 void Rates::end_transfer(std::uint32_t id)
@@ -83,37 +82,29 @@ void Rates::end_transfer(std::uint32_t id)
     Transfer& transfer = run_.transfers[id];
     settle_transfer(transfer);
     set_traffic(transfer, 0);
-    const auto found = std::find(moving_.begin(), moving_.end(), id);
-    if (found == moving_.end())
+    if (transfer.flow == nobody)
         return;
-    *found = moving_.back();
-    moving_.pop_back();
-    moving_changed_ = true;
+    sharing_->remove(transfer.flow);
+    transfer.flow = nobody;
+    count_bytes(transfer);
+}
+
+// What a transfer that ends has moved since the links were opened.
+void Rates::count_bytes(const Transfer& transfer)
+{
+    if (links_open_)
+        for (const LinkUse& use : *transfer.links)
+            link_work_[use.link.value] += transfer.counted * use.coefficient;
 }
 
 void Rates::settle()
 {
-    if (moving_changed_)
-        share_links();
-    moving_changed_ = false;
+    if (sharing_)
+        for (const RateChange& change : sharing_->settle())
+            set_rate(run_.transfers[change.owner], change.owner, change.rate);
     for (const std::uint32_t lane : dirty_)
         settle_device(lane);
     dirty_.clear();
-}
-
-void Rates::share_links()
-{
-    demands_.clear();
-    for (const std::uint32_t id : moving_)
-        demands_.push_back({run_.transfers[id].cost->ceiling, *run_.transfers[id].links});
-    const std::vector<ByteRate>& rates = sharing_.solve(demands_);
-    for (std::size_t i = 0; i < moving_.size(); ++i) {
-        Transfer& transfer = run_.transfers[moving_[i]];
-        if (transfer.rate != rates[i])
-            set_rate(transfer, moving_[i], rates[i]);
-    }
-    if (links_open_)
-        note_loads();
 }
 
 void Rates::set_rate(Transfer& transfer, std::uint32_t id, ByteRate rate)
@@ -130,13 +121,9 @@ void Rates::set_rate(Transfer& transfer, std::uint32_t id, ByteRate rate)
 // What has been moved until now at the present rate.
 void Rates::settle_transfer(Transfer& transfer)
 {
-    const u128 before = transfer.remaining;
     transfer.remaining =
-        remaining_after(Work{before}, transfer.rate, run_.now - transfer.settled).value;
+        remaining_after(Work{transfer.remaining}, transfer.rate, run_.now - transfer.settled).value;
     transfer.settled = run_.now;
-    if (links_open_ && fidelity_ == Fidelity::bundle)
-        for (const LinkUse& use : *transfer.links)
-            usage_[use.link.value].work += (before - transfer.remaining) * use.coefficient;
 }
 
 // A collective's traffic leaves every member, a message's its sender.
@@ -203,43 +190,32 @@ void Rates::settle_device(std::uint32_t lane)
 
 void Rates::open_links()
 {
-    if (fidelity_ != Fidelity::bundle)
+    if (!sharing_)
         return;
-    for (const std::uint32_t id : moving_)
-        settle_transfer(run_.transfers[id]);
+    for (Transfer& transfer : run_.transfers)
+        if (transfer.flow != nobody) {
+            settle_transfer(transfer);
+            transfer.counted = transfer.remaining;
+        }
     links_open_ = true;
-    moving_changed_ = true; // so that the loads of this instant are noted
-}
-
-void Rates::note_loads()
-{
-    for (std::size_t l = 0; l < usage_.size(); ++l) {
-        const std::uint64_t capacity = run_.binding.links[l].value();
-        if (capacity == 0)
-            continue;
-        const double load = static_cast<double>(sharing_.load(make_id<LinkId>(l))) /
-                            (static_cast<double>(capacity) * 65536.0);
-        usage_[l].busiest = std::max(usage_[l].busiest, load);
-    }
+    sharing_->watch_loads();
 }
 
 std::vector<LinkTotals> Rates::link_totals() const
 {
     std::vector<LinkTotals> totals;
-    if (fidelity_ != Fidelity::bundle)
-        return totals;
-    for (std::size_t l = 0; l < usage_.size(); ++l)
+    for (std::size_t l = 0; l < link_work_.size(); ++l)
         totals.push_back({.link = make_id<LinkId>(l),
-                          .bytes = static_cast<double>(usage_[l].work) / 65536.0 * 1e-12,
-                          .busiest_share = usage_[l].busiest});
+                          .bytes = static_cast<double>(link_work_[l]) / 65536.0 * 1e-12,
+                          .busiest_share = sharing_->busiest_share(make_id<LinkId>(l))});
     return totals;
 }
 
 std::vector<std::uint32_t> Rates::stalled() const
 {
     std::vector<std::uint32_t> result;
-    for (const std::uint32_t id : moving_)
-        if (run_.transfers[id].rate.value() == 0)
+    for (std::uint32_t id = 0; id < run_.transfers.size(); ++id)
+        if (run_.transfers[id].flow != nobody && run_.transfers[id].rate.value() == 0)
             result.push_back(id);
     return result;
 }

@@ -9,13 +9,17 @@
 
 #include "sim/engine/accounting.h"
 #include "sim/engine/event_queue.h"
-#include "sim/engine/sharing.h"
+#include "sim/engine/flow/link_sharing.h"
+
+#include <memory>
 
 namespace trainyard::engine {
 
 class Rates {
 public:
-    Rates(RunState& run, EventQueue& queue, Accounting& accounting, Fidelity fidelity);
+    // `sharing`: none where links are not shared.
+    Rates(RunState& run, EventQueue& queue, Accounting& accounting,
+          std::unique_ptr<LinkSharing> sharing);
 
     // Whether any end depends on rates that may change.
     bool disturbed() const { return disturbed_; }
@@ -51,7 +55,6 @@ public:
     // The measured step begins for the links.
     void open_links();
     std::vector<LinkTotals> link_totals() const;
-    bool shares_links() const { return fidelity_ == Fidelity::bundle; }
 
     // The transfers that drain at rate 0.
     std::vector<std::uint32_t> stalled() const;
@@ -65,32 +68,23 @@ private:
         std::uint32_t rate = full_share;  // at which compute drains
         bool dirty = false;
     };
-    struct LinkUsage {
-        u128 work = 0; // byte-picoseconds-per-second x 2^16
-        double busiest = 0;
-    };
 
     void mark(std::uint32_t lane);
-    void share_links();
     void set_rate(Transfer& transfer, std::uint32_t id, ByteRate rate);
     void settle_transfer(Transfer& transfer);
     void set_traffic(Transfer& transfer, std::uint32_t traffic);
     void add_traffic(std::uint32_t stream, std::uint32_t before, std::uint32_t after);
-    void note_loads();
+    void count_bytes(const Transfer& transfer);
     void settle_device(std::uint32_t lane);
 
     RunState& run_;
     EventQueue& queue_;
     Accounting& accounting_;
-    Fidelity fidelity_;
+    std::unique_ptr<LinkSharing> sharing_;
     bool disturbed_;
-    std::vector<Device> devices_;       // by lane
-    std::vector<std::uint32_t> dirty_;  // lanes
-    std::vector<std::uint32_t> moving_; // transfers over links that may be shared
-    bool moving_changed_ = false;
-    FairSharing sharing_;
-    std::vector<Demand> demands_;
-    std::vector<LinkUsage> usage_; // by LinkId
+    std::vector<Device> devices_;      // by lane
+    std::vector<std::uint32_t> dirty_; // lanes
+    std::vector<u128> link_work_;      // by LinkId: byte-picoseconds-per-second x 2^16
     bool links_open_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "sim/engine/simulation.h"
 
+#include "sim/engine/flow/full_sharing.h"
+#include "sim/engine/flow/ripple_sharing.h"
 #include "sim/engine/stall_report.h"
 
 #include <fmt/format.h>
@@ -24,14 +26,26 @@ Diagnostic too_long()
         Severity::error};
 }
 
+std::unique_ptr<LinkSharing> make_sharing(const Binding& binding, Fidelity fidelity,
+                                          Machinery machinery)
+{
+    if (fidelity == Fidelity::alpha_beta)
+        return nullptr;
+    if (machinery == Machinery::plain)
+        return std::make_unique<FullSharing>(binding.links);
+    return std::make_unique<RippleSharing>(binding.links);
+}
+
 } // namespace
 
-Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control)
+Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control,
+                       Machinery machinery)
     : control_(control),
       run_(program, binding, control.steps),
+      queue_(machinery == Machinery::plain ? QueueKind::plain : QueueKind::radix),
       table_(run_),
       accounting_(run_),
-      rates_(run_, queue_, accounting_, control.fidelity),
+      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, machinery)),
       recorder_(run_, control.record),
       lanes_left_(run_.steps, static_cast<std::uint32_t>(run_.lanes.size())),
       step_ends_(run_.steps)
@@ -41,7 +55,7 @@ Checked<StepResult> Simulation::run()
 {
     begin();
     while (problems_.empty() && !queue_.empty()) {
-        run_.now = queue_.next_time();
+        run_.now = queue_.advance();
         if (run_.now >= longest_sim_time)
             return tl::unexpected(Problems{too_long()});
         run_instant();
@@ -101,7 +115,7 @@ void Simulation::enter_window(std::uint32_t lane, std::uint32_t border)
 void Simulation::run_instant()
 {
     do {
-        while (!queue_.empty() && queue_.next_time() == run_.now)
+        while (queue_.due(run_.now))
             handle(queue_.pop());
         // Looking at a lane starts ops, which ends nothing and so makes no other lane dirty.
         for (const std::uint32_t lane : dirty_) {
@@ -109,7 +123,7 @@ void Simulation::run_instant()
             look_at(lane);
         }
         dirty_.clear();
-    } while (problems_.empty() && !queue_.empty() && queue_.next_time() == run_.now);
+    } while (problems_.empty() && queue_.due(run_.now));
     if (rates_.disturbed())
         rates_.settle();
 }
@@ -176,7 +190,13 @@ namespace trainyard {
 Checked<StepResult> run_reference(const Program& program, const Binding& binding,
                                   const RunControl& control)
 {
-    return engine::Simulation(program, binding, control).run();
+    return engine::Simulation(program, binding, control, engine::Machinery::plain).run();
+}
+
+Checked<StepResult> run_event(const Program& program, const Binding& binding,
+                              const RunControl& control)
+{
+    return engine::Simulation(program, binding, control, engine::Machinery::fast).run();
 }
 
 } // namespace trainyard

@@ -12,9 +12,16 @@
 
 namespace trainyard::engine {
 
+// What keeps events in order and rates fair. The results are the same.
+enum class Machinery : std::uint8_t {
+    plain, // a binary heap, every rate solved anew: the reference
+    fast   // a radix queue, rates that follow what changed: the event tier
+};
+
 class Simulation {
 public:
-    Simulation(const Program& program, const Binding& binding, const RunControl& control);
+    Simulation(const Program& program, const Binding& binding, const RunControl& control,
+               Machinery machinery);
 
     Checked<StepResult> run();
 

@@ -76,10 +76,12 @@ struct Transfer {
     const TransferCost* cost = nullptr;
     const std::vector<LinkUse>* links = nullptr;
     u128 remaining = 0; // work
+    u128 counted = 0;   // of it, what counts as the links' in the measured step
     SimTime settled{};  // `remaining` is as of then
     SimTime start{};    // when all who are needed had arrived; before that, the last to come
     ByteRate rate{};    // while moving
     LaneId last_arriver{};
+    std::uint32_t flow = nobody; // over links that may be shared, while moving
     std::uint32_t channel = 0;
     std::uint32_t sequence = 0;  // in its channel
     std::uint32_t next = nobody; // in its channel

@@ -9,7 +9,9 @@ using namespace trainyard;
 
 namespace {
 
-void run_grid(benchmark::State& state, const test::GridShape& shape, int steps)
+using RunEngine = Checked<StepResult> (*)(const Program&, const Binding&, const RunControl&);
+
+void run_grid(benchmark::State& state, RunEngine run, const test::GridShape& shape)
 {
     const test::GridJob job = test::grid_job(shape);
     if (!flaws(job.program).empty() || !flaws(job.program, job.binding).empty()) {
@@ -20,8 +22,8 @@ void run_grid(benchmark::State& state, const test::GridShape& shape, int steps)
     std::uint64_t events = 0;
     for (auto _ : state) {
         RunControl control;
-        control.steps = steps;
-        const auto result = run_reference(job.program, job.binding, control);
+        control.steps = 1;
+        const auto result = run(job.program, job.binding, control);
         if (!result) {
             state.SkipWithError(result.error()[0].message.c_str());
             return;
@@ -39,17 +41,18 @@ void run_grid(benchmark::State& state, const test::GridShape& shape, int steps)
 }
 
 // 64 lanes, TP4 PP4 DP4: the shape of a 64-GPU job.
-void small_grid(benchmark::State& state)
+void small_grid(benchmark::State& state, RunEngine run)
 {
-    run_grid(state, {.tp = 4, .pp = 4, .dp = 4, .layers = 20, .micro_batches = 19, .uneven = true},
-             1);
+    run_grid(state, run,
+             {.tp = 4, .pp = 4, .dp = 4, .layers = 20, .micro_batches = 19, .uneven = true});
 }
-BENCHMARK(small_grid)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_grid, reference, run_reference)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_grid, event, run_event)->Unit(benchmark::kMillisecond);
 
 // The same with interference: compute beside communication drains at rates that change.
-void small_grid_with_interference(benchmark::State& state)
+void small_grid_with_interference(benchmark::State& state, RunEngine run)
 {
-    run_grid(state,
+    run_grid(state, run,
              {.tp = 4,
               .pp = 4,
               .dp = 4,
@@ -57,18 +60,22 @@ void small_grid_with_interference(benchmark::State& state)
               .micro_batches = 19,
               .uneven = true,
               .sm_share = full_share / 8,
-              .traffic_share = full_share / 4},
-             1);
+              .traffic_share = full_share / 4});
 }
-BENCHMARK(small_grid_with_interference)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_grid_with_interference, reference, run_reference)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_grid_with_interference, event, run_event)->Unit(benchmark::kMillisecond);
 
 // 16,384 lanes, TP8 PP16 DP128, every rank at its own speed.
-void large_grid(benchmark::State& state)
+void large_grid(benchmark::State& state, RunEngine run)
 {
-    run_grid(state,
-             {.tp = 8, .pp = 16, .dp = 128, .layers = 8, .micro_batches = 25, .uneven = true}, 1);
+    run_grid(state, run,
+             {.tp = 8, .pp = 16, .dp = 128, .layers = 8, .micro_batches = 25, .uneven = true});
 }
-BENCHMARK(large_grid)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(large_grid, reference, run_reference)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(large_grid, event, run_event)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 // A fabric of `links` links with `demands` transfers over four of them each.
 void max_min(benchmark::State& state)

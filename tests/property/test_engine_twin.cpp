@@ -1,4 +1,5 @@
-// The engine against the naive engine: every time of every op of thousands of random programs.
+// The engine against the naive engine: every time of every op of thousands of random programs. The
+// event tier against the reference engine: all results.
 
 #include "tests/support/grid_job.h"
 #include "tests/support/naive_engine.h"
@@ -43,10 +44,17 @@ void compare(const Program& program, const Binding& binding, int steps, Fidelity
     control.record = RecordRequest{[](LaneId) { return true; }, 0};
     const auto result = run_reference(program, binding, control);
     const NaiveResult naive = run_naively(program, binding, steps, fidelity);
+    auto fast = run_event(program, binding, control);
     INFO((result ? std::string("ran") : render(result.error(), "")));
     REQUIRE(result.has_value() == naive.finished);
-    if (!result)
+    REQUIRE(result.has_value() == fast.has_value());
+    if (!result) {
+        CHECK(render(fast.error(), "") == render(result.error(), ""));
         return;
+    }
+    fast->events = result->events;
+    const bool same = *fast == *result;
+    REQUIRE(same);
     const bool equal = times_of(program, binding, *result) == naive.times;
     REQUIRE(equal);
 

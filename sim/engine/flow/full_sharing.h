@@ -1,0 +1,41 @@
+#pragma once
+
+// Solves all rates anew at every settlement: the twin of RippleSharing.
+
+#include "sim/engine/flow/link_sharing.h"
+#include "sim/engine/sharing.h"
+
+#include <vector>
+
+namespace trainyard::engine {
+
+class FullSharing final : public LinkSharing {
+public:
+    explicit FullSharing(std::span<const ByteRate> capacities);
+
+    std::uint32_t add(std::uint32_t owner, ByteRate ceiling,
+                      std::span<const LinkUse> links) override;
+    void remove(std::uint32_t flow) override;
+    std::span<const RateChange> settle() override;
+    void watch_loads() override;
+    double busiest_share(LinkId link) const override;
+
+private:
+    struct Flow {
+        ByteRate rate{};
+        std::uint32_t owner = 0;
+        std::uint32_t place = 0; // in active_
+    };
+
+    std::span<const ByteRate> capacities_;
+    FairSharing solver_;
+    std::vector<Flow> flows_;
+    std::vector<std::uint32_t> free_;
+    std::vector<std::uint32_t> active_; // flows, beside demands_
+    std::vector<Demand> demands_;
+    std::vector<RateChange> changes_;
+    std::vector<u128> busiest_; // by LinkId; empty: not watched
+    bool changed_ = false;
+};
+
+} // namespace trainyard::engine

@@ -1,0 +1,264 @@
+#include "sim/engine/flow/ripple_sharing.h"
+
+#include <algorithm>
+
+namespace trainyard::engine {
+
+namespace {
+
+constexpr u128 wanted_by(std::uint32_t coefficient, std::uint64_t ceiling)
+{
+    return static_cast<u128>(coefficient) * (u128{ceiling} + 1);
+}
+
+} // namespace
+
+RippleSharing::RippleSharing(std::span<const ByteRate> capacities) : links_(capacities.size())
+{
+    for (std::size_t l = 0; l < capacities.size(); ++l)
+        links_[l].capacity = capacities[l].value();
+}
+
+std::uint32_t RippleSharing::new_flow()
+{
+    if (!free_.empty()) {
+        const std::uint32_t id = free_.back();
+        free_.pop_back();
+        return id;
+    }
+    flows_.emplace_back();
+    limits_.emplace_back();
+    return static_cast<std::uint32_t>(flows_.size() - 1);
+}
+
+// Has a link evaluated at the next settlement.
+void RippleSharing::note(std::uint32_t link)
+{
+    if (links_[link].queued)
+        return;
+    links_[link].queued = true;
+    queue_.push_back(link);
+}
+
+void RippleSharing::mark(std::uint32_t flow)
+{
+    if (flows_[flow].marked)
+        return;
+    flows_[flow].marked = true;
+    marked_.push_back(flow);
+}
+
+std::uint32_t RippleSharing::add(std::uint32_t owner, ByteRate ceiling,
+                                 std::span<const LinkUse> links)
+{
+    const std::uint32_t id = new_flow();
+    Flow& flow = flows_[id];
+    flow.ceiling = ceiling.value();
+    flow.rate = 0;
+    flow.owner = owner;
+    flow.active = true;
+    flow.uses.clear();
+    for (const LinkUse& use : links) {
+        if (use.coefficient == 0)
+            continue;
+        Link& link = links_[use.link.value];
+        // A link met twice is one use with the sum of both.
+        if (!link.users.empty() && link.users.back().flow == id) {
+            link.users.back().coefficient += use.coefficient;
+            flow.uses[link.users.back().use].coefficient += use.coefficient;
+        } else {
+            const auto place = static_cast<std::uint32_t>(link.users.size());
+            link.users.push_back(
+                {id, use.coefficient, static_cast<std::uint32_t>(flow.uses.size())});
+            flow.uses.push_back({use.link.value, use.coefficient, place});
+        }
+        link.coefficients += use.coefficient;
+        link.wanted += wanted_by(use.coefficient, flow.ceiling);
+        if (candidate(link))
+            note(use.link.value);
+    }
+    limits_[id] = limit_of(flow);
+    mark(id);
+    return id;
+}
+
+void RippleSharing::remove(std::uint32_t id)
+{
+    Flow& flow = flows_[id];
+    for (const Use& use : flow.uses) {
+        Link& link = links_[use.link];
+        if (candidate(link))
+            note(use.link);
+        link.coefficients -= use.coefficient;
+        link.wanted -= wanted_by(use.coefficient, flow.ceiling);
+        const User& moved = link.users[use.place] = link.users.back();
+        flows_[moved.flow].uses[moved.use].place = use.place;
+        link.users.pop_back();
+    }
+    if (!loads_.empty())
+        add_load(flow, flow.rate, 0);
+    flow.active = false;
+    free_.push_back(id);
+}
+
+// The level at which a link is full when each user takes the lesser of the level and its demand.
+std::uint64_t RippleSharing::water_level(std::uint32_t id)
+{
+    const Link& link = links_[id];
+    if (!candidate(link))
+        return unlimited;
+    u128 left = static_cast<u128>(link.capacity) << 16;
+    std::uint64_t wanting = link.coefficients;
+    u128 share = left / wanting;
+    asking_.clear();
+    for (const User& user : link.users) {
+        const std::uint64_t demand = demand_on(id, user.flow);
+        if (demand >= share) {
+            asking_.push_back({demand, user.coefficient});
+        } else {
+            left -= static_cast<u128>(demand) * user.coefficient;
+            wanting -= user.coefficient;
+        }
+    }
+    // Whoever wants less than the share has it; the share of the others grows.
+    for (std::size_t before = link.users.size(); asking_.size() < before;) {
+        if (asking_.empty())
+            return unlimited;
+        before = asking_.size();
+        share = left / wanting;
+        std::erase_if(asking_, [&](const Asking& user) {
+            if (user.demand < share) {
+                left -= static_cast<u128>(user.demand) * user.coefficient;
+                wanting -= user.coefficient;
+            }
+            return user.demand < share;
+        });
+    }
+    return share < unlimited ? static_cast<std::uint64_t>(share) : unlimited;
+}
+
+RippleSharing::Limit RippleSharing::limit_of(const Flow& flow) const
+{
+    Limit limit{flow.ceiling, unlimited, none};
+    for (const Use& use : flow.uses) {
+        const std::uint64_t level = links_[use.link].level;
+        if (level < limit.least) {
+            limit.second = limit.least;
+            limit.least = level;
+            limit.tightest = use.link;
+        } else if (level < limit.second) {
+            limit.second = level;
+        }
+    }
+    return limit;
+}
+
+// Brings the limit of a user up to date with the new level of one of its links.
+void RippleSharing::relimit(std::uint32_t id, std::uint32_t link, std::uint64_t old_level)
+{
+    Limit& limit = limits_[id];
+    const std::uint64_t level = links_[link].level;
+    if (link == limit.tightest) {
+        if (level <= limit.second)
+            limit.least = level;
+        else
+            limit = limit_of(flows_[id]);
+    } else if (level < limit.least) {
+        limit = {level, limit.least, link};
+    } else if (limit.tightest != none) {
+        if (level < limit.second)
+            limit.second = level;
+        else if (old_level == limit.second && level > old_level)
+            limit = limit_of(flows_[id]);
+    }
+}
+
+void RippleSharing::note_others(const Flow& flow, std::uint32_t link)
+{
+    for (const Use& use : flow.uses)
+        if (use.link != link && candidate(links_[use.link]))
+            note(use.link);
+}
+
+// A link has a new level: whose rate it changes, and which links that can change in turn.
+void RippleSharing::pass_on(std::uint32_t id, std::uint64_t old_level)
+{
+    const std::uint64_t lower = std::min(old_level, links_[id].level);
+    for (const User& user : links_[id].users) {
+        const bool matters = demand_on(id, user.flow) > lower;
+        relimit(user.flow, id, old_level);
+        if (!matters)
+            continue;
+        mark(user.flow);
+        note_others(flows_[user.flow], id);
+    }
+}
+
+std::span<const RateChange> RippleSharing::settle()
+{
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+        const std::uint32_t id = queue_[i];
+        Link& link = links_[id];
+        link.queued = false;
+        const std::uint64_t old_level = link.level;
+        link.level = water_level(id);
+        if (link.level != old_level)
+            pass_on(id, old_level);
+    }
+    queue_.clear();
+    changes_.clear();
+    for (const std::uint32_t id : marked_) {
+        Flow& flow = flows_[id];
+        flow.marked = false;
+        const std::uint64_t rate = limits_[id].least;
+        if (!flow.active || rate == flow.rate)
+            continue;
+        if (!loads_.empty())
+            add_load(flow, flow.rate, rate);
+        flow.rate = rate;
+        changes_.push_back({flow.owner, ByteRate(rate)});
+    }
+    marked_.clear();
+    note_busiest();
+    return changes_;
+}
+
+void RippleSharing::add_load(const Flow& flow, std::uint64_t old_rate, std::uint64_t new_rate)
+{
+    for (const Use& use : flow.uses) {
+        Load& load = loads_[use.link];
+        load.now += static_cast<u128>(use.coefficient) * new_rate;
+        load.now -= static_cast<u128>(use.coefficient) * old_rate;
+        if (!load.changed) {
+            load.changed = true;
+            changed_loads_.push_back(use.link);
+        }
+    }
+}
+
+void RippleSharing::note_busiest()
+{
+    for (const std::uint32_t link : changed_loads_) {
+        Load& load = loads_[link];
+        load.busiest = std::max(load.busiest, load.now);
+        load.changed = false;
+    }
+    changed_loads_.clear();
+}
+
+void RippleSharing::watch_loads()
+{
+    loads_.resize(links_.size());
+    for (const Flow& flow : flows_)
+        if (flow.active)
+            add_load(flow, 0, flow.rate);
+}
+
+double RippleSharing::busiest_share(LinkId link) const
+{
+    return loads_.empty()
+               ? 0
+               : load_share(loads_[link.value].busiest, ByteRate(links_[link.value].capacity));
+}
+
+} // namespace trainyard::engine
