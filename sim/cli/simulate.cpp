@@ -6,6 +6,7 @@
 #include "sim/report/html/html.h"
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/summary.h"
+#include "sim/report/text/pace_text.h"
 #include "sim/report/text/summary_csv.h"
 #include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
@@ -30,6 +31,7 @@ struct SimulateOptions {
     std::string result; // --output
     bool json = false;
     bool no_scaling = false;
+    int samples = 0;
 
     // Names of files to write, the unwanted ones empty.
     std::array<const std::string*, 5> outputs() const
@@ -71,7 +73,24 @@ Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& fi
     return recorded;
 }
 
-void write_files(const SimulateOptions& options, const Outcome& outcome, const Summary& summary)
+Checked<Samples> sample(const SimulateOptions& options, const ScenarioFile& file, Session& session)
+{
+    ProgressBar bar;
+    return session.samples(file, options.samples,
+                           bar.control({"simulating {} samples", "fewer --samples"}));
+}
+
+std::string result_text(const Outcome& outcome, const Summary& summary,
+                        const std::optional<Samples>& samples)
+{
+    Json result = to_json(outcome, summary);
+    if (samples)
+        result["samples"] = to_json(*samples);
+    return to_text(result) + "\n";
+}
+
+void write_files(const SimulateOptions& options, const Outcome& outcome, const Summary& summary,
+                 const std::optional<Samples>& samples)
 {
     const std::vector<RankId> ranks = options.trace_ranks.of_trace(outcome);
     if (!options.trace.empty())
@@ -83,7 +102,7 @@ void write_files(const SimulateOptions& options, const Outcome& outcome, const S
     if (!options.csv.empty())
         write_file(options.csv, summary_csv(outcome, summary));
     if (!options.result.empty())
-        write_file(options.result, to_text(to_json(outcome, summary)) + "\n");
+        write_file(options.result, result_text(outcome, summary, samples));
     for (const std::string* const written : options.outputs())
         if (!written->empty())
             print_talk(fmt::format("wrote {}{}\n", *written,
@@ -110,12 +129,24 @@ int run_simulate(const SimulateOptions& options)
         print_problems(outcome->warnings, ""); // the report in words has them itself
     const Summary summary = summarize(
         *outcome, *file, session, {options.no_scaling ? ScalingRun::skip : ScalingRun::simulate});
-    write_files(options, *outcome, summary);
+    std::optional<Samples> samples;
+    if (options.samples > 0) {
+        if (!is_random(file->scenario.perturbations))
+            print_talk("nothing in this job is random: all samples are alike\n");
+        Checked<Samples> made = sample(options, *file, session);
+        if (!made) {
+            print_problems(made.error(), "nothing was written.");
+            return exit_invalid_input;
+        }
+        samples = std::move(*made);
+    }
+    write_files(options, *outcome, summary, samples);
+    const Colour colour = use_colour_on_stdout() ? Colour::ansi : Colour::none;
     if (options.json)
-        print_data(to_text(to_json(*outcome, summary)) + "\n");
+        print_data(result_text(*outcome, summary, samples));
     else
-        print_data(terminal_text(*outcome, summary,
-                                 {use_colour_on_stdout() ? Colour::ansi : Colour::none}));
+        print_data(terminal_text(*outcome, summary, {colour}) +
+                   (samples ? "\n" + samples_text(*samples, Paint(colour)) : ""));
     return summary.fits ? exit_ok : exit_no;
 }
 
@@ -138,6 +169,10 @@ void add_simulate(CLI::App& program, Command& chosen)
     options->trace_ranks.add_option(*sub);
     sub->add_option("--svg", options->svg, "write the timeline as a picture")->type_name("FILE");
     sub->add_option("--csv", options->csv, "write the summary as a table")->type_name("FILE");
+    sub->add_option("--samples", options->samples,
+                    "simulate so many seeds, from run.seed on: the distribution of the step time")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1'000'000));
     sub->add_flag("--no-scaling", options->no_scaling,
                   "do not simulate the smallest size for scaling efficiency");
     sub->footer("Example: trainyard simulate scenarios/llama3-70b-h100-64.json --set strategy.tp=8 "

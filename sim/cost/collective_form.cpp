@@ -37,8 +37,8 @@ Bandwidth domain_rate(const GroupShape& shape, const FabricClass& fabric)
 {
     for (const Bandwidth rate : {shape.nvlink, shape.pcie})
         if (rate.value() > 0)
-            return rate;
-    return fabric.line_rate;
+            return shape.health.inside * rate;
+    return shape.health.inside * fabric.line_rate;
 }
 
 Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network)
@@ -57,7 +57,7 @@ Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network)
     const bool rdma = shape.network.transport != Transport::tcp;
     if (rdma && !shape.network.gpu_direct)
         line *= network.staged_efficiency;
-    double rate = line * shape.crossing_ranks();
+    double rate = line * shape.health.across * shape.crossing_ranks();
     if (network.max_per_communicator.value() > 0)
         rate = std::min(rate, network.max_per_communicator.value());
     return Bandwidth(rate * network.efficiency);
@@ -90,7 +90,8 @@ public:
           log_domains_(std::log2(std::max(1, shape.domains))),
           domain_rate_(domain_rate(shape, fabric_).value()),
           nvls_(shape.in_switch_reduction && fabric_.nvls_efficiency > 0),
-          sharp_(shape.network.in_network_reduction)
+          sharp_(shape.network.in_network_reduction),
+          health_(shape.health)
     {
         const bool reduces_twice =
             kind == CollectiveKind::all_reduce || kind == CollectiveKind::barrier;
@@ -142,7 +143,7 @@ private:
     {
         return kind_ == CollectiveKind::all_to_all || kind_ == CollectiveKind::send_receive;
     }
-    double latency() const { return network_->latency.value(); }
+    double latency() const { return network_->latency.value() + health_.across_latency.value(); }
 
     double base(Protocol p) const
     {
@@ -153,7 +154,8 @@ private:
     }
     double hop(Protocol p) const
     {
-        return (p == simple ? fabric_.hop_simple : fabric_.hop_ll).value();
+        return (p == simple ? fabric_.hop_simple : fabric_.hop_ll).value() +
+               health_.inside_latency.value();
     }
     double efficiency(Protocol p) const
     {
@@ -294,6 +296,7 @@ private:
     double passes_ = 1;
     bool nvls_;
     bool sharp_;
+    LinkHealth health_;
 };
 
 } // namespace

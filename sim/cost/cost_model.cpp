@@ -226,8 +226,30 @@ CostModel::Timing CostModel::settled_timing(CollectiveKind kind, Bytes size,
 CostModel::Timing CostModel::nccl_timing(CollectiveKind kind, Bytes size,
                                          const GroupShape& shape) const
 {
+    if (shape.health != LinkHealth{})
+        return impaired_timing(kind, size, shape);
     return nccl_ == NcclSettings{} ? usual_timing(kind, size, shape)
                                    : settled_timing(kind, size, shape);
+}
+
+// Over perturbed links a collective takes as much longer as the form says.
+CostModel::Timing CostModel::impaired_timing(CollectiveKind kind, Bytes size,
+                                             const GroupShape& shape) const
+{
+    GroupShape sound = shape;
+    sound.health = {};
+    const auto lines_of = [&](const GroupShape& seen) {
+        return nccl_.allowed(time_lines(kind, nccl_.seen(seen),
+                                        {&fabric_, &network_, &profile_.hardware.collectives}));
+    };
+    const std::vector<TimeLine> usual = lines_of(sound);
+    const std::vector<TimeLine> impaired = lines_of(shape);
+    const TimeLine& line = lowest(impaired, size);
+    Timing timing = nccl_timing(kind, size, sound);
+    timing.latency += lowest(impaired, Bytes(0)).alpha - lowest(usual, Bytes(0)).alpha;
+    timing.total *= std::max(1.0, line.at(size) / lowest(usual, size).at(size));
+    timing.algorithm = line.algorithm;
+    return timing;
 }
 
 double CostModel::in_situ(CollectiveKind kind, const GroupShape& shape) const
@@ -248,7 +270,17 @@ LibraryLinks CostModel::links_of(const GroupShape& shape) const
         across = hardware.network.line_rate;
     if (shape.pcie.value() > 0)
         across = std::min(across, shape.pcie);
-    return {domain_rate(shape, hardware.fabric), across, hardware.device.hbm_bandwidth};
+    return {domain_rate(shape, hardware.fabric), shape.health.across * across,
+            hardware.device.hbm_bandwidth};
+}
+
+// What longer links add to a collective in about log2(ranks) rounds.
+Seconds CostModel::later_by_links(CollectiveKind kind, const GroupShape& shape)
+{
+    const double rounds = kind == CollectiveKind::send_receive
+                              ? 1.0
+                              : std::max(1.0, std::ceil(std::log2(shape.ranks)));
+    return rounds * (shape.domains > 1 ? shape.health.across_latency : shape.health.inside_latency);
 }
 
 // Other libraries on the same machine in the same step lose as much to it as NCCL does; Gloo's
@@ -266,7 +298,8 @@ CostModel::Timing CostModel::timing(CollectiveKind kind, Bytes size, const Group
             : backend == Backend::ucx
                 ? ucx_time(kind, size, shape, hardware.ucx, links_of(shape))
                 : nvshmem_time(kind, size, shape, hardware.nvshmem, links_of(shape));
-        out = {time.latency, time.total,
+        const Seconds more = later_by_links(kind, shape);
+        out = {time.latency + more, time.total + more,
                backend == Backend::nvshmem ? Algorithm::direct : Algorithm::ring};
     }
     const double slowed = backend == Backend::gloo ? 1.0 : in_situ(kind, shape);
@@ -313,8 +346,9 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     const bool pairwise =
         kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
     if (shape.fabric_share.value() > 0 && !pairwise)
-        out.total =
-            std::max(out.total, out.latency + Seconds(out.nic_bytes / shape.fabric_share.value()));
+        out.total = std::max(
+            out.total, out.latency + Seconds(out.nic_bytes /
+                                             (shape.health.across * shape.fabric_share.value())));
     if (backend == Backend::gloo)
         return out;
     out.sm_share = sm_share(kind, moved, shape, timing.algorithm, backend);

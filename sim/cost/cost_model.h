@@ -72,6 +72,8 @@ private:
         Algorithm algorithm;
     };
     Timing timing(CollectiveKind kind, Bytes size, const GroupShape& shape, Backend backend) const;
+    static Seconds later_by_links(CollectiveKind kind, const GroupShape& shape);
+    Timing impaired_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     Timing nccl_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     // NCCL's own choice, and what its settings leave of it.
     Timing usual_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;

@@ -63,8 +63,8 @@ LibraryTime gloo_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
 {
     double rate = gloo.max_per_communicator.value();
     if (shape.domains > 1 && shape.nic_rate_per_gpu().value() > 0)
-        rate = std::min(rate, shape.nic_rate_per_gpu().value() * shape.crossing_ranks() *
-                                  gloo.network_efficiency);
+        rate = std::min(rate, shape.nic_rate_per_gpu().value() * shape.health.across *
+                                  shape.crossing_ranks() * gloo.network_efficiency);
     const double steps = std::max(1.0, std::ceil(std::log2(shape.ranks)));
     const Seconds latency = gloo.latency * (kind == CollectiveKind::send_receive ? 1.0 : steps);
     const double bytes = bus_factor(kind, shape.ranks) * static_cast<double>(size.value());

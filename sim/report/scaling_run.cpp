@@ -43,6 +43,7 @@ Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& ses
                   const SummaryOptions& options)
 {
     Summary summary = summarize(outcome);
+    summary.pace = find_pace(outcome, file, session);
     if (options.scaling == ScalingRun::skip)
         return summary;
     if (const auto scaling = scaling_against_smallest(outcome, file, session)) {

@@ -4,6 +4,7 @@
 
 #include "sim/report/bottleneck.h"
 #include "sim/report/collectives.h"
+#include "sim/report/pace.h"
 #include "sim/report/traffic.h"
 
 namespace trainyard {
@@ -39,6 +40,7 @@ struct Summary {
     Bandwidth node_bandwidth;       // a large message between two nodes, per GPU when all send
     std::optional<Loading> loading; // when the job loads data
     Bottleneck bottleneck;
+    std::optional<Pace> pace; // when something perturbs the job
 };
 
 enum class ScalingRun : std::uint8_t {

@@ -2,12 +2,14 @@
 #include "sim/strategy/bind/costs.h"
 #include "sim/strategy/bind/links.h"
 #include "sim/strategy/bind/loader_costs.h"
+#include "sim/strategy/bind/rank_conditions.h"
 #include "sim/strategy/plan.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace trainyard {
 
@@ -45,16 +47,19 @@ std::vector<std::vector<std::uint32_t>> scales_of(const Program& program, const 
     return scales;
 }
 
-// What a rank does and how fast, as one number per distinct pair.
+// What a rank does, how fast and under which conditions, as one number per distinct triple.
 std::vector<std::uint32_t> colours(const Neighbourhood& neighbourhood,
-                                   const std::vector<std::vector<std::uint32_t>>& scales)
+                                   const std::vector<std::vector<std::uint32_t>>& scales,
+                                   const std::vector<std::uint32_t>& conditions)
 {
-    std::map<std::pair<RoleId, std::vector<std::uint32_t>>, std::uint32_t> numbers;
+    std::map<std::tuple<RoleId, std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> numbers;
     std::vector<std::uint32_t> out;
     for (std::size_t rank = 0; rank < scales.size(); ++rank) {
         const auto next = static_cast<std::uint32_t>(numbers.size());
+        const std::uint32_t condition = conditions.empty() ? 0 : conditions[rank];
         out.push_back(
-            numbers.emplace(std::pair(neighbourhood.role[rank], scales[rank]), next).first->second);
+            numbers.emplace(std::tuple(neighbourhood.role[rank], scales[rank], condition), next)
+                .first->second);
     }
     return out;
 }
@@ -154,8 +159,10 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     // Device 0 serves the devices of its process one after the other: no two are alike.
     const bool fold =
         options.folding == Folding::replicas && !options.links && !is_single_process(job);
+    BoundConditions conditions = bind_conditions(options.conditions, world);
     const RankClasses classes =
-        fold ? alike_ranks(near, colours(near, scales)) : separate_ranks(world);
+        fold ? alike_ranks(near, colours(near, scales, condition_colours(conditions)))
+             : separate_ranks(world);
 
     Binding out;
     out.costs = bind_costs(plan, near, cost, job);
@@ -174,10 +181,12 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
             lane.groups.push_back(groups.of(slot, rank));
         lane.peers = lane_peers(near, classes, rank);
         lane.scales = scales[rank.value];
+        apply(conditions, lane);
         out.lanes.push_back(std::move(lane));
     }
     const std::vector<const RankGroup*> sources = groups.sources();
     out.groups = std::move(groups).take();
+    out.jitters = std::move(conditions.jitters);
     if (options.links)
         bind_links(out, sources, near.shapes, topology);
     return out;

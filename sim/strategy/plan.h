@@ -4,6 +4,7 @@
 
 #include "sim/cost/cost_model.h"
 #include "sim/program/binding.h"
+#include "sim/strategy/conditions.h"
 #include "sim/strategy/job.h"
 #include "sim/strategy/rank_layout.h"
 
@@ -69,13 +70,6 @@ enum class Folding : std::uint8_t {
     none,    // one lane per rank
     replicas // one lane per class of ranks that evolve identically: exact (bind/classes.h); without
              // links only
-};
-
-// Conditions of single devices.
-struct Conditions {
-    std::vector<std::pair<DeviceId, double>> slowdown; // 1.08: compute takes 1.08 times as long
-
-    bool operator==(const Conditions&) const = default;
 };
 
 struct BindOptions {

@@ -88,18 +88,6 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
 }
 
 template <>
-const FieldTable<Perturbation>& fields_of<Perturbation>()
-{
-    static const auto table =
-        FieldTable<Perturbation>("perturbation", "A condition of one device.")
-            .field("device", &Perturbation::device,
-                   {.help = "number of the device", .min = 0, .required = true})
-            .field("slowdown", &Perturbation::slowdown,
-                   {.help = "compute takes this many times as long", .min = 0.01, .max = 1000});
-    return table;
-}
-
-template <>
 const FieldTable<RunOptions>& fields_of<RunOptions>()
 {
     static const auto table =
@@ -141,7 +129,8 @@ const FieldTable<Scenario>& fields_of<Scenario>()
                    {.help = "how samples come to the devices; else a step never waits for them"})
             .field("environment", &Scenario::environment,
                    {.help = "launch variables, e.g. NCCL_ALGO"})
-            .field("perturbations", &Scenario::perturbations, {.help = "slow devices"})
+            .field("perturbations", &Scenario::perturbations,
+                   {.help = "what is wrong with single devices"})
             .field("run", &Scenario::run, {.help = "how the step is simulated"});
     return table;
 }

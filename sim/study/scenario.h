@@ -6,6 +6,7 @@
 #include "sim/engine/engine.h"
 #include "sim/strategy/data/data_loading.h"
 #include "sim/strategy/training.h"
+#include "sim/study/perturbation.h"
 
 #include <filesystem>
 #include <map>
@@ -44,14 +45,6 @@ struct SoftwareChoice {
     bool operator==(const SoftwareChoice&) const = default;
 };
 
-// A condition of one device.
-struct Perturbation {
-    int device = 0;
-    double slowdown = 1.0; // 1.08: compute takes 1.08 times as long
-
-    bool operator==(const Perturbation&) const = default;
-};
-
 struct RunOptions {
     int steps = 2;
     std::uint64_t seed = 1;
@@ -82,8 +75,6 @@ template <>
 std::vector<EnumName<CommunicatorLife>> enum_names<CommunicatorLife>();
 template <>
 const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>();
-template <>
-const FieldTable<Perturbation>& fields_of<Perturbation>();
 template <>
 const FieldTable<RunOptions>& fields_of<RunOptions>();
 template <>

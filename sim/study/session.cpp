@@ -3,6 +3,8 @@
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 #include "sim/study/memo.h"
+#include "sim/study/run_setup.h"
+#include "sim/study/sampling.h"
 #include "sim/study/stages.h"
 
 #include <algorithm>
@@ -10,71 +12,22 @@
 
 namespace trainyard {
 
-struct Session::State {
-    StageMemos memos;
-    Memo<Binding> bindings{4};
-    Memo<Run> runs{16};
-};
-
 namespace {
 
-// A lane per rank is needed where ranks share links.
-Folding folding_of(const Scenario& scenario)
-{
-    return scenario.run.fold && scenario.run.fidelity == Fidelity::alpha_beta ? Folding::replicas
-                                                                              : Folding::none;
-}
-
-BindOptions bind_options(const Scenario& scenario)
-{
-    BindOptions options;
-    options.folding = folding_of(scenario);
-    options.links = scenario.run.fidelity != Fidelity::alpha_beta;
-    for (const Perturbation& p : scenario.perturbations)
-        options.conditions.slowdown.emplace_back(
-            make_id<DeviceId>(static_cast<std::size_t>(p.device)), p.slowdown);
-    return options;
-}
-
-std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario)
-{
-    std::uint64_t hash = hash_key(parts.job_hash, parts.topology_hash, parts.cost_hash,
-                                  static_cast<std::uint64_t>(folding_of(scenario)));
-    hash = hash_key(hash, static_cast<std::uint64_t>(scenario.run.fidelity));
-    for (const Perturbation& p : scenario.perturbations)
-        hash = hash_key(
-            hash, content_hash(to_text(fields_of<Perturbation>().write(p), JsonStyle::compact)));
-    return hash;
-}
-
-// The first step waits for its first batch in full; steps repeat from the fifth on.
-constexpr int steps_with_loader = 5;
-
-int steps_of(const Scenario& scenario)
-{
-    return scenario.data ? std::max(scenario.run.steps, steps_with_loader) : scenario.run.steps;
-}
-
-RunControl run_control(const Scenario& scenario, const SimulateRequest& request)
-{
-    RunControl control;
-    control.steps = steps_of(scenario);
-    control.fidelity = scenario.run.fidelity;
-    control.tier = scenario.run.engine;
-    control.work = request.work;
-    if (request.record)
-        control.record = *request.record;
-    return control;
-}
+// A binding, the key that it is known by, and its run.
+struct Bound {
+    std::shared_ptr<const Binding> binding;
+    std::uint64_t key = 0;
+    std::shared_ptr<const Run> run;
+};
 
 // The binding of that key: known, or made.
 std::shared_ptr<const Binding> find_binding(Memo<Binding>& memo, std::uint64_t key,
-                                            const Parts& parts, const Scenario& scenario)
+                                            const Parts& parts, const BindOptions& options)
 {
     if (auto known = memo.find(key))
         return known;
-    return memo.keep(
-        key, bind(*parts.plan, parts.job, *parts.topology, *parts.cost, bind_options(scenario)));
+    return memo.keep(key, bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options));
 }
 
 // Runs the program; a run without a record is kept under `key`.
@@ -121,6 +74,30 @@ Outcome outcome_of(const Scenario& scenario, const Parts& parts)
 
 } // namespace
 
+struct Session::State {
+    // Windows of slowness begin at `origin`.
+    Checked<Bound> bind_and_run(const Parts& parts, const Scenario& scenario, SimTime origin,
+                                const RunControl& control)
+    {
+        Bound out;
+        out.key = binding_hash(parts, scenario, origin);
+        out.binding = find_binding(bindings, out.key, parts, bind_options(scenario, parts, origin));
+        const std::uint64_t run_key =
+            hash_key(out.key, static_cast<std::uint64_t>(scenario.run.steps),
+                     static_cast<std::uint64_t>(scenario.run.engine));
+        Checked<std::shared_ptr<const Run>> made =
+            find_run(runs, run_key, *parts.plan, *out.binding, control);
+        if (!made)
+            return tl::unexpected(std::move(made.error()));
+        out.run = std::move(*made);
+        return out;
+    }
+
+    StageMemos memos;
+    Memo<Binding> bindings{4};
+    Memo<Run> runs{16};
+};
+
 Session::Session() : state_(std::make_unique<State>()) {}
 Session::~Session() = default;
 
@@ -133,25 +110,40 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         return tl::unexpected(parts.error());
     request.work.check();
 
-    const std::uint64_t binding_key = binding_hash(*parts, scenario);
-    const std::uint64_t run_key =
-        hash_key(binding_key, static_cast<std::uint64_t>(scenario.run.steps),
-                 static_cast<std::uint64_t>(scenario.run.engine));
     Outcome out = outcome_of(scenario, *parts);
-    out.binding = find_binding(state_->bindings, binding_key, *parts, scenario);
-    Checked<std::shared_ptr<const Run>> made =
-        find_run(state_->runs, run_key, *parts->plan, *out.binding, run_control(scenario, request));
-    if (!made)
-        return tl::unexpected(std::move(made.error()));
-    out.result = std::shared_ptr<const StepResult>(*made, &(*made)->result);
+    RunControl control = run_control(scenario, request.work);
+    SimTime origin{};
+    if (has_windows(scenario.perturbations)) {
+        Checked<Bound> before =
+            state_->bind_and_run(*parts, before_windows(scenario), SimTime(0), control);
+        if (!before)
+            return tl::unexpected(std::move(before.error()));
+        origin = measured_from(before->run->result);
+    }
+    if (request.record)
+        control.record = *request.record;
+    Checked<Bound> bound = state_->bind_and_run(*parts, scenario, origin, control);
+    if (!bound)
+        return tl::unexpected(std::move(bound.error()));
+    out.binding = bound->binding;
+    const std::shared_ptr<const Run> made = bound->run;
+    out.result = std::shared_ptr<const StepResult>(made, &made->result);
     out.step_time =
         predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
-    out.input_hash = hash_key(binding_key, content_hash(to_text(file.json, JsonStyle::compact)),
+    out.input_hash = hash_key(bound->key, content_hash(to_text(file.json, JsonStyle::compact)),
                               parts->model_hash);
-    out.engine = engine_report(out, (*made)->use);
+    out.engine = engine_report(out, made->use);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     return out;
+}
+
+Checked<Samples> Session::samples(const ScenarioFile& file, int count, const WorkControl& work)
+{
+    Checked<Parts> parts = build_parts(file, state_->memos);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    return sample_steps(*parts, file.scenario, count, work);
 }
 
 Problems Session::check(const ScenarioFile& file)

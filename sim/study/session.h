@@ -7,6 +7,7 @@
 #include "sim/strategy/memory.h"
 #include "sim/strategy/plan.h"
 #include "sim/study/prediction.h"
+#include "sim/study/samples.h"
 #include "sim/study/scenario.h"
 
 #include <memory>
@@ -54,6 +55,10 @@ public:
     // Problems of the input come back located in the scenario file or the file it names; the
     // world's are thrown.
     Checked<Outcome> simulate(const ScenarioFile& file, const SimulateRequest& request = {});
+
+    // The step time under `count` seeds, from run.seed on, on all cores. The same inputs give the
+    // same numbers.
+    Checked<Samples> samples(const ScenarioFile& file, int count, const WorkControl& work = {});
 
     // Everything up to the program, without running it: is this scenario right?
     Problems check(const ScenarioFile& file);

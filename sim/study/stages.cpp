@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
 
 namespace trainyard {
 namespace fs = std::filesystem;
@@ -200,23 +199,6 @@ std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
             mix_bits(std::bit_cast<std::uint64_t>(job.communicator_creation.value())));
 }
 
-void check_perturbations(const Scenario& scenario, int world, Problems& problems)
-{
-    std::set<int> seen;
-    for (std::size_t i = 0; i < scenario.perturbations.size(); ++i) {
-        const int device = scenario.perturbations[i].device;
-        const std::string pointer = fmt::format("/perturbations/{}/device", i);
-        if (device >= world)
-            problems.push_back(
-                {"", 0, pointer, fmt::format("there is no device {} in this job", device),
-                 fmt::format("devices are numbered 0 to {}", world - 1), Severity::error});
-        if (!seen.insert(device).second)
-            problems.push_back({"", 0, pointer, fmt::format("device {} is slowed twice", device),
-                                "write one entry with the product of the slowdowns",
-                                Severity::error});
-    }
-}
-
 // Settings that the scenario states and this job cannot feel.
 void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
 {
@@ -250,8 +232,23 @@ void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
     note(job.data && job.data->loading.page_cache.value() > 0 &&
              job.data->loading.dataset.value() == 0,
          "/data/page_cache", "what it caches depends on the size of \"dataset\"; no effect");
-    note(scenario.run.seed != RunOptions{}.seed, "/run/seed",
+    note(scenario.run.seed != RunOptions{}.seed && !is_random(scenario.perturbations), "/run/seed",
          "nothing in this job is random: the seed changes no result");
+}
+
+// Perturbed links are a cluster of their own.
+void add_perturbations(const Scenario& scenario, Parts& parts, Problems& problems)
+{
+    parts.sound = parts.topology;
+    const Problems wrong =
+        perturbation_problems(scenario.perturbations, parts.job, *parts.sound, scenario.run.steps);
+    append(problems, wrong);
+    if (has_errors(wrong))
+        return;
+    parts.topology = perturbed_topology(parts.sound, scenario.perturbations, scenario.run.seed);
+    if (parts.topology != parts.sound)
+        append(problems,
+               partition_problems(scenario.perturbations, *parts.topology, parts.job.world()));
 }
 
 void check_precision(Precision precision, const Device& device, Problems& problems)
@@ -340,7 +337,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     Checked<Job> job = build_job(file, parts, effects);
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
-        check_perturbations(file.scenario, parts.job.world(), problems);
+        add_perturbations(file.scenario, parts, problems);
         append(problems, offload_misfits(parts.job, parts.cost->profile().hardware.device));
         append(problems, one_host_misfits(parts.job, *parts.topology));
     }

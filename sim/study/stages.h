@@ -20,7 +20,8 @@ struct StageMemos {
 
 // The parts of a scenario with the hashes that later stages are known by.
 struct Parts {
-    std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const Topology> topology; // its links as perturbed
+    std::shared_ptr<const Topology> sound;    // as described
     std::shared_ptr<const Model> model;
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;

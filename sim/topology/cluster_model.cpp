@@ -274,6 +274,12 @@ std::vector<LinkId> ClusterModel::route(DeviceId from, DeviceId to, PathChoice& 
     return from == to ? std::vector<LinkId>{} : routes_.route(from, to, choice);
 }
 
+std::vector<LinkId> ClusterModel::route_around(DeviceId from, DeviceId to, PathChoice& choice,
+                                               const CutLinks& cut) const
+{
+    return from == to ? std::vector<LinkId>{} : routes_.around(from, to, choice, cut);
+}
+
 std::uint64_t ClusterModel::ecmp_seed() const
 {
     return description_.fabric ? description_.fabric->ecmp_seed : 0;

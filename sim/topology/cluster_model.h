@@ -38,6 +38,8 @@ public:
     std::optional<Trunk> trunk(LinkId id) const override;
 
     std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const override;
+    std::vector<LinkId> route_around(DeviceId from, DeviceId to, PathChoice& choice,
+                                     const CutLinks& cut) const override;
     std::uint64_t ecmp_seed() const override;
 
     std::vector<SwitchLayer> switch_layers() const override;

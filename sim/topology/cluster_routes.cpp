@@ -113,13 +113,20 @@ bool ClusterRoutes::nvlink_step(Walk& walk, int node, int from, int to) const
 
 void ClusterRoutes::pcie_route(Walk& walk, int node, int from, int to) const
 {
-    walk.take(LinkSection::pcie, node, from, Way::up);
+    const std::vector<LinkId> path = over_pcie(node, from, to);
+    walk.links.insert(walk.links.end(), path.begin(), path.end());
+}
+
+std::vector<LinkId> ClusterRoutes::over_pcie(int node, int from, int to) const
+{
+    std::vector<LinkId> path{links_.id({LinkSection::pcie, node, from, Way::up})};
     // Where C2C leads to the NICs, PCIe leads to the CPU straight.
     if (node_.nic_path == NicPath::pcie && switch_of_gpu(from) != switch_of_gpu(to)) {
-        walk.take(LinkSection::host, node, switch_of_gpu(from), Way::up);
-        walk.take(LinkSection::host, node, switch_of_gpu(to), Way::down);
+        path.push_back(links_.id({LinkSection::host, node, switch_of_gpu(from), Way::up}));
+        path.push_back(links_.id({LinkSection::host, node, switch_of_gpu(to), Way::down}));
     }
-    walk.take(LinkSection::pcie, node, to, Way::down);
+    path.push_back(links_.id({LinkSection::pcie, node, to, Way::down}));
+    return path;
 }
 
 // The GPU of the sender's node whose NICs carry the message: the sender, unless one that NVLink

@@ -11,6 +11,7 @@
 #include "sim/topology/cluster_links.h"
 #include "sim/topology/ecmp.h"
 
+#include <functional>
 #include <span>
 
 namespace trainyard {
@@ -21,6 +22,12 @@ public:
 
     // Requires different devices that are connected.
     std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const;
+
+    // The same without the links that are cut; empty when nothing else joins them. First another of
+    // the equal paths; then PCIe inside the node; then through the NICs of other GPUs of the two
+    // nodes, the fewest links, evenly over the flows.
+    std::vector<LinkId> around(DeviceId from, DeviceId to, PathChoice& choice,
+                               const std::function<bool(LinkId)>& cut) const;
 
     // NICs that `gpu` of a node uses: those of its PCIe switch, or all where the NICs are fewer
     // than the switches.
@@ -34,6 +41,12 @@ public:
 private:
     struct Walk; // a path under construction
 
+    std::vector<LinkId> clear_route(DeviceId from, DeviceId to, PathChoice& choice,
+                                    const std::function<bool(LinkId)>& cut,
+                                    std::uint64_t most_tries) const;
+    std::vector<LinkId> clear_inside(DeviceId from, DeviceId to, PathChoice& choice,
+                                     const std::function<bool(LinkId)>& cut) const;
+    std::vector<LinkId> over_pcie(int node, int from, int to) const;
     int layers_between(int leaf, int other) const; // 0: same leaf, 1: over a spine, 2: over a core
     int layers_between(int node, int gpu, int other_node, int other_gpu) const;
     bool nvlink_step(Walk& walk, int node, int from, int to) const;

@@ -44,7 +44,7 @@ using Reversed =
 // A device is three vertices: where its messages start, where messages to it end, and the passage
 // of messages that came over NVLink. Device d: d, devices + d, 2 devices + d; the rest follows.
 struct ExplicitGraph::Implementation {
-    explicit Implementation(const ExplicitPieces& all);
+    Implementation(const ExplicitPieces& all, const std::function<bool(LinkId)>& cut);
 
     int start(int device) const { return device; }
     int end(int device) const { return pieces.devices + device; }
@@ -67,7 +67,8 @@ struct ExplicitGraph::Implementation {
     Reversed reversed;
 };
 
-ExplicitGraph::Implementation::Implementation(const ExplicitPieces& all)
+ExplicitGraph::Implementation::Implementation(const ExplicitPieces& all,
+                                              const std::function<bool(LinkId)>& cut)
     : pieces(all),
       steps(all.pieces.size() + 2 * static_cast<std::size_t>(all.devices)),
       reversed(steps.size())
@@ -75,6 +76,8 @@ ExplicitGraph::Implementation::Implementation(const ExplicitPieces& all)
     const auto vertex = [&](int piece) { return piece + 2 * pieces.devices; };
     for (std::size_t i = 0; i < pieces.links.size(); ++i) {
         const DirectedLink& link = pieces.links[i];
+        if (cut(make_id<LinkId>(i)))
+            continue;
         const bool nvlink = link.link.kind == LinkKind::nvlink;
         const Cost cost{nvlink ? 0 : 1, 1, to_sim_time(link.link.latency).value()};
         std::vector<int> sources{vertex(link.from)};
@@ -122,8 +125,8 @@ std::vector<Cost> ExplicitGraph::Implementation::costs_to(int from, int to) cons
     return costs;
 }
 
-ExplicitGraph::ExplicitGraph(const ExplicitPieces& pieces)
-    : graph_(std::make_unique<Implementation>(pieces))
+ExplicitGraph::ExplicitGraph(const ExplicitPieces& pieces, const std::function<bool(LinkId)>& cut)
+    : graph_(std::make_unique<Implementation>(pieces, cut))
 {}
 
 ExplicitGraph::~ExplicitGraph() = default;

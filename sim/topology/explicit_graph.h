@@ -11,13 +11,17 @@
 #include "sim/topology/ecmp.h"
 #include "sim/topology/explicit_pieces.h"
 
+#include <functional>
 #include <memory>
 
 namespace trainyard {
 
 class ExplicitGraph {
 public:
-    explicit ExplicitGraph(const ExplicitPieces& pieces);
+    // Without the links that are cut.
+    explicit ExplicitGraph(
+        const ExplicitPieces& pieces,
+        const std::function<bool(LinkId)>& cut = [](LinkId) { return false; });
     ~ExplicitGraph();
 
     // Links by number; empty when nothing joins the devices. O(links x log pieces).

@@ -173,6 +173,16 @@ std::vector<LinkId> ExplicitModel::route(DeviceId from, DeviceId to, PathChoice&
     return graph_.route(static_cast<int>(from.value), static_cast<int>(to.value), choice);
 }
 
+// A graph of its own each time: explicit clusters are small, and few pairs lose their usual path.
+std::vector<LinkId> ExplicitModel::route_around(DeviceId from, DeviceId to, PathChoice& choice,
+                                                const CutLinks& cut) const
+{
+    if (from == to)
+        return {};
+    return ExplicitGraph(pieces_, cut)
+        .route(static_cast<int>(from.value), static_cast<int>(to.value), choice);
+}
+
 namespace {
 
 std::string layer_name(int layer)

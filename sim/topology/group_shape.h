@@ -9,6 +9,16 @@
 
 namespace trainyard {
 
+// What links in a bad state leave to a group, against the same links in a good one.
+struct LinkHealth {
+    double inside = 1.0;    // of the rate among members of a domain, where it is worst
+    double across = 1.0;    // of the rate between domains, likewise
+    Seconds inside_latency; // more per hop, mean over a ring's hops
+    Seconds across_latency;
+
+    bool operator==(const LinkHealth&) const = default;
+};
+
 struct GroupShape {
     int ranks = 1;
     int domains = 1;          // NVLink domains touched
@@ -35,8 +45,12 @@ struct GroupShape {
     // its siblings run their rings; 0: as much as its NICs. Whoever knows the siblings says it.
     Bandwidth fabric_share;
 
+    // Whoever knows the ways of the group and its siblings says it.
+    LinkHealth health;
+
     // Line rate out of a node per GPU of the machine when all of them communicate at once, as the
-    // sibling groups of one parallel dimension do: nics x rate / gpus_per_node.
+    // sibling groups of one parallel dimension do: nics x rate / gpus_per_node, links in a good
+    // state.
     Bandwidth nic_rate_per_gpu() const;
 
     // Members of the domain that crosses slowest.

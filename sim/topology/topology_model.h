@@ -6,6 +6,7 @@
 #include "sim/topology/ecmp.h"
 #include "sim/topology/topology.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -54,6 +55,8 @@ struct Trunk {
     bool operator==(const Trunk&) const = default;
 };
 
+using CutLinks = std::function<bool(LinkId)>;
+
 class TopologyModel {
 public:
     virtual ~TopologyModel() = default;
@@ -89,6 +92,16 @@ public:
     // A shortest path; `choice` decides among equal ones. Empty when from == to or nothing joins
     // them.
     virtual std::vector<LinkId> route(DeviceId from, DeviceId to, PathChoice& choice) const = 0;
+    // A path without the links that are cut: inside a node over PCIe where NVLink does not lead,
+    // out of it through any NIC, up any uplinks. Empty when there is none.
+    virtual std::vector<LinkId> route_around(DeviceId from, DeviceId to, PathChoice& choice,
+                                             const CutLinks& cut) const = 0;
+    // The same cluster with all its links in a good state.
+    virtual const TopologyModel& sound() const { return *this; }
+
+    // Whether every usual path crosses a dead link, so that traffic takes other ways.
+    virtual bool rerouted(DeviceId, DeviceId) const { return false; }
+
     virtual std::uint64_t ecmp_seed() const = 0;
 
     virtual std::vector<SwitchLayer> switch_layers() const = 0;

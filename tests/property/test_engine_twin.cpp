@@ -105,6 +105,29 @@ TEST_CASE("random programs under windows, jitter and lateness run as the naive e
                    1000);
 }
 
+TEST_CASE("what slows a rank of a random program never makes it end earlier")
+{
+    // Without sharing and interference all times are sums and maxima of durations.
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        RandomScene random(seed, {});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        const auto before = run_reference(scene.program, scene.binding, {});
+        REQUIRE(before);
+        Random draw(hash_key(seed, 3));
+        Lane& lane = scene.binding.lanes[seed % scene.binding.lanes.size()];
+        const SimTime begin(draw.integer(0, 500));
+        lane.windows = {{begin, begin + SimTime(draw.integer(1, 500)),
+                         static_cast<std::uint32_t>(draw.integer(1, full_share))}};
+        lane.late = {SimTime(draw.integer(0, 50)), SimTime(draw.integer(0, 50))};
+        const auto after = run_reference(scene.program, scene.binding, {});
+        INFO("seed " << seed);
+        REQUIRE(after);
+        for (std::size_t l = 0; l < before->lane_ends.size(); ++l)
+            CHECK(after->lane_ends[l] >= before->lane_ends[l]);
+    }
+}
+
 TEST_CASE("programs whose ranks disagree about the order stick exactly when the naive engine's do")
 {
     int stuck = 0;

@@ -126,6 +126,28 @@ Conditions random_conditions(Random& random, int world)
     return conditions;
 }
 
+// Windows, jitter and late steps of some devices besides.
+void add_conditions(Conditions& conditions, Random& random, int world)
+{
+    const auto device = [&] {
+        return DeviceId{static_cast<std::uint32_t>(random.integer(0, world - 1))};
+    };
+    if (coin(random))
+        conditions.spans.emplace_back(device(),
+                                      SlowSpan{SimTime(random.integer(0, 1'000'000'000)),
+                                               SimTime(random.integer(2, 9) * 1'000'000'000),
+                                               pick<double>(random, {1.2, 3.0})});
+    if (coin(random))
+        conditions.jitter.emplace_back(
+            device(), SeededJitter{{JitterDistribution::lognormal, 0.1, 1.0}, random.bits()});
+    if (coin(random))
+        conditions.late.emplace_back(device(), Lateness{SimTime(random.integer(0, 1'000'000'000)),
+                                                        pick<double>(random, {0.5, 1.0}),
+                                                        LatePart::step, random.bits()});
+    if (coin(random))
+        conditions.start.emplace_back(device(), SimTime(random.integer(0, 1'000'000'000)));
+}
+
 } // namespace
 
 TEST_CASE("every job that resolves runs to its end, folded as unfolded")
@@ -173,6 +195,37 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
     CHECK(with_experts > 50);
     CHECK(with_slow_devices > 150);
     CHECK(lanes * 3 < ranks); // folding is worth it
+}
+
+TEST_CASE("jobs under windows, jitter and lateness run folded as unfolded")
+{
+    const Topology cluster = h100_nodes(16);
+    const std::vector<SoftwareClass> software = all_software();
+    Random random(20261120);
+    Profile profile = h100_costs().profile();
+    int ran = 0;
+    int folds = 0;
+    for (int attempt = 0; attempt < 2000 && ran < 120; ++attempt) {
+        const Checked<Job> job = resolve(random_request(random, software));
+        if (!job)
+            continue;
+        CAPTURE(attempt, describe(*job));
+        ++ran;
+        profile.software = job->software;
+        const CostModel cost(profile);
+        const Plan plan = make_plan(*job);
+        BindOptions options;
+        options.conditions = random_conditions(random, job->world());
+        add_conditions(options.conditions, random, job->world());
+        const Binding unfolded = bind(plan, *job, cluster, cost, options);
+        REQUIRE(flaws(plan.program, unfolded).empty());
+        options.folding = Folding::replicas;
+        const Binding folded = bind(plan, *job, cluster, cost, options);
+        folds += folded.lanes.size() < unfolded.lanes.size();
+        check_alike(folded, run(plan.program, folded, 2), run(plan.program, unfolded, 2));
+    }
+    CHECK(ran == 120);
+    CHECK(folds > 30);
 }
 
 TEST_CASE("a slow device folds with nobody and slows everybody")

@@ -11,6 +11,7 @@
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/targets.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/text/pace_text.h"
 
 #include <fmt/format.h>
 
@@ -81,6 +82,11 @@ Card bottleneck_card(const Bottleneck& bottleneck)
 {
     return {"Bottleneck: " + std::string(to_name(bottleneck.kind)), bottleneck.evidence,
             "What usually helps: " + bottleneck.advice, "", "card wide"};
+}
+
+Card pace_card(const Pace& pace, Seconds step)
+{
+    return {"Pace", fmt::format("Rank {}", pace.rank), pace_sentence(pace, step), "", "card wide"};
 }
 
 std::string section(std::string_view title, const std::string& body)
@@ -167,6 +173,8 @@ std::string cards(const Outcome& outcome, const Summary& summary)
          {step_card(summary.step_time), throughput_card(summary), mfu_card(summary),
           memory_card(outcome, summary), bottleneck_card(summary.bottleneck)})
         out += card_html(card);
+    if (summary.pace)
+        out += card_html(pace_card(*summary.pace, summary.step_time.value));
     return out + "</div>\n";
 }
 
@@ -184,6 +192,7 @@ std::string html_report(const Outcome& outcome, const Summary& summary)
         escaped(job_settings(outcome)));
     out += cards(outcome, summary);
     out += section("Where the time goes", breakdown_figure(summary) + breakdown_table(summary));
+    out += section("Who sets the pace", pace_tables(summary));
     out += timeline_section(outcome);
     out += section("Input data", loading_table(summary));
     out += section("Health", health_table(summary));

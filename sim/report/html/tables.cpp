@@ -145,6 +145,31 @@ std::string loading_table(const Summary& summary)
     return table.html();
 }
 
+std::string pace_tables(const Summary& summary)
+{
+    if (!summary.pace)
+        return "";
+    const Pace& pace = *summary.pace;
+    const Seconds step = summary.step_time.value;
+    HtmlTable waits({{fmt::format("waiting for rank {}", pace.rank), Cell::text},
+                     {"ranks"},
+                     {"collectives"},
+                     {"mean"},
+                     {"longest"},
+                     {"rank"}});
+    for (const WaitRow& row : pace.waits)
+        waits.add({escaped(title_of(row.group)), fmt::format("{}", row.members),
+                   fmt::format("{}", row.collectives), to_display(row.mean),
+                   to_display(row.longest), fmt::format("{}", row.longest_rank)});
+    HtmlTable culprits({{"without", Cell::text}, {"step"}, {"gain"}});
+    for (const CulpritRow& row : pace.culprits)
+        culprits.add(
+            {escaped(row.name), to_display(row.without), percent((step - row.without) / step)});
+    culprits.add(
+        {"all of it", to_display(pace.without_all), percent((step - pace.without_all) / step)});
+    return waits.html() + culprits.html();
+}
+
 std::string collectives_table(const Summary& summary)
 {
     HtmlTable table({{"per rank and step", Cell::text},

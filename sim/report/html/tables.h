@@ -12,6 +12,10 @@ std::string health_table(const Summary& summary);
 // What each part of the loader gives, and what the step could take. Empty without `data`.
 std::string loading_table(const Summary& summary);
 
+// Who waited for the rank that sets the pace, and the step without each perturbation. Empty when
+// nothing perturbs the job.
+std::string pace_tables(const Summary& summary);
+
 std::string collectives_table(const Summary& summary);
 
 // Link classes, the way between two nodes, and what the cluster gives to all ranks. Empty on a

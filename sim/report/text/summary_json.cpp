@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/memory_text.h"
+#include "sim/report/text/pace_text.h"
 #include "sim/strategy/communicators.h"
 
 #include <cmath>
@@ -200,6 +201,8 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     if (summary.loading)
         out["data_loading"] = loading(*summary.loading);
     out["bottleneck"] = bottleneck(summary.bottleneck);
+    if (summary.pace)
+        out["pace"] = to_json(*summary.pace, summary.step_time.value);
     out["links"] = list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);
     out["start_up"] = start_up(outcome);

@@ -4,6 +4,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/health.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/text/pace_text.h"
 #include "sim/report/text/table.h"
 
 #include <fmt/format.h>
@@ -297,6 +298,8 @@ std::string terminal_text(const Outcome& outcome, const Summary& summary,
     for (const std::string& line : wrapped(job_settings(outcome), width))
         out += line + "\n";
     out += "\n" + headline(outcome, summary, paint, width);
+    if (summary.pace)
+        out += "\n" + pace_text(*summary.pace, summary.step_time.value, paint, width);
     out += "\n" + breakdown(summary, paint);
     out += "\n" + health(summary, paint);
     const std::string communication = collectives(summary, paint) + network(summary, paint);

@@ -1,6 +1,7 @@
 #include "sim/strategy/bind/rank_groups.h"
 
 #include "sim/strategy/bind/fabric_share.h"
+#include "sim/strategy/bind/link_health.h"
 #include "sim/strategy/job.h"
 #include "sim/strategy/stages.h"
 
@@ -18,9 +19,11 @@ class ShapeTable {
 public:
     explicit ShapeTable(const Topology& topology) : topology_(topology) {}
 
-    std::uint32_t of(std::span<const RankId> members, const FabricPart& fabric)
+    std::uint32_t of(std::span<const RankId> members, const FabricPart& fabric,
+                     const LinkHealth& health)
     {
         GroupShape shape = group_shape(topology_, devices_of(members));
+        shape.health = health;
         shape.fabric_share = fabric.ring_share;
         shape.network.oversubscription = fabric.oversubscription;
         std::vector<std::uint32_t>& alike =
@@ -63,9 +66,18 @@ class Fabric {
 public:
     Fabric(const Topology& topology, FabricLimit limit)
         : topology_(topology),
-          thin_(limit == FabricLimit::costs && topology.network(NodeId{0}).oversubscription > 1.0)
+          thin_(limit == FabricLimit::costs && topology.network(NodeId{0}).oversubscription > 1.0),
+          together_(limit == FabricLimit::costs ? Together::siblings : Together::nobody)
     {}
 
+    std::vector<LinkHealth> health_of_rings(const std::vector<std::vector<RankId>>& groups) const
+    {
+        return ring_health(groups, topology_, together_);
+    }
+    std::vector<LinkHealth> health_of_pairs(std::span<const std::array<RankId, 2>> pairs) const
+    {
+        return pair_health(pairs, topology_, together_);
+    }
     std::vector<FabricPart> parts_of(const std::vector<std::vector<RankId>>& groups) const
     {
         return thin_ ? fabric_parts(groups, topology_) : std::vector<FabricPart>(groups.size());
@@ -78,39 +90,55 @@ public:
 private:
     const Topology& topology_;
     bool thin_;
+    Together together_;
 };
 
+// Peers by rank; their shapes follow (shape_pairs).
 std::vector<RankPeer> peers_of(const RankPlace& place, const std::vector<int>& stages,
-                               const RankLayout& layout, const Fabric& fabric, ShapeTable& shapes)
+                               const RankLayout& layout)
 {
     std::vector<RankPeer> peers;
-    const RankId self = layout.rank(place);
     for (const int stage : stages) {
         RankPlace other = place;
         other.pp = stage;
-        const RankId rank = layout.rank(other);
-        const std::array<RankId, 2> pair{std::min(self, rank), std::max(self, rank)};
-        peers.push_back({rank, shapes.of(pair, fabric.part_of_pair(pair[0], pair[1]))});
+        peers.push_back({layout.rank(other), 0});
     }
     return peers;
 }
 
 // Of a process with all replicas: device 0 exchanges messages with each of the others, and they
 // with device 0, whatever their slot.
-void join_replicas(Neighbourhood& out, std::uint32_t ranks, const Fabric& fabric,
-                   ShapeTable& shapes)
+void join_replicas(Neighbourhood& out, std::uint32_t ranks)
 {
-    const auto peer_of = [&](std::uint32_t self, std::uint32_t other) {
-        const std::array<RankId, 2> pair{RankId{std::min(self, other)},
-                                         RankId{std::max(self, other)}};
-        return RankPeer{RankId{other}, shapes.of(pair, fabric.part_of_pair(pair[0], pair[1]))};
-    };
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         out.role.push_back(RoleId{rank == 0 ? 0U : 1U});
         std::vector<RankPeer>& peers = out.peers.emplace_back();
         for (std::uint32_t slot = 0; slot + 1 < ranks; ++slot)
-            peers.push_back(peer_of(rank, rank == 0 ? slot + 1 : 0));
+            peers.push_back({RankId{rank == 0 ? slot + 1 : 0}, 0});
     }
+}
+
+// A pair has one shape, whoever sends: of its worse direction.
+void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
+{
+    std::map<std::array<RankId, 2>, std::uint32_t> pairs;
+    const auto pair_of = [](std::size_t self, RankId other) {
+        const auto rank = make_id<RankId>(self);
+        return std::array{std::min(rank, other), std::max(rank, other)};
+    };
+    for (std::size_t self = 0; self < out.peers.size(); ++self)
+        for (const RankPeer& peer : out.peers[self])
+            pairs.emplace(pair_of(self, peer.rank), 0);
+    std::vector<std::array<RankId, 2>> ordered;
+    for (auto& [pair, shape] : pairs)
+        ordered.push_back(pair);
+    const std::vector<LinkHealth> health = fabric.health_of_pairs(ordered);
+    for (std::size_t i = 0; i < ordered.size(); ++i)
+        pairs[ordered[i]] =
+            shapes.of(ordered[i], fabric.part_of_pair(ordered[i][0], ordered[i][1]), health[i]);
+    for (std::size_t self = 0; self < out.peers.size(); ++self)
+        for (RankPeer& peer : out.peers[self])
+            peer.shape = pairs.at(pair_of(self, peer.rank));
 }
 
 } // namespace
@@ -137,13 +165,15 @@ Neighbourhood neighbourhood(const Program& program, const Job& job, const Topolo
         std::vector<std::vector<RankId>> groups =
             groups_of(program.groups[slot].kind, layout, out.groups.size(), group_of);
         const std::vector<FabricPart> parts = fabric.parts_of(groups);
+        const std::vector<LinkHealth> health = fabric.health_of_rings(groups);
         for (std::size_t g = 0; g < groups.size(); ++g) {
-            const std::uint32_t shape = shapes.of(groups[g], parts[g]);
+            const std::uint32_t shape = shapes.of(groups[g], parts[g], health[g]);
             out.groups.push_back({slot, std::move(groups[g]), shape});
         }
     }
     if (is_single_process(job)) {
-        join_replicas(out, static_cast<std::uint32_t>(world), fabric, shapes);
+        join_replicas(out, static_cast<std::uint32_t>(world));
+        shape_pairs(out, fabric, shapes);
         out.shapes = std::move(shapes).take();
         return out;
     }
@@ -152,9 +182,10 @@ Neighbourhood neighbourhood(const Program& program, const Job& job, const Topolo
         const RankPlace place = layout.place(RankId{r});
         out.role.push_back(make_id<RoleId>(static_cast<std::size_t>(place.pp)));
         if (program.peer_slots > 0)
-            out.peers.push_back(peers_of(place, stages[static_cast<std::size_t>(place.pp)], layout,
-                                         fabric, shapes));
+            out.peers.push_back(
+                peers_of(place, stages[static_cast<std::size_t>(place.pp)], layout));
     }
+    shape_pairs(out, fabric, shapes);
     out.shapes = std::move(shapes).take();
     return out;
 }

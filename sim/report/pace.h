@@ -1,0 +1,43 @@
+#pragma once
+
+// Who sets the pace of a perturbed job, how long others wait for it, and what the step would take
+// without it.
+
+#include "sim/study/session.h"
+
+namespace trainyard {
+
+// What members of one kind of group waited for the rank that sets the pace, in the measured step,
+// in the collectives to which it came last. As a monitored barrier would see it.
+struct WaitRow {
+    GroupKind group = GroupKind::world;
+    int members = 0;     // of the group that waited longest
+    int collectives = 0; // to which it came last
+    Seconds mean;        // over the other members
+    Seconds longest;     // of the one that waited longest
+    int longest_rank = 0;
+};
+
+// One entry of `perturbations`.
+struct CulpritRow {
+    std::size_t entry = 0;
+    std::string name; // "device 17, 1.08 times slower"
+    Seconds without;  // the step time, simulated again without it
+};
+
+struct Pace {
+    int rank = 0; // the least idle of those that the costliest entry names, else of all
+    std::vector<WaitRow> waits;       // longest first
+    std::vector<CulpritRow> culprits; // the one that costs most first
+    Seconds without_all;
+};
+
+// Nothing when the scenario perturbs nothing. Simulates again: once for the waits, and once without
+// each entry (the first `most_culprits`) and without all.
+inline constexpr std::size_t most_culprits = 8;
+std::optional<Pace> find_pace(const Outcome& outcome, const ScenarioFile& file, Session& session);
+
+// An entry in words.
+std::string describe(const Perturbation& perturbation);
+
+} // namespace trainyard

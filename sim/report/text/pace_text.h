@@ -1,0 +1,23 @@
+#pragma once
+
+// Who sets the pace, and the spread of the step time over seeds: for terminals and as JSON.
+
+#include "sim/base/json.h"
+#include "sim/report/pace.h"
+#include "sim/report/text/paint.h"
+#include "sim/study/samples.h"
+
+namespace trainyard {
+
+std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::size_t width);
+
+// One sentence: for cards.
+std::string pace_sentence(const Pace& pace, Seconds step);
+
+Json to_json(const Pace& pace, Seconds step);
+
+std::string samples_text(const Samples& samples, const Paint& paint);
+
+Json to_json(const Samples& samples);
+
+} // namespace trainyard

@@ -1,0 +1,241 @@
+// Perturbations of devices: what contradicts, and what they become.
+
+#include "sim/base/random.h"
+#include "sim/base/units.h"
+#include "sim/study/perturbation.h"
+#include "sim/study/perturbed_links.h"
+#include "sim/topology/topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+std::vector<DeviceId> devices_of(const Perturbation& p, const Topology& topology, int world)
+{
+    std::vector<DeviceId> devices;
+    if (p.node && *p.node < topology.node_count())
+        devices = topology.devices_of(make_id<NodeId>(static_cast<std::size_t>(*p.node)));
+    for (const int number : p.device.numbers)
+        devices.push_back(make_id<DeviceId>(static_cast<std::size_t>(number)));
+    if (p.device.all)
+        for (int number = 0; number < world; ++number)
+            devices.push_back(make_id<DeviceId>(static_cast<std::size_t>(number)));
+    std::erase_if(devices, [&](DeviceId device) {
+        return device.value >= static_cast<std::uint32_t>(world);
+    });
+    return devices;
+}
+
+class Checker {
+public:
+    Checker(const std::vector<Perturbation>& all, const Job& job, const Topology& topology,
+            int steps)
+        : all_(all), job_(job), topology_(topology), steps_(steps)
+    {}
+
+    Problems check() &&
+    {
+        for (index_ = 0; index_ < all_.size(); ++index_) {
+            const Perturbation& p = all_[index_];
+            if (p.of_network()) {
+                check_links(p);
+                continue;
+            }
+            check_subject(p);
+            check_window(p);
+            check_effect(p);
+            if (!has_errors(problems_))
+                check_twice(p);
+        }
+        return std::move(problems_);
+    }
+
+private:
+    void report(Severity severity, const char* field, std::string message, std::string hint)
+    {
+        problems_.push_back({"", 0, fmt::format("/perturbations/{}{}", index_, field),
+                             std::move(message), std::move(hint), severity});
+    }
+    void error(const char* field, std::string message, std::string hint)
+    {
+        report(Severity::error, field, std::move(message), std::move(hint));
+    }
+    void warn(const char* field, std::string message, std::string hint = "")
+    {
+        report(Severity::warning, field, std::move(message), std::move(hint));
+    }
+
+    void check_subject(const Perturbation& p)
+    {
+        const int world = job_.world();
+        const std::string hint = fmt::format("devices are numbered 0 to {}", world - 1);
+        for (const int number : p.device.numbers)
+            if (number < 0 || number >= world)
+                error("/device", fmt::format("there is no device {} in this job", number), hint);
+        if (p.node && *p.node >= topology_.node_count())
+            error("/node", fmt::format("there is no node {} in this cluster", *p.node),
+                  fmt::format("nodes are numbered 0 to {}", topology_.node_count() - 1));
+        else if (p.node && devices_of(p, topology_, world).empty())
+            error("/node", fmt::format("no rank of this job runs on node {}", *p.node), hint);
+        if (p.device.given() && p.node)
+            error("/node", "devices and a node in one entry", "write two entries");
+        if (p.changes_links())
+            error("", "no \"link\" says which one is perturbed",
+                  "\"link\": \"node0/nic0\"; `trainyard topo` names them");
+        else if (!p.device.given() && !p.node)
+            error("", "neither \"device\", \"node\" nor \"link\" says what is perturbed", hint);
+    }
+
+    void check_links(const Perturbation& p)
+    {
+        if (p.of_devices())
+            error(p.link.empty() ? "/ecmp" : "/link", "devices and links in one entry",
+                  "write two entries");
+        if (p.link.empty() && p.changes_links())
+            error("", "no \"link\" says which", "\"link\": \"fabric\": all between switches");
+        if (p.ecmp && !p.link.empty())
+            error("/ecmp", "collisions are of the whole fabric", "write it in an entry of its own");
+        if (p.dead && (p.bandwidth != 1.0 || p.background != 0.0 || p.latency.value() > 0))
+            error("/dead", fmt::format("\"{}\" is dead and more", p.link),
+                  "a dead link has no bandwidth, latency or traffic");
+        if (!p.link.empty() && !p.changes_links())
+            warn("", "this entry changes nothing",
+                 "\"bandwidth\", \"latency\", \"background\" or \"dead\" say what is wrong");
+        if (!p.link.empty() && links_matching(p.link, topology_).empty())
+            error("/link", fmt::format("no link of this cluster is named \"{}\"", p.link),
+                  link_name_hint(p.link, topology_));
+    }
+
+    void check_window(const Perturbation& p)
+    {
+        if (p.from && p.until && *p.until <= *p.from)
+            error("/until",
+                  fmt::format("the window ends at {}, before it begins at {}", to_text(*p.until),
+                              to_text(*p.from)),
+                  "\"until\" counts from the start of the measured step, as \"from\" does");
+        if (p.has_window() && p.slowdown == 1.0)
+            error(p.from ? "/from" : "/until", "a window without \"slowdown\"",
+                  "\"slowdown\": 1.5 beside it");
+        if (p.has_window() && p.slowdown < 1.0)
+            error("/slowdown", "a window can slow a device, not speed it up",
+                  "1 or more; without \"from\" and \"until\" also less");
+    }
+
+    void check_effect(const Perturbation& p)
+    {
+        const bool nothing = p.slowdown == 1.0 && !p.jitter && !p.late && !p.start;
+        if (nothing)
+            warn("", "this entry changes nothing",
+                 "\"slowdown\", \"jitter\", \"late\" or \"start\" say what is wrong");
+        if (p.jitter && (p.jitter->scale == 0 || p.jitter->chance == 0))
+            warn("/jitter", "a jitter of nothing has no effect");
+        if (p.late && (p.late->time.value() == 0 || p.late->chance == 0))
+            warn("/late", "late by nothing, or never: no effect");
+        if (p.late && p.late->part == LatePart::loader &&
+            (!job_.data || job_.data->loading.workers == 0))
+            error("/late/part", "no loader runs beside this job's training processes",
+                  "\"part\": \"step\", or \"data\" with workers");
+        if (p.start && steps_ > 1 && p.start->value() > 0)
+            warn("/start",
+                 "the measured step is not the first one, and whoever waits for each other is in "
+                 "step by then",
+                 "--set run.steps=1 measures the first; \"late\" delays every step");
+    }
+
+    // One factor, one jitter and one start per device, no two windows at once.
+    void check_twice(const Perturbation& p)
+    {
+        for (const DeviceId device : devices_of(p, topology_, job_.world())) {
+            Seen& seen = seen_[device];
+            const auto once = [&](bool has, bool& before, const char* field, const char* what,
+                                  const char* hint) {
+                if (has && std::exchange(before, true))
+                    error(field, fmt::format("device {} {} twice", device.value, what), hint);
+            };
+            const char* const subject = p.node ? "/node" : "/device";
+            once(p.slowdown != 1.0 && !p.has_window(), seen.slowed, subject, "is slowed",
+                 "write one entry with the product of the slowdowns");
+            once(p.jitter.has_value(), seen.jittered, "/jitter", "jitters",
+                 "write one entry with the wider one");
+            once(p.start.has_value(), seen.started, "/start", "starts", "keep one of them");
+            if (!p.has_window())
+                continue;
+            const double from = p.from.value_or(Seconds(0)).value();
+            const double until =
+                p.until ? p.until->value() : std::numeric_limits<double>::infinity();
+            for (const auto& [begin, end] : seen.windows)
+                if (from < end && begin < until)
+                    error(subject, fmt::format("two windows of device {} overlap", device.value),
+                          "end one where the other begins");
+            seen.windows.emplace_back(from, until);
+        }
+    }
+
+    struct Seen {
+        bool slowed = false;
+        bool jittered = false;
+        bool started = false;
+        std::vector<std::pair<double, double>> windows;
+    };
+
+    const std::vector<Perturbation>& all_;
+    const Job& job_;
+    const Topology& topology_;
+    int steps_;
+    std::size_t index_ = 0;
+    std::map<DeviceId, Seen> seen_;
+    Problems problems_;
+};
+
+SlowSpan span_of(const Perturbation& p, SimTime measured_from)
+{
+    SlowSpan span;
+    span.from = measured_from + to_sim_time(p.from.value_or(Seconds(0)));
+    if (p.until)
+        span.until = measured_from + to_sim_time(*p.until);
+    span.slowdown = p.slowdown;
+    return span;
+}
+
+} // namespace
+
+Problems perturbation_problems(const std::vector<Perturbation>& perturbations, const Job& job,
+                               const Topology& topology, int steps)
+{
+    return Checker(perturbations, job, topology, steps).check();
+}
+
+Conditions conditions_of(const std::vector<Perturbation>& perturbations, const Topology& topology,
+                         int world, const PerturbedRun& run)
+{
+    Conditions out;
+    out.steps = run.steps;
+    for (std::size_t i = 0; i < perturbations.size(); ++i) {
+        const Perturbation& p = perturbations[i];
+        if (p.of_network())
+            continue;
+        const std::uint64_t seed = hash_key(run.seed, i);
+        for (const DeviceId device : devices_of(p, topology, world)) {
+            if (const SlowSpan span = span_of(p, run.measured_from); p.has_window()) {
+                if (span.from < span.until) // else shorter than the clock tells apart
+                    out.spans.emplace_back(device, span);
+            } else if (p.slowdown != 1.0)
+                out.slowdown.emplace_back(device, p.slowdown);
+            if (p.jitter && p.jitter->scale > 0 && p.jitter->chance > 0)
+                out.jitter.emplace_back(device, SeededJitter{*p.jitter, seed});
+            if (p.late && p.late->time.value() > 0)
+                out.late.emplace_back(device, Lateness{to_sim_time(p.late->time), p.late->chance,
+                                                       p.late->part, mix_bits(seed)});
+            if (p.start)
+                out.start.emplace_back(device, to_sim_time(*p.start));
+        }
+    }
+    return out;
+}
+
+} // namespace trainyard

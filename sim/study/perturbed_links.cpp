@@ -1,0 +1,177 @@
+#include "sim/study/perturbed_links.h"
+
+#include "sim/base/diagnostic.h"
+#include "sim/base/random.h"
+#include "sim/study/perturbation.h"
+#include "sim/topology/perturbed_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+// Whether `pattern` matches all of `text`; "*" stands for any letters.
+bool matches(std::string_view pattern, std::string_view text)
+{
+    const auto star = pattern.find('*');
+    if (star == std::string_view::npos)
+        return pattern == text;
+    if (!text.starts_with(pattern.substr(0, star)))
+        return false;
+    const std::string_view rest = pattern.substr(star + 1);
+    for (std::size_t begin = star; begin <= text.size(); ++begin)
+        if (matches(rest, text.substr(begin)))
+            return true;
+    return false;
+}
+
+// "node3/nic2 out" is also called "node3/nic2".
+std::string_view without_direction(std::string_view name)
+{
+    for (const std::string_view way : {" up", " down", " out", " in"})
+        if (name.ends_with(way))
+            return name.substr(0, name.size() - way.size());
+    return name;
+}
+
+// Numbers as ranges: "0-7, 16".
+std::string ranges(const std::vector<int>& numbers)
+{
+    std::string text;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+            ++last;
+        text += text.empty() ? "" : ", ";
+        text += last == i ? fmt::format("{}", numbers[i])
+                          : fmt::format("{}-{}", numbers[i], numbers[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+bool reaches(const Topology& topology, int from, int to)
+{
+    return !topology
+                .path(make_id<DeviceId>(static_cast<std::size_t>(from)),
+                      make_id<DeviceId>(static_cast<std::size_t>(to)))
+                .empty();
+}
+
+// Ranks beside `self` of which that holds; asked once of each other node, since its devices relay
+// for each other.
+template <class Holds>
+std::vector<int> other_ranks(const Topology& topology, int world, int self, const Holds& holds)
+{
+    const auto node_of = [&](int rank) {
+        return topology.model().placement(make_id<DeviceId>(static_cast<std::size_t>(rank))).node;
+    };
+    std::map<NodeId, bool> known;
+    std::vector<int> ranks;
+    for (int rank = 0; rank < world; ++rank) {
+        if (rank == self)
+            continue;
+        const NodeId node = node_of(rank);
+        const auto found = known.find(node);
+        const bool is = found != known.end() ? found->second : holds(rank);
+        if (node != node_of(self))
+            known.emplace(node, is);
+        if (is)
+            ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+} // namespace
+
+std::vector<LinkId> links_matching(std::string_view pattern, const Topology& topology)
+{
+    std::vector<LinkId> found;
+    for (std::size_t i = 0; i < topology.link_count(); ++i) {
+        const auto id = make_id<LinkId>(i);
+        if (pattern == "fabric") {
+            if (topology.model().trunk(id))
+                found.push_back(id);
+            continue;
+        }
+        const std::string name = topology.link_name(id);
+        if (matches(pattern, name) || matches(pattern, without_direction(name)))
+            found.push_back(id);
+    }
+    return found;
+}
+
+std::string link_name_hint(std::string_view pattern, const Topology& topology)
+{
+    if (pattern == "fabric")
+        return "this cluster has no links between switches";
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < topology.link_count() && names.size() < 100'000; ++i)
+        names.emplace(without_direction(topology.link_name(make_id<LinkId>(i))));
+    const std::vector<std::string> all(names.begin(), names.end());
+    const std::string near = did_you_mean(pattern, all);
+    if (!near.empty())
+        return fmt::format("did you mean \"{}\"?", near);
+    return all.empty() ? "it has none" : fmt::format("names are such as \"{}\"", all.front());
+}
+
+std::shared_ptr<const Topology> perturbed_topology(const std::shared_ptr<const Topology>& sound,
+                                                   const std::vector<Perturbation>& perturbations,
+                                                   std::uint64_t seed)
+{
+    std::unordered_map<LinkId, LinkState> states;
+    std::optional<std::uint64_t> collisions;
+    for (const Perturbation& p : perturbations) {
+        if (p.ecmp)
+            collisions = hash_key(sound->model().ecmp_seed(), seed);
+        if (p.link.empty() || !p.changes_links())
+            continue;
+        for (const LinkId id : links_matching(p.link, *sound)) {
+            LinkState& state = states[id];
+            state.share *= p.bandwidth * (1.0 - p.background);
+            state.latency += p.latency;
+            state.dead = state.dead || p.dead;
+        }
+    }
+    if (states.empty() && !collisions)
+        return sound;
+    // Aliased: the sound cluster lives as long as the perturbed one.
+    return std::make_shared<const Topology>(std::make_shared<PerturbedModel>(
+        std::shared_ptr<const TopologyModel>(sound, &sound->model()), std::move(states),
+        collisions));
+}
+
+Problems partition_problems(const std::vector<Perturbation>& perturbations,
+                            const Topology& perturbed, int world)
+{
+    const auto dead = std::ranges::find_if(perturbations, &Perturbation::dead);
+    if (dead == perturbations.end())
+        return {};
+    for (int rank = 0; rank < world; ++rank) {
+        const int next = (rank + 1) % world;
+        if (rank == next || (reaches(perturbed, rank, next) && reaches(perturbed, next, rank)))
+            continue;
+        const int from = reaches(perturbed, rank, next) ? next : rank;
+        const std::vector<int> lost = other_ranks(
+            perturbed, world, from, [&](int other) { return !reaches(perturbed, from, other); });
+        // With it, from the same.
+        const std::vector<int> cut_off =
+            other_ranks(perturbed, world, lost.front(), [&](int other) {
+                return other == from || (!std::ranges::binary_search(lost, other) &&
+                                         !reaches(perturbed, other, lost.front()));
+            });
+        return {{"", 0, fmt::format("/perturbations/{}/link", dead - perturbations.begin()),
+                 fmt::format("the dead links partition the job: rank{} {} cannot reach rank{} {}",
+                             cut_off.size() > 1 ? "s" : "", ranges(cut_off),
+                             lost.size() > 1 ? "s" : "", ranges(lost)),
+                 "leave them a way, or run on other devices", Severity::error}};
+    }
+    return {};
+}
+
+} // namespace trainyard

@@ -1,0 +1,80 @@
+#include "sim/study/run_setup.h"
+
+#include "sim/base/files.h"
+#include "sim/base/random.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+// The first step waits for its first batch in full; steps repeat from the fifth on.
+constexpr int steps_with_loader = 5;
+
+} // namespace
+
+Folding folding_of(const Scenario& scenario)
+{
+    return scenario.run.fold && scenario.run.fidelity == Fidelity::alpha_beta ? Folding::replicas
+                                                                              : Folding::none;
+}
+
+int steps_of(const Scenario& scenario)
+{
+    return scenario.data ? std::max(scenario.run.steps, steps_with_loader) : scenario.run.steps;
+}
+
+BindOptions bind_options(const Scenario& scenario, const Parts& parts, SimTime measured_from)
+{
+    BindOptions options;
+    options.folding = folding_of(scenario);
+    options.links = scenario.run.fidelity != Fidelity::alpha_beta;
+    options.conditions = conditions_of(scenario.perturbations, *parts.topology, parts.job.world(),
+                                       {scenario.run.seed, steps_of(scenario), measured_from});
+    return options;
+}
+
+std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario, SimTime measured_from)
+{
+    std::uint64_t hash = hash_key(parts.job_hash, parts.topology_hash, parts.cost_hash,
+                                  static_cast<std::uint64_t>(folding_of(scenario)));
+    hash = hash_key(hash, static_cast<std::uint64_t>(scenario.run.fidelity));
+    for (const Perturbation& p : scenario.perturbations)
+        hash = hash_key(
+            hash, content_hash(to_text(fields_of<Perturbation>().write(p), JsonStyle::compact)));
+    if (scenario.perturbations.empty())
+        return hash;
+    return hash_key(hash, static_cast<std::uint64_t>(measured_from.value()),
+                    is_random(scenario.perturbations) ? scenario.run.seed : 0,
+                    static_cast<std::uint64_t>(steps_of(scenario)));
+}
+
+RunControl run_control(const Scenario& scenario, const WorkControl& work)
+{
+    RunControl control;
+    control.steps = steps_of(scenario);
+    control.fidelity = scenario.run.fidelity;
+    control.tier = scenario.run.engine;
+    control.work = work;
+    return control;
+}
+
+Scenario before_windows(Scenario scenario)
+{
+    for (Perturbation& p : scenario.perturbations) // each keeps its place, hence its seed
+        if (p.has_window()) {
+            p.slowdown = 1.0;
+            p.from.reset();
+            p.until.reset();
+        }
+    return scenario;
+}
+
+SimTime measured_from(const StepResult& result)
+{
+    const std::size_t steps = result.step_ends.size();
+    return steps < 2 ? SimTime(0) : result.step_ends[steps - 2];
+}
+
+} // namespace trainyard

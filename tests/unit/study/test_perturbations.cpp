@@ -1,0 +1,274 @@
+#include "sim/base/build_info.h"
+#include "sim/study/perturbed_links.h"
+#include "sim/study/session.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <functional>
+
+using namespace trainyard;
+
+namespace {
+
+// Llama 2 7B on two nodes: stages of eight ranks, one to a node, when tp is 8.
+ScenarioFile scenario(const std::vector<Perturbation>& perturbations,
+                      const std::function<void(Scenario&)>& change = {})
+{
+    Scenario s;
+    s.model = {"llama-2-7b", {}};
+    s.topology = {"a100-2x8-hdr", {}};
+    s.training.sequence_length = 2048;
+    s.training.global_batch = 16;
+    s.strategy.tp = 4;
+    s.strategy.dp = 4;
+    s.strategy.zero = 1;
+    s.perturbations = perturbations;
+    if (change)
+        change(s);
+    return scenario_in_memory(std::move(s), data_dir() / "scenarios", "test");
+}
+
+SimTime step_time(const ScenarioFile& file)
+{
+    Session session;
+    const Checked<Outcome> outcome = session.simulate(file);
+    if (!outcome)
+        FAIL(render(outcome.error(), ""));
+    return outcome->result->step_time;
+}
+
+Perturbation slow(DeviceChoice device, double slowdown)
+{
+    Perturbation p;
+    p.device = std::move(device);
+    p.slowdown = slowdown;
+    return p;
+}
+
+Perturbation jittery(DeviceChoice device, double scale)
+{
+    Perturbation p;
+    p.device = std::move(device);
+    p.jitter = KernelJitter{JitterDistribution::lognormal, scale, 1.0};
+    return p;
+}
+
+Perturbation link(const std::string& name)
+{
+    Perturbation p;
+    p.link = name;
+    return p;
+}
+
+DeviceChoice all_devices()
+{
+    DeviceChoice all;
+    all.all = true;
+    return all;
+}
+
+// Whether a problem of that severity holds the text.
+bool tells(const std::vector<Perturbation>& perturbations, const std::string& text)
+{
+    Session session;
+    const Problems problems = session.check(scenario(perturbations));
+    return std::ranges::any_of(problems, [&](const Diagnostic& problem) {
+        return problem.message.find(text) != std::string::npos;
+    });
+}
+
+} // namespace
+
+TEST_CASE("more slowness is never faster")
+{
+    SimTime last = step_time(scenario({}));
+    for (const double slowdown : {1.05, 1.3, 2.0, 4.0}) {
+        const SimTime now = step_time(scenario({slow(3, slowdown)}));
+        CHECK(now >= last);
+        last = now;
+    }
+    CHECK(step_time(scenario({slow(all_devices(), 4.0)})) >= last);
+    DeviceChoice some;
+    some.numbers = {3, 9};
+    CHECK(step_time(scenario({slow(some, 1.3)})) >= step_time(scenario({slow(3, 1.3)})));
+}
+
+TEST_CASE("a window costs no more than the work that it holds up")
+{
+    const SimTime base = step_time(scenario({}));
+    Perturbation p = slow(3, 2.0);
+    p.from = 0.25 * to_seconds(base);
+    p.until = 0.5 * to_seconds(base);
+    const SimTime windowed = step_time(scenario({p}));
+    CHECK(windowed > base);
+    // A quarter of a step at half speed does an eighth of its work.
+    CHECK(windowed <= base + SimTime(base.value() / 8 + 1));
+    p.until.reset();
+    CHECK(step_time(scenario({p})) >= windowed);
+    // A window behind the step touches nothing.
+    p.from = 10 * to_seconds(base);
+    CHECK(step_time(scenario({p})) == base);
+}
+
+TEST_CASE("all devices slow for ever are as slow as by a factor")
+{
+    // From the start of the only step on; each compute op is rounded up instead of down.
+    const auto one_step = [](Scenario& s) { s.run.steps = 1; };
+    Perturbation p = slow(all_devices(), 2.0);
+    const SimTime factor = step_time(scenario({p}, one_step));
+    p.from = Seconds(0);
+    const SimTime window = step_time(scenario({p}, one_step));
+    CHECK(std::abs((factor - window).value()) < factor.value() / 1000);
+}
+
+TEST_CASE("the same seed gives the same bits, another one others")
+{
+    const auto with_seed = [](std::uint64_t seed) {
+        return step_time(
+            scenario({jittery(all_devices(), 0.1)}, [seed](Scenario& s) { s.run.seed = seed; }));
+    };
+    CHECK(with_seed(1) == with_seed(1));
+    CHECK(with_seed(1) != with_seed(2));
+}
+
+TEST_CASE("ranks fold around a jittery, a late and a windowed one")
+{
+    Perturbation late;
+    late.device = DeviceChoice(9);
+    late.late = LateArrival{Seconds(0.01), 1.0, LatePart::step};
+    Perturbation window = slow(6, 1.5);
+    window.from = Seconds(0.05);
+    window.until = Seconds(0.15);
+    const std::vector<Perturbation> all{jittery(3, 0.2), late, window};
+    Session session;
+    const Checked<Outcome> folded = session.simulate(scenario(all));
+    const Checked<Outcome> whole =
+        session.simulate(scenario(all, [](Scenario& s) { s.run.fold = false; }));
+    REQUIRE(folded);
+    REQUIRE(whole);
+    CHECK(folded->result->step_time == whole->result->step_time);
+    CHECK(whole->engine.lanes == 16);
+}
+
+TEST_CASE("a step that is always late by a time takes at most so much longer")
+{
+    const SimTime base = step_time(scenario({}));
+    Perturbation p;
+    p.device = DeviceChoice(5);
+    p.late = LateArrival{Seconds(0.02), 1.0, LatePart::step};
+    const SimTime late = step_time(scenario({p}));
+    CHECK(late > base);
+    CHECK(late <= base + SimTime(20'000'000'000));
+    p.late->chance = 0;
+    CHECK(step_time(scenario({p})) == base);
+}
+
+TEST_CASE("samples are those of single runs, in order")
+{
+    const ScenarioFile file = scenario({jittery(all_devices(), 0.2)});
+    Session session;
+    const Checked<Samples> samples = session.samples(file, 5);
+    REQUIRE(samples);
+    REQUIRE(samples->step_times.size() == 5);
+    CHECK(*samples == *Session().samples(file, 5));
+    for (std::uint64_t i = 0; i < 5; ++i)
+        CHECK(samples->step_times[i] ==
+              step_time(scenario({jittery(all_devices(), 0.2)},
+                                 [i](Scenario& s) { s.run.seed = 1 + i; })));
+    CHECK(quantile(*samples, 0) <= quantile(*samples, 0.5));
+    CHECK(quantile(*samples, 0.5) <= quantile(*samples, 1));
+}
+
+TEST_CASE("quantiles and the histogram of samples")
+{
+    const Samples samples{1, {SimTime(4'000), SimTime(1'000), SimTime(2'000), SimTime(3'000)}};
+    CHECK(quantile(samples, 0.0) == Seconds(1e-9));
+    CHECK(quantile(samples, 1.0) == Seconds(4e-9));
+    CHECK(std::abs(quantile(samples, 0.5).value() - 2.5e-9) < 1e-15);
+    CHECK(std::abs(mean(samples).value() - 2.5e-9) < 1e-15);
+    CHECK(histogram(samples, 3) == std::vector<int>{1, 1, 2});
+}
+
+TEST_CASE("worse links slow a job, in costs and on shared links")
+{
+    for (const Fidelity fidelity : {Fidelity::alpha_beta, Fidelity::bundle}) {
+        const auto timed = [&](const std::vector<Perturbation>& perturbations) {
+            return step_time(scenario(perturbations, [&](Scenario& s) {
+                s.run.fidelity = fidelity;
+                s.training.global_batch = 4; // little to hide behind
+            }));
+        };
+        const SimTime base = timed({});
+        Perturbation p = link("node0/nic3");
+        p.bandwidth = 0.1;
+        const SimTime thin = timed({p});
+        CHECK(thin > base);
+        p.bandwidth = 0.05;
+        CHECK(timed({p}) >= thin);
+        Perturbation lost = link("node0/nic3");
+        lost.dead = true;
+        CHECK(timed({lost}) > base);
+        CHECK(timed({lost}) < thin); // seven of eight are left
+        Perturbation busy = link("node*/nic*");
+        busy.background = 0.5;
+        CHECK(timed({busy}) > base);
+        Perturbation longer = link("node*/nic*");
+        longer.latency = Seconds(1e-4);
+        CHECK(timed({longer}) > base);
+    }
+}
+
+TEST_CASE("links are found by name, by part of a name, and all of the fabric")
+{
+    Session session;
+    const Checked<Outcome> outcome = session.simulate(scenario({}));
+    REQUIRE(outcome);
+    const Topology& t = *outcome->topology;
+    CHECK(links_matching("node0/nic3 out", t).size() == 1);
+    CHECK(links_matching("node0/nic3", t).size() == 2);
+    CHECK(links_matching("node0/nic*", t).size() == 16);
+    CHECK(links_matching("node*/nic3 in", t).size() == 2);
+    CHECK(links_matching("node0/nic9", t).empty());
+}
+
+TEST_CASE("contradictory perturbations are named")
+{
+    Perturbation window = slow(3, 2.0);
+    window.from = Seconds(0.2);
+    window.until = Seconds(0.1);
+    CHECK(tells({window}, "before it begins"));
+    window.from = Seconds(0.0);
+    Perturbation other = slow(3, 3.0);
+    other.from = Seconds(0.05);
+    CHECK(tells({window, other}, "two windows of device 3 overlap"));
+    CHECK(tells({slow(99, 2.0)}, "no device 99"));
+    CHECK(tells({slow(3, 2.0), slow(3, 1.5)}, "slowed twice"));
+    CHECK(tells({jittery(3, 0.1), jittery(3, 0.2)}, "jitters twice"));
+    Perturbation node;
+    node.node = 2;
+    node.slowdown = 1.5;
+    CHECK(tells({node}, "no node 2"));
+    Perturbation loader;
+    loader.device = DeviceChoice(1);
+    loader.late = LateArrival{Seconds(0.1), 1.0, LatePart::loader};
+    CHECK(tells({loader}, "no loader"));
+    Perturbation unknown = link("node0/nick3");
+    unknown.dead = true;
+    CHECK(tells({unknown}, "no link of this cluster is named \"node0/nick3\""));
+    Perturbation half = link("node0/nic3");
+    half.dead = true;
+    half.bandwidth = 0.5;
+    CHECK(tells({half}, "is dead and more"));
+    Perturbation mixed = link("node0/nic3");
+    mixed.dead = true;
+    mixed.device = DeviceChoice(1);
+    CHECK(tells({mixed}, "devices and links in one entry"));
+    CHECK(tells({Perturbation{}}, "says what is perturbed"));
+}
+
+TEST_CASE("a partitioned job says which ranks cannot reach which")
+{
+    Perturbation cut = link("node0/nic* out");
+    cut.dead = true;
+    CHECK(tells({cut}, "ranks 0-7 cannot reach ranks 8-15"));
+}
