@@ -213,6 +213,54 @@ void write_file(const fs::path& path, std::string_view content)
     pending.publish();
 }
 
+// One of the two: a file to put in place, or what is written to as it is.
+struct FileInParts::State {
+    explicit State(const fs::path& named) : path(named)
+    {
+        std::error_code ignored;
+        if (fs::is_directory(path, ignored))
+            fail(path, "write", EISDIR);
+        if (!is_stream(path)) {
+            pending.emplace(behind_links(path));
+            return;
+        }
+        stream.reset(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+        if (stream.number() < 0)
+            fail(path, "write", errno);
+    }
+
+    fs::path path;
+    std::optional<PendingFile> pending;
+    Descriptor stream{-1};
+    std::string buffer;
+
+    void flush()
+    {
+        write_all(pending ? pending->file() : stream, buffer, path);
+        buffer.clear();
+    }
+};
+
+FileInParts::FileInParts(const fs::path& path) : state_(std::make_unique<State>(path)) {}
+FileInParts::~FileInParts() = default;
+
+void FileInParts::append(std::string_view content)
+{
+    constexpr std::size_t part = 1U << 16;
+    state_->buffer += content;
+    if (state_->buffer.size() >= part)
+        state_->flush();
+}
+
+void FileInParts::publish()
+{
+    state_->flush();
+    if (state_->pending)
+        state_->pending->publish();
+    else if (!state_->stream.close())
+        fail(state_->path, "write", errno);
+}
+
 void require_writable(const fs::path& path)
 {
     std::error_code ignored;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,24 @@ std::optional<std::string> read_file_up_to(const std::filesystem::path& path,
 // ignored for that failure to be reported.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
-// The same with gzip compression (for names ending in .gz).
+// A file written in parts, for what need not be held in memory: `publish` puts it in place; without
+// it nothing appears. Otherwise as write_file.
+class FileInParts {
+public:
+    explicit FileInParts(const std::filesystem::path& path);
+    ~FileInParts();
+    FileInParts(const FileInParts&) = delete;
+    FileInParts& operator=(const FileInParts&) = delete;
+
+    void append(std::string_view content);
+    void publish(); // once, at the end
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// write_file with gzip compression (for names ending in .gz).
 void write_file_gzip(const std::filesystem::path& path, std::string_view content);
 
 // Throws what write_file would throw for want of a folder, a name or the right to write; leaves

@@ -93,8 +93,8 @@ int parse_and_run(int argc, char** argv)
     program.failure_message(CLI::FailureMessage::simple);
     Command chosen;
     for (const AddCommand add :
-         {add_init, add_simulate, add_compare, add_memory, add_check, add_topo, add_import,
-          add_export, add_fit, add_validate, add_schema, add_completion})
+         {add_init, add_simulate, add_compare, add_sweep, add_memory, add_check, add_topo,
+          add_import, add_export, add_fit, add_validate, add_schema, add_completion})
         add(program, chosen);
     if (argc == 1) {
         print_talk(program.help());

@@ -28,7 +28,9 @@ struct SimulateOptions {
     std::string html;
     std::string svg;
     std::string csv;
-    std::string result; // --output
+    std::string result;        // --output
+    std::optional<int> advice; // settings to try
+    bool what_if = false;
     bool json = false;
     bool no_scaling = false;
     int samples = 0;
@@ -109,6 +111,24 @@ void write_files(const SimulateOptions& options, const Outcome& outcome, const S
                                    written == &options.trace ? trace_note(outcome, ranks) : ""));
 }
 
+Checked<Summary> summarize(const SimulateOptions& options, const Outcome& outcome,
+                           const ScenarioFile& file, Session& session)
+{
+    ProgressBar bar;
+    const WorkControl work = bar.control();
+    SummaryOptions more;
+    more.scaling = options.no_scaling ? ScalingRun::skip : ScalingRun::simulate;
+    more.advice = AdviceOptions{.most = options.advice, .threads = 0, .work = {work.cancel, {}}};
+    Summary summary = summarize(outcome, file, session, more);
+    if (!options.what_if)
+        return summary;
+    Checked<std::vector<WhatIf>> rows = what_if(outcome, {.threads = 0, .work = work});
+    if (!rows)
+        return tl::unexpected(std::move(rows.error()));
+    summary.what_if = std::move(*rows);
+    return summary;
+}
+
 int run_simulate(const SimulateOptions& options)
 {
     for (const std::string* const output : options.outputs())
@@ -127,8 +147,12 @@ int run_simulate(const SimulateOptions& options)
     }
     if (options.json)
         print_problems(outcome->warnings, ""); // the report in words has them itself
-    const Summary summary = summarize(
-        *outcome, *file, session, {options.no_scaling ? ScalingRun::skip : ScalingRun::simulate});
+    const Checked<Summary> summed = summarize(options, *outcome, *file, session);
+    if (!summed) {
+        print_problems(summed.error(), "nothing was written.");
+        return exit_invalid_input;
+    }
+    const Summary& summary = *summed;
     std::optional<Samples> samples;
     if (options.samples > 0) {
         if (!is_random(file->scenario.perturbations))
@@ -173,6 +197,11 @@ void add_simulate(CLI::App& program, Command& chosen)
                     "simulate so many seeds, from run.seed on: the distribution of the step time")
         ->type_name("N")
         ->check(CLI::Range(1, 1'000'000));
+    sub->add_flag("--what-if", options->what_if,
+                  "simulate again with each resource improved, and rank what that saves");
+    sub->add_option("--advice", options->advice,
+                    "settings to try for what would help most, 0: none; else as many as are quick")
+        ->check(CLI::Range(0, 1000));
     sub->add_flag("--no-scaling", options->no_scaling,
                   "do not simulate the smallest size for scaling efficiency");
     sub->footer("Example: trainyard simulate scenarios/llama3-70b-h100-64.json --set strategy.tp=8 "

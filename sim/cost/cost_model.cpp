@@ -102,11 +102,14 @@ Seconds time_by(const KnotCurve& sweep, const std::vector<TimeLine>& form, Bytes
 
 } // namespace
 
-CostModel::CostModel(Profile profile, NcclSettings nccl)
+CostModel::CostModel(Profile profile, NcclSettings nccl, LinkFactors links)
     : profile_(std::move(profile)),
       nccl_(std::move(nccl)),
+      links_(links),
       fabric_(nccl_.fabric(profile_.hardware.fabric)),
-      network_(nccl_.network(profile_.hardware.network))
+      network_(nccl_.network(profile_.hardware.network)),
+      other_fabric_(scaled(fabric_, links_)),
+      other_network_(scaled(network_, links_))
 {}
 
 Seconds CostModel::kernel_time(const Kernel& kernel) const
@@ -283,25 +286,58 @@ Seconds CostModel::later_by_links(CollectiveKind kind, const GroupShape& shape)
     return rounds * (shape.domains > 1 ? shape.health.across_latency : shape.health.inside_latency);
 }
 
+LibraryTime CostModel::library_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                                    Backend backend) const
+{
+    const Hardware& hardware = profile_.hardware;
+    return backend == Backend::gloo ? gloo_time(kind, size, shape, hardware.gloo)
+           : backend == Backend::ucx
+               ? ucx_time(kind, size, shape, hardware.ucx, links_of(shape))
+               : nvshmem_time(kind, size, shape, hardware.nvshmem, links_of(shape));
+}
+
+CostModel::Timing CostModel::form_timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                                         Backend backend, const FabricClass& fabric,
+                                         const NetworkClass& network) const
+{
+    if (backend != Backend::nccl) {
+        const LibraryTime time = library_time(kind, size, shape, backend);
+        return {time.latency, time.total, Algorithm::ring};
+    }
+    const auto lines = nccl_.allowed(
+        time_lines(kind, nccl_.seen(shape), {&fabric, &network, &profile_.hardware.collectives}));
+    const TimeLine& line = lowest(lines, size);
+    return {lowest(lines, Bytes(0)).alpha, line.at(size), line.algorithm};
+}
+
+CostModel::Timing CostModel::on_other_links(Timing timing, CollectiveKind kind, Bytes size,
+                                            const GroupShape& shape, Backend backend) const
+{
+    const auto moving = [](const Timing& t) { return t.total - t.latency; };
+    const Seconds before = moving(form_timing(kind, size, shape, backend, fabric_, network_));
+    const Seconds after = moving(
+        form_timing(kind, size, scaled(shape, links_), backend, other_fabric_, other_network_));
+    if (before.value() > 0 && timing.total > timing.latency)
+        timing.total = timing.latency + moving(timing) * (after / before);
+    return timing;
+}
+
 // Other libraries on the same machine in the same step lose as much to it as NCCL does; Gloo's
 // constants are of whole programs.
 CostModel::Timing CostModel::timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
                                     Backend backend) const
 {
-    const Hardware& hardware = profile_.hardware;
     Timing out;
     if (backend == Backend::nccl) {
         out = nccl_timing(kind, size, shape);
     } else {
-        const LibraryTime time =
-            backend == Backend::gloo ? gloo_time(kind, size, shape, hardware.gloo)
-            : backend == Backend::ucx
-                ? ucx_time(kind, size, shape, hardware.ucx, links_of(shape))
-                : nvshmem_time(kind, size, shape, hardware.nvshmem, links_of(shape));
+        const LibraryTime time = library_time(kind, size, shape, backend);
         const Seconds more = later_by_links(kind, shape);
         out = {time.latency + more, time.total + more,
                backend == Backend::nvshmem ? Algorithm::direct : Algorithm::ring};
     }
+    if (links_ != LinkFactors{})
+        out = on_other_links(out, kind, size, shape, backend);
     const double slowed = backend == Backend::gloo ? 1.0 : in_situ(kind, shape);
     out.latency *= slowed;
     out.total *= slowed;
@@ -345,18 +381,18 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     out.nic_bytes = bytes * crossing_factor(kind, shape, timing.algorithm);
     const bool pairwise =
         kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
-    if (shape.fabric_share.value() > 0 && !pairwise)
-        out.total = std::max(
-            out.total, out.latency + Seconds(out.nic_bytes /
-                                             (shape.health.across * shape.fabric_share.value())));
+    const Bandwidth share = shape.health.across * scaled(shape, links_).fabric_share;
+    if (share.value() > 0 && !pairwise)
+        out.total = std::max(out.total, out.latency + Seconds(out.nic_bytes / share.value()));
     if (backend == Backend::gloo)
         return out;
     out.sm_share = sm_share(kind, moved, shape, timing.algorithm, backend);
     const double moving = (out.total - out.latency).value();
     // The device's way in the data sheet, or here if that is faster.
-    const Bandwidth nvlink = std::max(profile_.hardware.device.nvlink, shape.nvlink);
+    const Bandwidth nvlink =
+        std::max(profile_.hardware.device.nvlink, shape.nvlink) * links_.nvlink;
     const Bandwidth fastest =
-        nvlink.value() > 0 ? nvlink : domain_rate(shape, profile_.hardware.fabric);
+        nvlink.value() > 0 ? nvlink : domain_rate(scaled(shape, links_), profile_.hardware.fabric);
     if (moving > 0 && fastest.value() > 0)
         out.traffic_share = std::min(1.0, profile_.software.overlap_slowdown * out.wire_bytes /
                                               moving / fastest.value());

@@ -3,6 +3,7 @@
 // How long things take on given hardware with given software, each alone.
 
 #include "sim/cost/collective_form.h"
+#include "sim/cost/link_factors.h"
 #include "sim/cost/nccl_settings.h"
 #include "sim/cost/profile.h"
 #include "sim/cost/software.h"
@@ -32,9 +33,12 @@ enum class CopyRoute : std::uint8_t {
 // A value without hidden state: const members may run on any number of threads.
 class CostModel {
 public:
-    explicit CostModel(Profile profile, NcclSettings nccl = {});
+    // With `links` other than 1 what a transfer takes while data moves changes as the closed form
+    // says, measured times too; latencies stay.
+    explicit CostModel(Profile profile, NcclSettings nccl = {}, LinkFactors links = {});
 
     const Profile& profile() const { return profile_; }
+    const NcclSettings& nccl_settings() const { return nccl_; }
 
     // One kernel (its launches together) alone on the device, the device-side gap of each launch
     // included.
@@ -75,6 +79,13 @@ private:
     static Seconds later_by_links(CollectiveKind kind, const GroupShape& shape);
     Timing impaired_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     Timing nccl_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    // By closed forms alone.
+    Timing form_timing(CollectiveKind kind, Bytes size, const GroupShape& shape, Backend backend,
+                       const FabricClass& fabric, const NetworkClass& network) const;
+    Timing on_other_links(Timing timing, CollectiveKind kind, Bytes size, const GroupShape& shape,
+                          Backend backend) const;
+    LibraryTime library_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                             Backend backend) const;
     // NCCL's own choice, and what its settings leave of it.
     Timing usual_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     Timing settled_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
@@ -87,8 +98,11 @@ private:
 
     Profile profile_;
     NcclSettings nccl_;
+    LinkFactors links_;
     FabricClass fabric_; // and network, as NCCL's settings leave them
     NetworkClass network_;
+    FabricClass other_fabric_; // the same with `links_`
+    NetworkClass other_network_;
 };
 
 } // namespace trainyard

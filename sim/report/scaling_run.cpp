@@ -1,7 +1,6 @@
 // What needs a second simulation.
 
 #include "sim/report/scaling.h"
-#include "sim/report/summary.h"
 
 #include <fmt/format.h>
 
@@ -30,27 +29,17 @@ std::optional<Scaling> scaling_against_smallest(const Outcome& outcome, const Sc
     const int gpus_per_replica = outcome.job.world() / outcome.job.dp();
     const Seconds step = to_seconds(outcome.result->step_time);
     for (const int replicas : smaller_replica_counts(outcome.job)) {
-        const Checked<Outcome> smaller = session.simulate(with_replicas(outcome, file, replicas));
-        if (!smaller || !smaller->memory.fits())
+        const Checked<Outcome> smaller = session.simulate(with_replicas(outcome, file, replicas),
+                                                          {.record = {},
+                                                           .work = {},
+                                                           .unfit = Unfit::refuse,
+                                                           .memory = AllocatorView::fullest_stage});
+        if (!smaller)
             continue;
         const Seconds base = to_seconds(smaller->result->step_time);
         return Scaling{gpus_per_replica * replicas, base, scaling_efficiency(base, step)};
     }
     return Scaling{outcome.job.world(), step, 1.0};
-}
-
-Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
-                  const SummaryOptions& options)
-{
-    Summary summary = summarize(outcome);
-    summary.pace = find_pace(outcome, file, session);
-    if (options.scaling == ScalingRun::skip)
-        return summary;
-    if (const auto scaling = scaling_against_smallest(outcome, file, session)) {
-        summary.scaling_efficiency = scaling->efficiency;
-        summary.scaling_base_gpus = scaling->base_gpus;
-    }
-    return summary;
 }
 
 } // namespace trainyard

@@ -2,10 +2,12 @@
 
 // What a person wants to know of an outcome, as values: text, JSON and HTML only lay it out.
 
+#include "sim/report/advice/advice.h"
 #include "sim/report/bottleneck.h"
 #include "sim/report/collectives.h"
 #include "sim/report/pace.h"
 #include "sim/report/traffic.h"
+#include "sim/study/what_if.h"
 
 namespace trainyard {
 
@@ -40,7 +42,9 @@ struct Summary {
     Bandwidth node_bandwidth;       // a large message between two nodes, per GPU when all send
     std::optional<Loading> loading; // when the job loads data
     Bottleneck bottleneck;
-    std::optional<Pace> pace; // when something perturbs the job
+    std::optional<Pace> pace;    // when something perturbs the job
+    AdviceReport advice;         // when it was asked for
+    std::vector<WhatIf> what_if; // likewise
 };
 
 enum class ScalingRun : std::uint8_t {
@@ -50,12 +54,14 @@ enum class ScalingRun : std::uint8_t {
 
 struct SummaryOptions {
     ScalingRun scaling = ScalingRun::simulate;
+    std::optional<AdviceOptions> advice; // else none
 };
 
+// With what needs more simulations, run beside each other.
 Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
                   const SummaryOptions& options = {});
 
-// Everything but the scaling efficiency, which needs a second simulation.
+// Everything but the scaling efficiency, advice and what-ifs, which need more simulations.
 Summary summarize(const Outcome& outcome);
 
 } // namespace trainyard

@@ -151,7 +151,7 @@ namespace {
 // a unit: a bare number there stays one, and is refused for it.
 bool takes_text(std::string_view field)
 {
-    const Json schema = fields_of<Scenario>().schema();
+    static const Json schema = fields_of<Scenario>().schema();
     const Json* at = &schema;
     while (at != nullptr) {
         const auto dot = field.find('.');

@@ -96,6 +96,8 @@ struct ScenarioFile {
 struct Override {
     std::string field;
     std::string value;
+
+    bool operator==(const Override&) const = default;
 };
 Checked<Override> parse_override(std::string_view text);
 

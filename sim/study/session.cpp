@@ -2,10 +2,13 @@
 
 #include "sim/base/files.h"
 #include "sim/base/random.h"
+#include "sim/base/units.h"
 #include "sim/study/memo.h"
 #include "sim/study/run_setup.h"
 #include "sim/study/sampling.h"
 #include "sim/study/stages.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,35 +17,68 @@ namespace trainyard {
 
 namespace {
 
-// A binding, the key that it is known by, and its run.
+// A binding, the key that it is known by, how it was made, and its run.
 struct Bound {
     std::shared_ptr<const Binding> binding;
     std::uint64_t key = 0;
+    BindOptions options;
     std::shared_ptr<const Run> run;
 };
 
-// The binding of that key: known, or made.
+// What the job's stages hold.
+std::shared_ptr<const MemoryEstimate> find_memory(Memo<MemoryEstimate>& memo, const Parts& parts,
+                                                  AllocatorView view)
+{
+    const DeviceMemory device = device_memory(parts.cost->profile());
+    const std::uint64_t key =
+        hash_key(hash_key(parts.job_hash, device.capacity.value(), device.context.value()),
+                 device.per_communicator.value(), device.matrix_library.value(),
+                 static_cast<std::uint64_t>(view));
+    return memo.find_or_make(key, [&] {
+        return std::optional<MemoryEstimate>(
+            estimate_memory(parts.job, parts.plan->program, device, {.view = view}));
+    });
+}
+
 std::shared_ptr<const Binding> find_binding(Memo<Binding>& memo, std::uint64_t key,
                                             const Parts& parts, const BindOptions& options)
 {
-    if (auto known = memo.find(key))
-        return known;
-    return memo.keep(key, bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options));
+    return memo.find_or_make(key, [&] {
+        return std::optional<Binding>(
+            bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options));
+    });
 }
 
 // Runs the program; a run without a record is kept under `key`.
 Checked<std::shared_ptr<const Run>> find_run(Memo<Run>& memo, std::uint64_t key, const Plan& plan,
                                              const Binding& binding, const RunControl& control)
 {
-    if (!control.record.lane)
-        if (auto known = memo.find(key))
-            return known;
-    Checked<Run> made = run(plan.program, binding, control);
-    if (!made)
-        return tl::unexpected(std::move(made.error()));
-    if (!control.record.lane)
-        return memo.keep(key, std::move(*made));
-    return std::make_shared<const Run>(std::move(*made));
+    Problems problems;
+    const auto make = [&]() -> std::optional<Run> {
+        Checked<Run> made = run(plan.program, binding, control);
+        if (made)
+            return std::move(*made);
+        problems = std::move(made.error());
+        return std::nullopt;
+    };
+    if (!control.record.lane) {
+        if (auto kept = memo.find_or_make(key, make))
+            return kept;
+    } else if (std::optional<Run> made = make())
+        return std::make_shared<const Run>(std::move(*made));
+    return tl::unexpected(std::move(problems));
+}
+
+Problems unfit_problem(const MemoryEstimate& memory)
+{
+    return {
+        {"", 0, "",
+         fmt::format("does not fit: stage {} needs {} more than the {} of a device",
+                     memory.fullest_stage, to_display(memory.peak() - memory.capacity),
+                     to_display(memory.capacity)),
+         "more tensor or pipeline parallelism, a higher ZeRO stage, recomputation, or a smaller "
+         "micro-batch",
+         Severity::error}};
 }
 
 EngineReport engine_report(const Outcome& outcome, const TierUse& use)
@@ -64,10 +100,9 @@ Outcome outcome_of(const Scenario& scenario, const Parts& parts)
     out.scenario = scenario;
     out.job = parts.job;
     out.topology = parts.topology;
+    out.sound = parts.sound;
     out.cost = parts.cost;
     out.plan = parts.plan;
-    out.memory =
-        estimate_memory(parts.job, parts.plan->program, device_memory(parts.cost->profile()));
     out.warnings = parts.warnings;
     return out;
 }
@@ -81,7 +116,8 @@ struct Session::State {
     {
         Bound out;
         out.key = binding_hash(parts, scenario, origin);
-        out.binding = find_binding(bindings, out.key, parts, bind_options(scenario, parts, origin));
+        out.options = bind_options(scenario, parts, origin);
+        out.binding = find_binding(bindings, out.key, parts, out.options);
         const std::uint64_t run_key =
             hash_key(out.key, static_cast<std::uint64_t>(scenario.run.steps),
                      static_cast<std::uint64_t>(scenario.run.engine));
@@ -94,6 +130,7 @@ struct Session::State {
     }
 
     StageMemos memos;
+    Memo<MemoryEstimate> memories{16};
     Memo<Binding> bindings{4};
     Memo<Run> runs{16};
 };
@@ -111,6 +148,9 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     request.work.check();
 
     Outcome out = outcome_of(scenario, *parts);
+    out.memory = *find_memory(state_->memories, *parts, request.memory);
+    if (request.unfit == Unfit::refuse && !out.memory.fits())
+        return tl::unexpected(unfit_problem(out.memory));
     RunControl control = run_control(scenario, request.work);
     SimTime origin{};
     if (has_windows(scenario.perturbations)) {
@@ -126,6 +166,7 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     if (!bound)
         return tl::unexpected(std::move(bound.error()));
     out.binding = bound->binding;
+    out.bound = std::move(bound->options);
     const std::shared_ptr<const Run> made = bound->run;
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
     out.step_time =
@@ -152,6 +193,12 @@ Problems Session::check(const ScenarioFile& file)
     return parts ? parts->warnings : parts.error();
 }
 
+Problems Session::check_job(const ScenarioFile& file)
+{
+    Checked<Parts> parts = build_job_parts(file, state_->memos);
+    return parts ? parts->warnings : parts.error();
+}
+
 Checked<MemoryEstimate> Session::memory(const ScenarioFile& file, const MemoryOptions& options)
 {
     Checked<Parts> parts = build_job_parts(file, state_->memos);
@@ -164,7 +211,8 @@ Session::StageCounts Session::counts() const
 {
     const StageMemos& memos = state_->memos;
     return {memos.topologies.built(), memos.models.built(),     memos.costs.built(),
-            memos.plans.built(),      state_->bindings.built(), state_->runs.built()};
+            memos.plans.built(),      state_->memories.built(), state_->bindings.built(),
+            state_->runs.built()};
 }
 
 } // namespace trainyard

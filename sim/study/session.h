@@ -29,9 +29,11 @@ struct Outcome {
     Scenario scenario;
     Job job;
     std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const Topology> sound; // the same without perturbations
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;
     std::shared_ptr<const Binding> binding;
+    BindOptions bound; // how
     std::shared_ptr<const StepResult> result;
     MemoryEstimate memory;
     Prediction step_time;
@@ -40,11 +42,22 @@ struct Outcome {
     Problems warnings;
 };
 
+// What to do with a job that needs more memory than a device has.
+enum class Unfit : std::uint8_t {
+    simulate, // all the same
+    refuse    // as a problem that says how much is missing; nothing is run
+};
+
 struct SimulateRequest {
     std::optional<RecordRequest> record; // for timelines
     WorkControl work;
+    Unfit unfit = Unfit::simulate;
+    // Stages whose requests go through the allocator: with `fullest_stage` quicker, and one nearly
+    // as full that fragments more may be missed.
+    AllocatorView memory = AllocatorView::every_stage;
 };
 
+// Any number of threads may call it at once; they share what it remembers.
 class Session {
 public:
     Session();
@@ -62,6 +75,8 @@ public:
 
     // Everything up to the program, without running it: is this scenario right?
     Problems check(const ScenarioFile& file);
+    // The same without the program: do the settings agree?
+    Problems check_job(const ScenarioFile& file);
 
     // What each stage's device would hold; nothing is run.
     Checked<MemoryEstimate> memory(const ScenarioFile& file,
@@ -74,6 +89,7 @@ public:
         int model = 0;
         int profile = 0;
         int plan = 0;
+        int memory = 0;
         int binding = 0;
         int run = 0;
 

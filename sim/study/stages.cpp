@@ -49,10 +49,11 @@ std::shared_ptr<const T> build_input(const Checked<Input>& input,
         append(problems, input.error());
         return nullptr;
     }
-    if (auto known = memo.find(input->hash))
-        return known;
-    Checked<T> value = read(input->json, input->file);
-    return take(value, problems) != nullptr ? memo.keep(input->hash, std::move(*value)) : nullptr;
+    return memo.find_or_make(input->hash, [&]() -> std::optional<T> {
+        Checked<T> value = read(input->json, input->file);
+        return take(value, problems) != nullptr ? std::optional<T>(std::move(*value))
+                                                : std::nullopt;
+    });
 }
 
 // The class of the scenario's framework, with the scenario's own choice of attention.
@@ -154,32 +155,53 @@ std::uint64_t hash_of(const std::map<std::string, std::string>& environment)
     return content_hash(text);
 }
 
-// The costs, and what launch variables do to the job besides.
-std::shared_ptr<const CostModel> build_cost(const ScenarioFile& file, Parts& parts,
-                                            StageMemos& memos, EnvironmentEffects& effects,
-                                            Problems& problems)
+// Nothing without a profile, with the problems added. Refused variables are among the warnings, as
+// errors, so that the job's own problems come to light beside them.
+std::optional<CostPart> make_cost(const ScenarioFile& file, const Topology& topology,
+                                  Memo<CostModel>& memo, Problems& problems)
 {
     const Scenario& scenario = file.scenario;
-    const Topology& topology = *parts.topology;
-    Checked<Profile> profile = choose_profile(file, topology, problems);
+    CostPart part;
+    Checked<Profile> profile = choose_profile(file, topology, part.warnings);
     const Problems refused = check_environment(scenario.environment);
     if (has_errors(refused))
-        append(problems, refused);
-    if (take(profile, problems) == nullptr)
-        return nullptr;
+        append(part.warnings, refused);
+    if (take(profile, part.warnings) == nullptr) {
+        append(problems, part.warnings);
+        return std::nullopt;
+    }
     if (!has_errors(refused)) {
         const DeviceAttachment device = topology.device(make_id<DeviceId>(0));
-        effects = effects_of(scenario.environment, {*profile, device, topology.network(device.node),
-                                                    scenario.software.attention.has_value()});
-        append(problems, effects.notes);
-        append(problems, check_environment(scenario.environment, effects.followed));
+        part.effects =
+            effects_of(scenario.environment, {*profile, device, topology.network(device.node),
+                                              scenario.software.attention.has_value()});
+        append(part.warnings, part.effects.notes);
+        append(part.warnings, check_environment(scenario.environment, part.effects.followed));
     }
-    if (effects.attention)
-        profile->software.kernels.attention = *effects.attention;
-    parts.cost_hash = hash_key(hash_of(*profile), hash_of(scenario.environment));
-    if (auto known = memos.costs.find(parts.cost_hash))
-        return known;
-    return memos.costs.keep(parts.cost_hash, CostModel(std::move(*profile), effects.nccl));
+    if (part.effects.attention)
+        profile->software.kernels.attention = *part.effects.attention;
+    part.hash = hash_key(hash_of(*profile), hash_of(scenario.environment));
+    part.cost = memo.find_or_make(part.hash, [&] {
+        return std::optional<CostModel>(std::in_place, std::move(*profile), part.effects.nccl);
+    });
+    return part;
+}
+
+// The shipped data do not change while a session lives; a profile that the scenario names is read
+// again. Null with the problems added.
+std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Parts& parts,
+                                           StageMemos& memos, Problems& problems)
+{
+    const Scenario& scenario = file.scenario;
+    const auto make = [&] { return make_cost(file, *parts.topology, memos.costs, problems); };
+    if (!scenario.profile.empty()) {
+        std::optional<CostPart> made = make();
+        return made ? std::make_shared<const CostPart>(std::move(*made)) : nullptr;
+    }
+    const std::string software =
+        to_text(fields_of<SoftwareChoice>().write(scenario.software), JsonStyle::compact);
+    return memos.cost_parts.find_or_make(
+        hash_key(parts.topology_hash, content_hash(software), hash_of(scenario.environment)), make);
 }
 
 std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
@@ -319,22 +341,26 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         locate(problems, file);
         return tl::unexpected(std::move(problems));
     };
-    EnvironmentEffects effects;
+    std::shared_ptr<const CostPart> cost;
     const Checked<Input> topology = find_input(file.scenario.topology, InputKind::topology, file);
     const Checked<Input> model = find_input(file.scenario.model, InputKind::model, file);
     parts.topology = build_input(topology, read_topology, memos.topologies, problems);
     parts.model = build_input(model, read_model, memos.models, problems);
-    if (parts.topology)
-        parts.cost = build_cost(file, parts, memos, effects, problems);
-    else
+    if (parts.topology) {
+        parts.topology_hash = topology->hash;
+        cost = build_cost(file, parts, memos, problems);
+    } else
         append(problems, check_environment(file.scenario.environment));
-    if (!parts.topology || !parts.model || !parts.cost)
+    if (cost)
+        append(problems, cost->warnings);
+    if (!parts.topology || !parts.model || !cost)
         return refused();
-    parts.topology_hash = topology->hash;
     parts.model_hash = model->hash;
+    parts.cost = cost->cost;
+    parts.cost_hash = cost->hash;
     check_precision(file.scenario.training.precision, parts.cost->profile().hardware.device,
                     problems);
-    Checked<Job> job = build_job(file, parts, effects);
+    Checked<Job> job = build_job(file, parts, cost->effects);
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
         add_perturbations(file.scenario, parts, problems);
@@ -359,9 +385,8 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
     Checked<Parts> parts = build_job_parts(file, memos);
     if (!parts)
         return parts;
-    parts->plan = memos.plans.find(parts->job_hash);
-    if (!parts->plan)
-        parts->plan = memos.plans.keep(parts->job_hash, make_plan(parts->job));
+    parts->plan = memos.plans.find_or_make(
+        parts->job_hash, [&] { return std::optional<Plan>(make_plan(parts->job)); });
     return parts;
 }
 

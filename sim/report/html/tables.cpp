@@ -1,10 +1,12 @@
 #include "sim/report/html/tables.h"
 
 #include "sim/base/units.h"
+#include "sim/report/advice/advice_text.h"
 #include "sim/report/figures.h"
 #include "sim/report/health.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
+#include "sim/report/text/paste.h"
 
 #include <fmt/format.h>
 
@@ -93,6 +95,15 @@ std::string cluster_table(const Summary& summary)
     return table.html();
 }
 
+// As long as the share that is saved.
+std::string gain_bar(double gain)
+{
+    constexpr double full = 200; // pixels
+    const double length = full * std::clamp(gain, 0.0, 1.0);
+    return fmt::format("<svg width=\"{}\" height=\"12\" aria-hidden=\"true\">{}</svg>", full,
+                       svg_rect({0, 0, length, 12}, css_class(TimeKind::forward)));
+}
+
 } // namespace
 
 std::string breakdown_table(const Summary& summary)
@@ -122,6 +133,33 @@ std::string health_table(const Summary& summary)
         table.add({escaped(row.name), percent(row.value),
                    fmt::format("<span class=\"{0}\">{0}</span>", word), escaped(row.target)});
     }
+    return table.html();
+}
+
+std::string advice_table(const Summary& summary)
+{
+    if (summary.advice.tried == 0)
+        return "";
+    HtmlTable table({{"setting", Cell::text}, {"saves"}, {"step time"}, {"", Cell::text}});
+    for (const Advice& row : summary.advice.best)
+        table.add({fmt::format("<code>{}</code>", escaped(paste_text(row.set))),
+                   summary.fits ? percent(row.gain) : "fits", to_display(row.step_time),
+                   escaped(row.note)});
+    const std::string tried =
+        fmt::format("<p class=\"sub\">{}: {}.</p>\n",
+                    summary.advice.best.empty() ? "None of the settings tried helps"
+                                                : "Each simulated by itself",
+                    tried_text(summary.advice));
+    return tried + table.html();
+}
+
+std::string what_if_table(const Summary& summary)
+{
+    HtmlTable table(
+        {{"resource", Cell::text}, {"if", Cell::text}, {"saves"}, {"step time"}, {"", Cell::text}});
+    for (const WhatIf& row : summary.what_if)
+        table.add({escaped(row.resource), escaped(row.change), gain_text(row.gain),
+                   to_display(row.step_time), gain_bar(row.gain)});
     return table.html();
 }
 

@@ -18,6 +18,11 @@ std::string pace_tables(const Summary& summary);
 
 std::string collectives_table(const Summary& summary);
 
+// Settings that would help, as options to paste; empty when none was tried.
+std::string advice_table(const Summary& summary);
+// Resources that would help if they were better; empty when it was not asked for.
+std::string what_if_table(const Summary& summary);
+
 // Link classes, the way between two nodes, and what the cluster gives to all ranks. Empty on a
 // single GPU.
 std::string network_tables(const Summary& summary);

@@ -1,6 +1,7 @@
 #include "sim/report/text/summary_json.h"
 
 #include "sim/base/build_info.h"
+#include "sim/report/advice/advice_text.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/memory_text.h"
 #include "sim/report/text/pace_text.h"
@@ -203,6 +204,10 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["bottleneck"] = bottleneck(summary.bottleneck);
     if (summary.pace)
         out["pace"] = to_json(*summary.pace, summary.step_time.value);
+    if (summary.advice != AdviceReport{})
+        out["advice"] = to_json(summary.advice);
+    if (!summary.what_if.empty())
+        out["what_if"] = to_json(summary.what_if);
     out["links"] = list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);
     out["start_up"] = start_up(outcome);

@@ -1,6 +1,7 @@
 #include "sim/report/text/terminal.h"
 
 #include "sim/base/units.h"
+#include "sim/report/advice/advice_text.h"
 #include "sim/report/figures.h"
 #include "sim/report/health.h"
 #include "sim/report/text/describe.h"
@@ -300,6 +301,10 @@ std::string terminal_text(const Outcome& outcome, const Summary& summary,
     out += "\n" + headline(outcome, summary, paint, width);
     if (summary.pace)
         out += "\n" + pace_text(*summary.pace, summary.step_time.value, paint, width);
+    for (const std::string& part :
+         {advice_text(summary.advice, summary.fits, paint), what_if_text(summary.what_if, paint)})
+        if (!part.empty())
+            out += "\n" + part;
     out += "\n" + breakdown(summary, paint);
     out += "\n" + health(summary, paint);
     const std::string communication = collectives(summary, paint) + network(summary, paint);

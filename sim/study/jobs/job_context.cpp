@@ -39,15 +39,17 @@ void JobContext::settle_gpus()
         draft.problems.insert(draft.problems.end(), input.error().begin(), input.error().end());
         return;
     }
-    std::shared_ptr<const Topology> topology = memos_.topologies.find(input->hash);
-    if (!topology) {
-        Checked<Topology> read = read_topology(input->json, input->file);
-        if (!read) {
-            draft.problems.insert(draft.problems.end(), read.error().begin(), read.error().end());
-            return;
-        }
-        topology = memos_.topologies.keep(input->hash, std::move(*read));
-    }
+    const auto read = [&]() -> std::optional<Topology> {
+        Checked<Topology> topology = read_topology(input->json, input->file);
+        if (topology)
+            return std::move(*topology);
+        draft.problems.insert(draft.problems.end(), topology.error().begin(),
+                              topology.error().end());
+        return std::nullopt;
+    };
+    const auto topology = memos_.topologies.find_or_make(input->hash, read);
+    if (!topology)
+        return;
     const int devices = topology->device_count();
     const bool counted = draft.size.nodes && draft.size.gpus_per_node;
     const double asked = counted ? 1.0 * *draft.size.nodes * *draft.size.gpus_per_node : devices;

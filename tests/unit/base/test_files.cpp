@@ -245,3 +245,29 @@ TEST_CASE("content hashes are those of FNV-1a")
     CHECK(content_hash("a") == 0xaf63dc4c8601ec8cULL);
     CHECK(content_hash("foobar") == 0x85944171f73967e8ULL);
 }
+
+TEST_CASE("a file written in parts appears whole, or not at all")
+{
+    const Folder folder;
+    const std::filesystem::path path = folder.path() / "parts.csv";
+    {
+        FileInParts file(path);
+        file.append("one\n");
+        CHECK(folder.entries() <= 1); // at most the file aside
+        CHECK_FALSE(std::filesystem::exists(path));
+        file.append(std::string(200'000, 'x'));
+        file.publish();
+        CHECK(read_file(path) == "one\n" + std::string(200'000, 'x'));
+    }
+    const std::filesystem::path dropped = folder.path() / "dropped.csv";
+    {
+        FileInParts file(dropped);
+        file.append("half");
+    }
+    CHECK_FALSE(std::filesystem::exists(dropped));
+    CHECK(folder.entries() == 1);
+    CHECK(world_error([&] {
+              FileInParts file(folder.path() / "none" / "a.csv");
+          }).find("cannot write") == 0);
+    CHECK(world_error([&] { FileInParts file(folder.path()); }).find("cannot write") == 0);
+}

@@ -36,12 +36,16 @@ Session::StageCounts built_anew(const ScenarioFile& second)
     Session session;
     REQUIRE(session.simulate(scenario()));
     const Session::StageCounts before = session.counts();
-    CHECK(before == Session::StageCounts{1, 1, 1, 1, 1, 1});
+    CHECK(before == Session::StageCounts{1, 1, 1, 1, 1, 1, 1});
     REQUIRE(session.simulate(second));
     const Session::StageCounts after = session.counts();
-    return {after.topology - before.topology, after.model - before.model,
-            after.profile - before.profile,   after.plan - before.plan,
-            after.binding - before.binding,   after.run - before.run};
+    return {after.topology - before.topology,
+            after.model - before.model,
+            after.profile - before.profile,
+            after.plan - before.plan,
+            after.memory - before.memory,
+            after.binding - before.binding,
+            after.run - before.run};
 }
 
 } // namespace
@@ -53,9 +57,10 @@ TEST_CASE("a session asked the same again builds nothing")
 
 TEST_CASE("a changed strategy reads neither topology nor model nor profile again")
 {
-    CHECK(built_anew(scenario(4, 1)) == Session::StageCounts{.plan = 1, .binding = 1, .run = 1});
+    CHECK(built_anew(scenario(4, 1)) ==
+          Session::StageCounts{.plan = 1, .memory = 1, .binding = 1, .run = 1});
     CHECK(built_anew(changed([](Scenario& s) { s.training.global_batch = 32; })) ==
-          Session::StageCounts{.plan = 1, .binding = 1, .run = 1});
+          Session::StageCounts{.plan = 1, .memory = 1, .binding = 1, .run = 1});
 }
 
 TEST_CASE("a slow device rebinds the same program")

@@ -1,0 +1,177 @@
+#include "sim/base/files.h"
+#include "sim/base/parallel.h"
+#include "sim/cli/command.h"
+#include "sim/cli/scenario_options.h"
+#include "sim/cli/terminal.h"
+#include "sim/report/sweep/sweep_output.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <mutex>
+
+namespace trainyard {
+namespace {
+
+struct SweepCommand {
+    std::string scenario;
+    ScenarioOptions changes;
+    std::vector<std::string> axes; // --grid
+    int threads = 0;
+    std::string best_by = "throughput";
+    std::size_t top = 20;
+    std::string csv;
+    bool json = false;
+};
+
+// Where the points of a sweep go: the best to the table, all of them to the files asked for, in the
+// order of the grid. For several threads.
+class SweepResults {
+public:
+    SweepResults(const SweepCommand& command, const SweepGrid& grid, SweepMeasure measure)
+        : grid_(grid),
+          json_(command.json),
+          best_(measure, command.top),
+          in_order_([this](const SweepRow& row) { write(row); })
+    {
+        if (!command.csv.empty()) {
+            csv_.emplace(command.csv);
+            csv_->append(sweep_csv_head(grid));
+        }
+        if (json_)
+            print_data(sweep_json_head(command.scenario, grid));
+    }
+
+    void add(SweepRow row)
+    {
+        const std::lock_guard lock(mutex_);
+        best_.add(row);
+        if (json_ || csv_)
+            in_order_.add(std::move(row));
+    }
+
+    // Writes what is left and puts the file in place.
+    void finish()
+    {
+        in_order_.finish();
+        if (csv_)
+            csv_->publish();
+    }
+
+    const SweepBest& best() const { return best_; }
+
+private:
+    void write(const SweepRow& row)
+    {
+        if (csv_)
+            csv_->append(sweep_csv_line(row));
+        if (!json_)
+            return;
+        print_data((first_ ? "" : ",\n") + to_text(to_json(grid_, row), JsonStyle::compact));
+        first_ = false;
+    }
+
+    const SweepGrid& grid_;
+    bool json_ = false;
+    bool first_ = true;
+    std::optional<FileInParts> csv_;
+    SweepBest best_;
+    GridOrder in_order_;
+    std::mutex mutex_;
+};
+
+Checked<SweepGrid> grid_of(const SweepCommand& command, const ScenarioFile& base)
+{
+    SweepGrid grid;
+    Problems problems;
+    for (const std::string& text : command.axes) {
+        Checked<SweepAxis> axis = parse_axis(text);
+        if (axis)
+            grid.axes.push_back(std::move(*axis));
+        else
+            problems.insert(problems.end(), axis.error().begin(), axis.error().end());
+    }
+    if (problems.empty())
+        problems = grid_problems(grid, base);
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return grid;
+}
+
+SweepEnd simulate_all(const SweepCommand& command, const ScenarioFile& base, const SweepGrid& grid,
+                      SweepResults& results)
+{
+    Session session;
+    ProgressBar bar;
+    return sweep(base, grid, session, {command.threads, bar.control()},
+                 [&](SweepPoint&& point) { results.add(row_of(point)); });
+}
+
+int run_sweep(const SweepCommand& command)
+{
+    const Checked<ScenarioFile> base = read_scenario(command.scenario, command.changes);
+    const Checked<SweepGrid> grid = base ? grid_of(command, *base) : tl::unexpected(base.error());
+    if (!grid) {
+        print_problems(grid.error(), "nothing was run.");
+        return exit_invalid_input;
+    }
+    SweepMeasure measure = SweepMeasure::throughput;
+    for (const auto& [value, name] : enum_names<SweepMeasure>())
+        if (name == command.best_by)
+            measure = value;
+    SweepResults results(command, *grid, measure);
+    const auto began = std::chrono::steady_clock::now();
+    const SweepEnd end = simulate_all(command, *base, *grid, results);
+    results.finish();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const SweepTitle title{command.scenario, *grid, measure, end};
+    print_data(command.json
+                   ? sweep_json_tail(title, results.best())
+                   : sweep_text(title, results.best(),
+                                Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none)));
+    print_talk(fmt::format("{} points in {:.2f} s ({:.0f} points/s)\n", end.done, seconds,
+                           static_cast<double>(end.done) / seconds));
+    if (!command.csv.empty())
+        print_talk(fmt::format(
+            "wrote {}{}\n", command.csv,
+            end.cancelled ? fmt::format(" with {} of {} points", end.done, end.points) : ""));
+    if (end.cancelled)
+        print_talk("interrupted; what was done is shown\n");
+    return end.cancelled ? interrupted_exit()
+                         : (results.best().feasible_count() > 0 ? exit_ok : exit_no);
+}
+
+} // namespace
+
+void add_sweep(CLI::App& program, Command& chosen)
+{
+    CLI::App* const sub =
+        program.add_subcommand("sweep", "Simulate a grid over any fields of a scenario");
+    auto command = std::make_shared<SweepCommand>();
+    sub->add_option("scenario", command->scenario, "scenario file")->required()->type_name("FILE");
+    sub->add_option("--grid", command->axes,
+                    "values of a field: 1,2,4, a range (1..8, 2..10+2, 1..64*2), or lists and "
+                    "quoted texts between commas; once per field")
+        ->required()
+        ->type_name("FIELD=VALUES")
+        ->take_all();
+    add_scenario_options(*sub, command->changes);
+    sub->add_option("--threads", command->threads, "points simulated at once; else all cores")
+        ->check(CLI::Range(1, 1024));
+    sub->add_option("--best-by", command->best_by, "what is best")
+        ->check(CLI::IsMember(FieldValue<SweepMeasure>::names()))
+        ->capture_default_str()
+        ->type_name("");
+    sub->add_option("--top", command->top, "points to show")->check(CLI::Range(1, 100000));
+    sub->add_option("--csv", command->csv, "write every point, in the order of the grid")
+        ->type_name("FILE");
+    sub->add_flag("--json", command->json, "print every point as JSON");
+    sub->footer("Example: trainyard sweep scenarios/llama3-70b-h100-64.json --grid "
+                "strategy.tp=1,2,4,8 --grid training.micro_batch=1,2,4 --csv out.csv\n"
+                "The last field changes fastest. Ctrl-C keeps what is done. Exit code 1 means that "
+                "no point is possible.");
+    sub->callback([&chosen, command] { chosen = [command] { return run_sweep(*command); }; });
+}
+
+} // namespace trainyard

@@ -1,0 +1,28 @@
+#pragma once
+
+// Advice and what-ifs for people and programs.
+
+#include "sim/report/advice/advice.h"
+#include "sim/report/text/paint.h"
+#include "sim/study/what_if.h"
+
+#include <span>
+
+namespace trainyard {
+
+// "5 settings tried, 2 left out for time (--advice 7 tries all)"
+std::string tried_text(const AdviceReport& advice);
+
+// "4.1 %", also below 0.
+std::string gain_text(double gain);
+
+// Settings with what they save. Empty when nothing was tried.
+std::string advice_text(const AdviceReport& advice, bool fits, const Paint& paint);
+
+// Resources with what their improvement saves. Empty without rows.
+std::string what_if_text(std::span<const WhatIf> rows, const Paint& paint);
+
+Json to_json(const AdviceReport& advice);
+Json to_json(std::span<const WhatIf> rows);
+
+} // namespace trainyard

@@ -1,0 +1,55 @@
+#pragma once
+
+// Sweeps as text, CSV and JSON.
+
+#include "sim/report/sweep/sweep_row.h"
+#include "sim/report/text/paint.h"
+
+#include <functional>
+#include <map>
+
+namespace trainyard {
+
+inline constexpr std::string_view sweep_format = "trainyard.sweep/1";
+
+// Rows in the order of the grid, each as soon as all before it are there. Points finish nearly in
+// that order, so few wait.
+class GridOrder {
+public:
+    using Sink = std::function<void(const SweepRow&)>;
+    explicit GridOrder(Sink sink) : sink_(std::move(sink)) {}
+
+    void add(SweepRow row);
+    // What is left when points before it never came.
+    void finish();
+
+private:
+    Sink sink_;
+    std::map<std::size_t, SweepRow> waiting_;
+    std::size_t next_ = 0;
+};
+
+// One line per point: the fields of the grid, then figures in SI units.
+std::string sweep_csv_head(const SweepGrid& grid);
+std::string sweep_csv_line(const SweepRow& row);
+
+// One point as JSON; what cannot be has a "reason" and no figures.
+Json to_json(const SweepGrid& grid, const SweepRow& row);
+
+struct SweepTitle {
+    std::string scenario; // as the user named it
+    SweepGrid grid;
+    SweepMeasure measure = SweepMeasure::throughput;
+    SweepEnd end;
+};
+
+// The document around the points, in parts that can be written as points come: head, points with
+// commas between them, tail.
+std::string sweep_json_head(const std::string& scenario, const SweepGrid& grid);
+std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best);
+
+// Best first, with what to paste; then what cannot be, and why.
+std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Paint& paint,
+                       std::size_t width = 100);
+
+} // namespace trainyard

@@ -1,0 +1,90 @@
+#include "sim/report/sweep/sweep_row.h"
+
+#include "sim/report/summary.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+double figure(const SweepRow& row, SweepMeasure measure)
+{
+    switch (measure) {
+    case SweepMeasure::throughput:
+        return row.work_per_s();
+    case SweepMeasure::throughput_per_gpu:
+        return row.work_per_s() / row.gpus;
+    case SweepMeasure::step_time:
+        return -row.step_time.value.value();
+    case SweepMeasure::mfu:
+        break;
+    }
+    return row.mfu;
+}
+
+// Into its place among at most `most` rows.
+template <class Before>
+void insert_sorted(std::vector<SweepRow>& rows, SweepRow row, std::size_t most, Before before)
+{
+    rows.insert(std::upper_bound(rows.begin(), rows.end(), row, before), std::move(row));
+    if (rows.size() > most)
+        rows.pop_back();
+}
+
+} // namespace
+
+template <>
+std::vector<EnumName<SweepMeasure>> enum_names<SweepMeasure>()
+{
+    return {{SweepMeasure::throughput, "throughput"},
+            {SweepMeasure::throughput_per_gpu, "throughput-per-gpu"},
+            {SweepMeasure::step_time, "step-time"},
+            {SweepMeasure::mfu, "mfu"}};
+}
+
+SweepRow row_of(const SweepPoint& point)
+{
+    SweepRow row;
+    row.index = point.index;
+    for (const Override& change : point.changes)
+        row.values.push_back(change.value);
+    if (!point.feasible()) {
+        row.reason = point.reason();
+        return row;
+    }
+    const Outcome& outcome = *point.outcome;
+    const Summary summary = summarize(outcome);
+    row.gpus = outcome.job.world();
+    row.step_time = summary.step_time;
+    row.tokens_per_s = summary.tokens_per_s;
+    row.samples_per_s = summary.samples_per_s;
+    row.mfu = summary.mfu;
+    row.peak_memory = summary.peak_memory;
+    row.capacity = summary.capacity;
+    row.bottleneck = summary.bottleneck.kind;
+    row.input_hash = outcome.input_hash;
+    return row;
+}
+
+bool is_better(const SweepRow& a, const SweepRow& b, SweepMeasure measure)
+{
+    const double left = figure(a, measure);
+    const double right = figure(b, measure);
+    return left != right ? left > right : a.index < b.index;
+}
+
+void SweepBest::add(SweepRow row)
+{
+    if (row.feasible()) {
+        ++feasible_count_;
+        insert_sorted(best_, std::move(row), shown_, [&](const SweepRow& a, const SweepRow& b) {
+            return is_better(a, b, measure_);
+        });
+        return;
+    }
+    ++infeasible_count_;
+    insert_sorted(infeasible_, std::move(row), shown_,
+                  [](const SweepRow& a, const SweepRow& b) { return a.index < b.index; });
+}
+
+} // namespace trainyard

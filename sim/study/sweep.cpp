@@ -1,0 +1,58 @@
+#include "sim/study/sweep.h"
+
+#include "sim/base/parallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace trainyard {
+namespace {
+
+Checked<Outcome> simulate_point(const ScenarioFile& base, const SweepGrid& grid, std::size_t index,
+                                Session& session, const CancelFlag* cancel)
+{
+    const Checked<ScenarioFile> file = scenario_at(grid, index, base);
+    if (!file)
+        return tl::unexpected(file.error());
+    return session.simulate(*file, {.record = {}, .work = {cancel, {}}, .unfit = Unfit::refuse});
+}
+
+} // namespace
+
+std::string SweepPoint::reason() const
+{
+    const Problems& problems = outcome.error();
+    const auto error = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
+    if (error == problems.end())
+        return "the scenario could not be built";
+    return error->pointer.empty() ? error->message
+                                  : fmt::format("{} at {}", error->message, error->pointer);
+}
+
+SweepEnd sweep(const ScenarioFile& base, const SweepGrid& grid, Session& session,
+               const SweepOptions& options, const SweepCall& done)
+{
+    SweepEnd end;
+    end.points = grid.points();
+    std::mutex mutex;
+    const int threads = options.threads > 0 ? options.threads : usable_threads();
+    const auto one = [&](std::size_t index) {
+        options.work.check();
+        done({index, grid.point(index),
+              simulate_point(base, grid, index, session, options.work.cancel)});
+        const std::lock_guard lock(mutex);
+        ++end.done;
+        options.work.report("sweep", static_cast<double>(end.done),
+                            static_cast<double>(end.points));
+    };
+    try {
+        for_each_index(end.points, threads, one);
+    } catch (const Cancelled&) {
+        end.cancelled = true;
+    }
+    return end;
+}
+
+} // namespace trainyard

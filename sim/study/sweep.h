@@ -1,0 +1,44 @@
+#pragma once
+
+// Simulates the points of a grid on all cores. Stages that points share are built once: the session
+// keeps them by the hash of their inputs.
+
+#include "sim/study/session.h"
+#include "sim/study/sweep_grid.h"
+
+#include <functional>
+
+namespace trainyard {
+
+struct SweepPoint {
+    std::size_t index = 0; // in the grid
+    std::vector<Override> changes;
+    // Problems where the point cannot be, memory included.
+    Checked<Outcome> outcome;
+
+    bool feasible() const { return outcome.has_value(); }
+    // Why not, in one line. Requires !feasible().
+    std::string reason() const;
+};
+
+struct SweepOptions {
+    int threads = 0;  // 0: as many as the machine runs at once
+    WorkControl work; // counts points; a cancelled sweep ends early and keeps what is done
+};
+
+struct SweepEnd {
+    std::size_t points = 0; // of the grid
+    std::size_t done = 0;   // handed over
+    bool cancelled = false;
+};
+
+// Takes a point when it is done. Called by the threads that simulate, several at once.
+using SweepCall = std::function<void(SweepPoint&&)>;
+
+// Points begin in the order of the grid and end in any. What is found of each does not depend on
+// the number of threads. Throws what the world throws. Requires grid_problems(grid, base) to be
+// empty.
+SweepEnd sweep(const ScenarioFile& base, const SweepGrid& grid, Session& session,
+               const SweepOptions& options, const SweepCall& done);
+
+} // namespace trainyard
