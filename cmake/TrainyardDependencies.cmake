@@ -7,11 +7,13 @@ find_package(Boost 1.74 REQUIRED) # headers: Boost.Graph
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
-find_package(pugixml REQUIRED) # NCCL's topology files
-find_package(tomlplusplus REQUIRED) # torchtitan's configurations
-find_package(yaml-cpp REQUIRED) # Megatron-LM's tests
-if(NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
-    add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+if(NOT TRAINYARD_CORE_ONLY) # these read files
+    find_package(pugixml REQUIRED) # NCCL's topology files
+    find_package(tomlplusplus REQUIRED) # torchtitan's configurations
+    find_package(yaml-cpp REQUIRED) # Megatron-LM's tests
+    if(NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
+        add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+    endif()
 endif()
 
 # Not every package of tl::expected comes with its CMake files; the header is all of it.
