@@ -5,6 +5,7 @@
 #include "sim/cli/trace_ranks.h"
 #include "sim/report/html/html.h"
 #include "sim/report/html/timeline_svg.h"
+#include "sim/report/stuck/stuck_summary.h"
 #include "sim/report/summary.h"
 #include "sim/report/text/pace_text.h"
 #include "sim/report/text/summary_csv.h"
@@ -111,6 +112,20 @@ void write_files(const SimulateOptions& options, const Outcome& outcome, const S
                                    written == &options.trace ? trace_note(outcome, ranks) : ""));
 }
 
+// Of a job that ranks stop; there is no step to report.
+int report_stuck(const SimulateOptions& options, const Stuck& stuck)
+{
+    print_problems(stuck.warnings, "");
+    const StuckSummary summary = summarize(stuck);
+    const std::string json = to_text(stuck_json(summary)) + "\n";
+    if (!options.result.empty())
+        write_file(options.result, json);
+    if (options.needs_records() || !options.csv.empty())
+        print_talk("no step comes to its end: only --output and --json have something to say\n");
+    print_data(options.json ? json : stuck_text(summary));
+    return exit_no;
+}
+
 Checked<Summary> summarize(const SimulateOptions& options, const Outcome& outcome,
                            const ScenarioFile& file, Session& session)
 {
@@ -140,6 +155,17 @@ int run_simulate(const SimulateOptions& options)
         return exit_invalid_input;
     }
     Session session;
+    if (has_stops(file->scenario.perturbations)) {
+        ProgressBar bar;
+        const Checked<std::optional<Stuck>> stuck =
+            session.stuck(*file, bar.control(simulation_work(file->scenario.run)));
+        if (!stuck) {
+            print_problems(stuck.error(), "nothing was written.");
+            return exit_invalid_input;
+        }
+        if (*stuck)
+            return report_stuck(options, **stuck);
+    }
     const Checked<Outcome> outcome = simulate(options, *file, session);
     if (!outcome) {
         print_problems(outcome.error(), "nothing was written.");
@@ -206,7 +232,7 @@ void add_simulate(CLI::App& program, Command& chosen)
                   "do not simulate the smallest size for scaling efficiency");
     sub->footer("Example: trainyard simulate scenarios/llama3-70b-h100-64.json --set strategy.tp=8 "
                 "--html report.html\n"
-                "Exit code 1 means that the job does not fit into memory.");
+                "Exit code 1 means that the job does not fit into memory, or gets stuck.");
     sub->callback([&chosen, options] { chosen = [options] { return run_simulate(*options); }; });
 }
 

@@ -182,6 +182,9 @@ Accounting::Cause Accounting::cause_behind(std::uint32_t lane, std::uint32_t str
             return {nobody, TimeKind::host};
         case HeadState::joined:
             return {stream, TimeKind::bubble};
+        case HeadState::unissued:
+        case HeadState::lost:
+        case HeadState::endless:
         case HeadState::running:
         case HeadState::host_limited:
             return {nobody, op.kind == OpKind::copy || op.phase == Phase::data ? TimeKind::data

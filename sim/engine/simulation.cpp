@@ -46,26 +46,45 @@ Simulation::Simulation(const Program& program, const Binding& binding, const Run
       table_(run_),
       accounting_(run_),
       rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, machinery)),
-      recorder_(run_, control.record),
+      recorder_(run_, control.record,
+                any_stops(binding) ? Recorder::Segments::of_all
+                                   : Recorder::Segments::of_recorded_lanes),
       lanes_left_(run_.steps, static_cast<std::uint32_t>(run_.lanes.size())),
       step_ends_(run_.steps)
 {}
 
 Checked<StepResult> Simulation::run()
 {
+    if (!run_all())
+        problems_ = stall_report(run_.program, run_.binding,
+                                 standstill(run_, table_, rates_.stalled(), recorder_));
+    if (!problems_.empty())
+        return tl::unexpected(std::move(problems_));
+    return result();
+}
+
+Checked<std::optional<Standstill>> Simulation::run_to_standstill()
+{
+    if (!run_all())
+        return standstill(run_, table_, rates_.stalled(), recorder_);
+    if (!problems_.empty())
+        return tl::unexpected(std::move(problems_));
+    return std::nullopt;
+}
+
+// Whether it came to an end: all ops are done, or there are problems.
+bool Simulation::run_all()
+{
     begin();
     while (problems_.empty() && !queue_.empty()) {
         run_.now = queue_.advance();
         if (run_.now >= longest_sim_time)
-            return tl::unexpected(Problems{too_long()});
-        run_instant();
+            problems_.push_back(too_long());
+        else
+            run_instant();
         keep_in_touch();
     }
-    if (problems_.empty() && ops_ < all_ops_)
-        problems_ = stall_report(run_, table_, rates_.stalled());
-    if (!problems_.empty())
-        return tl::unexpected(std::move(problems_));
-    return result();
+    return !problems_.empty() || ops_ == all_ops_;
 }
 
 // Time 0: the heads of all streams.
@@ -90,6 +109,7 @@ void Simulation::begin()
         rates_.open_links();
     for (std::uint32_t l = 0; l < run_.lanes.size(); ++l)
         queue_windows(l);
+    queue_deaths();
     run_instant();
 }
 
@@ -117,6 +137,7 @@ void Simulation::run_instant()
     do {
         while (queue_.due(run_.now))
             handle(queue_.pop());
+        bury();
         // Looking at a lane starts ops, which ends nothing and so makes no other lane dirty.
         for (const std::uint32_t lane : dirty_) {
             run_.lanes[lane].dirty = false;
@@ -130,8 +151,11 @@ void Simulation::run_instant()
 
 void Simulation::handle(const Event& event)
 {
+    const bool of_transfer = (event.target & transfer_bit) != 0;
+    if (!of_transfer && (event.target & window_bit) != 0 && event.version == death)
+        return dying_.push_back(event.target & ~window_bit);
     ++events_;
-    if ((event.target & transfer_bit) != 0) {
+    if (of_transfer) {
         const std::uint32_t id = event.target & ~transfer_bit;
         if (run_.transfers[id].version == event.version)
             handle_transfer(id);

@@ -8,6 +8,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/engine/rates.h"
 #include "sim/engine/recorder.h"
+#include "sim/engine/standstill.h"
 #include "sim/engine/transfer_table.h"
 
 namespace trainyard::engine {
@@ -25,8 +26,21 @@ public:
 
     Checked<StepResult> run();
 
+    // Runs until all is done or nothing goes on; nothing in the first case.
+    Checked<std::optional<Standstill>> run_to_standstill();
+
 private:
+    // simulation_stops.cpp: lanes that stop
+    void queue_deaths();
+    bool stopped(std::uint32_t lane) const;
+    void bury();
+    void bury(std::uint32_t lane);
+    void break_transfers(std::uint32_t lane);
+    void break_off(std::uint32_t transfer);
+    void push_end(std::uint32_t stream, SimTime end);
+
     // simulation.cpp: the loop, instants, results
+    bool run_all();
     void begin();
     void run_instant();
     void handle(const Event& event);
@@ -73,6 +87,7 @@ private:
     std::vector<std::uint32_t> ops_left_;   // lane x steps
     std::vector<std::uint32_t> lanes_left_; // by step
     std::vector<SimTime> step_ends_;
+    std::vector<std::uint32_t> dying_; // lanes that die at this instant
     std::uint64_t ops_ = 0;
     std::uint64_t all_ops_ = 0;
     std::uint64_t events_ = 0;

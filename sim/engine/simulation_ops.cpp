@@ -59,6 +59,10 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
     }
     if (op.by_itself)
         return issued_by(run_.binding.lanes[lane].start, index);
+    if (op.kind == OpKind::host && stopped(lane)) {
+        stream.state = HeadState::unissued;
+        return false;
+    }
     const LaneState& state = run_.lanes[lane];
     const std::uint32_t barriers = barriers_before(kind, op, stream.step);
     if (state.host_segment < barriers) {
@@ -73,9 +77,13 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
 // Whether that time has come; else the stream is looked at again when it does.
 bool Simulation::issued_by(SimTime issued, std::uint32_t index)
 {
+    StreamState& stream = run_.streams[index];
+    if (issued >= run_.binding.lanes[run_.lane_of(index)].stop.at && !run_.head(index).by_itself) {
+        stream.state = HeadState::unissued;
+        return false;
+    }
     if (issued <= run_.now)
         return true;
-    StreamState& stream = run_.streams[index];
     stream.state = HeadState::waits_for_issue;
     queue_.push({issued, index, stream.version});
     return false;
@@ -111,7 +119,7 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
     if (rates_.disturbed() && op.kind == OpKind::compute && duration.value() > 0)
         return rates_.start_compute(index, duration);
     stream.mark = run_.now + duration;
-    queue_.push({std::max(stream.mark, stream.earliest_end), index, stream.version});
+    push_end(index, std::max(stream.mark, stream.earliest_end));
 }
 
 // Compute that others could slow has drained; its last kernels may not be issued yet.
@@ -124,7 +132,7 @@ void Simulation::device_done(std::uint32_t index)
         return finish(index);
     stream.mark = run_.now;
     stream.state = HeadState::host_limited;
-    queue_.push({stream.earliest_end, index, stream.version});
+    push_end(index, stream.earliest_end);
 }
 
 // The head of a stream has finished.
@@ -141,8 +149,7 @@ void Simulation::finish(std::uint32_t index)
     if (op.ends_segment) {
         ++state.host_segment;
         state.host_base = run_.now;
-        if (recorder_.wants(lane))
-            recorder_.host_segment(lane);
+        recorder_.host_segment(lane);
     }
     next_head(lane, index);
 }

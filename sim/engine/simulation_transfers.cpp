@@ -90,7 +90,7 @@ void Simulation::join_collective(std::uint32_t lane, std::uint32_t index, const 
     transfer.start = run_.now;
     const std::uint32_t scale = run_.scale_of(lane, op.scale);
     transfer.scale = transfer.arrived == 0 ? scale : std::max(transfer.scale, scale);
-    if (++transfer.arrived == table_.members(channel))
+    if (++transfer.arrived == table_.members(channel) && transfer.state == TransferState::gathering)
         begin_transfer(id);
 }
 
@@ -115,6 +115,8 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
         transfer.receiver = index;
     }
     ++transfer.arrived;
+    if (transfer.state == TransferState::broken)
+        return;
     if (transfer.state == TransferState::delivered) {
         --stream.parts.pending;
         table_.release(id);

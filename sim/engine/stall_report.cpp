@@ -4,25 +4,26 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace trainyard::engine {
 
 namespace {
 
-constexpr std::size_t most_transfers = 8; // one mistake leaves many waiting
+constexpr std::size_t most_problems = 8; // one mistake leaves many waiting
 constexpr std::size_t most_ranks = 8;
 
 class Words {
 public:
-    Words(const RunState& run, const TransferTable& table) : run_(run), table_(table) {}
+    Words(const Program& program, const Binding& binding) : program_(program), binding_(binding) {}
 
-    std::uint32_t rank(std::uint32_t lane) const { return run_.binding.lanes[lane].rank.value; }
+    std::uint32_t rank(LaneId lane) const { return binding_.lanes[lane.value].rank.value; }
 
     // "rank 3", "ranks 3, 5"
-    std::string ranks(const std::vector<std::uint32_t>& lanes) const
+    std::string ranks(const std::vector<LaneId>& lanes) const
     {
         std::vector<std::uint32_t> numbers;
-        for (const std::uint32_t lane : lanes)
+        for (const LaneId lane : lanes)
             numbers.push_back(rank(lane));
         std::sort(numbers.begin(), numbers.end());
         const std::size_t shown = std::min(numbers.size(), most_ranks);
@@ -34,138 +35,105 @@ public:
         return text;
     }
 
-    // The op at the head of a stream: all_reduce "gradients"
-    std::string op(std::uint32_t stream) const
+    // all_reduce "gradients"
+    std::string op(OpKind kind, LabelId id) const
     {
-        const Label& label = run_.label_of(stream);
-        const OpKind kind = run_.head(stream).kind;
+        const Label& label = program_.labels[id.value];
         if (kind == OpKind::collective || kind == OpKind::exchange)
             return fmt::format("{} \"{}\"", to_name(label.collective), label.name);
         return fmt::format("\"{}\"", label.name);
     }
 
-    // Where a transfer belongs: "collective 2 of dp group 0", "message 3 from rank 0 to rank 1"
-    std::string place(const Transfer& transfer) const
+    // all_reduce "gradients" (stream dp, layer 3, step 1)
+    std::string place(const OpPlace& place) const
     {
-        if (table_.is_group(transfer.channel)) {
-            const Group& group = run_.binding.groups[transfer.channel];
-            return fmt::format("collective {} of {} group {} ({} ranks)", transfer.sequence + 1,
-                               to_name(group.kind), transfer.channel, group.members.size());
-        }
-        const auto [from, to] = ends_of(transfer);
-        return fmt::format("message {} from rank {} to rank {}", transfer.sequence + 1, rank(from),
+        std::string text = fmt::format("{} (stream {}", op(place.kind, place.label),
+                                       program_.streams[place.stream.value].name);
+        if (place.layer != BlockUse::no_index)
+            text += fmt::format(", layer {}", place.layer);
+        if (place.micro_batch != BlockUse::no_index)
+            text += fmt::format(", micro-batch {}", place.micro_batch + 1);
+        return text + fmt::format(", step {})", place.step + 1);
+    }
+
+    // "collective 2 of dp group 0 (8 ranks)"
+    std::string collective(GroupId id, std::uint32_t sequence) const
+    {
+        const Group& group = binding_.groups[id.value];
+        return fmt::format("collective {} of {} group {} ({} ranks)", sequence + 1,
+                           to_name(group.kind), id.value, group.members.size());
+    }
+    // "message 3 from rank 0 to rank 1"
+    std::string message(LaneId from, LaneId to, std::uint32_t sequence) const
+    {
+        return fmt::format("message {} from rank {} to rank {}", sequence + 1, rank(from),
                            rank(to));
     }
-
-    // Sender and receiver of a message; one of them may not have come yet.
-    std::pair<std::uint32_t, std::uint32_t> ends_of(const Transfer& transfer) const
+    std::string transfer(const Wait& wait) const
     {
-        const bool has_sender = transfer.sender != nobody;
-        const std::uint32_t here = has_sender ? transfer.sender : transfer.receiver;
-        const std::uint32_t lane = run_.lane_of(here);
-        const std::uint32_t there = neighbour(here, transfer);
-        return has_sender ? std::pair{lane, there} : std::pair{there, lane};
-    }
-
-    // What a lane does that others wait for.
-    std::string whereabouts(std::uint32_t lane) const
-    {
-        const LaneKind& kind = run_.kind_of(lane);
-        std::vector<std::string> sits_in;
-        bool finished = true;
-        for (std::size_t s = 0; s < kind.streams.size(); ++s) {
-            const std::uint32_t index = run_.stream_index(lane, s);
-            const StreamState& stream = run_.streams[index];
-            finished = finished && stream.state == HeadState::finished;
-            if (stream.state == HeadState::joined)
-                sits_in.push_back(fmt::format("{} (stream {}, step {})", op(index),
-                                              run_.program.streams[kind.streams[s].id.value].name,
-                                              stream.step + 1));
-        }
-        if (finished)
-            return fmt::format("rank {} has finished its program", rank(lane));
-        if (sits_in.empty())
-            return fmt::format("rank {} waits for nobody", rank(lane));
-        return fmt::format("rank {} is in {}", rank(lane), fmt::join(sits_in, " and "));
+        return wait.group.valid() ? collective(wait.group, wait.sequence)
+                                  : message(wait.from, wait.to, wait.sequence);
     }
 
 private:
-    // The other end of the part of this exchange that belongs to the transfer's pipe.
-    std::uint32_t neighbour(std::uint32_t stream, const Transfer& transfer) const
-    {
-        const std::uint32_t lane = run_.lane_of(stream);
-        const LaneKind& kind = run_.kind_of(lane);
-        const FlatOp& op = run_.head(stream);
-        for (std::size_t i = 0; i < op.part_count; ++i) {
-            const PartPlan& part = kind.parts[op.part_first + i];
-            const std::uint32_t pipe =
-                run_.compiled.lane_pipes[run_.compiled.lane_pipe_first[lane] + part.pipe];
-            if (table_.pipe_channel(pipe) == transfer.channel)
-                return run_.binding.lanes[lane].peers[part.peer.value].lane.value;
-        }
-        return lane;
-    }
-
-    const RunState& run_;
-    const TransferTable& table_;
+    const Program& program_;
+    const Binding& binding_;
 };
 
-struct Gathering {
-    std::vector<std::uint32_t> here; // lanes
-    std::vector<std::uint32_t> missing;
-};
-
-Gathering gathering(const RunState& run, const TransferTable& table, const Words& words,
-                    const Transfer& transfer)
+// What a lane does that others wait for.
+std::string whereabouts(const Standstill& stop, const Words& words, LaneId lane)
 {
-    Gathering result;
-    if (!table.is_group(transfer.channel)) {
-        const auto [from, to] = words.ends_of(transfer);
-        const bool has_sender = transfer.sender != nobody;
-        result.here.push_back(has_sender ? from : to);
-        result.missing.push_back(has_sender ? to : from);
-        return result;
-    }
-    for (std::uint32_t member = transfer.first_member; member != nobody;
-         member = run.streams[member].next_member)
-        result.here.push_back(run.lane_of(member));
-    for (const LaneId member : run.binding.groups[transfer.channel].members)
-        if (std::find(result.here.begin(), result.here.end(), member.value) == result.here.end())
-            result.missing.push_back(member.value);
-    return result;
+    const std::uint32_t rank = words.rank(lane);
+    for (const Culprit& culprit : stop.culprits)
+        if (culprit.lane == lane)
+            return fmt::format("rank {} {}", rank,
+                               culprit.stop.kind == StopKind::hangs ? "hangs" : "has died");
+    if (std::ranges::find(stop.finished, lane) != stop.finished.end())
+        return fmt::format("rank {} has finished its program", rank);
+    std::vector<std::string> sits_in;
+    for (const Wait& wait : stop.waits)
+        for (const Waiter& waiter : wait.here)
+            if (waiter.lane == lane)
+                sits_in.push_back(words.place(waiter.place));
+    if (sits_in.empty())
+        return fmt::format("rank {} waits for nobody", rank);
+    return fmt::format("rank {} is in {}", rank, fmt::join(sits_in, " and "));
 }
 
-Diagnostic describe_gathering(const RunState& run, const TransferTable& table,
-                              const Transfer& transfer)
+Diagnostic describe(const Standstill& stop, const Words& words, const Wait& wait)
 {
-    const Words words(run, table);
-    const Gathering who = gathering(run, table, words, transfer);
-    const std::uint32_t stream = transfer.first_member != nobody ? transfer.first_member
-                                 : transfer.sender != nobody     ? transfer.sender
-                                                                 : transfer.receiver;
+    const OpPlace& place = wait.here.front().place;
+    const std::string op = words.op(place.kind, place.label);
     Diagnostic problem;
-    problem.message = fmt::format("{} {} for {} in {}, {}", words.ranks(who.here),
-                                  who.here.size() == 1 ? "waits" : "wait", words.ranks(who.missing),
-                                  words.op(stream), words.place(transfer));
+    if (wait.cause == WaitCause::dead_link) {
+        problem.message =
+            fmt::format("{}, {}, moves nothing: its share of a link is 0 bytes per second", op,
+                        words.transfer(wait));
+        if (wait.link.valid())
+            problem.hint = fmt::format("link {} has no capacity", wait.link.value);
+        return problem;
+    }
+    std::vector<LaneId> here;
+    std::ranges::transform(wait.here, std::back_inserter(here), &Waiter::lane);
+    problem.message = fmt::format("{} {} for {} in {}, {}", words.ranks(here),
+                                  here.size() == 1 ? "waits" : "wait", words.ranks(wait.missing),
+                                  op, words.transfer(wait));
     std::vector<std::string> instead;
-    for (std::size_t i = 0; i < std::min<std::size_t>(who.missing.size(), 2); ++i)
-        instead.push_back(words.whereabouts(who.missing[i]));
+    for (std::size_t i = 0; i < std::min<std::size_t>(wait.missing.size(), 2); ++i)
+        instead.push_back(whereabouts(stop, words, wait.missing[i]));
     problem.hint = fmt::format("{}", fmt::join(instead, "; "));
     return problem;
 }
 
-Diagnostic describe_stall(const RunState& run, const TransferTable& table, const Transfer& transfer)
+Diagnostic describe(const Words& words, const Culprit& culprit)
 {
-    const Words words(run, table);
-    const std::uint32_t stream =
-        transfer.sender != nobody ? transfer.sender : transfer.first_member;
+    const bool hangs = culprit.stop.kind == StopKind::hangs;
     Diagnostic problem;
-    problem.message =
-        fmt::format("{}, {}, moves nothing: its share of a link is 0 bytes per second",
-                    words.op(stream), words.place(transfer));
-    for (const LinkUse& use : *transfer.links)
-        if (run.binding.links[use.link.value].value() == 0)
-            problem.hint = fmt::format("link {} has no capacity", use.link.value);
+    problem.message = fmt::format("rank {} {} at {:.6g} s", words.rank(culprit.lane),
+                                  hangs ? "hangs" : "dies", to_seconds(culprit.stop.at).value());
+    if (culprit.place.label.valid())
+        problem.hint = fmt::format("{} {}", hangs ? "its host does not issue" : "it was in",
+                                   words.place(culprit.place));
     return problem;
 }
 
@@ -174,40 +142,45 @@ Diagnostic describe_stall(const RunState& run, const TransferTable& table, const
 Diagnostic mismatch(const RunState& run, const TransferTable& table, std::uint32_t id,
                     std::uint32_t newcomer)
 {
-    const Words words(run, table);
+    const Words words(run.program, run.binding);
     const Transfer& transfer = run.transfers[id];
     const std::uint32_t before = transfer.first_member != nobody ? transfer.first_member
                                  : transfer.sender != nobody     ? transfer.sender
                                                                  : transfer.receiver;
+    const auto lane = [&](std::uint32_t stream) { return LaneId{run.lane_of(stream)}; };
+    const auto op = [&](std::uint32_t stream) {
+        return words.op(run.head(stream).kind, run.head(stream).label);
+    };
+    std::string place;
+    if (table.is_group(transfer.channel)) {
+        place = words.collective(make_id<GroupId>(transfer.channel), transfer.sequence);
+    } else {
+        const bool sends = transfer.sender != nobody;
+        place = words.message(lane(sends ? before : newcomer), lane(sends ? newcomer : before),
+                              transfer.sequence);
+    }
     Diagnostic problem;
     problem.message =
-        fmt::format("rank {} comes with {}, rank {} with {}, to {}",
-                    words.rank(run.lane_of(newcomer)), words.op(newcomer),
-                    words.rank(run.lane_of(before)), words.op(before), words.place(transfer));
+        fmt::format("rank {} comes with {}, rank {} with {}, to {}", words.rank(lane(newcomer)),
+                    op(newcomer), words.rank(lane(before)), op(before), place);
     problem.hint = table.is_group(transfer.channel)
                        ? "all members of a group must issue the same collectives in one order"
                        : "both ends must issue their messages in one order and of one size";
     return problem;
 }
 
-Problems stall_report(const RunState& run, const TransferTable& table,
-                      std::span<const std::uint32_t> stalled)
+Problems stall_report(const Program& program, const Binding& binding, const Standstill& stop)
 {
+    const Words words(program, binding);
     Problems problems;
-    for (const std::uint32_t id : stalled)
-        if (problems.size() < most_transfers)
-            problems.push_back(describe_stall(run, table, run.transfers[id]));
-    if (!problems.empty())
-        return problems;
-
-    const auto channels =
-        static_cast<std::uint32_t>(run.binding.groups.size()) + run.compiled.pipes;
-    for (std::uint32_t channel = 0; channel < channels; ++channel)
-        for (std::uint32_t id = table.first(channel); id != nobody; id = run.transfers[id].next) {
-            const Transfer& transfer = run.transfers[id];
-            if (transfer.state == TransferState::gathering && problems.size() < most_transfers)
-                problems.push_back(describe_gathering(run, table, transfer));
-        }
+    for (const Culprit& culprit : stop.culprits)
+        if (problems.size() < most_problems)
+            problems.push_back(describe(words, culprit));
+    const bool starved = std::ranges::any_of(
+        stop.waits, [](const Wait& wait) { return wait.cause == WaitCause::dead_link; });
+    for (const Wait& wait : stop.waits)
+        if (problems.size() < most_problems && (!starved || wait.cause == WaitCause::dead_link))
+            problems.push_back(describe(stop, words, wait));
     return problems;
 }
 

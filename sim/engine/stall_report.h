@@ -2,10 +2,8 @@
 
 // Why a run cannot go on, in ranks and ops.
 
-#include "sim/base/diagnostic.h"
+#include "sim/engine/standstill.h"
 #include "sim/engine/transfer_table.h"
-
-#include <span>
 
 namespace trainyard::engine {
 
@@ -13,9 +11,7 @@ namespace trainyard::engine {
 Diagnostic mismatch(const RunState& run, const TransferTable& table, std::uint32_t transfer,
                     std::uint32_t newcomer);
 
-// Nothing will happen any more, though some lanes have not finished: each transfer that somebody
-// waits in, who is missing and what the missing do instead. `stalled`: transfers at rate 0.
-Problems stall_report(const RunState& run, const TransferTable& table,
-                      std::span<const std::uint32_t> stalled);
+// Who stopped; then each wait, root causes first: who is missing and what the missing do instead.
+Problems stall_report(const Program& program, const Binding& binding, const Standstill& stop);
 
 } // namespace trainyard::engine

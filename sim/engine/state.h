@@ -18,7 +18,10 @@ enum class HeadState : std::uint8_t {
     waits_for_issue, // for nothing but the host, which is at work: an event will come
     running,         // compute, copy, host
     host_limited,    // its device work is done, its last kernels not yet issued
-    joined           // collective, exchange: arrived
+    joined,          // collective, exchange: arrived
+    endless,         // running, but its host stopped before it had issued the rest
+    unissued,        // its host has stopped
+    lost             // its process is gone
 };
 
 // A stream of a lane and its head op: one cache line.
@@ -62,13 +65,15 @@ struct LaneState {
     std::uint16_t joined = 0;       // streams in state `joined`
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at
+    bool dead = false;
 };
 
 enum class TransferState : std::uint8_t {
     gathering, // not all have arrived
     latency,   // (and, where nothing can disturb it, all that follows)
     moving,    // work drains
-    delivered  // an eager message, not yet received
+    delivered, // an eager message, not yet received
+    broken     // who took part is gone
 };
 
 // A collective or a message in progress.

@@ -125,6 +125,7 @@ private:
             return;
         require(lane.multiplicity > 0, where("stands for no rank"));
         require(lane.start.value() >= 0, where("starts before time 0"));
+        require(lane.stop.at.value() >= 0, where("stops before time 0"));
         check_conditions(l);
         const bool complete =
             require(lane.groups.size() == program_.groups.size(), where("group slots missing")) &&

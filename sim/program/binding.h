@@ -99,6 +99,20 @@ struct SpeedWindow {
     bool operator==(const SpeedWindow&) const = default;
 };
 
+enum class StopKind : std::uint8_t {
+    hangs, // its host issues nothing more; what it issued goes on, and so do its workers
+    dies   // its process is gone: what runs never ends, its transfers move nothing more
+};
+
+// From this time on a lane does no more. What ends at the very time has ended.
+struct Stop {
+    SimTime at = longest_sim_time; // never
+    StopKind kind = StopKind::hangs;
+
+    bool ever() const { return at < longest_sim_time; }
+    bool operator==(const Stop&) const = default;
+};
+
 struct Lane {
     RoleId role{};
     RankId rank{};                       // the one represented (the first of its class when folded)
@@ -114,6 +128,7 @@ struct Lane {
     // By step, missing ones 0: how much longer the first op of that step on any worker's stream
     // takes.
     std::vector<SimTime> late_input{};
+    Stop stop{};
 
     bool operator==(const Lane&) const = default;
 };

@@ -6,6 +6,7 @@
 #include "sim/base/field_values.h"
 #include "sim/base/ids.h"
 #include "sim/base/quantity.h"
+#include "sim/program/binding.h"
 
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ struct Conditions {
     PerDevice<SeededJitter> jitter = {}; // one per device at most
     PerDevice<Lateness> late = {};
     PerDevice<SimTime> start = {}; // its first step may begin then
+    PerDevice<Stop> stop = {};     // one per device at most
     int steps = 2;                 // that `late` is drawn for
 };
 

@@ -107,6 +107,11 @@ const FieldTable<Perturbation>& fields_of<Perturbation>()
             .field("late", &Perturbation::late, {.help = "steps that begin late"})
             .field("start", &Perturbation::start,
                    {.help = "its first step begins so late", .min = 0})
+            .field("hangs", &Perturbation::hangs,
+                   {.help = "its host issues nothing more, so long after the measured step began",
+                    .min = 0})
+            .field("dies", &Perturbation::dies,
+                   {.help = "its process is gone, so long after the measured step began", .min = 0})
             .field("link", &Perturbation::link,
                    {.help = "links instead, as `trainyard topo` names them: \"node3/nic2\", "
                             "\"leaf0/uplink3 up\", \"node3/nic*\"; \"fabric\": all between "
@@ -136,7 +141,13 @@ bool is_random(const std::vector<Perturbation>& perturbations)
 
 bool has_windows(const std::vector<Perturbation>& perturbations)
 {
-    return std::ranges::any_of(perturbations, [](const Perturbation& p) { return p.has_window(); });
+    return std::ranges::any_of(perturbations,
+                               [](const Perturbation& p) { return p.has_window() || p.stops(); });
+}
+
+bool has_stops(const std::vector<Perturbation>& perturbations)
+{
+    return std::ranges::any_of(perturbations, [](const Perturbation& p) { return p.stops(); });
 }
 
 } // namespace trainyard

@@ -51,6 +51,8 @@ struct Perturbation {
     std::optional<KernelJitter> jitter{};
     std::optional<LateArrival> late{};
     std::optional<Seconds> start{}; // when the first step begins
+    std::optional<Seconds> hangs{}; // then its host stops, counted as `from`
+    std::optional<Seconds> dies{};  // then its process is gone, likewise
     std::string link{};             // a name or pattern, as `trainyard topo` shows them
     double bandwidth = 1.0;         // share of its line rate that a link has left
     Seconds latency{};              // more per traversal
@@ -61,10 +63,12 @@ struct Perturbation {
     bool operator==(const Perturbation&) const = default;
 
     bool has_window() const { return from || until; }
+    bool stops() const { return hangs || dies; }
     bool of_network() const { return !link.empty() || ecmp; }
     bool of_devices() const
     {
-        return device.given() || node || slowdown != 1.0 || has_window() || jitter || late || start;
+        return device.given() || node || slowdown != 1.0 || has_window() || jitter || late ||
+               start || stops();
     }
     bool changes_links() const
     {
@@ -106,6 +110,10 @@ Problems partition_problems(const std::vector<Perturbation>& perturbations,
 // Whether results depend on the seed.
 bool is_random(const std::vector<Perturbation>& perturbations);
 
+// Whether times count from the beginning of the measured step.
 bool has_windows(const std::vector<Perturbation>& perturbations);
+
+// Whether a rank hangs or dies.
+bool has_stops(const std::vector<Perturbation>& perturbations);
 
 } // namespace trainyard

@@ -128,10 +128,13 @@ private:
 
     void check_effect(const Perturbation& p)
     {
-        const bool nothing = p.slowdown == 1.0 && !p.jitter && !p.late && !p.start;
+        const bool nothing = p.slowdown == 1.0 && !p.jitter && !p.late && !p.start && !p.stops();
         if (nothing)
             warn("", "this entry changes nothing",
-                 "\"slowdown\", \"jitter\", \"late\" or \"start\" say what is wrong");
+                 "\"slowdown\", \"jitter\", \"late\", \"start\", \"hangs\" or \"dies\" say what is "
+                 "wrong");
+        if (p.hangs && p.dies)
+            error("/dies", "a process that both hangs and dies", "keep what comes first");
         if (p.jitter && (p.jitter->scale == 0 || p.jitter->chance == 0))
             warn("/jitter", "a jitter of nothing has no effect");
         if (p.late && (p.late->time.value() == 0 || p.late->chance == 0))
@@ -163,6 +166,8 @@ private:
             once(p.jitter.has_value(), seen.jittered, "/jitter", "jitters",
                  "write one entry with the wider one");
             once(p.start.has_value(), seen.started, "/start", "starts", "keep one of them");
+            once(p.stops(), seen.stopped, p.hangs ? "/hangs" : "/dies", "stops",
+                 "keep what comes first");
             if (!p.has_window())
                 continue;
             const double from = p.from.value_or(Seconds(0)).value();
@@ -180,6 +185,7 @@ private:
         bool slowed = false;
         bool jittered = false;
         bool started = false;
+        bool stopped = false;
         std::vector<std::pair<double, double>> windows;
     };
 
@@ -231,6 +237,12 @@ Conditions conditions_of(const std::vector<Perturbation>& perturbations, const T
             if (p.late && p.late->time.value() > 0)
                 out.late.emplace_back(device, Lateness{to_sim_time(p.late->time), p.late->chance,
                                                        p.late->part, mix_bits(seed)});
+            if (p.hangs)
+                out.stop.emplace_back(
+                    device, Stop{run.measured_from + to_sim_time(*p.hangs), StopKind::hangs});
+            if (p.dies)
+                out.stop.emplace_back(
+                    device, Stop{run.measured_from + to_sim_time(*p.dies), StopKind::dies});
             if (p.start)
                 out.start.emplace_back(device, to_sim_time(*p.start));
         }

@@ -62,12 +62,15 @@ RunControl run_control(const Scenario& scenario, const WorkControl& work)
 
 Scenario before_windows(Scenario scenario)
 {
-    for (Perturbation& p : scenario.perturbations) // each keeps its place, hence its seed
+    for (Perturbation& p : scenario.perturbations) { // each keeps its place, hence its seed
+        p.hangs.reset();
+        p.dies.reset();
         if (p.has_window()) {
             p.slowdown = 1.0;
             p.from.reset();
             p.until.reset();
         }
+    }
     return scenario;
 }
 

@@ -21,7 +21,7 @@ std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario, SimTime
 
 RunControl run_control(const Scenario& scenario, const WorkControl& work);
 
-// The scenario without windows of slowness. Until the measured step begins it runs alike.
+// The scenario without windows of slowness and stops. Until the measured step begins it runs alike.
 Scenario before_windows(Scenario scenario);
 
 // When the measured step begins: the step before has ended on all ranks.

@@ -83,7 +83,11 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
                    {.help = "one kernel writes the logits' gradient over the logits; else the "
                             "framework's habit"})
             .field("communicators", &SoftwareChoice::communicators,
-                   {.help = "made once, before the first step, or in every one"});
+                   {.help = "made once, before the first step, or in every one"})
+            .field("timeout", &SoftwareChoice::timeout,
+                   {.help = "how long a process waits for an op of a process group before it ends "
+                            "the job; else PyTorch's default for the library",
+                    .min = 0});
     return table;
 }
 

@@ -41,6 +41,7 @@ struct SoftwareChoice {
     std::optional<bool> fused_elementwise; // bias and activation, rotary; else its habit
     std::optional<bool> fused_loss;        // the logits' gradient takes their place; else its habit
     CommunicatorLife communicators = CommunicatorLife::once;
+    std::optional<Seconds> timeout; // of process groups; else PyTorch's default for the library
 
     bool operator==(const SoftwareChoice&) const = default;
 };

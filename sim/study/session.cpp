@@ -129,6 +129,17 @@ struct Session::State {
         return out;
     }
 
+    // When the measured step begins, for conditions that count from there.
+    Checked<SimTime> origin(const Parts& parts, const Scenario& scenario, const RunControl& control)
+    {
+        if (!has_windows(scenario.perturbations))
+            return SimTime(0);
+        Checked<Bound> before = bind_and_run(parts, before_windows(scenario), SimTime(0), control);
+        if (!before)
+            return tl::unexpected(std::move(before.error()));
+        return measured_from(before->run->result);
+    }
+
     StageMemos memos;
     Memo<MemoryEstimate> memories{16};
     Memo<Binding> bindings{4};
@@ -152,19 +163,16 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     if (request.unfit == Unfit::refuse && !out.memory.fits())
         return tl::unexpected(unfit_problem(out.memory));
     RunControl control = run_control(scenario, request.work);
-    SimTime origin{};
-    if (has_windows(scenario.perturbations)) {
-        Checked<Bound> before =
-            state_->bind_and_run(*parts, before_windows(scenario), SimTime(0), control);
-        if (!before)
-            return tl::unexpected(std::move(before.error()));
-        origin = measured_from(before->run->result);
-    }
+    const Checked<SimTime> origin = state_->origin(*parts, scenario, control);
+    if (!origin)
+        return tl::unexpected(origin.error());
     if (request.record)
         control.record = *request.record;
-    Checked<Bound> bound = state_->bind_and_run(*parts, scenario, origin, control);
+    Checked<Bound> bound = state_->bind_and_run(*parts, scenario, *origin, control);
     if (!bound)
         return tl::unexpected(std::move(bound.error()));
+    if (has_stops(scenario.perturbations))
+        return tl::unexpected(stops_too_late(scenario, bound->run->result, *origin));
     out.binding = bound->binding;
     out.bound = std::move(bound->options);
     const std::shared_ptr<const Run> made = bound->run;
@@ -176,6 +184,39 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     out.engine = engine_report(out, made->use);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    return out;
+}
+
+Checked<std::optional<Stuck>> Session::stuck(const ScenarioFile& file, const WorkControl& work)
+{
+    const Scenario& scenario = file.scenario;
+    Checked<Parts> parts = build_parts(file, state_->memos);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    work.check();
+    RunControl control = run_control(scenario, work);
+    const Checked<SimTime> origin = state_->origin(*parts, scenario, control);
+    if (!origin)
+        return tl::unexpected(origin.error());
+
+    Stuck out{.scenario = scenario,
+              .job = parts->job,
+              .topology = parts->topology,
+              .plan = parts->plan,
+              .binding = find_binding(state_->bindings, binding_hash(*parts, scenario, *origin),
+                                      *parts, bind_options(scenario, *parts, *origin)),
+              .standstill = {},
+              .measured_from = *origin,
+              .warnings = parts->warnings};
+    Checked<std::optional<Standstill>> found =
+        find_standstill(parts->plan->program, *out.binding, control);
+    if (!found)
+        return tl::unexpected(std::move(found.error()));
+    if (!*found)
+        return std::nullopt;
+    out.standstill = std::move(**found);
+    if (Problems problems = time_out_problems(out); !problems.empty())
+        return tl::unexpected(std::move(problems));
     return out;
 }
 

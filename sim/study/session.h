@@ -9,6 +9,7 @@
 #include "sim/study/prediction.h"
 #include "sim/study/samples.h"
 #include "sim/study/scenario.h"
+#include "sim/study/stuck.h"
 
 #include <memory>
 
@@ -68,6 +69,10 @@ public:
     // Problems of the input come back located in the scenario file or the file it names; the
     // world's are thrown.
     Checked<Outcome> simulate(const ScenarioFile& file, const SimulateRequest& request = {});
+
+    // Of a scenario in which ranks hang or die: who is stuck. Empty where all steps come to their
+    // end before.
+    Checked<std::optional<Stuck>> stuck(const ScenarioFile& file, const WorkControl& work = {});
 
     // The step time under `count` seeds, from run.seed on, on all cores. The same inputs give the
     // same numbers.

@@ -5,6 +5,7 @@
 #include "sim/engine/replay/charges.h"
 #include "sim/engine/replay/ledger.h"
 #include "sim/engine/replay/scribe.h"
+#include "sim/engine/standstill.h"
 
 #include <algorithm>
 #include <numeric>
@@ -92,6 +93,8 @@ std::optional<Refusal> Replay::prepare()
         if (!lane.windows.empty() || lane.jitter.valid() || !lane.late.empty() ||
             !lane.late_input.empty())
             return Refusal{"some rank is slow for a time, jitters or comes late"};
+    if (any_stops(binding_))
+        return Refusal{"a rank hangs or dies"};
     auto cohorts = gather_cohorts(program_, binding_, compiled_);
     if (!cohorts)
         return Refusal{"some rank never comes to a transfer of its group or neighbour"};

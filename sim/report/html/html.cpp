@@ -192,10 +192,10 @@ std::string html_report(const Outcome& outcome, const Summary& summary)
         escaped(job_settings(outcome)));
     out += cards(outcome, summary);
     out += section("Where the time goes", breakdown_figure(summary) + breakdown_table(summary));
+    out += section("Who sets the pace", pace_tables(summary));
     out += section(summary.fits ? "What would help most" : "What would make it fit",
                    advice_table(summary));
     out += section("What if", what_if_table(summary));
-    out += section("Who sets the pace", pace_tables(summary));
     out += timeline_section(outcome);
     out += section("Input data", loading_table(summary));
     out += section("Health", health_table(summary));

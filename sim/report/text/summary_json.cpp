@@ -98,7 +98,7 @@ Json start_up(const Outcome& outcome)
                         member("every_iteration", outcome.job.communicator_creation.value() > 0)};
 }
 
-Json engine(const EngineReport& engine)
+Json engine_used(const EngineReport& engine)
 {
     return Json::Object{member("tier", to_name(engine.use.tier)),
                         member("reason", engine.use.reason),
@@ -211,7 +211,7 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["links"] = list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);
     out["start_up"] = start_up(outcome);
-    out["engine"] = engine(outcome.engine);
+    out["engine"] = engine_used(outcome.engine);
     out["scenario"] = to_json(outcome.scenario);
     out["warnings"] = list(outcome.warnings, warning);
     return out;

@@ -40,7 +40,8 @@ void add(std::vector<SimTime>& sum, const std::vector<SimTime>& more)
 // All of it as numbers, for comparison.
 std::vector<std::int64_t> signature(const RankConditions& rank)
 {
-    std::vector<std::int64_t> out{rank.start.value(),
+    std::vector<std::int64_t> out{rank.start.value(), rank.stop.at.value(),
+                                  static_cast<std::int64_t>(rank.stop.kind),
                                   static_cast<std::int64_t>(rank.windows.size()),
                                   static_cast<std::int64_t>(rank.late.size())};
     for (const SpeedWindow& window : rank.windows)
@@ -57,7 +58,8 @@ BoundConditions bind_conditions(const Conditions& conditions, std::size_t ranks)
 {
     BoundConditions bound;
     const bool any = !conditions.spans.empty() || !conditions.jitter.empty() ||
-                     !conditions.late.empty() || !conditions.start.empty();
+                     !conditions.late.empty() || !conditions.start.empty() ||
+                     !conditions.stop.empty();
     if (!any)
         return bound;
     bound.ranks.resize(ranks);
@@ -85,6 +87,9 @@ BoundConditions bind_conditions(const Conditions& conditions, std::size_t ranks)
     for (const auto& [device, start] : conditions.start)
         if (device.value < ranks)
             bound.ranks[device.value].start = start;
+    for (const auto& [device, stop] : conditions.stop)
+        if (device.value < ranks)
+            bound.ranks[device.value].stop = stop;
     return bound;
 }
 
@@ -111,6 +116,7 @@ void apply(const BoundConditions& bound, Lane& lane)
         return;
     const RankConditions& rank = bound.ranks[lane.rank.value];
     lane.start = rank.start;
+    lane.stop = rank.stop;
     lane.windows = rank.windows;
     lane.jitter = rank.jitter;
     lane.late = rank.late;

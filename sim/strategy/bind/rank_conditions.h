@@ -9,6 +9,7 @@ namespace trainyard {
 
 struct RankConditions {
     SimTime start{};
+    Stop stop{};
     std::vector<SpeedWindow> windows;
     JitterId jitter{};
     std::vector<SimTime> late;

@@ -141,15 +141,20 @@ TEST_CASE("points that cannot be say why: sizes that do not divide, too little m
 TEST_CASE("points share the stages that do not differ, also when they run at once")
 {
     Session session;
-    // Steps only run longer; a description is no input of any stage.
-    const SweepGrid grid{{axis("run.steps=2,3,4,5"), axis("description=one,two")}};
+    const SweepGrid grid{
+        {axis("run.steps=2,3,4,5"), axis("perturbations=[],[{\"device\":1,\"slowdown\":1.1}]")}};
     std::atomic<int> feasible = 0;
     sweep(small_base(), grid, session, {4, {}},
           [&](SweepPoint&& point) { feasible += point.feasible(); });
     CHECK(feasible == 8);
-    const Session::StageCounts once{
-        .topology = 1, .model = 1, .profile = 1, .plan = 1, .memory = 1, .binding = 1, .run = 4};
-    CHECK(session.counts() == once);
+    const Session::StageCounts counts = session.counts();
+    CHECK(counts.topology == 1);
+    CHECK(counts.model == 1);
+    CHECK(counts.profile == 1);
+    CHECK(counts.plan == 1);
+    CHECK(counts.memory == 1);
+    CHECK(counts.binding == 1 + 4); // conditions may name steps: one for each count of steps
+    CHECK(counts.run == 8);
 }
 
 TEST_CASE("a cancelled sweep keeps what is done")
