@@ -44,8 +44,6 @@ void Accounting::charge(std::uint32_t lane)
         charge_computing(lane, computing, piece);
     else
         charge_idle(lane, piece);
-    if (run_.lanes[lane].joined > 0)
-        charge_communication(lane, piece);
 }
 
 // The first stream on which a compute op runs.
@@ -102,17 +100,6 @@ void Accounting::charge_idle(std::uint32_t lane, Piece piece)
     time_of(totals, exposed_kind(run_.label_of(cause.transfer_stream).group)) += exposed;
     sum_of(cause.transfer_stream).exposed +=
         static_cast<u128>(exposed.value()) * run_.lanes[lane].multiplicity;
-}
-
-// Transfers that move at the end of a piece have moved since they began: any end is a change.
-void Accounting::charge_communication(std::uint32_t lane, Piece piece)
-{
-    SimTime since = piece.end;
-    const std::size_t count = run_.kind_of(lane).streams.size();
-    for (std::size_t s = 0; s < count; ++s)
-        if (run_.streams[run_.stream_index(lane, s)].state == HeadState::joined)
-            since = std::min(since, moving_since(run_.stream_index(lane, s)));
-    totals_[lane].communication_busy += piece.end - std::max(since, piece.begin);
 }
 
 // When the joined op at the head of `stream` began to move data; `never` if it does not yet.
@@ -227,7 +214,9 @@ TransferSum& Accounting::sum_of(std::uint32_t stream)
 
 void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes)
 {
-    const std::uint64_t ranks = run_.lanes[run_.lane_of(stream)].multiplicity;
+    const std::uint32_t lane = run_.lane_of(stream);
+    const std::uint64_t ranks = run_.lanes[lane].multiplicity;
+    totals_[lane].communication_busy += run_.now - began;
     TransferSum& sum = sum_of(stream);
     sum.count += ranks;
     sum.bytes += static_cast<u128>(bytes.value()) * ranks;

@@ -50,7 +50,6 @@ private:
     void charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece);
     u128 work_done_in(std::uint32_t stream, SimTime begin, SimTime busy) const;
     void charge_idle(std::uint32_t lane, Piece piece);
-    void charge_communication(std::uint32_t lane, Piece piece);
     TransferSum& sum_of(std::uint32_t stream);
 
     const RunState& run_;

@@ -101,7 +101,7 @@ struct RunControl {
 struct LaneTotals {
     std::array<SimTime, time_kind_count> time{}; // sums to the step time
     SimTime compute_busy{};                      // computing, slowdown included
-    SimTime communication_busy{};                // at least one transfer of the lane moving data
+    SimTime communication_busy{}; // its transfers move data, those at the same time added up
 
     bool operator==(const LaneTotals&) const = default;
 };

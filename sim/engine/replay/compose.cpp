@@ -413,17 +413,6 @@ private:
         read(values.start);
         read(values.begin);
         read(values.end);
-        const auto unite = [&](Value from, Value to) {
-            begin(Instr::Code::unite, c);
-            last().measured = true;
-            read(from);
-            read(to);
-        };
-        const FlatOp& op = kind(c).ops[o];
-        if (op.kind == OpKind::collective)
-            unite(values.begin, values.end);
-        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-            unite(tape().parts[c][p].begin, tape().parts[c][p].end);
     }
 
     void carry_out(std::uint32_t c)

@@ -195,11 +195,6 @@ void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges&
     }
     if (!charged)
         charge_idle(times, begin, end, charges);
-    Time since = end;
-    for (const Head& head : heads_)
-        if (head.state == State::joined)
-            since = std::min(since, moving_since(times, head.op, begin, end));
-    charges.communication_busy += end - std::max(since, begin);
 }
 
 void Ledger::charge_idle(const LaneTimes& times, Time begin, Time end, Charges& charges) const

@@ -34,7 +34,6 @@ struct Charges {
     std::vector<Time> exposed;
     ComputeWork work{};
     Time compute_busy = 0;
-    Time communication_busy = 0;
 };
 
 class Ledger {

@@ -16,7 +16,6 @@ Player::Player(const Cohorts& cohorts, const Composed& composed)
         const std::size_t classes = composed.totals[c].classes.size();
         totals_.emplace_back(2 * classes * rows_[c]);
         sums_.emplace_back((static_cast<std::size_t>(Sum::classes) + classes) * rows_[c]);
-        unions_.emplace_back(lanes(c));
     }
 }
 
@@ -42,8 +41,6 @@ void Player::play(std::size_t i)
         return compute(instr);
     case Instr::Code::count:
         return count(instr);
-    case Instr::Code::unite:
-        return unite(instr);
     case Instr::Code::charge:
         return charge(instr);
     case Instr::Code::busy:
@@ -285,22 +282,6 @@ void Player::count(const Instr& instr)
     }
 }
 
-void Player::unite(const Instr& instr)
-{
-    const std::size_t n = lanes(instr.cohort);
-    const Time* begin = read(instr, 0);
-    const Time* end = read(instr, 1);
-    const Time* opened = column(tape_.inputs[instr.cohort].opened);
-    Union* unions = unions_[instr.cohort].data();
-    for (std::size_t i = 0; i < n; ++i)
-        fits_ &= unions[i].add(std::max(begin[i], opened[i]), end[i]);
-}
-
-Time Player::united(std::uint32_t cohort, std::size_t index) const
-{
-    return unions_[cohort][index].length();
-}
-
 void Player::charge(const Instr& instr)
 {
     constexpr std::size_t block = 512;
@@ -373,55 +354,6 @@ void Player::guard(const Instr& instr)
     for (std::size_t i = 0; i < n; ++i)
         fits &= first[i] <= second[i];
     fits_ &= fits;
-}
-
-bool Union::add(Time begin, Time end)
-{
-    if (begin >= end)
-        return true;
-    if (count_ > 0 && begin <= spans_[count_ - 1].end && begin >= spans_[count_ - 1].begin) {
-        spans_[count_ - 1].end = std::max(spans_[count_ - 1].end, end);
-        return true;
-    }
-    if (begin < forgotten_)
-        return false;
-    // Joins all that it touches, which lie side by side.
-    std::uint32_t first = count_;
-    while (first > 0 && spans_[first - 1].end >= begin)
-        --first;
-    std::uint32_t last = first;
-    for (; last < count_ && spans_[last].begin <= end; ++last) {
-        begin = std::min(begin, spans_[last].begin);
-        end = std::max(end, spans_[last].end);
-    }
-    if (last > first) {
-        spans_[first] = {begin, end};
-        std::move(spans_.begin() + last, spans_.begin() + count_, spans_.begin() + first + 1);
-        count_ -= last - first - 1;
-        return true;
-    }
-    if (count_ == most) {
-        if (first == 0)
-            return false;
-        total_ += spans_[0].end - spans_[0].begin;
-        forgotten_ = spans_[0].end;
-        std::move(spans_.begin() + 1, spans_.end(), spans_.begin());
-        --count_;
-        --first;
-    }
-    std::move_backward(spans_.begin() + first, spans_.begin() + count_,
-                       spans_.begin() + count_ + 1);
-    spans_[first] = {begin, end};
-    ++count_;
-    return true;
-}
-
-Time Union::length() const
-{
-    Time sum = total_;
-    for (std::uint32_t i = 0; i < count_; ++i)
-        sum += spans_[i].end - spans_[i].begin;
-    return sum;
 }
 
 void Player::carry()

@@ -6,25 +6,6 @@
 
 namespace trainyard::engine::replay {
 
-// The length of a union of spans that come nearly in order of their begins.
-class Union {
-public:
-    // False if the span begins in front of what was forgotten.
-    bool add(Time begin, Time end);
-    Time length() const;
-
-private:
-    static constexpr std::uint32_t most = 12;
-    struct Span {
-        Time begin, end;
-    };
-
-    Time total_ = 0;     // of those forgotten
-    Time forgotten_ = 0; // up to here
-    std::uint32_t count_ = 0;
-    std::array<Span, most> spans_; // in order, apart
-};
-
 class Player {
 public:
     Player(const Cohorts& cohorts, const Composed& composed);
@@ -46,8 +27,6 @@ public:
     {
         return sums_[cohort].data() + which * rows_[cohort];
     }
-    // How long some transfer of the lane moved data.
-    Time united(std::uint32_t cohort, std::size_t index) const;
     // Whether all guards held.
     bool fits() const { return fits_; }
 
@@ -67,7 +46,6 @@ private:
     void take(const Instr& instr);
     void count(const Instr& instr);
     void compute(const Instr& instr);
-    void unite(const Instr& instr);
     void charge(const Instr& instr);
     void charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until);
     void busy(const Instr& instr);
@@ -89,7 +67,6 @@ private:
     std::vector<std::vector<Time>> columns_; // by cohort
     std::vector<std::vector<Time>> totals_;  // by cohort
     std::vector<std::vector<Time>> sums_;    // by cohort
-    std::vector<std::vector<Union>> unions_; // by cohort, lane
     std::vector<Time> scratch_;
     bool fits_ = true;
 };

@@ -63,7 +63,7 @@ private:
     void for_each_charged(std::uint32_t c, const Visit& visit) const;
     void add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& charges);
     void fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times);
-    void count(std::vector<TransferSum>& sums);
+    void count(StepResult& result, std::vector<TransferSum>& sums);
     u128 bytes_of(std::uint32_t c, std::uint32_t index, const FlatOp& op) const;
 
     const Program& program_;
@@ -321,7 +321,7 @@ StepResult Replay::result()
         result.ops += std::uint64_t{cohort.kind->op_count} * cohort.lanes.size() *
                       static_cast<std::uint64_t>(control_.steps);
     }
-    count(sums);
+    count(result, sums);
     result.critical_lane = critical_lane(result.lanes);
     result.transfers = transfer_totals(sums);
     result.records = scribe_->take();
@@ -355,7 +355,6 @@ void Replay::charge_cohort(std::uint32_t c, StepResult& result, std::vector<Tran
             if (plan.on_tape)
                 add_tape(c, i, computed - opened, charges);
             totals.compute_busy = SimTime(charges.compute_busy);
-            totals.communication_busy = SimTime(charges.communication_busy);
             for (std::size_t k = 0; k < time_kind_count; ++k)
                 totals.time[k] = SimTime(charges.time[k]);
             add_work(totals, charges.work);
@@ -393,7 +392,6 @@ void Replay::add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& cha
     }
     charges.compute_busy += slows_[c].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
     charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
-    charges.communication_busy = player_->united(c, lane);
 }
 
 // The times of the ops that a Ledger looks at, on one lane.
@@ -434,7 +432,7 @@ void Replay::fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times)
 }
 
 // What the transfers of the measured step add up to, but for what of it is exposed.
-void Replay::count(std::vector<TransferSum>& sums)
+void Replay::count(StepResult& result, std::vector<TransferSum>& sums)
 {
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
         const Cohort& cohort = cohorts_.all[c];
@@ -454,6 +452,8 @@ void Replay::count(std::vector<TransferSum>& sums)
         for (std::uint32_t k = 0; k < totals.classes.size(); ++k)
             for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
                 TransferSum& sum = sums[totals.classes[k]];
+                result.lanes[cohort.lanes[i]].communication_busy +=
+                    SimTime(player_->total(c, k, 1)[i]);
                 sum.waiting += static_cast<u128>(player_->total(c, k, 0)[i]) * multiplicity(i);
                 sum.transfer += static_cast<u128>(player_->total(c, k, 1)[i]) * multiplicity(i);
             }

@@ -23,7 +23,6 @@ struct Instr {
         compute,   // as timed, slowed by loads; writes: device done, end,
                    // work left when the step before ended
         count,     // reads: arrival, begin, end; sums waiting and moving of a class
-        unite,     // reads: begin, end; some transfer moves
         charge,    // reads: where the time charged begins; charges: who takes it
         busy,      // reads: start, device done
         guard      // reads[0] <= reads[1], or the tape does not fit
