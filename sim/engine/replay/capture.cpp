@@ -48,6 +48,15 @@ void Capture::note(Player& player, const Instr& instr)
         copy(player, tape_.writes[instr.write_first + w]);
 }
 
+std::vector<Value> Capture::values() const
+{
+    std::vector<Value> values;
+    for (Value value = 0; value < first_.size(); ++value)
+        if (first_[value] != none)
+            values.push_back(value);
+    return values;
+}
+
 void Capture::copy(Player& player, Value value)
 {
     for (std::uint32_t k = first_[value]; k != none; k = kept_[k].next) {

@@ -27,6 +27,9 @@ public:
     // What comes in to a step; what an instruction has written.
     void note_inputs(Player& player);
     void note(Player& player, const Instr& instr);
+    void note(Player& player, Value value) { copy(player, value); }
+    // All values kept.
+    std::vector<Value> values() const;
 
     // Of the i-th kept lane of the cohort; 0 for no value.
     Time at(std::uint32_t cohort, Value value, std::size_t i) const;

@@ -23,7 +23,7 @@ struct Composed {
 std::optional<Composed> compose(const Program& program, const OrderRequest& request,
                                 const std::vector<Act>& acts, Tables& tables);
 
-// Gives every value a column; those in Tape::kept stay to the end of the step.
+// Gives every value a column.
 void place_values(Tape& tape, const Cohorts& cohorts);
 
 } // namespace trainyard::engine::replay

@@ -33,8 +33,6 @@ public:
         }
         for (const Carry& carry : tape_.carries)
             last_use_[carry.from] = always;
-        for (const Value value : tape_.kept)
-            last_use_[value] = always;
         std::vector<std::vector<Value>> ending(tape_.instrs.size());
         for (Value value = 0; value < last_use_.size(); ++value)
             if (last_use_[value] != always)

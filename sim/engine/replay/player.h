@@ -27,6 +27,19 @@ public:
     {
         return sums_[cohort].data() + which * rows_[cohort];
     }
+    // Calls with every column of sums of the cohort.
+    template <class Visit>
+    void for_each_sum(std::uint32_t cohort, const Visit& visit)
+    {
+        for (auto* sums : {&totals_[cohort], &sums_[cohort]})
+            for (std::size_t at = 0; at < sums->size(); at += rows_[cohort])
+                visit(sums->data() + at);
+    }
+    void clear_sums(std::uint32_t cohort)
+    {
+        std::fill(totals_[cohort].begin(), totals_[cohort].end(), 0);
+        std::fill(sums_[cohort].begin(), sums_[cohort].end(), 0);
+    }
     // Whether all guards held.
     bool fits() const { return fits_; }
 

@@ -3,12 +3,14 @@
 #include "sim/engine/interference.h"
 #include "sim/engine/replay/capture.h"
 #include "sim/engine/replay/charges.h"
+#include "sim/engine/replay/leaper.h"
 #include "sim/engine/replay/ledger.h"
 #include "sim/engine/replay/scribe.h"
 #include "sim/engine/standstill.h"
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 namespace trainyard::engine {
 
@@ -64,7 +66,6 @@ private:
     void add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& charges);
     void fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times);
     void count(StepResult& result, std::vector<TransferSum>& sums);
-    u128 bytes_of(std::uint32_t c, std::uint32_t index, const FlatOp& op) const;
 
     const Program& program_;
     const Binding& binding_;
@@ -78,6 +79,8 @@ private:
     std::optional<Tables> tables_;
     std::optional<Composed> composed_;
     std::optional<Player> player_;
+    Regions regions_;
+    std::optional<Leaper> leaper_;
     std::vector<std::vector<std::uint8_t>> stages_; // by cohort, group slot
     std::vector<CohortCharges> charges_;            // by cohort
     std::optional<Capture> capture_;
@@ -127,8 +130,10 @@ std::optional<Refusal> Replay::prepare()
     if (!plan_charges())
         return Refusal{"the times of all ops are more than it holds"};
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
+    regions_ = find_regions(cohorts_, composed_->tape, capture_->values());
     place_values(composed_->tape, cohorts_);
     player_.emplace(cohorts_, *composed_);
+    leaper_.emplace(*player_, cohorts_, composed_->tape, regions_);
     return std::nullopt;
 }
 
@@ -137,12 +142,16 @@ bool Replay::find_eager()
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
         const LaneKind& kind = *cohorts_.all[c].kind;
         auto& of_cohort = eager_.emplace_back();
+        std::map<std::pair<PeerSlot, CostId>, bool> known;
         for (const PartPlan& part : kind.parts) {
-            const bool eager = tables_->cost_of(c, 0, part).eager;
-            for (std::uint32_t i = 1; i < cohorts_.all[c].lanes.size(); ++i)
-                if (tables_->cost_of(c, i, part).eager != eager)
-                    return false;
-            of_cohort.push_back(eager ? 1 : 0);
+            const auto [found, added] = known.try_emplace({part.peer, part.cost}, false);
+            if (added) {
+                found->second = tables_->cost_of(c, 0, part).eager;
+                for (std::uint32_t i = 1; i < cohorts_.all[c].lanes.size(); ++i)
+                    if (tables_->cost_of(c, i, part).eager != found->second)
+                        return false;
+            }
+            of_cohort.push_back(found->second ? 1 : 0);
         }
     }
     return true;
@@ -172,17 +181,22 @@ void Replay::find_slowing()
 bool Replay::could_overflow()
 {
     double sum = 0;
-    const auto greatest = [](const Column& column) {
-        return static_cast<double>(*std::max_element(column.begin(), column.end()));
+    std::unordered_map<const Column*, double> known;
+    const auto greatest = [&](const Column* column) {
+        if (column == nullptr || column->empty())
+            return 0.0;
+        const auto [found, added] = known.try_emplace(column, 0.0);
+        if (added)
+            found->second = static_cast<double>(*std::max_element(column->begin(), column->end()));
+        return found->second;
     };
     for (const Instr& instr : composed_->tape.instrs) {
-        sum += static_cast<double>(instr.constant);
-        if (instr.code == Instr::Code::compute && greatest(*instr.table) >= longest_slowed)
+        const bool slowed = instr.code == Instr::Code::compute;
+        if (slowed && greatest(instr.table) >= longest_slowed)
             return true;
-        const double slower = instr.code == Instr::Code::compute ? full_share / least_share + 1 : 1;
-        for (const Column* table : {instr.table, instr.table2})
-            if (table != nullptr && !table->empty())
-                sum += slower * greatest(*table);
+        const double slower = slowed ? full_share / least_share + 1 : 1;
+        sum += static_cast<double>(instr.constant) +
+               slower * (greatest(instr.table) + greatest(instr.table2));
     }
     for (const Cohort& cohort : cohorts_.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());
@@ -277,6 +291,12 @@ void Replay::start_lanes()
             const Time start = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
             for (const Value value : {in.lane_start, in.opened, in.base})
                 player_->column(value)[i] = start;
+            for (const Value value : in.stream_ends)
+                player_->column(value)[i] = 0;
+            for (const auto& [op, value] : in.ends)
+                player_->column(value)[i] = 0;
+            for (const auto& [from, value] : in.rivals)
+                player_->column(value)[i] = 0;
         }
     }
 }
@@ -290,9 +310,18 @@ void Replay::play_step(int step)
         capture_->note_inputs(*player_);
     if (recorded)
         scribe_->begin_step(*player_);
+    leaper_->restart();
     for (std::size_t i = 0; i < instrs.size(); ++i) {
         if (i % instrs_between_checks == 0)
             control_.work.check();
+        const Stretch* stretch = leaper_->at(i);
+        if (stretch != nullptr && !recorded && leaper_->leap(*player_, *stretch, measured)) {
+            for (const Value value : stretch->results)
+                if (measured)
+                    capture_->note(*player_, value);
+            i += stretch->instr_count - 1;
+            continue;
+        }
         if (instrs[i].measured && !measured)
             continue;
         player_->play(i);
@@ -303,6 +332,8 @@ void Replay::play_step(int step)
     }
     if (recorded)
         scribe_->end_step(step);
+    if (measured)
+        leaper_->settle();
 }
 
 StepResult Replay::result()
@@ -439,13 +470,36 @@ void Replay::count(StepResult& result, std::vector<TransferSum>& sums)
         const auto multiplicity = [&](std::uint32_t i) {
             return static_cast<u128>(binding_.lanes[cohort.lanes[i]].multiplicity);
         };
+        std::uint64_t ranks = 0;
+        for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i)
+            ranks += static_cast<std::uint64_t>(multiplicity(i));
+        // Bytes of all ranks, by what says how many: slot or neighbour, and cost.
+        std::map<std::pair<std::uint32_t, CostId>, u128> known;
+        const auto bytes = [&](std::uint32_t where, CostId cost, const auto& of_lane) {
+            const auto [found, added] = known.try_emplace({where, cost}, 0);
+            if (added)
+                for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i)
+                    found->second += of_lane(i).bytes.value() * multiplicity(i);
+            return found->second;
+        };
         for (const FlatOp& op : cohort.kind->ops) {
             if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
                 continue;
             TransferSum& sum = sums[transfer_class(program_.labels[op.label.value])];
-            for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
-                sum.count += binding_.lanes[cohort.lanes[i]].multiplicity;
-                sum.bytes += bytes_of(c, i, op) * multiplicity(i);
+            sum.count += ranks;
+            if (op.kind == OpKind::collective)
+                sum.bytes += bytes(op.group.value, op.cost, [&](std::uint32_t i) {
+                    const Lane& lane = binding_.lanes[cohort.lanes[i]];
+                    const GroupId group = lane.groups[op.group.value];
+                    return binding_.costs
+                        .transfers[binding_.groups[group.value].variant][op.cost.value];
+                });
+            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+                const PartPlan& part = cohort.kind->parts[p];
+                if (part.direction == Direction::send)
+                    sum.bytes += bytes(0x100U + part.peer.value, part.cost, [&](std::uint32_t i) {
+                        return tables_->cost_of(c, i, part);
+                    });
             }
         }
         const Totals& totals = composed_->totals[c];
@@ -458,21 +512,6 @@ void Replay::count(StepResult& result, std::vector<TransferSum>& sums)
                 sum.transfer += static_cast<u128>(player_->total(c, k, 1)[i]) * multiplicity(i);
             }
     }
-}
-
-u128 Replay::bytes_of(std::uint32_t c, std::uint32_t index, const FlatOp& op) const
-{
-    const Cohort& cohort = cohorts_.all[c];
-    const Lane& lane = binding_.lanes[cohort.lanes[index]];
-    if (op.kind == OpKind::collective) {
-        const Group& group = binding_.groups[lane.groups[op.group.value].value];
-        return binding_.costs.transfers[group.variant][op.cost.value].bytes.value();
-    }
-    u128 bytes = 0;
-    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-        if (cohort.kind->parts[p].direction == Direction::send)
-            bytes += tables_->cost_of(c, index, cohort.kind->parts[p]).bytes.value();
-    return bytes;
 }
 
 } // namespace

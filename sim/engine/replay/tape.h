@@ -113,7 +113,6 @@ struct Tape {
     std::vector<std::vector<PartValues>> parts; // by cohort, part
     std::vector<Value> lane_ends;               // by cohort: end of the step
     std::vector<std::uint32_t> slots;           // columns, by cohort
-    std::vector<Value> kept;                    // read after the step
 };
 
 } // namespace trainyard::engine::replay

@@ -1,0 +1,160 @@
+#include "sim/engine/replay/leaper.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+// Long before any time; sums of it and two spans stay in range.
+constexpr Time long_ago = -(Time{1} << 61);
+
+} // namespace
+
+Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions)
+    : cohorts_(cohorts), stretches_(regions.stretches), patterns_(regions.patterns)
+{
+    for (const Stretch& stretch : stretches_)
+        if (!patterns_[stretch.pattern].known)
+            learn(player, tape, stretch);
+}
+
+const Stretch* Leaper::at(std::size_t instr)
+{
+    if (next_ == stretches_.size() || stretches_[next_].instr_first != instr)
+        return nullptr;
+    return &stretches_[next_++];
+}
+
+void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
+{
+    Pattern& pattern = patterns_[stretch.pattern];
+    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
+    pattern.known = true;
+    if (stretch.base != none) {
+        pattern.base.assign(n, long_ago);
+        std::fill_n(player.column(stretch.base), n, long_ago);
+    }
+    pattern.outside.assign(stretch.outside.size(), Column(n, long_ago));
+    for (const Value value : stretch.outside)
+        std::fill_n(player.column(value), n, long_ago);
+    std::fill_n(player.column(tape.inputs[stretch.cohort].opened), n, long_ago);
+    std::fill_n(player.column(stretch.root), n, Time{0});
+    if (!stretch.beside.empty()) {
+        pattern.computes_from.assign(n, longest_sim_time.value());
+        pattern.computes_to.assign(n, 0);
+    }
+    player.clear_sums(stretch.cohort);
+    for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
+        const Instr& instr = tape.instrs[stretch.instr_first + i];
+        player.play(stretch.instr_first + i);
+        guard(player, tape, stretch, instr);
+    }
+    for (const Value value : stretch.results) {
+        const Time* column = player.column(value);
+        pattern.results.emplace_back(column, column + n);
+    }
+    player.for_each_sum(stretch.cohort, [&](Time* sum) {
+        if (std::any_of(sum, sum + n, [](Time time) { return time != 0; }))
+            pattern.deltas.push_back({sum, Column(sum, sum + n)});
+    });
+    player.clear_sums(stretch.cohort);
+}
+
+// What the instruction just played takes for granted of values from outside.
+void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, const Instr& instr)
+{
+    Pattern& pattern = patterns_[stretch.pattern];
+    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
+    // Not later than `column`, after `constant` and `table` of its own.
+    const auto not_after = [&](Column& guard, const Time* column, Time constant,
+                               const Column* table) {
+        for (std::size_t i = 0; i < n; ++i)
+            guard[i] =
+                std::max(guard[i], constant + (table != nullptr ? (*table)[i] : 0) - column[i]);
+    };
+    const auto outside = [&](Value value, const Time* column) {
+        const auto found = std::find(stretch.outside.begin(), stretch.outside.end(), value);
+        if (found != stretch.outside.end())
+            not_after(pattern.outside[static_cast<std::size_t>(found - stretch.outside.begin())],
+                      column, 0, nullptr);
+    };
+    const auto written = [&](std::uint32_t w) {
+        return player.column(tape.writes[instr.write_first + w]);
+    };
+    if (instr.base != none)
+        not_after(pattern.base, written(instr.code == Instr::Code::compute ? 1 : 0),
+                  instr.constant - stretch.base_constant, instr.table2);
+    if (instr.code == Instr::Code::latest)
+        for (std::uint32_t r = 0; r < instr.read_count; ++r)
+            outside(tape.reads[instr.read_first + r], written(0));
+    if (instr.code == Instr::Code::charge)
+        for (std::uint32_t k = 0; k < instr.charge_count; ++k)
+            outside(tape.charges[instr.charge_first + k].value,
+                    player.column(tape.reads[instr.read_first]));
+    if (instr.code == Instr::Code::compute && !stretch.beside.empty()) {
+        const Time* start = player.column(tape.reads[instr.read_first]);
+        for (std::size_t i = 0; i < n; ++i) {
+            pattern.computes_from[i] = std::min(pattern.computes_from[i], start[i]);
+            pattern.computes_to[i] = std::max(pattern.computes_to[i], written(0)[i]);
+        }
+    }
+}
+
+bool Leaper::leap(Player& player, const Stretch& stretch, bool measured)
+{
+    Pattern& pattern = patterns_[stretch.pattern];
+    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
+    const Time* root = player.column(stretch.root);
+    if (!holds(player, stretch, pattern, root))
+        return false;
+    // The root's column may be free for a result.
+    root_.assign(root, root + n);
+    for (std::size_t r = 0; r < stretch.results.size(); ++r) {
+        Time* to = player.column(stretch.results[r]);
+        const Time* by = pattern.results[r].data();
+        for (std::size_t i = 0; i < n; ++i)
+            to[i] = root_[i] + by[i];
+    }
+    pattern.leaps += measured ? 1 : 0;
+    return true;
+}
+
+bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& pattern,
+                   const Time* root) const
+{
+    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
+    Time late = 0; // < 0: somewhere too late
+    if (stretch.base != none) {
+        const Time* base = player.column(stretch.base);
+        for (std::size_t i = 0; i < n; ++i)
+            late |= root[i] - (base[i] + stretch.base_constant + pattern.base[i]);
+    }
+    for (std::size_t o = 0; o < stretch.outside.size(); ++o) {
+        const Time* value = player.column(stretch.outside[o]);
+        const Time* by = pattern.outside[o].data();
+        for (std::size_t i = 0; i < n; ++i)
+            late |= root[i] - (value[i] + by[i]);
+    }
+    for (const Load& load : stretch.beside) {
+        const Time* from = player.column(load.from);
+        const Time* to = load.to != none ? player.column(load.to) : nullptr;
+        for (std::size_t i = 0; i < n; ++i) {
+            const Time begin = from[i] + (load.delay != nullptr ? load.delay->of(i) : 0);
+            const Time over = to != nullptr ? root[i] + pattern.computes_from[i] - to[i] : -1;
+            const Time apart = begin - (root[i] + pattern.computes_to[i]);
+            late |= over & apart;
+        }
+    }
+    return late >= 0;
+}
+
+void Leaper::settle() const
+{
+    for (const Pattern& pattern : patterns_)
+        for (const Delta& delta : pattern.deltas)
+            for (std::size_t i = 0; i < delta.by.size(); ++i)
+                delta.sum[i] += delta.by[i] * static_cast<Time>(pattern.leaps);
+}
+
+} // namespace trainyard::engine::replay
