@@ -31,6 +31,7 @@ void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
     Pattern& pattern = patterns_[stretch.pattern];
     const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
     pattern.known = true;
+    player.forget_ranges();
     if (stretch.base != none) {
         pattern.base.assign(n, long_ago);
         std::fill_n(player.column(stretch.base), n, long_ago);
@@ -136,12 +137,15 @@ bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& patter
         for (std::size_t i = 0; i < n; ++i)
             late |= root[i] - (value[i] + by[i]);
     }
+    const Time first = stretch.beside.empty() ? 0 : *std::min_element(root, root + n);
     for (const Load& load : stretch.beside) {
+        if (player.range(load.to).most <= first)
+            continue; // over on all lanes
         const Time* from = player.column(load.from);
-        const Time* to = load.to != none ? player.column(load.to) : nullptr;
+        const Time* to = player.column(load.to);
         for (std::size_t i = 0; i < n; ++i) {
             const Time begin = from[i] + (load.delay != nullptr ? load.delay->of(i) : 0);
-            const Time over = to != nullptr ? root[i] + pattern.computes_from[i] - to[i] : -1;
+            const Time over = root[i] + pattern.computes_from[i] - to[i];
             const Time apart = begin - (root[i] + pattern.computes_to[i]);
             late |= over & apart;
         }

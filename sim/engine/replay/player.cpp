@@ -8,7 +8,10 @@
 namespace trainyard::engine::replay {
 
 Player::Player(const Cohorts& cohorts, const Composed& composed)
-    : cohorts_(cohorts), tape_(composed.tape)
+    : cohorts_(cohorts),
+      tape_(composed.tape),
+      ranges_(composed.tape.values.size()),
+      range_stamps_(composed.tape.values.size())
 {
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
         rows_.push_back((lanes(c) + 7) / 8 * 8);
@@ -237,6 +240,18 @@ Drained drain(std::span<const LaneLoad> loads, Time now, u128 work, Time open)
 
 } // namespace
 
+Player::Range Player::range(Value value)
+{
+    if (range_stamps_[value] != range_stamp_) {
+        const Time* first = column(value);
+        const auto [least, most] =
+            std::minmax_element(first, first + lanes(tape_.values[value].cohort));
+        ranges_[value] = {*least, *most};
+        range_stamps_[value] = range_stamp_;
+    }
+    return ranges_[value];
+}
+
 void Player::compute(const Instr& instr)
 {
     const std::size_t n = lanes(instr.cohort);
@@ -245,10 +260,17 @@ void Player::compute(const Instr& instr)
     Time* device = write(instr, 0);
     Time* left = write(instr, 2);
     const Time* opened = column(tape_.inputs[instr.cohort].opened);
-    std::vector<LaneLoad> loads(instr.load_count);
+    const Time first = *std::min_element(from, from + n);
+    std::vector<const Load*> near; // that are not over before any of this begins
+    for (std::uint32_t l = 0; l < instr.load_count; ++l) {
+        const Load& load = tape_.loads[instr.load_first + l];
+        if (load.to == none || range(load.to).most > first)
+            near.push_back(&load);
+    }
+    std::vector<LaneLoad> loads(near.size());
     for (std::size_t i = 0; i < n; ++i) {
-        for (std::uint32_t l = 0; l < instr.load_count; ++l) {
-            const Load& load = tape_.loads[instr.load_first + l];
+        for (std::size_t l = 0; l < near.size(); ++l) {
+            const Load& load = *near[l];
             loads[l] = {column(load.from)[i] + (load.delay != nullptr ? load.delay->of(i) : 0),
                         load.to != none ? column(load.to)[i] : longest_sim_time.value(),
                         static_cast<std::uint64_t>(load.share->of(i))};

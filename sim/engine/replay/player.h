@@ -22,6 +22,15 @@ public:
         return totals_[cohort].data() + (2 * of + which) * rows_[cohort];
     }
 
+    // The least and the greatest of a column; of values that are not written again until the next
+    // call of forget_ranges.
+    struct Range {
+        Time least = 0;
+        Time most = 0;
+    };
+    Range range(Value value);
+    void forget_ranges() { ++range_stamp_; }
+
     // Sum of a cohort by lane (see charges.h).
     const Time* sum(std::uint32_t cohort, std::uint32_t which) const
     {
@@ -81,6 +90,9 @@ private:
     std::vector<std::vector<Time>> totals_;  // by cohort
     std::vector<std::vector<Time>> sums_;    // by cohort
     std::vector<Time> scratch_;
+    std::vector<Range> ranges_;               // by value
+    std::vector<std::uint32_t> range_stamps_; // of what is in ranges_
+    std::uint32_t range_stamp_ = 1;
     bool fits_ = true;
 };
 

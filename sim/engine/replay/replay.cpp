@@ -311,6 +311,7 @@ void Replay::play_step(int step)
     if (recorded)
         scribe_->begin_step(*player_);
     leaper_->restart();
+    player_->forget_ranges();
     for (std::size_t i = 0; i < instrs.size(); ++i) {
         if (i % instrs_between_checks == 0)
             control_.work.check();
