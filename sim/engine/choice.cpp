@@ -14,6 +14,15 @@ Checked<Run> ran(Checked<StepResult> result, TierUse use)
     return Run{std::move(*result), std::move(use)};
 }
 
+// An order for all lanes of a role is worth its price where enough of them follow it: about as much
+// as the event engine takes for this many.
+constexpr std::size_t lanes_worth_an_order = 64;
+
+bool worth_replaying(const Program& program, const Binding& binding)
+{
+    return binding.lanes.size() >= lanes_worth_an_order * program.roles.size();
+}
+
 Problems cannot_replay(const std::string& reason)
 {
     return {{"", 0, "/run/engine",
@@ -28,7 +37,9 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
     if (control.tier == Tier::reference)
         return ran(run_reference(program, binding, control), {Tier::reference, ""});
     std::string reason;
-    if (control.tier != Tier::event) {
+    if (control.tier == Tier::automatic && !worth_replaying(program, binding))
+        reason = "too few ranks are simulated for the replay to pay";
+    else if (control.tier != Tier::event) {
         auto replayed = engine::run_replay(program, binding, control);
         if (replayed)
             return Run{std::move(*replayed), {Tier::replay, ""}};
