@@ -50,9 +50,10 @@ missing_packages() {
         if [ -n "$tool" ]; then
             command -v "${tool%% *}" >/dev/null || echo "$entry"
         elif command -v dpkg-query >/dev/null; then
-            # shellcheck disable=SC2016 # the field belongs to dpkg-query
-            [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
-                echo "$entry"
+            # Of this architecture: others may be installed beside it.
+            # shellcheck disable=SC2016 # the fields belong to dpkg-query
+            dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+                grep -qxE "(all|$(dpkg --print-architecture)) installed" || echo "$entry"
         fi
     done
 }
