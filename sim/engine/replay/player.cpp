@@ -198,7 +198,7 @@ void Player::take(const Instr& instr)
 namespace {
 
 // A load on one lane.
-struct LaneLoad {
+struct LoadSpan {
     Time from;
     Time to;
     std::uint64_t share;
@@ -211,13 +211,13 @@ struct Drained {
 
 // When `work` ps x 2^20 that begin at `now` have drained, at what the loads leave; and what is left
 // of it at `open`.
-Drained drain(std::span<const LaneLoad> loads, Time now, u128 work, Time open)
+Drained drain(std::span<const LoadSpan> loads, Time now, u128 work, Time open)
 {
     Drained drained{0, work};
     for (;;) {
         std::uint64_t lost = 0;
         Time change = longest_sim_time.value();
-        for (const LaneLoad& load : loads) {
+        for (const LoadSpan& load : loads) {
             if (load.from <= now && now < load.to)
                 lost += load.share;
             if (load.from < load.to)
@@ -267,7 +267,7 @@ void Player::compute(const Instr& instr)
         if (load.to == none || range(load.to).most > first)
             near.push_back(&load);
     }
-    std::vector<LaneLoad> loads(near.size());
+    std::vector<LoadSpan> loads(near.size());
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t l = 0; l < near.size(); ++l) {
             const Load& load = *near[l];
