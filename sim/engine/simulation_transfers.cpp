@@ -1,19 +1,11 @@
 #include "sim/engine/interference.h"
+#include "sim/engine/scale.h"
 #include "sim/engine/simulation.h"
 #include "sim/engine/stall_report.h"
 
 #include <algorithm>
 
 namespace trainyard::engine {
-
-namespace {
-
-u128 scaled_work(const Transfer& transfer)
-{
-    return transfer.cost->work.value * transfer.scale >> 20;
-}
-
-} // namespace
 
 const TransferCost& Simulation::part_cost(std::uint32_t lane, const PartPlan& part) const
 {
@@ -133,7 +125,7 @@ void Simulation::begin_transfer(std::uint32_t id)
     Transfer& transfer = run_.transfers[id];
     transfer.start = run_.now;
     transfer.state = TransferState::latency;
-    transfer.remaining = scaled_work(transfer);
+    transfer.remaining = scaled_work(*transfer.cost, transfer.scale).value;
     if (table_.is_group(transfer.channel)) {
         transfer.links = &run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
     } else {
