@@ -1,6 +1,7 @@
 #include "sim/cost/device.h"
 
 #include "sim/base/units.h"
+#include "sim/cost/field_kinds.h"
 
 #include <fmt/format.h>
 
@@ -42,18 +43,12 @@ FieldTable<PerPrecision<T>> per_precision_table(const char* name, FieldInfo info
         .field("nvfp4", &P::nvfp4, info);
 }
 
-FieldInfo share(std::string help)
-{
-    return {.help = std::move(help), .min = 0, .max = 1};
-}
-
 } // namespace
 
 template <>
 const FieldTable<PerPrecision<FlopRate>>& fields_of<PerPrecision<FlopRate>>()
 {
-    static const auto table =
-        per_precision_table<FlopRate>("peak", {.help = "dense peak", .min = 0});
+    static const auto table = per_precision_table<FlopRate>("peak", not_negative("dense peak"));
     return table;
 }
 
@@ -99,7 +94,7 @@ FieldTable<Device> with_products(FieldTable<Device> table)
                 .min = 0.1,
                 .max = 1.5})
         .field("gemm_k_half", &D::gemm_k_half,
-               {.help = "inner size at which a GEMM loses half", .min = 0})
+               not_negative("inner size at which a GEMM loses half"))
         .field("head_gemm", &D::head_gemm,
                {.help = "efficiency of the vocabulary projection / other GEMMs", .min = 0.01})
         .field("square_gemm", &D::square_gemm,
@@ -107,7 +102,7 @@ FieldTable<Device> with_products(FieldTable<Device> table)
         .field("convolution", &D::convolution,
                {.help = "efficiency of convolutions / GEMMs", .min = 0.01})
         .field("launch_gap", &D::launch_gap,
-               {.help = "device idle per GEMM; half per other kernel", .min = 0});
+               not_negative("device idle per GEMM; half per other kernel"));
 }
 
 // What device memory bounds, and fused attention.
@@ -115,7 +110,7 @@ FieldTable<Device> with_memory_and_attention(FieldTable<Device> table)
 {
     using D = Device;
     return std::move(table)
-        .field("hbm_bandwidth", &D::hbm_bandwidth, {.help = "data sheet", .min = 0})
+        .field("hbm_bandwidth", &D::hbm_bandwidth, not_negative("data sheet"))
         .field("hbm_efficiency", &D::hbm_efficiency,
                share("share of it that elementwise kernels reach"))
         .field("hbm_gemm", &D::hbm_gemm, share("share of it that memory-bound GEMMs reach"))
@@ -123,7 +118,7 @@ FieldTable<Device> with_memory_and_attention(FieldTable<Device> table)
         .field("attention_backward", &D::attention_backward,
                {.help = "attention efficiency backward / forward", .min = 0.01, .max = 2})
         .field("attention_half_length", &D::attention_half_length,
-               {.help = "sequence length at which attention loses half", .min = 0})
+               not_negative("sequence length at which attention loses half"))
         .field("attention_head_96", &D::attention_head_96,
                share("attention factor for heads of 65 to 127"))
         .field("attention_head_64", &D::attention_head_64,
@@ -135,20 +130,18 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
 {
     using D = Device;
     return std::move(table)
-        .field("nvlink", &D::nvlink, {.help = "line rate one way, all links", .min = 0})
+        .field("nvlink", &D::nvlink, not_negative("line rate one way, all links"))
         .field("host_link", &D::host_link, {.help = "what joins it to its host's memory"})
         .field("host_copy", &D::host_copy,
-               {.help = "achieved between device and host, one way", .min = 0})
+               not_negative("achieved between device and host, one way"))
         .field("host_copy_both", &D::host_copy_both,
-               {.help = "each way while both are busy; 0: as host_copy", .min = 0})
-        .field("host_copy_latency", &D::host_copy_latency, {.help = "of a copy", .min = 0})
+               not_negative("each way while both are busy; 0: as host_copy"))
+        .field("host_copy_latency", &D::host_copy_latency, not_negative("of a copy"))
         .field("host_memory", &D::host_memory,
-               {.help = "bandwidth that the cores of a usual host reach, per device of it; 0: "
-                        "unknown",
-                .min = 0})
-        .field(
-            "peer_copy", &D::peer_copy,
-            {.help = "between two devices of a node, one way; 0: only through the host", .min = 0})
+               not_negative("bandwidth that the cores of a usual host reach, per device of it; 0: "
+                            "unknown"))
+        .field("peer_copy", &D::peer_copy,
+               not_negative("between two devices of a node, one way; 0: only through the host"))
         .field("sm_loss", &D::sm_loss,
                share("compute lost per SM that a communication kernel holds"))
         .field("memory", &D::memory, {.help = "as the driver reports it"})

@@ -1,5 +1,7 @@
 #include "sim/cost/host_class.h"
 
+#include "sim/cost/field_kinds.h"
+
 namespace trainyard {
 
 template <>
@@ -34,7 +36,7 @@ template <>
 const FieldTable<PerDecoder>& fields_of<PerDecoder>()
 {
     using D = PerDecoder;
-    const FieldInfo rate{.help = "images per second and thread", .min = 0};
+    const FieldInfo rate = not_negative("images per second and thread");
     static const auto table = FieldTable<D>("decoders", "JPEG decoding by library.")
                                   .field("pillow", &D::pillow, rate)
                                   .field("opencv", &D::opencv, rate)
@@ -54,13 +56,10 @@ const FieldTable<HostClass>& fields_of<HostClass>()
             .field("aliases", &H::aliases, {.help = "other names"})
             .field("decode", &H::decode, {.help = "ImageNet's JPEGs, by library"})
             .field("contention", &H::contention,
-                   {.help = "w workers do the work of w / (1 + contention (w - 1))",
-                    .min = 0,
-                    .max = 1})
+                   share("w workers do the work of w / (1 + contention (w - 1))"))
             .field("hyper_thread_gain", &H::hyper_thread_gain,
-                   {.help = "of a core's second thread / of its first", .min = 0, .max = 1})
-            .field("collate", &H::collate,
-                   {.help = "one thread copying samples into a batch", .min = 0})
+                   share("of a core's second thread / of its first"))
+            .field("collate", &H::collate, not_negative("one thread copying samples into a batch"))
             .field("pageable_copy", &H::pageable_copy,
                    {.help = "copy of pageable memory / of pinned memory", .min = 0.01, .max = 1});
     return table;
@@ -68,8 +67,7 @@ const FieldTable<HostClass>& fields_of<HostClass>()
 
 void check(const Reader& reader, const HostClass& host)
 {
-    if (!(host.collate.value() > 0))
-        reader.error("\"collate\" is missing from host");
+    need_positive(reader, "host", {{"collate", host.collate.value()}});
     for (const EnumName<Decoder>& decoder : enum_names<Decoder>())
         if (host.decode.at(decoder.value) > 1e5)
             reader.warn("\"decode\" is implausibly fast", "a thread decodes 300 to 900 images/s");

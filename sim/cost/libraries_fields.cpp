@@ -1,20 +1,9 @@
 // Fields of the libraries' constants.
 
+#include "sim/cost/field_kinds.h"
 #include "sim/cost/libraries.h"
 
 namespace trainyard {
-namespace {
-
-FieldInfo share(std::string help)
-{
-    return {.help = std::move(help), .min = 0, .max = 1};
-}
-FieldInfo positive(std::string help)
-{
-    return {.help = std::move(help), .min = 0};
-}
-
-} // namespace
 
 template <>
 const FieldTable<GlooClass>& fields_of<GlooClass>()
@@ -22,9 +11,9 @@ const FieldTable<GlooClass>& fields_of<GlooClass>()
     using G = GlooClass;
     static const auto table =
         FieldTable<G>("gloo", "Gloo over TCP.")
-            .field("latency", &G::latency, positive("of one step"))
+            .field("latency", &G::latency, not_negative("of one step"))
             .field("max_per_communicator", &G::max_per_communicator,
-                   positive("copies and one socket thread"))
+                   not_negative("copies and one socket thread"))
             .field("network_efficiency", &G::network_efficiency, share("of the NIC's line rate"));
     return table;
 }
@@ -36,9 +25,9 @@ const FieldTable<UcxClass>& fields_of<UcxClass>()
     static const auto table =
         FieldTable<U>("ucx", "UCX with the collectives of UCC.")
             .field("latency_inside", &U::latency_inside,
-                   positive("of a message between devices of a domain"))
-            .field("latency_across", &U::latency_across, positive("of one over the network"))
-            .field("sum", &U::sum, positive("kernel that adds in each step of a sum"))
+                   not_negative("of a message between devices of a domain"))
+            .field("latency_across", &U::latency_across, not_negative("of one over the network"))
+            .field("sum", &U::sum, not_negative("kernel that adds in each step of a sum"))
             .field("efficiency_inside", &U::efficiency_inside, share("of the line rate"))
             .field("efficiency_across", &U::efficiency_across, share("of the NIC's line rate"))
             .field("sum_bandwidth", &U::sum_bandwidth, share("of the device memory's, adding"));
@@ -52,10 +41,10 @@ const FieldTable<NvshmemClass>& fields_of<NvshmemClass>()
     static const auto table =
         FieldTable<N>("nvshmem", "Symmetric memory: kernels that read and write peers directly.")
             .field("collective", &N::collective,
-                   positive("smallest collective in a domain: launch and barriers"))
-            .field("barrier", &N::barrier, positive("one more barrier"))
-            .field("put_inside", &N::put_inside, positive("of a message from a running kernel"))
-            .field("put_across", &N::put_across, positive("the same over the network"))
+                   not_negative("smallest collective in a domain: launch and barriers"))
+            .field("barrier", &N::barrier, not_negative("one more barrier"))
+            .field("put_inside", &N::put_inside, not_negative("of a message from a running kernel"))
+            .field("put_across", &N::put_across, not_negative("the same over the network"))
             .field("efficiency_inside", &N::efficiency_inside, share("of the line rate"))
             .field("efficiency_across", &N::efficiency_across, share("of the NIC's line rate"))
             .field("sms_held", &N::sms_held,
@@ -63,44 +52,32 @@ const FieldTable<NvshmemClass>& fields_of<NvshmemClass>()
     return table;
 }
 
-namespace {
-
-void need(const Reader& reader, std::string_view part,
-          const std::vector<std::pair<const char*, double>>& needs)
-{
-    for (const auto& [name, value] : needs)
-        if (!(value > 0))
-            reader.error("\"" + std::string(name) + "\" is missing from " + std::string(part));
-}
-
-} // namespace
-
 void check(const Reader& reader, const GlooClass& gloo)
 {
-    need(reader, "gloo",
-         {{"latency", gloo.latency.value()},
-          {"max_per_communicator", gloo.max_per_communicator.value()},
-          {"network_efficiency", gloo.network_efficiency}});
+    need_positive(reader, "gloo",
+                  {{"latency", gloo.latency.value()},
+                   {"max_per_communicator", gloo.max_per_communicator.value()},
+                   {"network_efficiency", gloo.network_efficiency}});
 }
 
 void check(const Reader& reader, const UcxClass& ucx)
 {
-    need(reader, "ucx",
-         {{"latency_inside", ucx.latency_inside.value()},
-          {"latency_across", ucx.latency_across.value()},
-          {"efficiency_inside", ucx.efficiency_inside},
-          {"efficiency_across", ucx.efficiency_across},
-          {"sum_bandwidth", ucx.sum_bandwidth}});
+    need_positive(reader, "ucx",
+                  {{"latency_inside", ucx.latency_inside.value()},
+                   {"latency_across", ucx.latency_across.value()},
+                   {"efficiency_inside", ucx.efficiency_inside},
+                   {"efficiency_across", ucx.efficiency_across},
+                   {"sum_bandwidth", ucx.sum_bandwidth}});
 }
 
 void check(const Reader& reader, const NvshmemClass& nvshmem)
 {
-    need(reader, "nvshmem",
-         {{"collective", nvshmem.collective.value()},
-          {"put_inside", nvshmem.put_inside.value()},
-          {"put_across", nvshmem.put_across.value()},
-          {"efficiency_inside", nvshmem.efficiency_inside},
-          {"efficiency_across", nvshmem.efficiency_across}});
+    need_positive(reader, "nvshmem",
+                  {{"collective", nvshmem.collective.value()},
+                   {"put_inside", nvshmem.put_inside.value()},
+                   {"put_across", nvshmem.put_across.value()},
+                   {"efficiency_inside", nvshmem.efficiency_inside},
+                   {"efficiency_across", nvshmem.efficiency_across}});
 }
 
 } // namespace trainyard

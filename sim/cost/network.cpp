@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/base/vocabulary.h"
+#include "sim/cost/field_kinds.h"
 
 #include <fmt/format.h>
 
@@ -29,23 +30,6 @@ double PerCollective::at(CollectiveKind kind) const
     return 0;
 }
 
-namespace {
-
-FieldInfo share(std::string help)
-{
-    return {.help = std::move(help), .min = 0, .max = 1};
-}
-FieldInfo positive(std::string help)
-{
-    return {.help = std::move(help), .min = 0};
-}
-FieldInfo factor(std::string help)
-{
-    return {.help = std::move(help), .min = 0.01, .max = 100};
-}
-
-} // namespace
-
 template <>
 const FieldTable<PerCollective>& fields_of<PerCollective>()
 {
@@ -70,22 +54,22 @@ const FieldTable<FabricClass>& fields_of<FabricClass>()
             .field("name", &F::name, {.help = "of the class"})
             .field("aliases", &F::aliases, {.help = "other names"})
             .field("line_rate", &F::line_rate,
-                   positive("per device and direction, where the topology does not say"))
-            .field("base_ll", &F::base_ll, positive("latency without hops, LL"))
-            .field("base_ll128", &F::base_ll128, positive("latency without hops, LL128"))
-            .field("base_simple", &F::base_simple, positive("latency without hops, simple"))
-            .field("hop_ll", &F::hop_ll, positive("latency per hop, LL and LL128"))
-            .field("hop_simple", &F::hop_simple, positive("latency per hop, simple"))
+                   not_negative("per device and direction, where the topology does not say"))
+            .field("base_ll", &F::base_ll, not_negative("latency without hops, LL"))
+            .field("base_ll128", &F::base_ll128, not_negative("latency without hops, LL128"))
+            .field("base_simple", &F::base_simple, not_negative("latency without hops, simple"))
+            .field("hop_ll", &F::hop_ll, not_negative("latency per hop, LL and LL128"))
+            .field("hop_simple", &F::hop_simple, not_negative("latency per hop, simple"))
             .field("efficiency_ll", &F::efficiency_ll, share("of the line rate, LL"))
             .field("efficiency_ll128", &F::efficiency_ll128, share("of the line rate, LL128"))
             .field("efficiency", &F::efficiency, {.help = "of the line rate, simple"})
             .field("local_copy", &F::local_copy,
-                   positive("copy of a rank's own part, in shares of the part's transfer"))
-            .field("local_copy_p2p", &F::local_copy_p2p, positive("the same in all-to-all"))
+                   not_negative("copy of a rank's own part, in shares of the part's transfer"))
+            .field("local_copy_p2p", &F::local_copy_p2p, not_negative("the same in all-to-all"))
             .field("p2p_base_factor", &F::p2p_base_factor,
                    factor("base latency of all-to-all and send/receive against the others"))
             .field("nvls_per_rank", &F::nvls_per_rank,
-                   positive("in-switch reduction: latency per rank of the domain"))
+                   not_negative("in-switch reduction: latency per rank of the domain"))
             .field("nvls_efficiency", &F::nvls_efficiency,
                    share("in-switch reduction: of the line rate; 0: there is none"))
             .field("sms_held", &F::sms_held,
@@ -107,12 +91,12 @@ const FieldTable<NetworkClass>& fields_of<NetworkClass>()
             .field("name", &N::name, {.help = "as topologies name it"})
             .field("aliases", &N::aliases, {.help = "other names"})
             .field("line_rate", &N::line_rate,
-                   positive("of one NIC, where the topology does not say"))
-            .field("latency", &N::latency, positive("of one crossing, library included"))
+                   not_negative("of one NIC, where the topology does not say"))
+            .field("latency", &N::latency, not_negative("of one crossing, library included"))
             .field("efficiency", &N::efficiency, share("of the line rate"))
-            .field("max_per_nic", &N::max_per_nic, positive("0: the line rate"))
+            .field("max_per_nic", &N::max_per_nic, not_negative("0: the line rate"))
             .field("max_per_communicator", &N::max_per_communicator,
-                   positive("of one communicator out of a domain; 0: no limit"))
+                   not_negative("of one communicator out of a domain; 0: no limit"))
             .field("staged_efficiency", &N::staged_efficiency,
                    share("of the rate without GPUDirect RDMA"))
             .field("in_situ", &N::in_situ,
@@ -136,45 +120,32 @@ const FieldTable<CollectiveForm>& fields_of<CollectiveForm>()
             .field("tree_beyond_two", &C::tree_beyond_two,
                    share("bandwidth of trees over more than two domains"))
             .field("ring_entry_crossings", &C::ring_entry_crossings,
-                   positive("crossings of a ring beside one per domain"))
-            .field("post_per_remote_peer", &C::post_per_remote_peer, positive("of all-to-all"))
+                   not_negative("crossings of a ring beside one per domain"))
+            .field("post_per_remote_peer", &C::post_per_remote_peer, not_negative("of all-to-all"))
             .field("all_to_all_cross", &C::all_to_all_cross,
                    share("all-to-all across domains / rings"))
             .field("hops_all_reduce", &C::hops_all_reduce, factor("passes over a domain's hops"))
             .field("hops_p2p", &C::hops_p2p, factor("the same of all-to-all and send/receive"))
-            .field("creation", &C::creation, positive("of a communicator"))
-            .field("creation_per_rank", &C::creation_per_rank, positive("of a communicator"));
+            .field("creation", &C::creation, not_negative("of a communicator"))
+            .field("creation_per_rank", &C::creation_per_rank, not_negative("of a communicator"));
     return table;
 }
 
-namespace {
-
-// Reports every quantity of `needs` that is not positive.
-void need(const Reader& reader, std::string_view part,
-          const std::vector<std::pair<const char*, double>>& needs)
-{
-    for (const auto& [name, value] : needs)
-        if (!(value > 0))
-            reader.error(fmt::format("\"{}\" is missing from {}", name, part));
-}
-
-} // namespace
-
 void check(const Reader& reader, const FabricClass& fabric)
 {
-    need(reader, "fabric",
-         {{"base_ll", fabric.base_ll.value()},
-          {"base_ll128", fabric.base_ll128.value()},
-          {"base_simple", fabric.base_simple.value()},
-          {"efficiency_ll", fabric.efficiency_ll},
-          {"efficiency_ll128", fabric.efficiency_ll128},
-          {"efficiency/all_reduce", fabric.efficiency.all_reduce},
-          {"efficiency/all_gather", fabric.efficiency.all_gather},
-          {"efficiency/reduce_scatter", fabric.efficiency.reduce_scatter},
-          {"efficiency/all_to_all", fabric.efficiency.all_to_all},
-          {"efficiency/broadcast", fabric.efficiency.broadcast},
-          {"efficiency/reduce", fabric.efficiency.reduce},
-          {"efficiency/send_receive", fabric.efficiency.send_receive}});
+    need_positive(reader, "fabric",
+                  {{"base_ll", fabric.base_ll.value()},
+                   {"base_ll128", fabric.base_ll128.value()},
+                   {"base_simple", fabric.base_simple.value()},
+                   {"efficiency_ll", fabric.efficiency_ll},
+                   {"efficiency_ll128", fabric.efficiency_ll128},
+                   {"efficiency/all_reduce", fabric.efficiency.all_reduce},
+                   {"efficiency/all_gather", fabric.efficiency.all_gather},
+                   {"efficiency/reduce_scatter", fabric.efficiency.reduce_scatter},
+                   {"efficiency/all_to_all", fabric.efficiency.all_to_all},
+                   {"efficiency/broadcast", fabric.efficiency.broadcast},
+                   {"efficiency/reduce", fabric.efficiency.reduce},
+                   {"efficiency/send_receive", fabric.efficiency.send_receive}});
     if (fabric.nvls_efficiency > 0 && !(fabric.nvls_per_rank.value() > 0))
         reader.error("\"nvls_per_rank\" is missing from fabric",
                      "in-switch reduction needs its latency");
@@ -185,8 +156,8 @@ void check(const Reader& reader, const FabricClass& fabric)
 
 void check(const Reader& reader, const NetworkClass& network)
 {
-    need(reader, "network",
-         {{"latency", network.latency.value()}, {"efficiency", network.efficiency}});
+    need_positive(reader, "network",
+                  {{"latency", network.latency.value()}, {"efficiency", network.efficiency}});
     if (network.line_rate.value() > 200e9)
         reader.warn("\"line_rate\" is implausibly large",
                     fmt::format("{} for one NIC? {} Gb/s is usual", to_text(network.line_rate),
@@ -197,11 +168,11 @@ void check(const Reader& reader, const NetworkClass& network)
 
 void check(const Reader& reader, const CollectiveForm& form)
 {
-    need(reader, "collectives",
-         {{"cross_ll", form.cross_ll},
-          {"cross_ll128", form.cross_ll128},
-          {"tree_beyond_two", form.tree_beyond_two},
-          {"all_to_all_cross", form.all_to_all_cross}});
+    need_positive(reader, "collectives",
+                  {{"cross_ll", form.cross_ll},
+                   {"cross_ll128", form.cross_ll128},
+                   {"tree_beyond_two", form.tree_beyond_two},
+                   {"all_to_all_cross", form.all_to_all_cross}});
 }
 
 } // namespace trainyard

@@ -1,19 +1,14 @@
 #include "sim/cost/software.h"
 
+#include "sim/cost/field_kinds.h"
+
 namespace trainyard {
 namespace {
 
-FieldInfo factor(std::string help)
-{
-    return {.help = std::move(help), .min = 0.01, .max = 100};
-}
-FieldInfo share(std::string help)
+// Fitted to whole steps a share may pass one: it stands for the losses beside it too.
+FieldInfo fitted_share(std::string help)
 {
     return {.help = std::move(help), .min = 0, .max = 10};
-}
-FieldInfo time(std::string help)
-{
-    return {.help = std::move(help), .min = 0};
 }
 
 FieldTable<SoftwareClass> habits()
@@ -23,11 +18,11 @@ FieldTable<SoftwareClass> habits()
         .field("name", &S::name, {.help = "of the class"})
         .field("description", &S::description, {.help = "which frameworks and versions"})
         .field("host_per_kernel_forward", &S::host_per_kernel_forward,
-               time("host time to issue a kernel"))
+               not_negative("host time to issue a kernel"))
         .field("host_per_kernel_backward", &S::host_per_kernel_backward,
-               time("the same in backward"))
+               not_negative("the same in backward"))
         .field("cuda_graph_factor", &S::cuda_graph_factor,
-               share("host time with CUDA graphs / without"))
+               fitted_share("host time with CUDA graphs / without"))
         .field("kernels", &S::kernels, {.help = "which kernels it runs"})
         .field("spare_weight_gradients", &S::spare_weight_gradients,
                {.help = "fp32 sums leave a gradient per shape of weight unused"})
@@ -45,7 +40,8 @@ FieldTable<SoftwareClass> habits()
         .field("recompute", &S::recompute, {.help = "by default"})
         .field("blocking_p2p", &S::blocking_p2p,
                {.help = "the host waits for each send and receive"})
-        .field("blocking_p2p_time", &S::blocking_p2p_time, time("host time each takes besides"))
+        .field("blocking_p2p_time", &S::blocking_p2p_time,
+               not_negative("host time each takes besides"))
         .field("fsdp_copies", &S::fsdp_copies, {.help = "FSDP copies through flat buffers"});
 }
 
@@ -58,15 +54,16 @@ const FieldTable<SoftwareClass>& fields_of<SoftwareClass>()
     static const auto table =
         habits()
             .field("tp_exposed_share", &S::tp_exposed_share,
-                   share("of overlapped TP communication"))
+                   fitted_share("of overlapped TP communication"))
             .field("regather_exposed_share", &S::regather_exposed_share,
-                   share("of the all-gather repeated in backward"))
-            .field("ep_exposed_share", &S::ep_exposed_share, share("of dispatch and combine"))
-            .field("cp_exposed_share", &S::cp_exposed_share, share("of ring exchanges"))
+                   fitted_share("of the all-gather repeated in backward"))
+            .field("ep_exposed_share", &S::ep_exposed_share,
+                   fitted_share("of dispatch and combine"))
+            .field("cp_exposed_share", &S::cp_exposed_share, fitted_share("of ring exchanges"))
             .field("p2p_exposed_share", &S::p2p_exposed_share,
-                   share("of overlapped sends between stages"))
+                   fitted_share("of overlapped sends between stages"))
             .field("overlap_slowdown", &S::overlap_slowdown,
-                   share("phi: compute lost per share of the line rate in use"))
+                   fitted_share("phi: compute lost per share of the line rate in use"))
             .field("elementwise_factor", &S::elementwise_factor,
                    factor("memory traffic of elementwise kernels / that listed"))
             .field("moe_elementwise_factor", &S::moe_elementwise_factor,
@@ -81,10 +78,10 @@ const FieldTable<SoftwareClass>& fields_of<SoftwareClass>()
             .field("recompute_factor", &S::recompute_factor,
                    factor("time of a recomputed forward / of a forward"))
             .field("optimizer_bytes_per_parameter", &S::optimizer_bytes_per_parameter,
-                   {.help = "through device memory, per parameter updated", .min = 0})
+                   not_negative("through device memory, per parameter updated"))
             .field("optimizer_kernels", &S::optimizer_kernels, {.help = "per step", .min = 1})
-            .field("optimizer_time", &S::optimizer_time, time("of a step besides"))
-            .field("step_overhead", &S::step_overhead, time("of a step outside the model"));
+            .field("optimizer_time", &S::optimizer_time, not_negative("of a step besides"))
+            .field("step_overhead", &S::step_overhead, not_negative("of a step outside the model"));
     return table;
 }
 

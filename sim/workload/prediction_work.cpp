@@ -33,11 +33,6 @@ void add_input(WorkBuilder& builder)
         builder.step({gather}, {});
 }
 
-void append(WorkList& to, const WorkList& from)
-{
-    to.insert(to.end(), from.begin(), from.end());
-}
-
 void put_before(WorkList& items, const WorkList& earlier)
 {
     items.insert(items.begin(), earlier.begin(), earlier.end());

@@ -17,11 +17,6 @@ std::string joined(std::string_view name, std::string_view suffix)
     return std::string(name) + std::string(suffix);
 }
 
-void append(WorkList& to, WorkList from)
-{
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
 // The layer's matrices run in the narrow format; logits do not.
 bool runs_narrow(const LayerShape& shape, KernelUse use)
 {
@@ -65,10 +60,14 @@ Kernel memory_kernel(std::string_view name, double bytes, KernelUse use, int lau
     return kernel;
 }
 
+void append(WorkList& to, WorkList from)
+{
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
 void WorkBuilder::step(WorkList forward, WorkList backward)
 {
-    for (WorkItem& item : forward)
-        forward_.push_back(std::move(item));
+    append(forward_, std::move(forward));
     backward_.push_back(std::move(backward));
 }
 
@@ -182,7 +181,7 @@ WorkList WorkBuilder::backward() const
 {
     WorkList all;
     for (auto part = backward_.rbegin(); part != backward_.rend(); ++part)
-        all.insert(all.end(), part->begin(), part->end());
+        append(all, *part);
     return all;
 }
 

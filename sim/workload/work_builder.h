@@ -70,6 +70,8 @@ Kernel gemm_kernel(std::string name, const GemmShape& shape, KernelUse use, Prec
 Kernel memory_kernel(std::string_view name, double bytes, KernelUse use = KernelUse::layer,
                      int launches = 1);
 
+void append(WorkList& to, WorkList from);
+
 // Makes the launches of the kernels add up to `target` by counting more, or none, for memory-bound
 // kernels: frameworks split these into several kernels or fuse them with their neighbours. Matrix
 // products and attention keep theirs.

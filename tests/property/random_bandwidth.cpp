@@ -89,20 +89,12 @@ std::vector<std::pair<std::string, Binding>> improvements(const Binding& binding
 void check_more_bandwidth(const Draws& draws)
 {
     constexpr double anomaly = 0.02; // by which interference may turn it around
-    const std::vector<SoftwareClass> software = all_software();
     const Topology cluster = h100_nodes(8);
-    Random random(draws.seed);
-    for (int ran = 0; ran < draws.jobs;) {
-        const JobRequest request = random_request(random, software);
-        const Checked<Job> job = resolve(request);
-        if (!job)
-            continue;
-        ++ran;
-        INFO(describe(request));
-        const Plan plan = make_plan(*job);
+    each_job(draws, random_request, [&](const JobRequest&, const Job& job) {
+        const Plan plan = make_plan(job);
         BindOptions options;
         options.folding = Folding::replicas;
-        const Binding beside = bind(plan, *job, cluster, h100_costs(), options);
+        const Binding beside = bind(plan, job, cluster, h100_costs(), options);
         Binding alone = beside;
         leave_out_interference(alone);
         const std::vector<SimTime> ends = run(plan.program, alone, 3).step_ends;
@@ -118,7 +110,7 @@ void check_more_bandwidth(const Draws& draws)
             CHECK(to_seconds(run(plan.program, better, 3).step_ends.back()).value() <=
                   last * (1 + anomaly));
         }
-    }
+    });
 }
 
 } // namespace trainyard::testing

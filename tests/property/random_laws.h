@@ -6,11 +6,6 @@
 
 namespace trainyard::testing {
 
-struct Draws {
-    std::uint64_t seed = 1;
-    int jobs = 100;
-};
-
 // Programs complete, hold no less than their states at any instant, and hold the same at the end.
 void check_memory_over_time(const Draws& draws);
 

@@ -37,20 +37,12 @@ std::map<SimTime, std::int64_t> changes(const Program& program, const Role& role
 
 void check_memory_over_time(const Draws& draws)
 {
-    const std::vector<SoftwareClass> software = all_software();
     const Topology cluster = h100_nodes(8);
-    Random random(draws.seed);
-    for (int ran = 0; ran < draws.jobs;) {
-        const JobRequest request = random_request(random, software);
-        const Checked<Job> job = resolve(request);
-        if (!job)
-            continue;
-        ++ran;
-        INFO(describe(request));
-        const Plan plan = make_plan(*job);
+    each_job(draws, random_request, [&](const JobRequest&, const Job& job) {
+        const Plan plan = make_plan(job);
         BindOptions options;
         options.folding = Folding::replicas;
-        const Binding binding = bind(plan, *job, cluster, h100_costs(), options);
+        const Binding binding = bind(plan, job, cluster, h100_costs(), options);
         REQUIRE(flaws(plan.program) == std::vector<std::string>{});
         for (const Role& role : plan.program.roles)
             REQUIRE(replay_flaws(plan.program, role) == std::vector<std::string>{});
@@ -69,7 +61,7 @@ void check_memory_over_time(const Draws& draws)
             }
             CHECK(held == 0);
         }
-    }
+    });
 }
 
 } // namespace trainyard::testing

@@ -373,18 +373,10 @@ private:
 
 void check_traffic(const Draws& draws)
 {
-    const std::vector<SoftwareClass> software = all_software();
-    Random random(draws.seed);
-    for (int ran = 0; ran < draws.jobs;) {
-        const JobRequest request = random_plain_request(random, software);
-        const Checked<Job> job = resolve(request);
-        if (!job)
-            continue;
-        ++ran;
-        INFO(describe(request));
-        const Plan plan = make_plan(*job);
-        TrafficCheck(*job, plan).all();
-    }
+    each_job(draws, random_plain_request, [](const JobRequest&, const Job& job) {
+        const Plan plan = make_plan(job);
+        TrafficCheck(job, plan).all();
+    });
 }
 
 } // namespace trainyard::testing

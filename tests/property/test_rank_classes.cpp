@@ -71,25 +71,20 @@ Colours refined(const Neighbourhood& n, Colours colour)
 
 TEST_CASE("classes of ranks are those of a refinement that looks at every rank in every round")
 {
-    const std::vector<SoftwareClass> software = all_software();
     const Topology cluster = h100_nodes(16);
-    Random random(71);
+    Random random(72);
     int split = 0;
-    for (int ran = 0; ran < 300;) {
-        const Checked<Job> job = resolve(random_plain_request(random, software));
-        if (!job)
-            continue;
-        ++ran;
-        const Plan plan = make_plan(*job);
-        const Neighbourhood near = neighbourhood(plan.program, *job, cluster, FabricLimit::costs);
+    const Draws draws{.seed = 71, .jobs = 300};
+    each_job(draws, random_plain_request, [&](const JobRequest&, const Job& job) {
+        const Plan plan = make_plan(job);
+        const Neighbourhood near = neighbourhood(plan.program, job, cluster, FabricLimit::costs);
         Colours colour;
         for (const RoleId role : near.role)
             colour.push_back(role.value);
         const std::uint32_t roles = *std::ranges::max_element(colour) + 1;
         for (std::int64_t i = random.integer(0, 4); i > 0; --i)
-            colour[static_cast<std::size_t>(random.integer(0, job->world() - 1))] +=
+            colour[static_cast<std::size_t>(random.integer(0, job.world() - 1))] +=
                 roles * static_cast<std::uint32_t>(random.integer(0, 2));
-        CAPTURE(ran);
         const RankClasses classes = alike_ranks(near, colour);
         REQUIRE(classes.class_of == refined(near, colour));
         split += classes.count() > roles;
@@ -98,6 +93,6 @@ TEST_CASE("classes of ranks are those of a refinement that looks at every rank i
             REQUIRE(classes.first[c].value == first - classes.class_of.begin());
             REQUIRE(classes.size[c] == std::ranges::count(classes.class_of, c));
         }
-    }
+    });
     CHECK(split > 100);
 }

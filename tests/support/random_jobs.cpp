@@ -2,6 +2,7 @@
 
 #include "sim/cost/profile_library.h"
 #include "sim/strategy/schedule.h"
+#include "tests/catch.h"
 #include "tests/support/pick.h"
 #include "tests/unit/strategy/plans.h"
 
@@ -158,6 +159,23 @@ std::string describe(const JobRequest& request)
     return request.model.name + " " + to_text(Json(request.software.name), JsonStyle::compact) +
            " " + text(request.training) + " " + text(request.strategy) +
            (request.data ? " " + text(request.data->loading) : std::string());
+}
+
+void each_job(const Draws& draws,
+              const std::function<JobRequest(Random&, const std::vector<SoftwareClass>&)>& request,
+              const std::function<void(const JobRequest&, const Job&)>& check)
+{
+    const std::vector<SoftwareClass> software = all_software();
+    Random random(draws.seed);
+    for (int ran = 0; ran < draws.jobs;) {
+        const JobRequest drawn = request(random, software);
+        const Checked<Job> job = resolve(drawn);
+        if (!job)
+            continue;
+        INFO(describe(drawn));
+        check(drawn, *job);
+        ++ran;
+    }
 }
 
 } // namespace trainyard::testing

@@ -5,6 +5,7 @@
 #include "sim/base/random.h"
 #include "sim/strategy/job.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,15 @@ JobRequest random_plain_request(Random& random, const std::vector<SoftwareClass>
 
 // What a failing test prints.
 std::string describe(const JobRequest& request);
+
+struct Draws {
+    std::uint64_t seed = 1;
+    int jobs = 100;
+};
+
+// Shows `check` the first `draws.jobs` requests that resolve; what fails in it prints the request.
+void each_job(const Draws& draws,
+              const std::function<JobRequest(Random&, const std::vector<SoftwareClass>&)>& request,
+              const std::function<void(const JobRequest&, const Job&)>& check);
 
 } // namespace trainyard::testing

@@ -13,7 +13,8 @@ bool is_option(std::string_view word)
            std::isdigit(static_cast<unsigned char>(word[1])) == 0 && word[1] != '.';
 }
 
-std::string with_dashes(std::string name)
+// Every underscore, of -short and --long options alike.
+std::string with_dashes_throughout(std::string name)
 {
     std::replace(name.begin(), name.end(), '_', '-');
     return name;
@@ -41,7 +42,7 @@ Arguments::Arguments(const std::vector<TracedText>& words)
         if (open)
             add(std::move(*open));
         const std::size_t equals = word.text.find('=');
-        open = Argument{with_dashes(word.text.substr(0, equals)), {}, word.line()};
+        open = Argument{with_dashes_throughout(word.text.substr(0, equals)), {}, word.line()};
         if (equals != std::string::npos)
             open->values.push_back(word.text.substr(equals + 1));
     }

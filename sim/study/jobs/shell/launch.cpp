@@ -51,7 +51,8 @@ void put_size(Launch& launch, LauncherMeaning meaning, const std::string& name,
             fmt::format("line {}: {} {} is no number known here", value.line(), name, value.text));
 }
 
-std::string with_dashes(std::string name)
+// Launchers take --max_restarts for --max-restarts; -short_ones are left alone.
+std::string long_option_with_dashes(std::string name)
 {
     const std::size_t from = name.find_first_not_of('-');
     if (from == 2)
@@ -129,7 +130,7 @@ private:
         while (at_ < words_.size() && words_[at_].text.starts_with('-')) {
             const TracedText& word = words_[at_++];
             const std::size_t equals = word.text.find('=');
-            const std::string name = with_dashes(word.text.substr(0, equals));
+            const std::string name = long_option_with_dashes(word.text.substr(0, equals));
             if (name == "-m" || name == "--module")
                 return;
             const LauncherMeaning meaning = meaning_of(options, name);
