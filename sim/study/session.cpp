@@ -251,7 +251,7 @@ Checked<MemoryEstimate> Session::memory(const ScenarioFile& file, const MemoryOp
 Session::StageCounts Session::counts() const
 {
     const StageMemos& memos = state_->memos;
-    return {memos.topologies.built(), memos.models.built(),     memos.costs.built(),
+    return {memos.topologies.built(), memos.models.built(),     memos.costs.models.built(),
             memos.plans.built(),      state_->memories.built(), state_->bindings.built(),
             state_->runs.built()};
 }

@@ -4,13 +4,13 @@
 #include "sim/base/random.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
-#include "sim/cost/software_choice.h"
 #include "sim/strategy/communicators.h"
 #include "sim/strategy/misfits.h"
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/environment.h"
-#include "sim/study/environment_effects.h"
+#include "sim/study/idle_settings.h"
 #include "sim/study/inputs.h"
+#include "sim/study/problems.h"
 #include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
 
@@ -20,24 +20,7 @@
 #include <bit>
 
 namespace trainyard {
-namespace fs = std::filesystem;
-
 namespace {
-
-void append(Problems& all, const Problems& more)
-{
-    all.insert(all.end(), more.begin(), more.end());
-}
-
-// The value, or null with its problems added.
-template <class T>
-T* take(Checked<T>& checked, Problems& problems)
-{
-    if (checked)
-        return &*checked;
-    append(problems, checked.error());
-    return nullptr;
-}
 
 // A part that a file describes: from the memo, or read. Null with its problems added.
 template <class T>
@@ -56,154 +39,6 @@ std::shared_ptr<const T> build_input(const Checked<Input>& input,
     });
 }
 
-// The class of the scenario's framework, with the scenario's own choice of attention.
-Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, Problems& warnings)
-{
-    const ClassChoice chosen = software_class_for(choice.framework, choice.version);
-    if (!chosen.note.empty())
-        warnings.push_back({"", 0, "/software/framework", chosen.note, "", Severity::warning});
-    Checked<SoftwareClass> software = load_software(chosen.name);
-    if (!software)
-        return software;
-    if (chosen.attention)
-        software->kernels.attention = *chosen.attention;
-    KernelStyle& kernels = software->kernels;
-    kernels.attention = choice.attention.value_or(kernels.attention);
-    kernels.fused_elementwise = choice.fused_elementwise.value_or(kernels.fused_elementwise);
-    kernels.loss_in_place = choice.fused_loss.value_or(kernels.loss_in_place);
-    return software;
-}
-
-// A profile's path is looked up beside the scenario first.
-std::string profile_path(const ScenarioFile& file)
-{
-    const fs::path beside = file.base / file.scenario.profile;
-    std::error_code ignored;
-    return fs::is_regular_file(beside, ignored) ? beside.string() : file.scenario.profile;
-}
-
-// Problems of no file are those of the scenario's field `pointer`.
-Problems placed(Problems problems, std::string_view pointer)
-{
-    for (Diagnostic& problem : problems)
-        if (problem.file.empty())
-            problem.pointer = pointer;
-    return problems;
-}
-
-// A measured profile holds for the environment it was measured in.
-Problems environment_differences(const Profile& profile, const Scenario& scenario)
-{
-    const Environment& measured = profile.installation.environment;
-    Problems out;
-    if (measured == Environment{})
-        return out;
-    Environment used;
-    used.variables = scenario.environment;
-    for (const std::string& difference : differences(measured, used))
-        out.push_back(
-            {"", 0, "/environment",
-             fmt::format("profile \"{}\" was measured elsewise: {}", profile.name, difference),
-             "measure again, or set the variables alike", Severity::warning});
-    return out;
-}
-
-// The profile's constants with the software class of the scenario, where it states one.
-Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topology,
-                                Problems& warnings)
-{
-    const Scenario& scenario = file.scenario;
-    const bool states_software = file.json.find("software") != nullptr;
-    const DeviceId first = make_id<DeviceId>(0);
-    if (scenario.profile.empty()) {
-        Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
-        if (!software)
-            return tl::unexpected(software.error());
-        Checked<Profile> profile =
-            assemble({topology.device(first).model, "",
-                      topology.network(topology.device(first).node), software->name});
-        if (!profile)
-            return tl::unexpected(placed(profile.error(), "/topology"));
-        profile->software = std::move(*software);
-        return profile;
-    }
-    Checked<ProfileFile> loaded = load_profile(profile_path(file));
-    if (!loaded)
-        return tl::unexpected(placed(loaded.error(), "/profile"));
-    append(warnings, loaded->warnings);
-    append(warnings, mismatches(loaded->profile, topology));
-    append(warnings, environment_differences(loaded->profile, scenario));
-    if (states_software) {
-        Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
-        if (!software)
-            return tl::unexpected(software.error());
-        loaded->profile.software = std::move(*software);
-    }
-    return std::move(loaded->profile);
-}
-
-std::uint64_t hash_of(const Profile& profile)
-{
-    return content_hash(to_text(to_json(profile), JsonStyle::compact));
-}
-
-std::uint64_t hash_of(const std::map<std::string, std::string>& environment)
-{
-    std::string text;
-    for (const auto& [name, value] : environment)
-        text += name + "=" + value + "\n";
-    return content_hash(text);
-}
-
-// Nothing without a profile, with the problems added. Refused variables are among the warnings, as
-// errors, so that the job's own problems come to light beside them.
-std::optional<CostPart> make_cost(const ScenarioFile& file, const Topology& topology,
-                                  Memo<CostModel>& memo, Problems& problems)
-{
-    const Scenario& scenario = file.scenario;
-    CostPart part;
-    Checked<Profile> profile = choose_profile(file, topology, part.warnings);
-    const Problems refused = check_environment(scenario.environment);
-    if (has_errors(refused))
-        append(part.warnings, refused);
-    if (take(profile, part.warnings) == nullptr) {
-        append(problems, part.warnings);
-        return std::nullopt;
-    }
-    if (!has_errors(refused)) {
-        const DeviceAttachment device = topology.device(make_id<DeviceId>(0));
-        part.effects =
-            effects_of(scenario.environment, {*profile, device, topology.network(device.node),
-                                              scenario.software.attention.has_value()});
-        append(part.warnings, part.effects.notes);
-        append(part.warnings, check_environment(scenario.environment, part.effects.followed));
-    }
-    if (part.effects.attention)
-        profile->software.kernels.attention = *part.effects.attention;
-    part.hash = hash_key(hash_of(*profile), hash_of(scenario.environment));
-    part.cost = memo.find_or_make(part.hash, [&] {
-        return std::optional<CostModel>(std::in_place, std::move(*profile), part.effects.nccl);
-    });
-    return part;
-}
-
-// The shipped data do not change while a session lives; a profile that the scenario names is read
-// again. Null with the problems added.
-std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Parts& parts,
-                                           StageMemos& memos, Problems& problems)
-{
-    const Scenario& scenario = file.scenario;
-    const auto make = [&] { return make_cost(file, *parts.topology, memos.costs, problems); };
-    if (!scenario.profile.empty()) {
-        std::optional<CostPart> made = make();
-        return made ? std::make_shared<const CostPart>(std::move(*made)) : nullptr;
-    }
-    const std::string software =
-        to_text(fields_of<SoftwareChoice>().write(scenario.software), JsonStyle::compact);
-    return memos.cost_parts.find_or_make(
-        hash_key(parts.topology_hash, content_hash(software), hash_of(scenario.environment)), make);
-}
-
 std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
 {
     const auto text = [](const auto& value) {
@@ -219,43 +54,6 @@ std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
         std::uint64_t{job.cuda_graphs} + 2 * std::uint64_t{job.launches.blocking} +
             4 * std::uint64_t{!job.launches.ordered} +
             mix_bits(std::bit_cast<std::uint64_t>(job.communicator_creation.value())));
-}
-
-// Settings that the scenario states and this job cannot feel.
-void check_effects(const Scenario& scenario, const Job& job, Problems& problems)
-{
-    const Strategy& stated = scenario.strategy;
-    const Strategy usual;
-    const bool sharded = job.strategy.zero == 3;
-    const bool buckets =
-        stated.bucket_cap != usual.bucket_cap || stated.first_bucket != usual.first_bucket;
-    const auto note = [&](bool applies, const char* pointer, const char* message) {
-        if (applies)
-            problems.push_back({"", 0, pointer, message, "", Severity::warning});
-    };
-    note(sharded && stated.overlap.dp == false, "/strategy/overlap/dp",
-         "FSDP always communicates beside compute; this has no effect");
-    note(sharded && buckets, "/strategy/bucket_cap",
-         "FSDP reduces layer by layer; buckets have no effect");
-    append(problems, data_parallel_notes(stated, job));
-    note(stated.sequence_parallel == true && job.strategy.tp == 1, "/strategy/sequence_parallel",
-         "sequence parallelism cuts over the tensor-parallel group, and tp is 1: it stays off");
-    note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
-         "there is no tensor parallelism to overlap");
-    note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
-         "there is no pipeline to overlap");
-    note(job.training.recompute == Recompute::selective && job.model.is_transformer() &&
-             job.software.kernels.attention != AttentionKernel::unfused,
-         "/training/recompute",
-         "fused attention keeps no scores: selective recompute has nothing to redo");
-    note(job.data && job.data->loading.workers == 0 &&
-             job.data->loading.prefetch != DataLoading{}.prefetch,
-         "/data/prefetch", "without workers nothing is loaded ahead; this has no effect");
-    note(job.data && job.data->loading.page_cache.value() > 0 &&
-             job.data->loading.dataset.value() == 0,
-         "/data/page_cache", "what it caches depends on the size of \"dataset\"; no effect");
-    note(scenario.run.seed != RunOptions{}.seed && !is_random(scenario.perturbations), "/run/seed",
-         "nothing in this job is random: the seed changes no result");
 }
 
 // Perturbed links are a cluster of their own.
@@ -348,7 +146,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     parts.model = build_input(model, read_model, memos.models, problems);
     if (parts.topology) {
         parts.topology_hash = topology->hash;
-        cost = build_cost(file, parts, memos, problems);
+        cost = build_cost(file, *parts.topology, parts.topology_hash, memos.costs, problems);
     } else
         append(problems, check_environment(file.scenario.environment));
     if (cost)
@@ -368,7 +166,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         append(problems, one_host_misfits(parts.job, *parts.topology));
     }
     if (job) {
-        check_effects(file.scenario, parts.job, problems);
+        append(problems, idle_settings(file.scenario, parts.job));
         append(problems, group_notes(parts.job));
     }
     if (has_errors(problems))

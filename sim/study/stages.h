@@ -3,28 +3,16 @@
 // What a scenario names, built: topology, model, costs, job and program, each once per distinct
 // input.
 
-#include "sim/cost/cost_model.h"
 #include "sim/strategy/memory.h"
 #include "sim/strategy/plan.h"
-#include "sim/study/environment_effects.h"
-#include "sim/study/memo.h"
-#include "sim/study/scenario.h"
+#include "sim/study/cost_part.h"
 
 namespace trainyard {
-
-// Costs, and what launch variables do to the job besides.
-struct CostPart {
-    std::shared_ptr<const CostModel> cost;
-    std::uint64_t hash = 0; // of the profile and the variables
-    EnvironmentEffects effects;
-    Problems warnings; // refused variables too, as errors
-};
 
 struct StageMemos {
     Memo<Topology> topologies{8};
     Memo<Model> models{16};
-    Memo<CostPart> cost_parts{16}; // by what chooses a profile from the shipped data
-    Memo<CostModel> costs{16};     // by the profile's content
+    CostMemos costs;
     Memo<Plan> plans{8};
 };
 

@@ -3,6 +3,7 @@
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
+#include "sim/study/problems.h"
 #include "sim/topology/read_topology.h"
 
 #include <charconv>
@@ -36,15 +37,14 @@ void JobContext::settle_gpus()
     place.base = options.folder;
     const Checked<Input> input = find_input(draft.scenario.topology, InputKind::topology, place);
     if (!input) {
-        draft.problems.insert(draft.problems.end(), input.error().begin(), input.error().end());
+        append(draft.problems, input.error());
         return;
     }
     const auto read = [&]() -> std::optional<Topology> {
         Checked<Topology> topology = read_topology(input->json, input->file);
         if (topology)
             return std::move(*topology);
-        draft.problems.insert(draft.problems.end(), topology.error().begin(),
-                              topology.error().end());
+        append(draft.problems, topology.error());
         return std::nullopt;
     };
     const auto topology = memos_.topologies.find_or_make(input->hash, read);

@@ -3,6 +3,7 @@
 #include "sim/study/environment.h"
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
 
 #include <algorithm>
@@ -41,11 +42,6 @@ std::optional<JobKind> recognise_job(std::string_view text)
 }
 
 namespace {
-
-void append(Problems& all, const Problems& more)
-{
-    all.insert(all.end(), more.begin(), more.end());
-}
 
 // The model given beside, read for its sizes.
 void take_model(JobContext& context)

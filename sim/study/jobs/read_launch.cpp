@@ -4,6 +4,7 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
+#include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
@@ -52,8 +53,7 @@ void read_titan_launch(const Argument& config, Arguments& arguments, JobContext&
     if (const std::optional<std::string> text = context.beside(path))
         json = path.ends_with(".json") ? parse_json(*text, path) : parse_toml(*text, path);
     if (!json) {
-        context.draft.problems.insert(context.draft.problems.end(), json.error().begin(),
-                                      json.error().end());
+        append(context.draft.problems, json.error());
         return;
     }
     context.draft.understand({config.line, config.text()}, "the configuration of torchtitan");
@@ -83,8 +83,7 @@ void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobCont
         return;
     const Checked<Json> json = parse_json(*text, path);
     if (!json) {
-        context.draft.problems.insert(context.draft.problems.end(), json.error().begin(),
-                                      json.error().end());
+        append(context.draft.problems, json.error());
         return;
     }
     context.draft.understand({config.line, config.text()}, "the configuration of DeepSpeed");
@@ -196,7 +195,7 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     const Checked<ShellScript> script =
         read_shell(traced(text), draft.file(), context.options.defined);
     if (!script) {
-        draft.problems.insert(draft.problems.end(), script.error().begin(), script.error().end());
+        append(draft.problems, script.error());
         return std::nullopt;
     }
     for (const std::string& skipped : script->skipped)
@@ -237,7 +236,7 @@ void read_megatron_job(const std::string& text, JobContext& context)
         else if (root)
             draft.refuse({}, "is no mapping of settings", "");
         else
-            draft.problems.insert(draft.problems.end(), root.error().begin(), root.error().end());
+            append(draft.problems, root.error());
         return;
     }
     const std::optional<Launch> launch = read_launch(text, context);

@@ -12,16 +12,10 @@
 
 #include "sim/report/summary.h"
 #include "sim/report/timeline/recorded.h"
+#include "tests/unit/report/small_plan.h"
 
 namespace trainyard::test {
 
-enum class Lanes {
-    all,    // one per rank: 0 and 1 are stage 0
-    folded, // one per stage, standing for two ranks each
-};
-
-inline constexpr Bytes gradient_bytes{1'000'000'000};
-inline constexpr Bytes message_bytes{40'000'000};
 inline constexpr FlopRate device_peak{989e12};
 
 // Of one forward GEMM, 2 x 8192^3; backward does twice that.

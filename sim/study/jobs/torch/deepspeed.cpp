@@ -2,6 +2,7 @@
 
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/job_sizes.h"
+#include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
@@ -301,7 +302,7 @@ void read_deepspeed_job(const std::string& text, JobContext& context)
     JobDraft& draft = context.draft;
     const Checked<Json> json = parse_json(text, draft.file());
     if (!json) {
-        draft.problems.insert(draft.problems.end(), json.error().begin(), json.error().end());
+        append(draft.problems, json.error());
         return;
     }
     if (!json->is_object()) {

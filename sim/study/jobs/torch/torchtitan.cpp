@@ -3,6 +3,7 @@
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
@@ -331,7 +332,7 @@ void read_torchtitan_job(const std::string& text, JobContext& context)
     const Checked<Json> root =
         json ? parse_json(text, draft.file()) : parse_toml(text, draft.file());
     if (!root) {
-        draft.problems.insert(draft.problems.end(), root.error().begin(), root.error().end());
+        append(draft.problems, root.error());
         return;
     }
     if (root->members().empty()) {

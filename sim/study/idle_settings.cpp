@@ -1,0 +1,46 @@
+#include "sim/study/idle_settings.h"
+
+#include "sim/study/data_parallel_notes.h"
+#include "sim/study/problems.h"
+
+namespace trainyard {
+
+Problems idle_settings(const Scenario& scenario, const Job& job)
+{
+    Problems problems;
+    const Strategy& stated = scenario.strategy;
+    const Strategy usual;
+    const bool sharded = job.strategy.zero == 3;
+    const bool buckets =
+        stated.bucket_cap != usual.bucket_cap || stated.first_bucket != usual.first_bucket;
+    const auto note = [&](bool applies, const char* pointer, const char* message) {
+        if (applies)
+            problems.push_back({"", 0, pointer, message, "", Severity::warning});
+    };
+    note(sharded && stated.overlap.dp == false, "/strategy/overlap/dp",
+         "FSDP always communicates beside compute; this has no effect");
+    note(sharded && buckets, "/strategy/bucket_cap",
+         "FSDP reduces layer by layer; buckets have no effect");
+    append(problems, data_parallel_notes(stated, job));
+    note(stated.sequence_parallel == true && job.strategy.tp == 1, "/strategy/sequence_parallel",
+         "sequence parallelism cuts over the tensor-parallel group, and tp is 1: it stays off");
+    note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
+         "there is no tensor parallelism to overlap");
+    note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
+         "there is no pipeline to overlap");
+    note(job.training.recompute == Recompute::selective && job.model.is_transformer() &&
+             job.software.kernels.attention != AttentionKernel::unfused,
+         "/training/recompute",
+         "fused attention keeps no scores: selective recompute has nothing to redo");
+    note(job.data && job.data->loading.workers == 0 &&
+             job.data->loading.prefetch != DataLoading{}.prefetch,
+         "/data/prefetch", "without workers nothing is loaded ahead; this has no effect");
+    note(job.data && job.data->loading.page_cache.value() > 0 &&
+             job.data->loading.dataset.value() == 0,
+         "/data/page_cache", "what it caches depends on the size of \"dataset\"; no effect");
+    note(scenario.run.seed != RunOptions{}.seed && !is_random(scenario.perturbations), "/run/seed",
+         "nothing in this job is random: the seed changes no result");
+    return problems;
+}
+
+} // namespace trainyard
