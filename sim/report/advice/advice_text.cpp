@@ -39,7 +39,7 @@ std::string advice_text(const AdviceReport& advice, bool fits, const Paint& pain
     for (const Advice& row : advice.best)
         table.add(
             {paint.bold(paste_text(row.set)),
-             fits ? fmt::format("{} faster ({})", gain_text(row.gain), to_display(row.step_time))
+             fits ? fmt::format("saves {} ({})", gain_text(row.gain), to_display(row.step_time))
                   : fmt::format("fits, {}", to_display(row.step_time)),
              paint.dim(row.note)});
     return out + table.text();
