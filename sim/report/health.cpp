@@ -14,7 +14,7 @@ std::vector<HealthRow> health_rows(const Summary& summary)
         {"compute stream busy", summary.compute_utilization,
          judge_compute(summary.compute_utilization), std::string(compute_target)},
         overhead("exposed communication", summary.communication_exposed_fraction),
-        {"all communication, overlapped or not", summary.communication_total_fraction, {}, ""},
+        {"all transfers, added up (may pass 100 %)", summary.communication_summed_fraction, {}, ""},
         overhead("waiting for others", summary.synchronization_share),
         overhead("pipeline bubble", summary.bubble_share)};
     if (summary.scaling_efficiency)

@@ -53,7 +53,7 @@ void add_breakdown(Summary& summary, const Outcome& outcome)
             return to_seconds(lane.*figure) / step;
         });
     };
-    summary.communication_total_fraction = mean_share(&LaneTotals::communication_busy);
+    summary.communication_summed_fraction = mean_share(&LaneTotals::communication_busy);
     summary.compute_utilization = mean_share(&LaneTotals::compute_busy);
     summary.communication_exposed_fraction = exposed_communication(summary.mean) / step;
     summary.synchronization_share = summary.mean[index_of(TimeKind::waiting)] / step;

@@ -26,9 +26,11 @@ struct Summary {
     Bytes capacity;
     bool fits = true;
     int critical_rank = 0;
-    TimeShares critical{};                   // of the rank that sets the pace
-    TimeShares mean{};                       // over all ranks
-    double communication_total_fraction = 0; // of the step, per rank, overlapped or not
+    TimeShares critical{}; // of the rank that sets the pace
+    TimeShares mean{};     // over all ranks
+    // Times of a rank's transfers, overlapped or not, over the step: above 1 where several move
+    // data at once.
+    double communication_summed_fraction = 0;
     double communication_exposed_fraction = 0;
     double compute_utilization = 0;
     double synchronization_share = 0; // waiting for others

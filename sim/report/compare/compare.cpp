@@ -87,8 +87,8 @@ std::vector<MetricComparison> metrics_of(std::span<const ComparedRun> runs)
              [](const Summary& s) { return s.compute_utilization; });
     list.add("communication_exposed_fraction", "exposed communication", share,
              [](const Summary& s) { return s.communication_exposed_fraction; });
-    list.add("communication_total_fraction", "all communication", share,
-             [](const Summary& s) { return s.communication_total_fraction; });
+    list.add("communication_summed_fraction", "all transfers, added up", share,
+             [](const Summary& s) { return s.communication_summed_fraction; });
     list.add("scaling_efficiency", "scaling efficiency", share,
              [](const Summary& s) { return s.scaling_efficiency.value_or(0.0); });
     for (const TimeKind kind : time_kinds())

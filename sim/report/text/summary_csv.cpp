@@ -41,7 +41,7 @@ std::vector<Field> figures(const Summary& summary)
         {"fits", summary.fits ? "true" : "false"},
         {"peak_memory_bytes", fmt::format("{}", summary.peak_memory.value())},
         {"communication_exposed_fraction", number(summary.communication_exposed_fraction)},
-        {"communication_total_fraction", number(summary.communication_total_fraction)},
+        {"communication_summed_fraction", number(summary.communication_summed_fraction)},
         {"compute_utilization", number(summary.compute_utilization)},
         {"scaling_efficiency",
          summary.scaling_efficiency ? number(*summary.scaling_efficiency) : ""},

@@ -189,7 +189,7 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["memory_bytes"] = memory_json(outcome.memory, MemoryDetail::kinds);
     out["breakdown_s"] = breakdown(summary);
     out["communication_exposed_fraction"] = summary.communication_exposed_fraction;
-    out["communication_total_fraction"] = summary.communication_total_fraction;
+    out["communication_summed_fraction"] = summary.communication_summed_fraction;
     out["compute_utilization"] = summary.compute_utilization;
     out["synchronization_share"] = summary.synchronization_share;
     out["bubble_share"] = summary.bubble_share;

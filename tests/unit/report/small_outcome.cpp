@@ -260,7 +260,7 @@ Summary small_summary()
     summary.capacity = 80_GB;
     summary.critical = shares_of(outcome.result->lanes[0]);
     summary.mean = mean_shares(*outcome.result, *outcome.binding);
-    summary.communication_total_fraction = 0.09;
+    summary.communication_summed_fraction = 0.09;
     summary.communication_exposed_fraction = 0.07;
     summary.compute_utilization = 0.62;
     summary.bubble_share = 0.31;

@@ -29,7 +29,7 @@ TEST_CASE("a summary's fractions are the mean lane's times over the step")
     const Summary summary = summarize(small_outcome());
     CHECK(summary.critical_rank == 0);
     CHECK_THAT(summary.compute_utilization, WithinRel(62 / 100.0, 1e-12));
-    CHECK_THAT(summary.communication_total_fraction, WithinRel(9 / 100.0, 1e-12));
+    CHECK_THAT(summary.communication_summed_fraction, WithinRel(9 / 100.0, 1e-12));
     CHECK_THAT(summary.communication_exposed_fraction, WithinRel(7 / 100.0, 1e-12));
     CHECK_THAT(summary.bubble_share, WithinRel(31 / 100.0, 1e-12));
     CHECK(summary.fits);
@@ -39,7 +39,7 @@ TEST_CASE("a summary's fractions are the mean lane's times over the step")
 TEST_CASE("a single GPU has no communication, no bubble and no way between nodes")
 {
     const Summary summary = summarize(single_gpu_outcome());
-    CHECK(summary.communication_total_fraction == 0.0);
+    CHECK(summary.communication_summed_fraction == 0.0);
     CHECK(summary.bubble_share == 0.0);
     CHECK(summary.node_latency.value() == 0.0);
     CHECK(summary.collectives.empty());

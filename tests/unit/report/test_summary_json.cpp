@@ -20,7 +20,7 @@ TEST_CASE("the JSON result has every key that tools rely on")
                             "memory_bytes",
                             "breakdown_s",
                             "communication_exposed_fraction",
-                            "communication_total_fraction",
+                            "communication_summed_fraction",
                             "compute_utilization",
                             "scaling_efficiency",
                             "network_utilization",
