@@ -125,3 +125,13 @@ TEST_CASE("a sweep's best point can be pasted into a shell")
         {"job.json", lists, SweepMeasure::throughput, {1, 1, false}}, best, Paint(Colour::none));
     CHECK(text.find("--set 'strategy.stage_layers=[1, 2]'") != std::string::npos);
 }
+
+TEST_CASE("a sweep that was interrupted says after how many points")
+{
+    SweepBest best(SweepMeasure::throughput, 5);
+    best.add(feasible(0, 7));
+    best.add(infeasible(1));
+    const std::string text = sweep_text({"job.json", grid, SweepMeasure::throughput, {5, 2, true}},
+                                        best, Paint(Colour::none));
+    CHECK(text.starts_with("job.json: interrupted after 2 of 5 points, 1 of them possible\n"));
+}
