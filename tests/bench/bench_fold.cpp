@@ -10,18 +10,26 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <array>
+
 using namespace trainyard;
 
 namespace {
 
-// The scenario of 16,384 ranks with `ranks` of them instead, the same work for each.
+// The scenario of 16,384 ranks with `ranks` of them instead: more replicas on more of the same
+// nodes, the same work for each. Three layers of usual switches, of 64 ports, end at 65,536 GPUs.
 ScenarioFile scenario_of(std::int64_t ranks)
 {
-    ScenarioFile file = read_scenario_file("scenarios/llama3-405b-h100-16k.json").value();
-    Scenario scenario = file.scenario;
-    scenario.strategy.dp = static_cast<int>(ranks / 128);
-    scenario.training.global_batch = 16 * ranks / 128;
-    return scenario_in_memory(std::move(scenario), file.base, "bench");
+    const std::string cluster = fmt::format(
+        R"({{"format": "trainyard.topology/1", "generator": "cluster", "nodes": {},
+             "node": "dgx-h100",
+             "fabric": {{"kind": "rail", "network": {{"preset": "ib_ndr", "switch_ports": 128}}}}}})",
+        ranks / 8);
+    const std::array<Override, 3> changes{
+        Override{"strategy.dp", std::to_string(ranks / 128)},
+        {"training.global_batch", std::to_string(16 * ranks / 128)},
+        {"topology", cluster}};
+    return read_scenario_file("scenarios/llama3-405b-h100-16k.json", changes).value();
 }
 
 // What is known before a binding is made.
@@ -57,7 +65,7 @@ void parts(benchmark::State& state)
     const ScenarioFile file = scenario_of(state.range(0));
     for (auto _ : state) {
         StageMemos memos;
-        benchmark::DoNotOptimize(build_parts(file, memos));
+        benchmark::DoNotOptimize(build_parts(file, memos).value());
     }
 }
 
@@ -128,13 +136,13 @@ void all(benchmark::State& state)
         const ScenarioFile file = scenario_of(state.range(0));
         Session session;
         const Outcome outcome = session.simulate(file).value();
-        benchmark::DoNotOptimize(summarize(outcome, file, session, {ScalingRun::simulate}));
+        benchmark::DoNotOptimize(summarize(outcome, file, session, {ScalingRun::simulate, {}}));
     }
 }
 
 void sizes(benchmark::internal::Benchmark* benchmark)
 {
-    benchmark->Unit(benchmark::kMillisecond)->Arg(16384);
+    benchmark->Unit(benchmark::kMillisecond)->Arg(16384)->Arg(65536)->Arg(131072);
 }
 void sizes_and_stragglers(benchmark::internal::Benchmark* benchmark)
 {
