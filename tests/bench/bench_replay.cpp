@@ -2,25 +2,13 @@
 
 #include "sim/engine/replay/replay.h"
 #include "tests/support/grid_job.h"
+#include "tests/support/resident_memory.h"
 
 #include <benchmark/benchmark.h>
-
-#include <fstream>
-#include <string>
 
 using namespace trainyard;
 
 namespace {
-
-// Resident memory in bytes: now, or the most so far.
-double resident(const char* field)
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(field))
-            return 1024.0 * std::stod(line.substr(line.find(':') + 1));
-    return 0;
-}
 
 test::GridShape shape(std::uint32_t dp)
 {
@@ -30,7 +18,7 @@ test::GridShape shape(std::uint32_t dp)
 void replay_grid(benchmark::State& state, const test::GridShape& shape)
 {
     const test::GridJob job = test::grid_job(shape);
-    const double before = resident("VmRSS");
+    const test::MemoryRise rise;
     std::uint64_t ops = 0;
     for (auto _ : state) {
         RunControl control;
@@ -43,7 +31,7 @@ void replay_grid(benchmark::State& state, const test::GridShape& shape)
         ops += result->ops;
     }
     state.counters["ops"] = static_cast<double>(ops) / static_cast<double>(state.iterations());
-    state.counters["MB"] = (resident("VmHWM") - before) * 1e-6;
+    state.counters["MB"] = rise.megabytes();
 }
 
 void grid(benchmark::State& state)
