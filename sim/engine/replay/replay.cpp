@@ -144,7 +144,8 @@ std::optional<Refusal> Replay::prepare()
         if (link_log_->size_of_step() * static_cast<std::size_t>(control_.steps) > most_logged)
             return Refusal{"the times of all transfers are more than it holds"};
     }
-    regions_ = find_regions(cohorts_, composed_->tape, capture_->values());
+    if (!link_log_) // which asks for the times of every op
+        regions_ = find_regions(cohorts_, composed_->tape, capture_->values());
     place_values(composed_->tape, cohorts_);
     player_.emplace(cohorts_, *composed_);
     leaper_.emplace(*player_, cohorts_, composed_->tape, regions_);
@@ -330,8 +331,7 @@ void Replay::play_step(int step)
         if (i % instrs_between_checks == 0)
             control_.work.check();
         const Stretch* stretch = leaper_->at(i);
-        if (stretch != nullptr && !recorded && !link_log_ &&
-            leaper_->leap(*player_, *stretch, measured)) {
+        if (stretch != nullptr && !recorded && leaper_->leap(*player_, *stretch, measured)) {
             for (const Value value : stretch->results)
                 if (measured)
                     capture_->note(*player_, value);
