@@ -19,16 +19,27 @@ Checked<Outcome> simulate_point(const ScenarioFile& base, const SweepGrid& grid,
     return session.simulate(*file, {.record = {}, .work = {cancel, {}}, .unfit = Unfit::refuse});
 }
 
+const Diagnostic* first_error(const Problems& problems)
+{
+    const auto error = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
+    return error == problems.end() ? nullptr : &*error;
+}
+
 } // namespace
 
 std::string SweepPoint::reason() const
 {
-    const Problems& problems = outcome.error();
-    const auto error = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
-    if (error == problems.end())
+    const Diagnostic* error = first_error(outcome.error());
+    if (error == nullptr)
         return "the scenario could not be built";
     return error->pointer.empty() ? error->message
                                   : fmt::format("{} at {}", error->message, error->pointer);
+}
+
+std::string SweepPoint::hint() const
+{
+    const Diagnostic* error = first_error(outcome.error());
+    return error == nullptr ? "" : error->hint;
 }
 
 SweepEnd sweep(const ScenarioFile& base, const SweepGrid& grid, Session& session,

@@ -17,8 +17,9 @@ struct SweepPoint {
     Checked<Outcome> outcome;
 
     bool feasible() const { return outcome.has_value(); }
-    // Why not, in one line. Requires !feasible().
+    // Why not, in one line, and what would help (empty if nothing is known). Require !feasible().
     std::string reason() const;
+    std::string hint() const;
 };
 
 struct SweepOptions {

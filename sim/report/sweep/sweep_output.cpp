@@ -56,7 +56,7 @@ std::string sweep_csv_head(const SweepGrid& grid)
     std::string out = "point";
     for (const SweepAxis& axis : grid.axes)
         out += "," + csv_field(axis.field);
-    return out + ",feasible,reason,gpus,step_time_s,step_time_low_s,step_time_high_s,grade,"
+    return out + ",feasible,reason,hint,gpus,step_time_s,step_time_low_s,step_time_high_s,grade,"
                  "tokens_per_s,samples_per_s,mfu,peak_memory_bytes,device_memory_bytes,bottleneck,"
                  "trainyard,input_hash\n";
 }
@@ -67,9 +67,10 @@ std::string sweep_csv_line(const SweepRow& row)
     for (const std::string& value : row.values)
         out += "," + csv_field(value);
     if (!row.feasible())
-        return out + fmt::format(",false,{},,,,,,,,,,,,{},\n", csv_field(row.reason), version());
+        return out + fmt::format(",false,{},{},,,,,,,,,,,,{},\n", csv_field(row.reason),
+                                 csv_field(row.hint), version());
     const Prediction& step = row.step_time;
-    return out + fmt::format(",true,,{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.gpus,
+    return out + fmt::format(",true,,,{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.gpus,
                              step.value.value(), step.low.value(), step.high.value(),
                              to_name(step.grade), row.tokens_per_s, row.samples_per_s, row.mfu,
                              row.peak_memory.value(), row.capacity.value(), to_name(row.bottleneck),
@@ -87,6 +88,8 @@ Json to_json(const SweepGrid& grid, const SweepRow& row)
     out["feasible"] = row.feasible();
     if (!row.feasible()) {
         out["reason"] = row.reason;
+        if (!row.hint.empty())
+            out["hint"] = row.hint;
         return out;
     }
     const Prediction& step = row.step_time;

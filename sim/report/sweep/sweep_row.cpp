@@ -50,6 +50,7 @@ SweepRow row_of(const SweepPoint& point)
         row.values.push_back(change.value);
     if (!point.feasible()) {
         row.reason = point.reason();
+        row.hint = point.hint();
         return row;
     }
     const Outcome& outcome = *point.outcome;

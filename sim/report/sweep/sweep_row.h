@@ -11,6 +11,7 @@ struct SweepRow {
     std::size_t index = 0;           // in the grid
     std::vector<std::string> values; // by axis
     std::string reason;              // why the point cannot be; empty: it can, and the rest holds
+    std::string hint;                // what would help; empty: nothing known
     int gpus = 0;
     Prediction step_time;
     double tokens_per_s = 0; // 0 for models without tokens

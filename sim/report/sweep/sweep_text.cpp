@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -77,13 +78,16 @@ std::string infeasible_list(const SweepGrid& grid, const SweepBest& best, const 
                             std::size_t width)
 {
     std::string out = paint.bold("Not possible") + "\n";
+    std::set<std::string_view> hints; // each is said once
     for (const SweepRow& row : best.infeasible()) {
         std::string name;
         for (std::size_t i = 0; i < row.values.size(); ++i)
             name += fmt::format("{}{}={}", i > 0 ? " " : "", short_names(grid)[i],
                                 shown_value(row.values[i]));
+        const bool news = !row.hint.empty() && hints.insert(row.hint).second;
+        const std::string way_out = news ? fmt::format(" ({})", row.hint) : "";
         const std::vector<std::string> lines =
-            wrapped(fmt::format("{}: {}", name, row.reason), width - 4);
+            wrapped(fmt::format("{}: {}{}", name, row.reason, way_out), width - 4);
         for (std::size_t i = 0; i < lines.size(); ++i)
             out += (i == 0 ? "  " : "    ") + lines[i] + "\n";
     }

@@ -24,6 +24,7 @@ SweepRow infeasible(std::size_t index)
     row.index = index;
     row.values = {std::to_string(index)};
     row.reason = "3, \"three\", does not divide 8";
+    row.hint = "2 or 4 do";
     return row;
 }
 
@@ -124,6 +125,16 @@ TEST_CASE("a sweep's best point can be pasted into a shell")
     const std::string text = sweep_text(
         {"job.json", lists, SweepMeasure::throughput, {1, 1, false}}, best, Paint(Colour::none));
     CHECK(text.find("--set 'strategy.stage_layers=[1, 2]'") != std::string::npos);
+}
+
+TEST_CASE("a point that cannot be comes with what would help")
+{
+    SweepBest best(SweepMeasure::throughput, 5);
+    best.add(infeasible(1));
+    const SweepTitle title{"job.json", grid, SweepMeasure::throughput, {1, 1, false}};
+    const std::string text = sweep_text(title, best, Paint(Colour::none));
+    CHECK(text.find("does not divide 8 (2 or 4 do)") != std::string::npos);
+    CHECK(to_json(grid, infeasible(1)).find("hint")->as_string() == "2 or 4 do");
 }
 
 TEST_CASE("a sweep that was interrupted says after how many points")
