@@ -32,7 +32,7 @@ public:
         : grid_(grid),
           json_(command.json),
           best_(measure, command.top),
-          in_order_([this](const SweepRow& row) { write(row); })
+          in_order_([this](const PointRow& row) { write(row); })
     {
         if (!command.csv.empty()) {
             csv_.emplace(command.csv);
@@ -42,7 +42,7 @@ public:
             print_data(sweep_json_head(command.scenario, grid));
     }
 
-    void add(SweepRow row)
+    void add(PointRow row)
     {
         const std::lock_guard lock(mutex_);
         best_.add(row);
@@ -61,7 +61,7 @@ public:
     const SweepBest& best() const { return best_; }
 
 private:
-    void write(const SweepRow& row)
+    void write(const PointRow& row)
     {
         if (csv_)
             csv_->append(sweep_csv_line(row));

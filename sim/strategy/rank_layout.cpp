@@ -58,7 +58,7 @@ RankLayout::RankLayout(const Job& job)
         stride *= size_[d];
     }
     assert(stride == world_ && world_ / size_[pp_index] % (etp_ * ep_) == 0);
-    const Placement placement = placement_of(job);
+    const StagePlacement placement = placement_of(job);
     ends_ = apart_ends(placement);
     if (placement.pipes.size() > 1)
         twins_ = twins(placement);

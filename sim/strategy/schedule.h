@@ -63,7 +63,7 @@ public:
     // Why this shape cannot run, and what would; empty when it can.
     virtual std::string refusal(const PipelineShape& shape) const = 0;
 
-    virtual Placement placement(const PipelineShape& shape) const
+    virtual StagePlacement placement(const PipelineShape& shape) const
     {
         return looped_placement(shape.stages, shape.chunks);
     }

@@ -40,7 +40,7 @@ PipelineShape shape_of(const Job& job)
             .in_turns = strategy.overlap.ep && strategy.ep > 1};
 }
 
-Placement placement_of(const Job& job)
+StagePlacement placement_of(const Job& job)
 {
     const PipelineShape shape{.stages = job.strategy.pp, .chunks = job.strategy.vpp};
     const PipelineSchedule* schedule = find_schedule(job.strategy.schedule);

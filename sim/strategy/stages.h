@@ -16,7 +16,7 @@ struct StageLayer {
 
 // The pipeline of a resolved job.
 PipelineShape shape_of(const Job& job);
-Placement placement_of(const Job& job);
+StagePlacement placement_of(const Job& job);
 std::vector<std::vector<Pass>> passes_of(const Job& job); // by stage
 
 // Layers of each virtual stage of a pipe, front to back: the embedding opens the first stage,

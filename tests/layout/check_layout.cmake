@@ -1,5 +1,6 @@
 # Checks the folders below ROOT against what their CMakeLists.txt declare (DECLARED): the linker sees
 # only the calls that cross an arrow, this sees every #include; and a source that nobody lists is dead.
+# Two headers may not define types of one name: the linker would take the members of one for both.
 
 cmake_minimum_required(VERSION 3.25)
 include(${DECLARED})
@@ -15,6 +16,22 @@ foreach(folder IN LISTS folders)
                 message(SEND_ERROR "${place}/${file} may not include from ${used}: ${line}")
             endif()
         endforeach()
+        if(file MATCHES "\\.h$")
+            file(STRINGS ${ROOT}/${place}/${file} lines
+                REGEX "^(namespace|struct|class|enum class) [A-Za-z_:]+( [:{].*)?$")
+            foreach(line IN LISTS lines)
+                if(line MATCHES "^namespace ([a-z_:]+)")
+                    set(namespace ${CMAKE_MATCH_1})
+                elseif(line MATCHES "^(struct|class|enum class) ([A-Za-z_]+)")
+                    string(REPLACE "::" "_" type ${namespace}_${CMAKE_MATCH_2})
+                    if(DEFINED defined_${type})
+                        message(SEND_ERROR "${CMAKE_MATCH_2} is defined in ${place}/${file} and in "
+                            "${defined_${type}}")
+                    endif()
+                    set(defined_${type} ${place}/${file})
+                endif()
+            endforeach()
+        endif()
         if(file MATCHES "\\.cpp$" AND NOT file IN_LIST sources_${folder}
                 AND NOT "${folder}/${file}" STREQUAL "cli/main.cpp")
             message(SEND_ERROR "${place}/CMakeLists.txt does not list ${file}")

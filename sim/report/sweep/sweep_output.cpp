@@ -31,7 +31,7 @@ std::string members_text(const Json::Object& members)
 
 } // namespace
 
-void GridOrder::add(SweepRow row)
+void GridOrder::add(PointRow row)
 {
     if (row.index != next_) {
         waiting_.emplace(row.index, std::move(row));
@@ -61,7 +61,7 @@ std::string sweep_csv_head(const SweepGrid& grid)
                  "trainyard,input_hash\n";
 }
 
-std::string sweep_csv_line(const SweepRow& row)
+std::string sweep_csv_line(const PointRow& row)
 {
     std::string out = fmt::format("{}", row.index);
     for (const std::string& value : row.values)
@@ -77,7 +77,7 @@ std::string sweep_csv_line(const SweepRow& row)
                              version(), hash_text(row.input_hash));
 }
 
-Json to_json(const SweepGrid& grid, const SweepRow& row)
+Json to_json(const SweepGrid& grid, const PointRow& row)
 {
     Json set = Json::object();
     for (std::size_t i = 0; i < row.values.size(); ++i)

@@ -16,25 +16,25 @@ inline constexpr std::string_view sweep_format = "trainyard.sweep/1";
 // that order, so few wait.
 class GridOrder {
 public:
-    using Sink = std::function<void(const SweepRow&)>;
+    using Sink = std::function<void(const PointRow&)>;
     explicit GridOrder(Sink sink) : sink_(std::move(sink)) {}
 
-    void add(SweepRow row);
+    void add(PointRow row);
     // What is left when points before it never came.
     void finish();
 
 private:
     Sink sink_;
-    std::map<std::size_t, SweepRow> waiting_;
+    std::map<std::size_t, PointRow> waiting_;
     std::size_t next_ = 0;
 };
 
 // One line per point: the fields of the grid, then figures in SI units.
 std::string sweep_csv_head(const SweepGrid& grid);
-std::string sweep_csv_line(const SweepRow& row);
+std::string sweep_csv_line(const PointRow& row);
 
 // One point as JSON; what cannot be has a "reason" and no figures.
-Json to_json(const SweepGrid& grid, const SweepRow& row);
+Json to_json(const SweepGrid& grid, const PointRow& row);
 
 struct SweepTitle {
     std::string scenario; // as the user named it

@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-double figure(const SweepRow& row, SweepMeasure measure)
+double figure(const PointRow& row, SweepMeasure measure)
 {
     switch (measure) {
     case SweepMeasure::throughput:
@@ -24,7 +24,7 @@ double figure(const SweepRow& row, SweepMeasure measure)
 
 // Into its place among at most `most` rows.
 template <class Before>
-void insert_sorted(std::vector<SweepRow>& rows, SweepRow row, std::size_t most, Before before)
+void insert_sorted(std::vector<PointRow>& rows, PointRow row, std::size_t most, Before before)
 {
     rows.insert(std::upper_bound(rows.begin(), rows.end(), row, before), std::move(row));
     if (rows.size() > most)
@@ -42,9 +42,9 @@ std::vector<EnumName<SweepMeasure>> enum_names<SweepMeasure>()
             {SweepMeasure::mfu, "mfu"}};
 }
 
-SweepRow row_of(const SweepPoint& point)
+PointRow row_of(const SweepPoint& point)
 {
-    SweepRow row;
+    PointRow row;
     row.index = point.index;
     for (const Override& change : point.changes)
         row.values.push_back(change.value);
@@ -67,25 +67,25 @@ SweepRow row_of(const SweepPoint& point)
     return row;
 }
 
-bool is_better(const SweepRow& a, const SweepRow& b, SweepMeasure measure)
+bool is_better(const PointRow& a, const PointRow& b, SweepMeasure measure)
 {
     const double left = figure(a, measure);
     const double right = figure(b, measure);
     return left != right ? left > right : a.index < b.index;
 }
 
-void SweepBest::add(SweepRow row)
+void SweepBest::add(PointRow row)
 {
     if (row.feasible()) {
         ++feasible_count_;
-        insert_sorted(best_, std::move(row), shown_, [&](const SweepRow& a, const SweepRow& b) {
+        insert_sorted(best_, std::move(row), shown_, [&](const PointRow& a, const PointRow& b) {
             return is_better(a, b, measure_);
         });
         return;
     }
     ++infeasible_count_;
     insert_sorted(infeasible_, std::move(row), shown_,
-                  [](const SweepRow& a, const SweepRow& b) { return a.index < b.index; });
+                  [](const PointRow& a, const PointRow& b) { return a.index < b.index; });
 }
 
 } // namespace trainyard

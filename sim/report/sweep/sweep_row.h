@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-struct SweepRow {
+struct PointRow {
     std::size_t index = 0;           // in the grid
     std::vector<std::string> values; // by axis
     std::string reason;              // why the point cannot be; empty: it can, and the rest holds
@@ -26,10 +26,10 @@ struct SweepRow {
     // Tokens where the model has some, else samples.
     double work_per_s() const { return tokens_per_s > 0 ? tokens_per_s : samples_per_s; }
 
-    bool operator==(const SweepRow&) const = default;
+    bool operator==(const PointRow&) const = default;
 };
 
-SweepRow row_of(const SweepPoint& point);
+PointRow row_of(const SweepPoint& point);
 
 // By what rows are best.
 enum class SweepMeasure : std::uint8_t { throughput, throughput_per_gpu, step_time, mfu };
@@ -37,7 +37,7 @@ template <>
 std::vector<EnumName<SweepMeasure>> enum_names<SweepMeasure>();
 
 // Requires feasible rows. Of equals the one that comes first in the grid.
-bool is_better(const SweepRow& a, const SweepRow& b, SweepMeasure measure);
+bool is_better(const PointRow& a, const PointRow& b, SweepMeasure measure);
 
 // The best rows and the first that cannot be, `shown` of each; the rest is counted. Does not depend
 // on the order of rows added.
@@ -45,18 +45,18 @@ class SweepBest {
 public:
     SweepBest(SweepMeasure measure, std::size_t shown) : measure_(measure), shown_(shown) {}
 
-    void add(SweepRow row);
+    void add(PointRow row);
 
-    const std::vector<SweepRow>& best() const { return best_; }             // best first
-    const std::vector<SweepRow>& infeasible() const { return infeasible_; } // in grid order
+    const std::vector<PointRow>& best() const { return best_; }             // best first
+    const std::vector<PointRow>& infeasible() const { return infeasible_; } // in grid order
     std::size_t feasible_count() const { return feasible_count_; }
     std::size_t infeasible_count() const { return infeasible_count_; }
 
 private:
     SweepMeasure measure_;
     std::size_t shown_;
-    std::vector<SweepRow> best_;
-    std::vector<SweepRow> infeasible_;
+    std::vector<PointRow> best_;
+    std::vector<PointRow> infeasible_;
     std::size_t feasible_count_ = 0;
     std::size_t infeasible_count_ = 0;
 };

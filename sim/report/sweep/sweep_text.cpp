@@ -34,15 +34,15 @@ std::string shown_value(const std::string& value)
                                                 : shortened(value, value_width);
 }
 
-bool same_size(const std::vector<SweepRow>& rows)
+bool same_size(const std::vector<PointRow>& rows)
 {
     return std::ranges::all_of(rows,
-                               [&](const SweepRow& row) { return row.gpus == rows.front().gpus; });
+                               [&](const PointRow& row) { return row.gpus == rows.front().gpus; });
 }
 
 std::string best_table(const SweepGrid& grid, const SweepBest& best, const Paint& paint)
 {
-    const std::vector<SweepRow>& rows = best.best();
+    const std::vector<PointRow>& rows = best.best();
     const bool tokens = rows.front().tokens_per_s > 0;
     const bool sizes = !same_size(rows);
     std::vector<std::string> head;
@@ -58,7 +58,7 @@ std::string best_table(const SweepGrid& grid, const SweepBest& best, const Paint
     aligns.back() = Align::left;
     TextTable table(aligns);
     table.add(std::move(head));
-    for (const SweepRow& row : rows) {
+    for (const PointRow& row : rows) {
         std::vector<std::string> cells;
         for (const std::string& value : row.values)
             cells.push_back(shown_value(value));
@@ -79,7 +79,7 @@ std::string infeasible_list(const SweepGrid& grid, const SweepBest& best, const 
 {
     std::string out = paint.bold("Not possible") + "\n";
     std::set<std::string_view> hints; // each is said once
-    for (const SweepRow& row : best.infeasible()) {
+    for (const PointRow& row : best.infeasible()) {
         std::string name;
         for (std::size_t i = 0; i < row.values.size(); ++i)
             name += fmt::format("{}{}={}", i > 0 ? " " : "", short_names(grid)[i],

@@ -269,7 +269,7 @@ private:
     {
         const std::set<std::size_t> chosen(chosen_.begin(), chosen_.end());
         std::size_t id = records_.size() + 1;
-        for (const Message& message : messages(*outcome_.binding, records_, placed_)) {
+        for (const RecordedMessage& message : messages(*outcome_.binding, records_, placed_)) {
             if (!chosen.contains(message.send) || !chosen.contains(message.receive))
                 continue;
             const SimTime received = middle(records_[message.receive]);

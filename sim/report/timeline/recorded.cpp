@@ -106,8 +106,8 @@ std::vector<PlacedOp> place_records(const Plan& plan, const Binding& binding,
     return placed;
 }
 
-std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord>& records,
-                              const std::vector<PlacedOp>& placed)
+std::vector<RecordedMessage> messages(const Binding& binding, const std::vector<OpRecord>& records,
+                                      const std::vector<PlacedOp>& placed)
 {
     using Channel = std::tuple<LaneId, LaneId, std::uint16_t, std::uint8_t>; // from, to, step
     std::map<Channel, std::deque<std::size_t>> sends;
@@ -133,7 +133,7 @@ std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord
                 receives[{peer, lane, records[i].step, part.channel}].push_back(i);
         }
     }
-    std::vector<Message> matched;
+    std::vector<RecordedMessage> matched;
     for (const auto& [channel, sent] : sends) {
         const std::deque<std::size_t>& received = receives[channel];
         for (std::size_t k = 0; k < std::min(sent.size(), received.size()); ++k)

@@ -29,17 +29,17 @@ std::vector<PlacedOp> place_records(const Plan& plan, const Binding& binding,
                                     const std::vector<OpRecord>& records);
 
 // A send and its receive among the records, by index.
-struct Message {
+struct RecordedMessage {
     std::size_t send = 0;
     std::size_t receive = 0;
 
-    bool operator==(const Message&) const = default;
+    bool operator==(const RecordedMessage&) const = default;
 };
 
 // Sends and receives of a pair of lanes match in issue order per channel and step. Only pairs whose
 // both ends were recorded.
-std::vector<Message> messages(const Binding& binding, const std::vector<OpRecord>& records,
-                              const std::vector<PlacedOp>& placed);
+std::vector<RecordedMessage> messages(const Binding& binding, const std::vector<OpRecord>& records,
+                                      const std::vector<PlacedOp>& placed);
 
 struct MemoryPoint {
     SimTime time;

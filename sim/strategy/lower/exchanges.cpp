@@ -33,7 +33,7 @@ PassKind message_kind(PassKind pass)
     return hands_back(pass) ? PassKind::backward : PassKind::forward;
 }
 
-std::vector<std::vector<VirtualStage>> chunks_by_device(const Placement& placement)
+std::vector<std::vector<VirtualStage>> chunks_by_device(const StagePlacement& placement)
 {
     std::vector<std::vector<VirtualStage>> chunks;
     for (int device = 0; device < placement.devices; ++device)
@@ -55,7 +55,7 @@ PassNumbers pass_numbers(const std::vector<std::vector<VirtualStage>>& chunks, c
     return numbers;
 }
 
-Channels trips_of(const Placement& placement, const Passes& passes)
+Channels trips_of(const StagePlacement& placement, const Passes& passes)
 {
     const std::vector<std::vector<VirtualStage>> chunks = chunks_by_device(placement);
     const PassNumbers numbers = pass_numbers(chunks, passes);
@@ -106,7 +106,7 @@ private:
 
 } // namespace
 
-std::vector<StageExchanges> place_exchanges(const Placement& placement, const Passes& passes,
+std::vector<StageExchanges> place_exchanges(const StagePlacement& placement, const Passes& passes,
                                             Posting posting)
 {
     std::vector<StageExchanges> out;

@@ -47,7 +47,7 @@ enum class Posting {
 // Exchanges of every device. A send is posted right after its pass. Receives of a channel are
 // posted in the order of its sends, earlier than `posting` says where that order asks for it, so
 // that the streams of both sides match and no schedule that can run at all deadlocks.
-std::vector<StageExchanges> place_exchanges(const Placement& placement,
+std::vector<StageExchanges> place_exchanges(const StagePlacement& placement,
                                             const std::vector<std::vector<Pass>>& passes,
                                             Posting posting);
 

@@ -24,7 +24,7 @@ JobWork job_work(const Job& job)
     return out;
 }
 
-std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const Placement& placement,
+std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const StagePlacement& placement,
                                          int device)
 {
     std::vector<std::size_t> first = {0}; // number of each virtual stage's first layer

@@ -28,7 +28,7 @@ struct PlacedLayer {
 };
 
 // Layers of all chunks of a device, chunk by chunk, front to back.
-std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const Placement& placement,
+std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const StagePlacement& placement,
                                          int device);
 
 } // namespace trainyard

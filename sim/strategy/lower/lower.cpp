@@ -10,7 +10,7 @@ Plan lower(const Job& job, const JobWork& work)
 {
     if (is_single_process(job))
         return lower_single_process(job, work);
-    const Placement placement = placement_of(job);
+    const StagePlacement placement = placement_of(job);
     const std::vector<std::vector<Pass>> passes = passes_of(job);
     const std::vector<StageExchanges> exchanges = place_exchanges(
         placement, passes, *job.strategy.overlap.pp ? Posting::ahead : Posting::when_needed);

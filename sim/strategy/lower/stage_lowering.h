@@ -11,7 +11,7 @@ namespace trainyard {
 struct StageRequest {
     const Job& job;
     const JobWork& work;
-    const Placement& placement;
+    const StagePlacement& placement;
     int stage = 0; // device of the pipeline
     const std::vector<Pass>& passes;
     const StageExchanges& exchanges;

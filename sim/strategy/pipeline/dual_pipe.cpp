@@ -43,7 +43,7 @@ public:
         return {};
     }
 
-    Placement placement(const PipelineShape& shape) const override
+    StagePlacement placement(const PipelineShape& shape) const override
     {
         return opposed_placement(shape.stages);
     }

@@ -9,7 +9,7 @@ namespace trainyard {
 namespace {
 
 // Virtual stages of a device, whatever their pipe, ascending.
-std::vector<int> stages_of(const Placement& placement, int device)
+std::vector<int> stages_of(const StagePlacement& placement, int device)
 {
     std::vector<int> stages;
     for (const VirtualStage& stage : chunks_of(placement, device))
@@ -20,17 +20,17 @@ std::vector<int> stages_of(const Placement& placement, int device)
 
 } // namespace
 
-Placement looped_placement(int devices, int chunks)
+StagePlacement looped_placement(int devices, int chunks)
 {
-    Placement placement{devices, {{}}};
+    StagePlacement placement{devices, {{}}};
     for (int k = 0; k < devices * chunks; ++k)
         placement.pipes.front().push_back({k % devices, k / devices});
     return placement;
 }
 
-Placement folded_placement(int devices)
+StagePlacement folded_placement(int devices)
 {
-    Placement placement{devices, {{}}};
+    StagePlacement placement{devices, {{}}};
     for (int device = 0; device < devices; ++device)
         placement.pipes.front().push_back({device, 0});
     for (int device = devices - 1; device >= 0; --device)
@@ -38,9 +38,9 @@ Placement folded_placement(int devices)
     return placement;
 }
 
-Placement opposed_placement(int devices)
+StagePlacement opposed_placement(int devices)
 {
-    Placement placement{devices, {{}, {}}};
+    StagePlacement placement{devices, {{}, {}}};
     for (int k = 0; k < devices; ++k) {
         placement.pipes[0].push_back({k, 0});
         placement.pipes[1].push_back({devices - 1 - k, 1});
@@ -48,7 +48,7 @@ Placement opposed_placement(int devices)
     return placement;
 }
 
-std::vector<VirtualStage> chunks_of(const Placement& placement, int device)
+std::vector<VirtualStage> chunks_of(const StagePlacement& placement, int device)
 {
     std::vector<VirtualStage> chunks;
     for (std::size_t pipe = 0; pipe < placement.pipes.size(); ++pipe)
@@ -63,7 +63,7 @@ std::vector<VirtualStage> chunks_of(const Placement& placement, int device)
     return chunks;
 }
 
-std::vector<std::vector<int>> neighbours(const Placement& placement)
+std::vector<std::vector<int>> neighbours(const StagePlacement& placement)
 {
     const int p = placement.devices;
     std::vector<std::vector<int>> out;
@@ -86,7 +86,7 @@ std::vector<std::vector<int>> neighbours(const Placement& placement)
     return out;
 }
 
-std::vector<int> apart_ends(const Placement& placement)
+std::vector<int> apart_ends(const StagePlacement& placement)
 {
     std::set<int> first;
     std::set<int> last;
@@ -101,7 +101,7 @@ std::vector<int> apart_ends(const Placement& placement)
     return {ends.begin(), ends.end()};
 }
 
-std::vector<std::vector<int>> twins(const Placement& placement)
+std::vector<std::vector<int>> twins(const StagePlacement& placement)
 {
     std::map<std::vector<int>, std::vector<int>> holders; // of the virtual stages
     for (int device = 0; device < placement.devices; ++device)

@@ -24,7 +24,7 @@ struct VirtualStage {
 
 // A pipe is the way of a micro-batch through the whole model, front to back. With two pipes the
 // model exists twice, each copy with micro-batches of its own.
-struct Placement {
+struct StagePlacement {
     int devices = 1;
     std::vector<std::vector<StagePosition>> pipes; // by virtual stage
 
@@ -34,29 +34,29 @@ struct Placement {
         return pipes[static_cast<std::size_t>(stage.pipe)][static_cast<std::size_t>(stage.number)];
     }
 
-    bool operator==(const Placement&) const = default;
+    bool operator==(const StagePlacement&) const = default;
 };
 
 // Virtual stage k is chunk k / p of device k % p (Narayanan 2021, section 2.2.2).
-Placement looped_placement(int devices, int chunks);
+StagePlacement looped_placement(int devices, int chunks);
 // 0 .. p-1, then p-1 .. 0: the first device ends the pipe, too; the turn needs no message (Qi
 // 2024).
-Placement folded_placement(int devices);
+StagePlacement folded_placement(int devices);
 // One pipe each way, so that devices i and p-1-i hold the same layers (DeepSeek-V3, section 3.2.1).
-Placement opposed_placement(int devices);
+StagePlacement opposed_placement(int devices);
 
 // By chunk of a device.
-std::vector<VirtualStage> chunks_of(const Placement& placement, int device);
+std::vector<VirtualStage> chunks_of(const StagePlacement& placement, int device);
 
 // By device and peer slot: whom it exchanges messages with. The previous and the next device of the
 // ring come first; every device has as many.
-std::vector<std::vector<int>> neighbours(const Placement& placement);
+std::vector<std::vector<int>> neighbours(const StagePlacement& placement);
 
 // The devices with the first and the last layer of a pipe, where no device has both: they must
 // agree on an embedding that head and look-up share. Else empty.
-std::vector<int> apart_ends(const Placement& placement);
+std::vector<int> apart_ends(const StagePlacement& placement);
 
 // By device: those that hold the same layers, itself included, ascending.
-std::vector<std::vector<int>> twins(const Placement& placement);
+std::vector<std::vector<int>> twins(const StagePlacement& placement);
 
 } // namespace trainyard

@@ -104,7 +104,7 @@ public:
         return {};
     }
 
-    Placement placement(const PipelineShape& shape) const override
+    StagePlacement placement(const PipelineShape& shape) const override
     {
         return folded_placement(shape.stages);
     }

@@ -149,6 +149,8 @@ Job small_job()
     job.training.fp32_gradients = true;
     job.strategy.pp = 2;
     job.strategy.dp = 2;
+    job.strategy.sequence_parallel = false;
+    job.strategy.tensor.beside_weight_gradient = false;
     job.gpus_per_node = 2;
     return job;
 }

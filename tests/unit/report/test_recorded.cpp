@@ -39,7 +39,7 @@ TEST_CASE("every message has one send and one receive, on two lanes, the send no
     const auto found = messages(*outcome.binding, records, placed);
     // Two micro-batches, activations and gradients, two pairs of ranks.
     REQUIRE(found.size() == 8);
-    for (const Message& message : found) {
+    for (const RecordedMessage& message : found) {
         const OpRecord& send = records[message.send];
         const OpRecord& receive = records[message.receive];
         CHECK(send.lane != receive.lane);

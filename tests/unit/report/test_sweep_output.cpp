@@ -5,9 +5,9 @@ using namespace trainyard;
 
 namespace {
 
-SweepRow feasible(std::size_t index, double tokens_per_s, double step = 1.0, int gpus = 8)
+PointRow feasible(std::size_t index, double tokens_per_s, double step = 1.0, int gpus = 8)
 {
-    SweepRow row;
+    PointRow row;
     row.index = index;
     row.values = {std::to_string(index)};
     row.gpus = gpus;
@@ -18,9 +18,9 @@ SweepRow feasible(std::size_t index, double tokens_per_s, double step = 1.0, int
     return row;
 }
 
-SweepRow infeasible(std::size_t index)
+PointRow infeasible(std::size_t index)
 {
-    SweepRow row;
+    PointRow row;
     row.index = index;
     row.values = {std::to_string(index)};
     row.reason = "3, \"three\", does not divide 8";
@@ -28,10 +28,10 @@ SweepRow infeasible(std::size_t index)
     return row;
 }
 
-std::vector<std::size_t> indices(const std::vector<SweepRow>& rows)
+std::vector<std::size_t> indices(const std::vector<PointRow>& rows)
 {
     std::vector<std::size_t> out;
-    for (const SweepRow& row : rows)
+    for (const PointRow& row : rows)
         out.push_back(row.index);
     return out;
 }
@@ -42,7 +42,7 @@ const SweepGrid grid{{{"strategy.tp", {"0", "1", "2", "3", "4"}}}};
 
 TEST_CASE("the best rows come first whatever the order in which points finish")
 {
-    const std::vector<SweepRow> rows{feasible(0, 10), infeasible(1), feasible(2, 30),
+    const std::vector<PointRow> rows{feasible(0, 10), infeasible(1), feasible(2, 30),
                                      feasible(3, 30), infeasible(4)};
     SweepBest forward(SweepMeasure::throughput, 2);
     SweepBest backward(SweepMeasure::throughput, 2);
@@ -60,8 +60,8 @@ TEST_CASE("the best rows come first whatever the order in which points finish")
 TEST_CASE("what is best depends on the measure")
 {
     // Twice the GPUs, 1.5 times the tokens: faster, and less per GPU.
-    const SweepRow small = feasible(0, 100, 2.0, 8);
-    const SweepRow large = feasible(1, 150, 3.0, 16);
+    const PointRow small = feasible(0, 100, 2.0, 8);
+    const PointRow large = feasible(1, 150, 3.0, 16);
     CHECK(is_better(large, small, SweepMeasure::throughput));
     CHECK(is_better(small, large, SweepMeasure::throughput_per_gpu));
     CHECK(is_better(small, large, SweepMeasure::step_time));
@@ -70,7 +70,7 @@ TEST_CASE("what is best depends on the measure")
 TEST_CASE("rows are written in grid order, and all of those done when a sweep ends early")
 {
     std::vector<std::size_t> written;
-    GridOrder order([&](const SweepRow& row) { written.push_back(row.index); });
+    GridOrder order([&](const PointRow& row) { written.push_back(row.index); });
     order.add(feasible(1, 1));
     order.add(feasible(3, 1));
     CHECK(written.empty());
@@ -118,7 +118,7 @@ TEST_CASE("a sweep's JSON is one document, points or none")
 TEST_CASE("a sweep's best point can be pasted into a shell")
 {
     const SweepGrid lists{{{"strategy.stage_layers", {"[1, 2]"}}}};
-    SweepRow row = feasible(0, 7);
+    PointRow row = feasible(0, 7);
     row.values = {"[1, 2]"};
     SweepBest best(SweepMeasure::throughput, 5);
     best.add(row);

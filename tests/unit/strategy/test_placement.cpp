@@ -10,7 +10,7 @@ using namespace trainyard;
 namespace {
 
 // What holds of any placement: each chunk of a device is one virtual stage, and back.
-void check_sound(const Placement& placement)
+void check_sound(const StagePlacement& placement)
 {
     std::size_t chunks = 0;
     for (int device = 0; device < placement.devices; ++device) {
@@ -54,7 +54,7 @@ TEST_CASE("head and look-up are apart only where no device holds both ends of a 
 
 TEST_CASE("opposed pipes give every device a twin with the same layers")
 {
-    const Placement placement = opposed_placement(6);
+    const StagePlacement placement = opposed_placement(6);
     for (int device = 0; device < 6; ++device)
         CHECK(twins(placement)[static_cast<std::size_t>(device)] ==
               std::vector<int>{std::min(device, 5 - device), std::max(device, 5 - device)});
@@ -66,7 +66,7 @@ TEST_CASE("neighbours are those of the ring, then whoever else messages go to")
     CHECK(neighbours(looped_placement(4, 2))[0] == std::vector<int>{3, 1});
     CHECK(neighbours(folded_placement(4))[3] == std::vector<int>{2, 0});
     // 0 -> 2 -> 1 -> 3: the jumps 0-2 and 1-3 are none of the ring.
-    const Placement jumping{4, {{{0, 0}, {2, 0}, {1, 0}, {3, 0}}}};
+    const StagePlacement jumping{4, {{{0, 0}, {2, 0}, {1, 0}, {3, 0}}}};
     CHECK(neighbours(jumping)[0] == std::vector<int>{3, 1, 2});
     CHECK(neighbours(jumping)[2] == std::vector<int>{1, 3, 0});
 }

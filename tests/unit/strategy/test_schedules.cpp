@@ -57,7 +57,8 @@ TEST_CASE("every schedule runs some shapes of each number of stages")
 TEST_CASE("every micro-batch goes forward, back and into the weights once through every chunk")
 {
     for (const Pipeline& pipeline : all_cases()) {
-        const Placement placement = find_schedule(pipeline.schedule)->placement(pipeline.shape);
+        const StagePlacement placement =
+            find_schedule(pipeline.schedule)->placement(pipeline.shape);
         const int pipes = static_cast<int>(placement.pipes.size());
         const auto all = passes_of(pipeline);
         for (std::size_t stage = 0; stage < all.size(); ++stage) {
