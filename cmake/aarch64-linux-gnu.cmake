@@ -1,5 +1,5 @@
 # Cross-builds for 64-bit Arm (Grace nodes) and runs what was built under QEMU's user emulation:
-# preset `aarch64`. tests/README.md says which packages it takes.
+# preset `aarch64`. tests/cross/README.md says what it takes.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -10,5 +10,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 
 find_program(TRAINYARD_QEMU_AARCH64 NAMES qemu-aarch64 qemu-aarch64-static)
 if(TRAINYARD_QEMU_AARCH64)
-    set(CMAKE_CROSSCOMPILING_EMULATOR ${TRAINYARD_QEMU_AARCH64})
+    # The C library that comes with the cross compiler: the system itself need not have one for Arm.
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${TRAINYARD_QEMU_AARCH64} -L /usr/aarch64-linux-gnu)
 endif()

@@ -34,12 +34,12 @@ std::uint64_t hash_of(const StepResult& result)
     for (const SimTime end : result.lane_ends)
         hash.add(end);
     hash.add(std::uint64_t{result.critical_lane.value});
+    hash.add(result.ops);
     for (const LaneTotals& lane : result.lanes) {
         for (const SimTime time : lane.time)
             hash.add(time);
         hash.add(lane.compute_busy);
         hash.add(lane.communication_busy);
-        hash.add(static_cast<std::uint64_t>(lane.peak_memory));
     }
     for (const TransferTotals& totals : result.transfers) {
         hash.add(totals.count);

@@ -75,8 +75,8 @@ private:
             std::int64_t time = random_.integer(0, 200);
             for (std::size_t i = pick(0, 4); i > 0; --i) {
                 const std::int64_t end = time + random_.integer(1, 400);
-                lane.windows.push_back({SimTime(time), SimTime(end),
-                                        static_cast<std::uint32_t>(pick(1, full_share))});
+                lane.windows.push_back(
+                    {SimTime(time), SimTime(end), static_cast<std::uint32_t>(pick(1, full_share))});
                 time = end + (chance(0.3) ? 0 : random_.integer(0, 300));
             }
             if (!lane.windows.empty() && chance(0.2))
@@ -139,10 +139,14 @@ private:
                 lane.peers[p + lanes_].links = lane.peers[p].links;
     }
 
+    // Draws are statements of their own: compilers for other machines evaluate arguments in another
+    // order, and a seed must mean the same program there.
     TransferCost draw_cost()
     {
-        TransferCost cost = transfer(chance(0.3) ? 0 : random_.integer(0, 60),
-                                     chance(0.15) ? 0 : random_.integer(1, 200), pick(1, 1500));
+        const std::size_t ceiling = pick(1, 1500);
+        const std::int64_t moving = chance(0.15) ? 0 : random_.integer(1, 200);
+        const std::int64_t latency = chance(0.3) ? 0 : random_.integer(0, 60);
+        TransferCost cost = transfer(latency, moving, ceiling);
         if (chance(0.3) && cost.work.value > 0)
             cost.work.value += pick(0, 999); // no whole number of picoseconds
         cost.pattern = static_cast<TrafficPattern>(
@@ -177,8 +181,10 @@ private:
             writer.blocks_host();
         if (chance(0.3))
             writer.scaled();
-        if (chance(0.3))
-            writer.memory(random_.integer(-50, 100), random_.integer(-100, 50));
+        if (chance(0.3)) {
+            const std::int64_t at_end = random_.integer(-100, 50);
+            writer.memory(random_.integer(-50, 100), at_end);
+        }
     }
 
     void draw_timed(std::size_t l)
