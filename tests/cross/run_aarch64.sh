@@ -34,5 +34,5 @@ echo "$(wc -l <<<"$ours") results are alike, bit for bit"
 
 cmake --build "$cross" --target test_base test_program test_engine test_engine_properties \
     test_replay_properties test_plan_properties test_random_laws
-ctest --test-dir "$cross" --output-on-failure -LE slow \
-    -R '^test_(base|program|engine|(engine|replay|plan)_properties|random_laws): '
+ctest --test-dir "$cross" --output-on-failure --no-tests=error -LE slow \
+    -R '^test_(base|program|engine|(engine|replay|plan)_properties|random_laws):'
