@@ -26,7 +26,10 @@ std::vector<EnumName<TimeKind>> enum_names<TimeKind>()
 template <>
 std::vector<EnumName<Fidelity>> enum_names<Fidelity>()
 {
-    return {{Fidelity::alpha_beta, "alpha-beta"}, {Fidelity::bundle, "bundle"}};
+    return {{Fidelity::alpha_beta, "alpha-beta"},
+            {Fidelity::bundle, "bundle"},
+            {Fidelity::flow, "flow"},
+            {Fidelity::chunk, "chunk"}};
 }
 
 template <>
@@ -36,6 +39,14 @@ std::vector<EnumName<Tier>> enum_names<Tier>()
             {Tier::replay, "replay"},
             {Tier::event, "event"},
             {Tier::reference, "reference"}};
+}
+
+template <>
+std::vector<EnumName<WholeReason>> enum_names<WholeReason>()
+{
+    return {{WholeReason::pattern, "pattern"},
+            {WholeReason::lockstep, "lockstep"},
+            {WholeReason::rings, "rings"}};
 }
 
 } // namespace trainyard

@@ -26,8 +26,15 @@ namespace trainyard {
 
 enum class Fidelity : std::uint8_t {
     alpha_beta, // transfers never share links
-    bundle      // max-min fair sharing, one activity per transfer
+    bundle,     // max-min fair sharing, one activity per transfer
+    flow,       // bundle, and a ring that others slow goes on step by step (steps/README.md)
+    chunk       // every collective step by step
 };
+
+constexpr bool knows_steps(Fidelity fidelity)
+{
+    return fidelity == Fidelity::flow || fidelity == Fidelity::chunk;
+}
 
 // Where a lane's time goes; every picosecond of a step belongs to exactly one.
 enum class TimeKind : std::uint8_t {
@@ -128,6 +135,30 @@ struct LinkTotals {
     bool operator==(const LinkTotals&) const = default;
 };
 
+// Why a collective over shared links went as one activity with one rate, in a fidelity that knows
+// single steps.
+enum class WholeReason : std::uint8_t {
+    pattern,  // only rings go step by step in this fidelity
+    lockstep, // its members move together: nothing is lost
+    rings     // rings collide with rings throughout the run: too dear
+};
+
+struct WholeCollectives {
+    CollectiveKind collective = CollectiveKind::all_reduce;
+    GroupKind group = GroupKind::world;
+    WholeReason reason = WholeReason::pattern;
+
+    auto operator<=>(const WholeCollectives&) const = default;
+};
+
+// Fidelities flow and chunk: what went step by step.
+struct StepTotals {
+    std::uint64_t disturbed = 0; // collectives that had less than their ceiling in some step
+    std::vector<WholeCollectives> whole{};
+
+    bool operator==(const StepTotals&) const = default;
+};
+
 struct StepResult {
     SimTime step_time{};
     std::vector<SimTime> step_ends{}; // of each unrolled step: the last lane's end
@@ -135,7 +166,8 @@ struct StepResult {
     std::vector<SimTime> lane_ends{}; // of the last step, by LaneId
     LaneId critical_lane{}; // least waiting + bubble, the lowest of several: sets the pace
     std::vector<TransferTotals> transfers{};
-    std::vector<LinkTotals> links{}; // bundle only
+    std::vector<LinkTotals> links{}; // in fidelities that share them
+    StepTotals steps{};
     std::vector<OpRecord> records{}; // by end, lane, stream
     std::uint64_t ops = 0;           // executed, all steps and lanes
     std::uint64_t events = 0;        // taken from the queue
@@ -158,6 +190,8 @@ struct Run {
 
 template <>
 std::vector<EnumName<Tier>> enum_names<Tier>();
+template <>
+std::vector<EnumName<WholeReason>> enum_names<WholeReason>();
 
 // Runs the program on the engine that `control` asks for; `automatic` chooses. Problems, Cancelled
 // and requirements as for run_reference.

@@ -70,11 +70,17 @@ void Rates::start_transfer(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
     transfer.settled = run_.now;
-    transfer.counted = transfer.remaining;
-    if (sharing_ && !transfer.links->empty())
-        transfer.flow = sharing_->add(id, transfer.cost->ceiling, *transfer.links);
-    else
-        set_rate(transfer, id, transfer.cost->ceiling);
+    if (!sharing_ || transfer.links.empty())
+        return set_rate(transfer, id, transfer.cost->ceiling);
+    begun_.push_back(id);
+    transfer.unplanned = true;
+    if (transfer.flow == nobody) {
+        transfer.counted = transfer.remaining;
+        transfer.rate = ByteRate(0);
+        transfer.flow = sharing_->add(id, transfer.cost->ceiling, transfer.links);
+    } else {
+        transfer.counted += transfer.remaining;
+    }
 }
 
 void Rates::end_transfer(std::uint32_t id)
@@ -82,26 +88,75 @@ void Rates::end_transfer(std::uint32_t id)
     Transfer& transfer = run_.transfers[id];
     settle_transfer(transfer);
     set_traffic(transfer, 0);
+    transfer.rate = ByteRate(0);
     if (transfer.flow == nobody)
         return;
     sharing_->remove(transfer.flow);
     transfer.flow = nobody;
-    count_bytes(transfer);
+    count_bytes(transfer.links, transfer.counted - transfer.remaining);
 }
 
-// What a transfer that ends has moved since the links were opened.
-void Rates::count_bytes(const Transfer& transfer)
+// What someone who leaves links has moved over them since they were opened.
+void Rates::count_bytes(std::span<const LinkUse> links, u128 moved)
 {
     if (links_open_)
-        for (const LinkUse& use : *transfer.links)
-            link_work_[use.link.value] += transfer.counted * use.coefficient;
+        for (const LinkUse& use : links)
+            link_work_[use.link.value] += moved * use.coefficient;
+}
+
+void Rates::count_kept(std::span<const LinkUse> links, ByteRate rate, u128 moved)
+{
+    if (moved == 0)
+        return;
+    sharing_->note_kept(rate, links);
+    count_bytes(links, moved);
+}
+
+void Rates::share()
+{
+    if (!sharing_)
+        return;
+    for (const RateChange& change : sharing_->settle())
+        changes_.push_back(change);
+}
+
+const std::vector<std::uint32_t>& Rates::slowed()
+{
+    slowed_.clear();
+    const auto look_at = [&](std::uint32_t id) {
+        const Transfer& transfer = run_.transfers[id];
+        if (transfer.may_step && transfer.flow != nobody &&
+            sharing_->rate(transfer.flow) < transfer.cost->ceiling)
+            slowed_.push_back(id);
+    };
+    for (const RateChange& change : changes_)
+        look_at(change.owner);
+    for (const std::uint32_t id : begun_)
+        look_at(id);
+    std::ranges::sort(slowed_);
+    slowed_.erase(std::unique(slowed_.begin(), slowed_.end()), slowed_.end());
+    return slowed_;
 }
 
 void Rates::settle()
 {
     if (sharing_)
-        for (const RateChange& change : sharing_->settle())
-            set_rate(run_.transfers[change.owner], change.owner, change.rate);
+        sharing_->note_loads();
+    for (const RateChange& change : changes_) {
+        Transfer& transfer = run_.transfers[change.owner];
+        if (transfer.flow == nobody)
+            continue;
+        const ByteRate rate = sharing_->rate(transfer.flow);
+        if (transfer.unplanned || transfer.rate != rate)
+            set_rate(transfer, change.owner, rate);
+    }
+    changes_.clear();
+    for (const std::uint32_t id : begun_) {
+        Transfer& transfer = run_.transfers[id];
+        if (transfer.flow != nobody && transfer.unplanned)
+            plan_end(transfer, id);
+    }
+    begun_.clear();
     for (const std::uint32_t lane : dirty_)
         settle_device(lane);
     dirty_.clear();
@@ -111,11 +166,19 @@ void Rates::set_rate(Transfer& transfer, std::uint32_t id, ByteRate rate)
 {
     settle_transfer(transfer);
     transfer.rate = rate;
-    ++transfer.version;
     set_traffic(transfer, traffic_of(*transfer.cost, rate));
-    if (rate.value() > 0)
-        queue_.push({run_.now + time_to_finish(Work{transfer.remaining}, rate), id | transfer_bit,
-                     transfer.version});
+    plan_end(transfer, id);
+}
+
+void Rates::plan_end(Transfer& transfer, std::uint32_t id)
+{
+    ++transfer.version;
+    transfer.unplanned = false;
+    if (transfer.parent != nobody && transfer.rate < transfer.cost->ceiling)
+        run_.transfers[transfer.parent].disturbed = true;
+    if (transfer.rate.value() > 0)
+        queue_.push({run_.now + time_to_finish(Work{transfer.remaining}, transfer.rate),
+                     id | transfer_bit, transfer.version});
 }
 
 // What has been moved until now at the present rate.
@@ -216,7 +279,9 @@ std::vector<std::uint32_t> Rates::stalled() const
     std::vector<std::uint32_t> result;
     for (std::uint32_t id = 0; id < run_.transfers.size(); ++id)
         if (run_.transfers[id].flow != nobody && run_.transfers[id].rate.value() == 0)
-            result.push_back(id);
+            result.push_back(run_.transfers[id].parent == nobody ? id : run_.transfers[id].parent);
+    std::ranges::sort(result);
+    result.erase(std::unique(result.begin(), result.end()), result.end());
     return result;
 }
 

@@ -40,11 +40,24 @@ public:
     // The lane's compute drains at this speed (of 2^20) times its share from now on.
     void set_speed(std::uint32_t lane, std::uint32_t speed);
 
-    // The work of a transfer begins to drain, or has drained.
+    // The work of a transfer begins to drain, or has drained. One that ended at this instant and
+    // was not ended here keeps its place on its links.
     void start_transfer(std::uint32_t transfer);
     void end_transfer(std::uint32_t transfer);
 
-    // Grants rates for the time from now on.
+    // Finds the rates of transfers for the time from now on. Whoever takes a slowed transfer apart
+    // then has them found once more.
+    void share();
+    // Those that may go on step by step and were given less than their ceiling. Valid until the
+    // next `share`.
+    const std::vector<std::uint32_t>& slowed();
+
+    // Whoever shares links, none in a fidelity that does not.
+    LinkSharing* sharing() const { return sharing_.get(); }
+    // Someone who kept links for himself has moved that much work over them.
+    void count_kept(std::span<const LinkUse> links, ByteRate rate, u128 moved);
+
+    // Grants the rates found.
     void settle();
 
     std::uint32_t share(std::uint32_t lane) const
@@ -56,7 +69,7 @@ public:
     void open_links();
     std::vector<LinkTotals> link_totals() const;
 
-    // The transfers that drain at rate 0.
+    // The transfers that drain at rate 0; of the sends of a collective, the collective.
     std::vector<std::uint32_t> stalled() const;
 
 private:
@@ -74,7 +87,8 @@ private:
     void settle_transfer(Transfer& transfer);
     void set_traffic(Transfer& transfer, std::uint32_t traffic);
     void add_traffic(std::uint32_t stream, std::uint32_t before, std::uint32_t after);
-    void count_bytes(const Transfer& transfer);
+    void plan_end(Transfer& transfer, std::uint32_t id);
+    void count_bytes(std::span<const LinkUse> links, u128 moved);
     void settle_device(std::uint32_t lane);
 
     RunState& run_;
@@ -84,7 +98,10 @@ private:
     bool disturbed_;
     std::vector<Device> devices_;      // by lane
     std::vector<std::uint32_t> dirty_; // lanes
-    std::vector<u128> link_work_;      // by LinkId: byte-picoseconds-per-second x 2^16
+    std::vector<RateChange> changes_;  // found, not yet granted
+    std::vector<std::uint32_t> begun_; // transfers that begin to drain at this instant
+    std::vector<std::uint32_t> slowed_;
+    std::vector<u128> link_work_; // by LinkId: byte-picoseconds-per-second x 2^16
     bool links_open_ = false;
 };
 

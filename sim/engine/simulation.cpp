@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 namespace trainyard::engine {
 
@@ -41,11 +43,14 @@ std::unique_ptr<LinkSharing> make_sharing(const Binding& binding, Fidelity fidel
 Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control,
                        Machinery machinery)
     : control_(control),
+      machinery_(machinery),
       run_(program, binding, control.steps),
       queue_(machinery == Machinery::plain ? QueueKind::plain : QueueKind::radix),
       table_(run_),
       accounting_(run_),
       rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, machinery)),
+      choice_(run_, control.fidelity),
+      stepping_(run_, queue_, table_, rates_, choice_),
       recorder_(run_, control.record,
                 any_stops(binding) ? Recorder::Segments::of_all
                                    : Recorder::Segments::of_recorded_lanes),
@@ -55,9 +60,12 @@ Simulation::Simulation(const Program& program, const Binding& binding, const Run
 
 Checked<StepResult> Simulation::run()
 {
-    if (!run_all())
+    if (!run_all()) {
+        stepping_.list_members();
         problems_ = stall_report(run_.program, run_.binding,
                                  standstill(run_, table_, rates_.stalled(), recorder_));
+        assert(!problems_.empty());
+    }
     if (!problems_.empty())
         return tl::unexpected(std::move(problems_));
     return result();
@@ -75,6 +83,9 @@ Checked<std::optional<Standstill>> Simulation::run_to_standstill()
 // Whether it came to an end: all ops are done, or there are problems.
 bool Simulation::run_all()
 {
+    problems_ = cannot_step(run_, control_.fidelity);
+    if (!problems_.empty())
+        return true;
     begin();
     while (problems_.empty() && !queue_.empty()) {
         run_.now = queue_.advance();
@@ -146,7 +157,25 @@ void Simulation::run_instant()
         dirty_.clear();
     } while (problems_.empty() && queue_.due(run_.now));
     if (rates_.disturbed())
-        rates_.settle();
+        settle();
+}
+
+// Rates for the time from now on; a ring that others slow goes on step by step first.
+void Simulation::settle()
+{
+    stepping_.prepare_rates();
+    if (std::exchange(links_due_, false)) {
+        stepping_.open_sweeps();
+        rates_.open_links();
+    }
+    rates_.share();
+    if (choice_.fidelity() == Fidelity::flow)
+        while (!rates_.slowed().empty()) {
+            for (const std::uint32_t transfer : rates_.slowed())
+                stepping_.open(transfer);
+            rates_.share();
+        }
+    rates_.settle();
 }
 
 void Simulation::handle(const Event& event)
@@ -201,6 +230,7 @@ StepResult Simulation::result()
         result.lane_ends.push_back(lane.ended);
     result.transfers = accounting_.transfer_totals();
     result.links = rates_.link_totals();
+    result.steps = {stepping_.disturbed(), whole_collectives(run_, choice_)};
     result.records = recorder_.take();
     result.ops = ops_;
     result.events = events_;

@@ -9,14 +9,17 @@
 #include "sim/engine/rates.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/standstill.h"
+#include "sim/engine/steps/stepping.h"
 #include "sim/engine/transfer_table.h"
 
 namespace trainyard::engine {
 
 // What keeps events in order and rates fair. The results are the same.
 enum class Machinery : std::uint8_t {
-    plain, // a binary heap, every rate solved anew: the reference
-    fast   // a radix queue, rates that follow what changed: the event tier
+    plain, // a binary heap, every rate solved anew, rings that may be slowed stepped from the start
+           // on: the reference
+    fast   // a radix queue, rates that follow what changed, rings stepped once they are slowed: the
+           // event tier
 };
 
 class Simulation {
@@ -43,6 +46,7 @@ private:
     bool run_all();
     void begin();
     void run_instant();
+    void settle();
     void handle(const Event& event);
     void queue_windows(std::uint32_t lane);
     void enter_window(std::uint32_t lane, std::uint32_t border);
@@ -71,22 +75,28 @@ private:
     void begin_transfer(std::uint32_t transfer);
     void begin_part(std::uint32_t stream);
     void end_part(std::uint32_t stream);
+    StepShape shape_of(const Transfer& transfer) const;
     void handle_transfer(std::uint32_t transfer);
+    void finish_stepped();
     void deliver(std::uint32_t transfer);
     std::uint32_t resident_share(std::uint32_t lane, const FlatOp& op) const;
     const TransferCost& part_cost(std::uint32_t lane, const PartPlan& part) const;
 
     const RunControl& control_;
+    Machinery machinery_;
     RunState run_;
     EventQueue queue_;
     TransferTable table_;
     Accounting accounting_;
     Rates rates_;
+    StepChoice choice_;
+    Stepping stepping_;
     Recorder recorder_;
     std::vector<std::uint32_t> dirty_;      // lanes to look at
     std::vector<std::uint32_t> ops_left_;   // lane x steps
     std::vector<std::uint32_t> lanes_left_; // by step
     std::vector<SimTime> step_ends_;
+    bool links_due_ = false;           // the measured step begins for them at this instant
     std::vector<std::uint32_t> dying_; // lanes that die at this instant
     std::uint64_t ops_ = 0;
     std::uint64_t all_ops_ = 0;

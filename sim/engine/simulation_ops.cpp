@@ -184,7 +184,7 @@ void Simulation::end_of_step(std::uint32_t lane, std::uint32_t step)
         return;
     accounting_.open(run_.lanes[lane], run_.now);
     if (last_lane)
-        rates_.open_links();
+        links_due_ = true;
 }
 
 } // namespace trainyard::engine

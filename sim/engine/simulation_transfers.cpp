@@ -82,8 +82,21 @@ void Simulation::join_collective(std::uint32_t lane, std::uint32_t index, const 
     transfer.start = run_.now;
     const std::uint32_t scale = run_.scale_of(lane, op.scale);
     transfer.scale = transfer.arrived == 0 ? scale : std::max(transfer.scale, scale);
-    if (++transfer.arrived == table_.members(channel) && transfer.state == TransferState::gathering)
+    const bool complete = ++transfer.arrived == table_.members(channel);
+    if (choice_.fidelity() == Fidelity::chunk && shape_of(transfer) != StepShape::none) {
+        if (complete)
+            transfer.state = TransferState::stepping;
+        return stepping_.arrive(id, index);
+    }
+    if (complete && transfer.state == TransferState::gathering)
         begin_transfer(id);
+}
+
+StepShape Simulation::shape_of(const Transfer& transfer) const
+{
+    return choice_.shape(make_id<GroupId>(transfer.channel),
+                         run_.program.labels[transfer.label.value].collective,
+                         transfer.cost->pattern);
 }
 
 void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const FlatOp& op,
@@ -102,7 +115,7 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
     if (part.direction == Direction::send) {
         transfer.sender = index;
         transfer.scale = run_.scale_of(lane, op.scale);
-        transfer.links = &run_.binding.lanes[lane].peers[part.peer.value].links;
+        transfer.links = run_.binding.lanes[lane].peers[part.peer.value].links;
     } else {
         transfer.receiver = index;
     }
@@ -127,7 +140,9 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.state = TransferState::latency;
     transfer.remaining = scaled_work(*transfer.cost, transfer.scale).value;
     if (table_.is_group(transfer.channel)) {
-        transfer.links = &run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
+        transfer.links = run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
+        transfer.may_step = choice_.fidelity() == Fidelity::flow && transfer.remaining > 0 &&
+                            shape_of(transfer) != StepShape::none;
     } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)
@@ -156,16 +171,36 @@ void Simulation::end_part(std::uint32_t index)
         finish(index);
 }
 
-// Its latency is over, or all of it.
+// Its latency is over, or all of it; or members have come to one that goes step by step.
 void Simulation::handle_transfer(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
+    if (transfer.steps != nobody) {
+        if (transfer.parent != nobody)
+            stepping_.handle_send(id);
+        else
+            stepping_.handle_collective(id);
+        return finish_stepped();
+    }
     const bool more =
         transfer.state == TransferState::latency && rates_.disturbed() && transfer.remaining > 0;
     if (!more)
         return deliver(id);
+    if (transfer.may_step && machinery_ == Machinery::plain)
+        return stepping_.open(id);
     transfer.state = TransferState::moving;
     rates_.start_transfer(id);
+}
+
+// The ops of members that are done with their steps.
+void Simulation::finish_stepped()
+{
+    for (const std::uint32_t stream : stepping_.done().streams)
+        finish(stream);
+    for (const std::uint32_t transfer : stepping_.done().transfers)
+        table_.release(transfer);
+    stepping_.done().streams.clear();
+    stepping_.done().transfers.clear();
 }
 
 void Simulation::deliver(std::uint32_t id)

@@ -69,7 +69,7 @@ private:
             add_members(transfer, wait);
         else
             add_ends(transfer, wait);
-        if (transfer.state == TransferState::moving)
+        if (transfer.state == TransferState::moving || transfer.state == TransferState::stepping)
             blame_link(transfer, wait);
         std::ranges::sort(wait.here, {}, &Waiter::lane);
         return wait;
@@ -120,7 +120,7 @@ private:
     void blame_link(const Transfer& transfer, Wait& wait)
     {
         wait.cause = WaitCause::dead_link;
-        for (const LinkUse& use : *transfer.links)
+        for (const LinkUse& use : transfer.links)
             if (run_.binding.links[use.link.value].value() == 0)
                 wait.link = use.link;
     }

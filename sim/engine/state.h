@@ -72,14 +72,16 @@ enum class TransferState : std::uint8_t {
     gathering, // not all have arrived
     latency,   // (and, where nothing can disturb it, all that follows)
     moving,    // work drains
+    stepping,  // sends of its members move (steps/)
     delivered, // an eager message, not yet received
     broken     // who took part is gone
 };
 
-// A collective or a message in progress.
+// A collective or a message in progress, or the send of one member in a collective that goes step
+// by step.
 struct Transfer {
     const TransferCost* cost = nullptr;
-    const std::vector<LinkUse>* links = nullptr;
+    std::span<const LinkUse> links{};
     u128 remaining = 0; // work
     u128 counted = 0;   // of it, what counts as the links' in the measured step
     SimTime settled{};  // `remaining` is as of then
@@ -96,9 +98,16 @@ struct Transfer {
     std::uint32_t first_member = nobody; // collective: streams that joined, linked
     std::uint32_t sender = nobody;       // message: streams
     std::uint32_t receiver = nobody;
-    std::uint32_t traffic = 0; // share of 2^20 that its senders' compute loses at `rate`
-    LabelId label{};           // of the first to arrive
+    std::uint32_t traffic = 0;     // share of 2^20 that its senders' compute loses at `rate`
+    LabelId label{};               // of the first to arrive
+    std::uint32_t parent = nobody; // send: the collective ...
+    std::uint32_t wire = 0;        // ... and the wire
+    std::uint32_t steps = nobody;  // collective, send: among those that go step by step
     TransferState state = TransferState::gathering;
+    bool may_step = false;  // collective: step by step as soon as its rate is below the ceiling
+    bool disturbed = false; // collective: some send's rate has been below it
+    bool unplanned = false; // its end is not in the queue yet
+    bool loose = false;     // send: its step ended at this instant
 };
 
 // Compute that others may slow.

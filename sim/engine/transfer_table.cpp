@@ -11,7 +11,7 @@ TransferTable::TransferTable(RunState& run)
     }
 }
 
-std::uint32_t TransferTable::add(std::uint32_t channel, std::uint32_t sequence)
+std::uint32_t TransferTable::add()
 {
     std::uint32_t id;
     if (free_.empty()) {
@@ -25,9 +25,21 @@ std::uint32_t TransferTable::add(std::uint32_t channel, std::uint32_t sequence)
     const std::uint32_t version = transfer.version; // outlives reuse: old events stay stale
     transfer = Transfer{};
     transfer.version = version;
-    transfer.channel = channel;
-    transfer.sequence = sequence;
     return id;
+}
+
+std::uint32_t TransferTable::add(std::uint32_t channel, std::uint32_t sequence)
+{
+    const std::uint32_t id = add();
+    run_.transfers[id].channel = channel;
+    run_.transfers[id].sequence = sequence;
+    return id;
+}
+
+void TransferTable::free(std::uint32_t transfer)
+{
+    ++run_.transfers[transfer].version;
+    free_.push_back(transfer);
 }
 
 std::uint32_t TransferTable::find_or_add(std::uint32_t channel, std::uint32_t sequence)
@@ -64,8 +76,7 @@ void TransferTable::release(std::uint32_t transfer)
     (previous == nobody ? channel.first : run_.transfers[previous].next) = next;
     if (next == nobody)
         channel.last = previous;
-    ++run_.transfers[transfer].version;
-    free_.push_back(transfer);
+    free(transfer);
 }
 
 } // namespace trainyard::engine

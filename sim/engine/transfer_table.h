@@ -29,6 +29,10 @@ public:
     std::uint32_t find_or_add(std::uint32_t channel, std::uint32_t sequence);
     void release(std::uint32_t transfer);
 
+    // A transfer of no channel.
+    std::uint32_t add();
+    void free(std::uint32_t transfer);
+
     // The first transfer in progress of a channel, `nobody` if there is none; follow
     // Transfer::next.
     std::uint32_t first(std::uint32_t channel) const { return channels_[channel].first; }

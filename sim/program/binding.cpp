@@ -84,7 +84,32 @@ private:
         for (const auto* uses :
              {&group.ring, &group.tree, &group.nvls, &group.all_to_all, &group.neighbours})
             check_links(*uses, where("no such link"));
+        check_hops(g);
         members_.push_back(std::move(sorted));
+    }
+
+    void check_hops(std::size_t g)
+    {
+        const Group& group = binding_.groups[g];
+        const std::size_t members = group.members.size();
+        check_ways(g, group.ring_hops, members);
+        check_ways(g, group.neighbour_hops, members);
+        check_ways(g, group.pairs, members * members);
+        // What leaves single members adds up to what the group puts on its links.
+        if (!group.ring_hops.empty())
+            require(sum_of(group.ring_hops) == group.ring, [g] {
+                return fmt::format("group {}: hops that do not add up to its ring", g);
+            });
+    }
+
+    void check_ways(std::size_t g, const Ways& ways, std::size_t count)
+    {
+        if (ways.empty())
+            return;
+        require(ways.size() == count && std::ranges::is_sorted(ways.ends) &&
+                    ways.ends.back() == ways.uses.size(),
+                [g] { return fmt::format("group {}: ways missing", g); });
+        check_links(ways.uses, [g] { return fmt::format("group {}: no such link", g); });
     }
 
     template <class What>
@@ -206,6 +231,20 @@ private:
 };
 
 } // namespace
+
+std::vector<LinkUse> sum_of(const Ways& ways)
+{
+    std::vector<LinkUse> sum = ways.uses;
+    std::ranges::sort(sum, {}, &LinkUse::link);
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < sum.size(); ++i)
+        if (sum[i].link == sum[last].link)
+            sum[last].coefficient += sum[i].coefficient;
+        else
+            sum[++last] = sum[i];
+    sum.resize(sum.empty() ? 0 : last + 1);
+    return sum;
+}
 
 const std::vector<LinkUse>& Group::uses(TrafficPattern pattern) const
 {

@@ -9,6 +9,7 @@
 #include "sim/program/program.h"
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,30 @@ struct LinkUse {
     bool operator==(const LinkUse&) const = default;
 };
 
+// Which links several ways cross, one way after the other.
+struct Ways {
+    std::vector<LinkUse> uses{};
+    std::vector<std::uint32_t> ends{}; // by way: behind its last use
+
+    std::size_t size() const { return ends.size(); }
+    bool empty() const { return ends.empty(); }
+    std::span<const LinkUse> operator[](std::size_t way) const
+    {
+        const std::size_t first = way == 0 ? 0 : ends[way - 1];
+        return std::span(uses).subspan(first, ends[way] - first);
+    }
+    void add(std::span<const LinkUse> way)
+    {
+        uses.insert(uses.end(), way.begin(), way.end());
+        ends.push_back(static_cast<std::uint32_t>(uses.size()));
+    }
+
+    bool operator==(const Ways&) const = default;
+};
+
+// What `ways` put on each link together, by link.
+std::vector<LinkUse> sum_of(const Ways& ways);
+
 struct Group {
     GroupKind kind = GroupKind::world;
     std::vector<LaneId> members{}; // simulated ones; in a folded binding fewer than `ranks`
@@ -75,6 +100,11 @@ struct Group {
     std::vector<LinkUse> nvls{};
     std::vector<LinkUse> all_to_all{};
     std::vector<LinkUse> neighbours{};
+    // The same member by member, for fidelities that know single steps; else empty. What leaves
+    // each member for the next one of `members`, the last one's for the first ...
+    Ways ring_hops{};
+    Ways neighbour_hops{};
+    Ways pairs{}; // ... and for each: from member i to member j is way i x members + j
 
     const std::vector<LinkUse>& uses(TrafficPattern pattern) const;
     bool operator==(const Group&) const = default;

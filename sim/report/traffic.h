@@ -41,7 +41,8 @@ struct LinkClassRow {
 // What the launch variables leave of NCCL's paths.
 NcclSettings nccl_settings(const Outcome& outcome);
 
-// From the engine's link totals where it kept them (fidelity bundle), else from the transfers.
+// From the engine's link totals where it kept them (fidelities that share them), else from the
+// transfers.
 std::vector<LinkClassRow> link_rows(const Outcome& outcome);
 
 // Of the way out of its domain, per GPU: NIC line rate. 0 when there is no network.

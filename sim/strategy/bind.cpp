@@ -110,7 +110,10 @@ private:
                            .tree = {},
                            .nvls = {},
                            .all_to_all = {},
-                           .neighbours = {}});
+                           .neighbours = {},
+                           .ring_hops = {},
+                           .neighbour_hops = {},
+                           .pairs = {}});
         sources_.push_back(&source);
         return id;
     }
@@ -152,13 +155,14 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
              const BindOptions& options)
 {
     assert(topology.device_count() >= job.world());
-    const Neighbourhood near = neighbourhood(
-        plan.program, job, topology, options.links ? FabricLimit::links : FabricLimit::costs);
+    const bool with_links = options.links != LinkDetail::none;
+    const Neighbourhood near = neighbourhood(plan.program, job, topology,
+                                             with_links ? FabricLimit::links : FabricLimit::costs);
     const auto world = static_cast<std::size_t>(job.world());
     const auto scales = scales_of(plan.program, job, speeds(world, options.conditions));
     // Device 0 serves the devices of its process one after the other: no two are alike.
     const bool fold =
-        options.folding == Folding::replicas && !options.links && !is_single_process(job);
+        options.folding == Folding::replicas && !with_links && !is_single_process(job);
     BoundConditions conditions = bind_conditions(options.conditions, world);
     const RankClasses classes =
         fold ? alike_ranks(near, colours(near, scales, condition_colours(conditions)))
@@ -187,8 +191,8 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     const std::vector<const RankGroup*> sources = groups.sources();
     out.groups = std::move(groups).take();
     out.jitters = std::move(conditions.jitters);
-    if (options.links)
-        bind_links(out, sources, near.shapes, topology);
+    if (with_links)
+        bind_links(out, sources, near.shapes, {topology, options.links});
     return out;
 }
 

@@ -66,6 +66,13 @@ struct Plan {
 // The program of one step of the job: role i is pipeline stage i. Requires a resolved job.
 Plan make_plan(const Job& job);
 
+// What the engine's links know of a group's traffic.
+enum class LinkDetail : std::uint8_t {
+    none,
+    sums, // of the whole group (fidelity bundle)
+    hops  // of every member besides (fidelities flow and chunk)
+};
+
 enum class Folding : std::uint8_t {
     none,    // one lane per rank
     replicas // one lane per class of ranks that evolve identically: exact (bind/classes.h); without
@@ -74,7 +81,7 @@ enum class Folding : std::uint8_t {
 
 struct BindOptions {
     Folding folding = Folding::none;
-    bool links = false; // fill link uses (fidelity bundle)
+    LinkDetail links = LinkDetail::none;
     Conditions conditions;
 };
 

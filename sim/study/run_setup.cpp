@@ -12,6 +12,20 @@ namespace {
 // The first step waits for its first batch in full; steps repeat from the fifth on.
 constexpr int steps_with_loader = 5;
 
+LinkDetail link_detail(Fidelity fidelity)
+{
+    switch (fidelity) {
+    case Fidelity::alpha_beta:
+        return LinkDetail::none;
+    case Fidelity::bundle:
+        return LinkDetail::sums;
+    case Fidelity::flow:
+    case Fidelity::chunk:
+        break;
+    }
+    return LinkDetail::hops;
+}
+
 } // namespace
 
 Folding folding_of(const Scenario& scenario)
@@ -29,7 +43,7 @@ BindOptions bind_options(const Scenario& scenario, const Parts& parts, SimTime m
 {
     BindOptions options;
     options.folding = folding_of(scenario);
-    options.links = scenario.run.fidelity != Fidelity::alpha_beta;
+    options.links = link_detail(scenario.run.fidelity);
     options.conditions = conditions_of(scenario.perturbations, *parts.topology, parts.job.world(),
                                        {scenario.run.seed, steps_of(scenario), measured_from});
     return options;

@@ -105,6 +105,15 @@ TEST_CASE("random programs under windows, jitter and lateness run as the naive e
                    1000);
 }
 
+TEST_CASE("random programs whose collectives go step by step run as the naive engine says")
+{
+    for (const Fidelity fidelity : {Fidelity::flow, Fidelity::chunk}) {
+        compare_random({.links = true, .hops = true}, fidelity, 700);
+        compare_random({.interference = true, .links = true, .conditions = true, .hops = true},
+                       fidelity, 300);
+    }
+}
+
 TEST_CASE("what slows a rank of a random program never makes it end earlier")
 {
     // Without sharing and interference all times are sums and maxima of durations.

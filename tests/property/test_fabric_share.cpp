@@ -37,8 +37,8 @@ Topology one_spine(int nodes, const Fabric& fabric, const char* node)
 SimTime step_time(const Plan& plan, const Job& job, const Topology& cluster, Fidelity fidelity)
 {
     BindOptions options;
-    options.links = fidelity == Fidelity::bundle;
-    options.folding = options.links ? Folding::none : Folding::replicas;
+    options.links = fidelity == Fidelity::bundle ? LinkDetail::sums : LinkDetail::none;
+    options.folding = fidelity == Fidelity::bundle ? Folding::none : Folding::replicas;
     return run(plan.program, bind(plan, job, cluster, h100_costs(), options), 2, fidelity)
         .step_time;
 }

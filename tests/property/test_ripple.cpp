@@ -45,6 +45,8 @@ public:
             flows_.at(change.owner).full = change.rate;
         for (const RateChange& change : ripple_.settle())
             flows_.at(change.owner).ripple = change.rate;
+        full_.note_loads();
+        ripple_.note_loads();
     }
 
     bool agree() const
@@ -133,6 +135,7 @@ private:
 
 void compare(const Shape& shape, std::uint64_t seeds)
 {
+    double highest = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         Fabric fabric(seed, shape);
         for (int event = 0; event < shape.events; ++event) {
@@ -146,8 +149,10 @@ void compare(const Shape& shape, std::uint64_t seeds)
         }
         INFO("seed " << seed);
         REQUIRE(fabric.loads_agree());
-        REQUIRE(fabric.highest_load() <= 1.0); // no link carries more than its capacity
+        highest = std::max(highest, fabric.highest_load());
     }
+    CHECK(highest > 0.9);
+    CHECK(highest <= 1.0); // no link carries more than its capacity
 }
 
 } // namespace

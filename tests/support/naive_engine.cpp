@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace trainyard::test {
 
@@ -37,13 +38,59 @@ public:
     }
 
 private:
+    bool may_step(const NaiveTransfer& transfer) const
+    {
+        if (transfer.message || transfer.members.size() != transfer.needed)
+            return false;
+        const bool ring = transfer.cost->pattern == TrafficPattern::ring &&
+                          (transfer.collective == CollectiveKind::all_reduce ||
+                           transfer.collective == CollectiveKind::all_gather ||
+                           transfer.collective == CollectiveKind::reduce_scatter);
+        const bool steps = fidelity_ == Fidelity::chunk ||
+                           (fidelity_ == Fidelity::flow && ring && transfer.remaining > 0);
+        return steps &&
+               NaiveSteps::known(*transfer.group, transfer.collective, transfer.cost->pattern);
+    }
+
+    // In flow all members come when the latency is over, in chunk each for itself.
+    bool step(NaiveTransfer& transfer)
+    {
+        if (!may_step(transfer))
+            return false;
+        const bool chunk = fidelity_ == Fidelity::chunk;
+        bool changed = false;
+        if (!transfer.steps) {
+            if (!chunk &&
+                (!transfer.begun || now_ < *transfer.begun + transfer.cost->latency.value()))
+                return false;
+            transfer.steps.emplace(*transfer.group, transfer.collective, *transfer.cost);
+            for (const NaiveOp* member : transfer.members)
+                if (!chunk)
+                    transfer.steps->come(transfer.place_of(*member), transfer.scale, 0);
+        }
+        for (const NaiveOp* member : transfer.members)
+            if (chunk && member->start == now_ && !come_.contains({&transfer, member})) {
+                come_.insert({&transfer, member});
+                transfer.steps->come(transfer.place_of(*member), scale_of(*member),
+                                     transfer.cost->latency.value());
+                changed = true;
+            }
+        return transfer.steps->settle(now_) || changed;
+    }
+
+    std::uint32_t scale_of(const NaiveOp& op) const
+    {
+        return op.op->scale.valid() ? binding_.lanes[op.lane].scales[op.op->scale.value]
+                                    : full_share;
+    }
+
     // Everything that happens now, until nothing more does; ends before starts.
     void settle_instant()
     {
         for (bool changed = true; changed;) {
             changed = false;
             for (NaiveTransfer& transfer : work_.transfers)
-                changed = end_transfer(transfer) || changed;
+                changed = step(transfer) || end_transfer(transfer) || changed;
             for (auto& ops : work_.lanes)
                 for (NaiveOp& op : ops)
                     changed = end_op(op) || changed;
@@ -62,7 +109,8 @@ private:
 
     bool end_transfer(NaiveTransfer& transfer)
     {
-        const bool over = transfer.begun && !transfer.end && transfer.remaining == 0 &&
+        const bool over = !transfer.steps && transfer.begun && !transfer.end &&
+                          transfer.remaining == 0 &&
                           now_ >= *transfer.begun + transfer.cost->latency.value();
         if (over)
             transfer.end = now_;
@@ -83,8 +131,11 @@ private:
             return false;
         if (op.is_transfer()) {
             if (!std::all_of(op.transfers.begin(), op.transfers.end(),
-                             [](const NaiveTransfer* t) { return t->end.has_value(); }))
+                             [&](const NaiveTransfer* t) { return t->ended_for(op); }))
                 return false;
+            for (const NaiveTransfer* transfer : op.transfers)
+                op.moved = std::max(op.moved,
+                                    transfer->begun ? *transfer->begun : transfer->last_arrival());
         } else {
             if (!op.device_end && op.remaining == 0)
                 op.device_end = now_;
@@ -141,23 +192,35 @@ private:
     void grant_rates()
     {
         std::vector<NaiveTransfer*> sharing;
-        std::vector<NaiveDemand> demands;
+        std::vector<NaiveSend*> sending;
+        std::vector<NaiveDemand> demands; // of sends, then of others
+        std::vector<NaiveDemand> others;
         for (NaiveTransfer& transfer : work_.transfers) {
             transfer.rate = 0;
+            if (transfer.steps)
+                for (NaiveSend& send : transfer.steps->sends)
+                    if (send.moves_from && *send.moves_from <= now_ && !send.end) {
+                        send.rate = transfer.cost->ceiling.value();
+                        sending.push_back(&send);
+                        demands.push_back({send.rate, send.links});
+                    }
             if (!transfer.draining(now_))
                 continue;
             transfer.rate = transfer.cost->ceiling.value();
-            if (fidelity_ == Fidelity::bundle) {
+            if (fidelity_ != Fidelity::alpha_beta) {
                 sharing.push_back(&transfer);
-                demands.push_back({transfer.rate, transfer.links});
+                others.push_back({transfer.rate, transfer.links});
             }
         }
+        demands.insert(demands.end(), others.begin(), others.end());
         std::vector<std::uint64_t> capacities;
         for (const ByteRate capacity : binding_.links)
             capacities.push_back(capacity.value());
         const auto rates = naive_max_min(capacities, demands);
+        for (std::size_t i = 0; i < sending.size(); ++i)
+            sending[i]->rate = rates[i];
         for (std::size_t i = 0; i < sharing.size(); ++i)
-            sharing[i]->rate = rates[i];
+            sharing[i]->rate = rates[sending.size() + i];
         for (auto& ops : work_.lanes)
             for (NaiveOp& op : ops)
                 if (op.active() && !op.is_transfer())
@@ -171,11 +234,20 @@ private:
             if (!op.active() || !op.is_transfer() || op.stream_kind != StreamKind::communication)
                 continue;
             share -= op.sm_share;
-            for (const NaiveTransfer* transfer : op.transfers)
-                if (transfer->draining(now_) && (!transfer->message || transfer->sender == &op))
+            for (const NaiveTransfer* transfer : op.transfers) {
+                const auto lose = [&](std::uint64_t rate) {
                     share -=
                         static_cast<std::int64_t>(static_cast<u128>(transfer->cost->traffic_share) *
-                                                  transfer->rate / transfer->cost->ceiling.value());
+                                                  rate / transfer->cost->ceiling.value());
+                };
+                if (transfer->draining(now_) && (!transfer->message || transfer->sender == &op))
+                    lose(transfer->rate);
+                if (transfer->steps)
+                    for (const NaiveSend& send : transfer->steps->sends)
+                        if (send.from == transfer->place_of(op) && send.moves_from &&
+                            *send.moves_from <= now_ && !send.end)
+                            lose(send.rate);
+            }
         }
         std::uint64_t granted =
             static_cast<std::uint64_t>(std::max<std::int64_t>(share, full_share / 20));
@@ -215,6 +287,13 @@ private:
                     offer(window.end.value());
                 }
         for (const NaiveTransfer& transfer : work_.transfers) {
+            if (transfer.steps)
+                for (const NaiveSend& send : transfer.steps->sends) {
+                    if (send.moves_from && !send.end)
+                        offer(*send.moves_from);
+                    if (send.moves_from && *send.moves_from <= now_ && !send.end && send.rate > 0)
+                        offer(now_ + time_for(send.remaining, send.rate));
+                }
             if (!transfer.begun || transfer.end)
                 continue;
             offer(*transfer.begun + transfer.cost->latency.value());
@@ -234,8 +313,13 @@ private:
             for (NaiveOp& op : ops)
                 if (op.active() && !op.is_transfer())
                     take(op.remaining, op.share);
-        for (NaiveTransfer& transfer : work_.transfers)
+        for (NaiveTransfer& transfer : work_.transfers) {
             take(transfer.remaining, transfer.rate);
+            if (transfer.steps)
+                for (NaiveSend& send : transfer.steps->sends)
+                    if (send.moves_from && *send.moves_from <= now_ && !send.end)
+                        take(send.remaining, send.rate);
+        }
     }
 
     NaiveResult result() const
@@ -249,11 +333,8 @@ private:
                     result.finished = false;
                     continue;
                 }
-                std::int64_t moved = *op.start;
-                for (const NaiveTransfer* transfer : op.transfers)
-                    moved = std::max(moved, *transfer->begun);
-                times.push_back({SimTime(op.may_start()), SimTime(*op.start), SimTime(moved),
-                                 SimTime(*op.end)});
+                times.push_back({SimTime(op.may_start()), SimTime(*op.start),
+                                 SimTime(std::max(*op.start, op.moved)), SimTime(*op.end)});
             }
         }
         return result;
@@ -263,7 +344,8 @@ private:
     Fidelity fidelity_;
     NaiveWork work_;
     std::int64_t now_ = 0;
-    std::vector<std::pair<std::size_t, std::int64_t>> hosts_; // next op, clock
+    std::vector<std::pair<std::size_t, std::int64_t>> hosts_;        // next op, clock
+    std::set<std::pair<const NaiveTransfer*, const NaiveOp*>> come_; // to steps
 };
 
 } // namespace

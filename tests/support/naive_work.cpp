@@ -155,6 +155,7 @@ private:
         transfer.scale = transfer.members.empty() ? scale : std::max(transfer.scale, scale);
         transfer.members.push_back(&op);
         transfer.links = group.uses(cost.pattern);
+        transfer.group = &group;
         op.transfers.push_back(&transfer);
         op.sm_share = cost.sm_share;
     }

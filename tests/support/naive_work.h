@@ -5,6 +5,7 @@
 // (starts, ends, rates) is the engine's.
 
 #include "sim/engine/engine.h"
+#include "tests/support/naive_steps.h"
 
 #include <algorithm>
 #include <list>
@@ -24,7 +25,8 @@ struct NaiveOp {
     std::uint32_t sm_share = 0;
     std::int64_t duration = 0;
     std::int64_t per_kernel = 0;
-    std::int64_t late = 0; // the host's, before it issues the op
+    std::int64_t late = 0;  // the host's, before it issues the op
+    std::int64_t moved = 0; // when its transfers had begun, once it has ended
 
     std::optional<std::int64_t> first_issued;
     std::optional<std::int64_t> last_issued;
@@ -51,6 +53,8 @@ struct NaiveTransfer {
     CollectiveKind collective = CollectiveKind::all_reduce;
     std::uint32_t scale = full_share;
     std::vector<LinkUse> links;
+    const Group* group = nullptr;
+    std::optional<NaiveSteps> steps;
 
     std::optional<std::int64_t> begun;
     std::optional<std::int64_t> end;
@@ -67,7 +71,25 @@ struct NaiveTransfer {
     }
     bool draining(std::int64_t now) const
     {
-        return begun && !end && now >= *begun + cost->latency.value() && remaining > 0;
+        return !steps && begun && !end && now >= *begun + cost->latency.value() && remaining > 0;
+    }
+    std::size_t place_of(const NaiveOp& op) const
+    {
+        const auto found = std::ranges::find(group->members, make_id<LaneId>(op.lane));
+        return static_cast<std::size_t>(found - group->members.begin());
+    }
+    bool ended_for(const NaiveOp& op) const
+    {
+        return steps ? steps->done(place_of(op)) : end.has_value();
+    }
+    // Who has come last so far.
+    std::int64_t last_arrival() const
+    {
+        std::int64_t last = 0;
+        for (const NaiveOp* member : members)
+            if (member->start)
+                last = std::max(last, *member->start);
+        return last;
     }
 };
 

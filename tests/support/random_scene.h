@@ -12,13 +12,18 @@ struct RandomTraits {
     bool interference = false;
     bool links = false;
     bool conditions = false; // windows of slowness, jitter, late steps
+    bool hops = false;       // links member by member; no trees
     int actions = 25;
+    std::size_t most_lanes = 5;
 };
 
 class RandomScene {
 public:
     RandomScene(std::uint64_t seed, const RandomTraits& traits)
-        : random_(hash_key(seed, 1)), traits_(traits), lanes_(pick(1, 5)), scene_(lanes_)
+        : random_(hash_key(seed, 1)),
+          traits_(traits),
+          lanes_(pick(1, traits.most_lanes)),
+          scene_(lanes_)
     {
         draw_lanes();
         draw_groups();
@@ -97,6 +102,9 @@ private:
             for (std::size_t l = 0; l < lanes_; ++l)
                 if (chance(0.7) || (members.empty() && l + 1 == lanes_))
                     members.push_back(l);
+            if (traits_.hops) // rings follow any order
+                for (std::size_t i = members.size(); i > 1; --i)
+                    std::swap(members[i - 1], members[pick(0, i - 1)]);
             const GroupSlot slot = scene_.group(kinds[g], members);
             groups_.push_back({members, {slot}, make_id<GroupId>(g)});
         }
@@ -130,6 +138,9 @@ private:
             for (auto* uses : {&group.ring, &group.tree, &group.nvls, &group.all_to_all})
                 *uses = draw_path();
         }
+        if (traits_.hops)
+            for (Group& group : scene_.binding.groups)
+                draw_hops(group);
         for (Lane& lane : scene_.binding.lanes)
             for (Peer& peer : lane.peers)
                 peer.links = draw_path();
@@ -137,6 +148,20 @@ private:
         for (Lane& lane : scene_.binding.lanes)
             for (std::size_t p = 0; p < lanes_; ++p)
                 lane.peers[p + lanes_].links = lane.peers[p].links;
+    }
+
+    void draw_hops(Group& group)
+    {
+        const bool own_links = chance(0.5); // messages may be on them too
+        for (std::size_t i = 0; i < group.members.size(); ++i) {
+            group.ring_hops.add(own_links ? std::vector<LinkUse>{{scene_.link(pick(100, 3000))}}
+                                          : draw_path());
+            group.neighbour_hops.add(draw_path());
+            for (std::size_t j = 0; j < group.members.size(); ++j)
+                group.pairs.add(draw_path());
+        }
+        group.ring = sum_of(group.ring_hops);
+        group.neighbours = sum_of(group.neighbour_hops);
     }
 
     // Draws are statements of their own: compilers for other machines evaluate arguments in another
@@ -151,6 +176,8 @@ private:
             cost.work.value += pick(0, 999); // no whole number of picoseconds
         cost.pattern = static_cast<TrafficPattern>(
             pick(0, static_cast<std::size_t>(TrafficPattern::all_to_all)));
+        if (traits_.hops && cost.pattern == TrafficPattern::tree)
+            cost.pattern = chance(0.3) ? TrafficPattern::neighbours : TrafficPattern::ring;
         if (traits_.interference) {
             cost.sm_share = static_cast<std::uint32_t>(pick(0, full_share / 4));
             cost.traffic_share = static_cast<std::uint32_t>(pick(0, full_share));
@@ -202,17 +229,40 @@ private:
         decorate(writer, worker);
     }
 
+    CollectiveKind draw_kind(TrafficPattern pattern)
+    {
+        static constexpr std::array ring_kinds = {
+            CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+            CollectiveKind::broadcast,  CollectiveKind::reduce,     CollectiveKind::barrier};
+        switch (pattern) {
+        case TrafficPattern::all_to_all:
+            return CollectiveKind::all_to_all;
+        case TrafficPattern::neighbours:
+            return CollectiveKind::send_receive;
+        case TrafficPattern::ring:
+            return ring_kinds[std::min<std::size_t>(pick(0, 11), pick(0, 5))];
+        default:
+            return CollectiveKind::all_reduce;
+        }
+    }
+
     void draw_collective()
     {
         const DrawnGroup& group = groups_[pick(0, groups_.size() - 1)];
         const TransferCost cost = draw_cost();
         const StreamId stream = draw_stream();
+        Label label{"sum", Phase::gradient_sync, CollectiveKind::all_reduce,
+                    scene_.binding.groups[group.id.value].kind};
+        if (traits_.hops)
+            label.collective = draw_kind(cost.pattern);
         for (const std::size_t l : group.members) {
             LaneWriter writer = scene_.on(l);
             GroupSlot slot = group.slots[pick(0, group.slots.size() - 1)];
             if (scene_.binding.lanes[l].groups[slot.value] != group.id)
                 slot = group.slots[0];
             writer.collective(slot, cost, chance(0.8) ? stream : draw_stream());
+            if (traits_.hops)
+                writer.label(label);
             decorate(writer);
         }
     }

@@ -43,6 +43,7 @@ std::span<const RateChange> FullSharing::settle()
     if (!changed_)
         return changes_;
     changed_ = false;
+    solved_ = true;
     const std::vector<ByteRate>& rates = solver_.solve(demands_);
     for (std::size_t i = 0; i < active_.size(); ++i) {
         Flow& flow = flows_[active_[i]];
@@ -51,9 +52,16 @@ std::span<const RateChange> FullSharing::settle()
         flow.rate = rates[i];
         changes_.push_back({flow.owner, flow.rate});
     }
+    return changes_;
+}
+
+void FullSharing::note_loads()
+{
+    if (!solved_)
+        return;
+    solved_ = false;
     for (std::size_t l = 0; l < busiest_.size(); ++l)
         busiest_[l] = std::max(busiest_[l], solver_.load(make_id<LinkId>(l)));
-    return changes_;
 }
 
 void FullSharing::watch_loads()

@@ -17,7 +17,9 @@ public:
                       std::span<const LinkUse> links) override;
     void remove(std::uint32_t flow) override;
     std::span<const RateChange> settle() override;
+    ByteRate rate(std::uint32_t flow) const override { return flows_[flow].rate; }
     void watch_loads() override;
+    void note_loads() override;
     double busiest_share(LinkId link) const override;
 
 private:
@@ -36,6 +38,7 @@ private:
     std::vector<RateChange> changes_;
     std::vector<u128> busiest_; // by LinkId; empty: not watched
     bool changed_ = false;
+    bool solved_ = false; // since loads were noted
 };
 
 } // namespace trainyard::engine

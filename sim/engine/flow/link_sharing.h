@@ -34,11 +34,31 @@ public:
     // The flows whose rate is another than at the last settlement; new ones had 0. Valid until the
     // next call.
     virtual std::span<const RateChange> settle() = 0;
+    virtual ByteRate rate(std::uint32_t flow) const = 0;
+
+    // Keeps links for one owner alone, each of which the links name once, if nobody is on them or
+    // keeps them; else changes nothing. A flow that is added over a link kept makes its owner
+    // disturbed.
+    virtual bool keep(std::uint32_t, std::span<const LinkUse>) { return false; }
+    virtual void give_up(std::uint32_t, std::span<const LinkUse>) {}
+    // Those disturbed since the last call. Valid until a flow is added.
+    virtual std::vector<std::uint32_t> take_disturbed() { return {}; }
+    // Whether no flow but that one is on the links (`none`: none), and nobody keeps them.
+    virtual bool alone(std::uint32_t, std::span<const LinkUse>) const { return false; }
+    // What one flow alone gets of them.
+    virtual ByteRate rate_alone(ByteRate ceiling, std::span<const LinkUse>) const
+    {
+        return ceiling;
+    }
+    // Someone who kept the links moved data over them at that rate.
+    virtual void note_kept(ByteRate, std::span<const LinkUse>) {}
 
     // From the next settlement on, which is due now even if nothing changes, notes the highest
     // loads.
     virtual void watch_loads() = 0;
-    // Highest load / capacity seen after a settlement; 0 for a link without capacity.
+    // The rates of the last settlement will last.
+    virtual void note_loads() = 0;
+    // Highest load / capacity noted; 0 for a link without capacity.
     virtual double busiest_share(LinkId link) const = 0;
 };
 

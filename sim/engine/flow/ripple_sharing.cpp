@@ -62,6 +62,8 @@ std::uint32_t RippleSharing::add(std::uint32_t owner, ByteRate ceiling,
         if (use.coefficient == 0)
             continue;
         Link& link = links_[use.link.value];
+        if (link.keeper != none)
+            disturbed_.push_back(link.keeper);
         // A link met twice is one use with the sum of both.
         if (!link.users.empty() && link.users.back().flow == id) {
             link.users.back().coefficient += use.coefficient;
@@ -99,6 +101,56 @@ void RippleSharing::remove(std::uint32_t id)
         add_load(flow, flow.rate, 0);
     flow.active = false;
     free_.push_back(id);
+}
+
+bool RippleSharing::keep(std::uint32_t owner, std::span<const LinkUse> links)
+{
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        Link& link = links_[links[i].link.value];
+        if (link.users.empty() && link.keeper == none) {
+            link.keeper = owner;
+            continue;
+        }
+        give_up(owner, links.first(i));
+        return false;
+    }
+    return true;
+}
+
+void RippleSharing::give_up(std::uint32_t owner, std::span<const LinkUse> links)
+{
+    for (const LinkUse& use : links)
+        if (links_[use.link.value].keeper == owner)
+            links_[use.link.value].keeper = none;
+}
+
+bool RippleSharing::alone(std::uint32_t flow, std::span<const LinkUse> links) const
+{
+    return std::ranges::all_of(links, [&](const LinkUse& use) {
+        const Link& link = links_[use.link.value];
+        return link.keeper == none &&
+               (link.users.empty() || (link.users.size() == 1 && link.users.front().flow == flow));
+    });
+}
+
+ByteRate RippleSharing::rate_alone(ByteRate ceiling, std::span<const LinkUse> links) const
+{
+    u128 rate = ceiling.value();
+    for (const LinkUse& use : links)
+        if (use.coefficient > 0)
+            rate = std::min(rate, (static_cast<u128>(links_[use.link.value].capacity) << 16) /
+                                      use.coefficient);
+    return ByteRate(static_cast<std::uint64_t>(rate));
+}
+
+void RippleSharing::note_kept(ByteRate rate, std::span<const LinkUse> links)
+{
+    if (loads_.empty())
+        return;
+    for (const LinkUse& use : links) {
+        Load& load = loads_[use.link.value];
+        load.busiest = std::max(load.busiest, static_cast<u128>(use.coefficient) * rate.value());
+    }
 }
 
 // The level at which a link is full when each user takes the lesser of the level and its demand.
@@ -219,7 +271,6 @@ std::span<const RateChange> RippleSharing::settle()
         changes_.push_back({flow.owner, ByteRate(rate)});
     }
     marked_.clear();
-    note_busiest();
     return changes_;
 }
 
@@ -236,7 +287,7 @@ void RippleSharing::add_load(const Flow& flow, std::uint64_t old_rate, std::uint
     }
 }
 
-void RippleSharing::note_busiest()
+void RippleSharing::note_loads()
 {
     for (const std::uint32_t link : changed_loads_) {
         Load& load = loads_[link];

@@ -17,6 +17,7 @@
 #include "sim/engine/flow/link_sharing.h"
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace trainyard::engine {
@@ -29,7 +30,15 @@ public:
                       std::span<const LinkUse> links) override;
     void remove(std::uint32_t flow) override;
     std::span<const RateChange> settle() override;
+    ByteRate rate(std::uint32_t flow) const override { return ByteRate(flows_[flow].rate); }
+    bool keep(std::uint32_t owner, std::span<const LinkUse> links) override;
+    void give_up(std::uint32_t owner, std::span<const LinkUse> links) override;
+    std::vector<std::uint32_t> take_disturbed() override { return std::exchange(disturbed_, {}); }
+    bool alone(std::uint32_t flow, std::span<const LinkUse> links) const override;
+    ByteRate rate_alone(ByteRate ceiling, std::span<const LinkUse> links) const override;
+    void note_kept(ByteRate rate, std::span<const LinkUse> links) override;
     void watch_loads() override;
+    void note_loads() override;
     double busiest_share(LinkId link) const override;
 
 private:
@@ -47,6 +56,7 @@ private:
         u128 wanted = 0;                // sum of coefficient x (ceiling + 1)
         std::uint64_t coefficients = 0; // their sum
         std::vector<User> users;
+        std::uint32_t keeper = none;
         bool queued = false;
     };
     struct Use {
@@ -99,7 +109,6 @@ private:
     Limit limit_of(const Flow& flow) const;
     void note_others(const Flow& flow, std::uint32_t link);
     void add_load(const Flow& flow, std::uint64_t old_rate, std::uint64_t new_rate);
-    void note_busiest();
 
     std::vector<Link> links_;
     std::vector<Flow> flows_;
@@ -109,7 +118,8 @@ private:
     std::vector<std::uint32_t> marked_;
     std::vector<Asking> asking_; // of one evaluation
     std::vector<RateChange> changes_;
-    std::vector<Load> loads_; // by LinkId; empty: not watched
+    std::vector<std::uint32_t> disturbed_; // keepers
+    std::vector<Load> loads_;              // by LinkId; empty: not watched
     std::vector<std::uint32_t> changed_loads_;
 };
 

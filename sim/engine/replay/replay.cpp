@@ -101,6 +101,8 @@ private:
 
 std::optional<Refusal> Replay::prepare()
 {
+    if (control_.fidelity == Fidelity::flow || control_.fidelity == Fidelity::chunk)
+        return Refusal{"collectives may be stepped"};
     for (const Lane& lane : binding_.lanes)
         if (!lane.windows.empty() || lane.jitter.valid() || !lane.late.empty() ||
             !lane.late_input.empty())

@@ -9,6 +9,7 @@
 #include "sim/report/html/svg.h"
 #include "sim/report/html/tables.h"
 #include "sim/report/html/timeline_svg.h"
+#include "sim/report/network_notes.h"
 #include "sim/report/targets.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/pace_text.h"
@@ -135,9 +136,9 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
     add(fmt::format("Evidence is {}: the worst grade among the inputs that matter.",
                     to_name(summary.step_time.grade)));
     add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.fidelity),
-                    outcome.engine.fidelity == Fidelity::alpha_beta
-                        ? "transfers do not slow each other down"
-                        : "transfers share links max-min fairly"));
+                    fidelity_meaning(outcome.engine.fidelity)));
+    for (const std::string& note : step_notes(outcome))
+        add(note);
     if (outcome.engine.lanes < outcome.engine.ranks)
         add(fmt::format("{} for {} ranks that are exactly alike.",
                         outcome.engine.lanes == 1

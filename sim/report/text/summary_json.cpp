@@ -98,16 +98,32 @@ Json start_up(const Outcome& outcome)
                         member("every_iteration", outcome.job.communicator_creation.value() > 0)};
 }
 
-Json engine_used(const EngineReport& engine)
+Json whole_collectives(const StepTotals& steps)
 {
-    return Json::Object{member("tier", to_name(engine.use.tier)),
-                        member("reason", engine.use.reason),
-                        member("fidelity", to_name(engine.fidelity)),
-                        member("ranks", engine.ranks),
-                        member("lanes", engine.lanes),
-                        member("ops", engine.ops),
-                        member("events", engine.events),
-                        member("wall_ms", engine.wall_ms)};
+    Json::Array whole;
+    for (const WholeCollectives& each : steps.whole)
+        whole.push_back(Json::Object{member("collective", to_name(each.collective)),
+                                     member("group", to_name(each.group)),
+                                     member("reason", to_name(each.reason))});
+    return whole;
+}
+
+Json engine_used(const Outcome& outcome)
+{
+    const EngineReport& engine = outcome.engine;
+    Json out = Json::Object{member("tier", to_name(engine.use.tier)),
+                            member("reason", engine.use.reason),
+                            member("fidelity", to_name(engine.fidelity)),
+                            member("ranks", engine.ranks),
+                            member("lanes", engine.lanes),
+                            member("ops", engine.ops),
+                            member("events", engine.events),
+                            member("wall_ms", engine.wall_ms)};
+    if (knows_steps(engine.fidelity)) {
+        out["disturbed_collectives"] = outcome.result->steps.disturbed;
+        out["whole_collectives"] = whole_collectives(outcome.result->steps);
+    }
+    return out;
 }
 
 Json bottleneck(const Bottleneck& bottleneck)
@@ -211,7 +227,7 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["links"] = list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);
     out["start_up"] = start_up(outcome);
-    out["engine"] = engine_used(outcome.engine);
+    out["engine"] = engine_used(outcome);
     out["scenario"] = to_json(outcome.scenario);
     out["warnings"] = list(outcome.warnings, warning);
     return out;

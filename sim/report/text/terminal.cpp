@@ -4,6 +4,7 @@
 #include "sim/report/advice/advice_text.h"
 #include "sim/report/figures.h"
 #include "sim/report/health.h"
+#include "sim/report/network_notes.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/pace_text.h"
 #include "sim/report/text/table.h"
@@ -285,7 +286,11 @@ std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width
         to_name(engine.use.tier), to_name(engine.fidelity), engine.ranks,
         engine.ranks == 1 ? "" : "s", engine.lanes, engine.lanes == 1 ? "" : "s",
         count_text(static_cast<double>(engine.ops)), engine.wall_ms, hash_text(outcome.input_hash));
-    return warnings(outcome, width) + paint.dim(shortened(line, width)) + "\n";
+    std::string notes;
+    for (const std::string& note : step_notes(outcome))
+        for (const std::string& part : wrapped(note, width))
+            notes += paint.dim(part) + "\n";
+    return warnings(outcome, width) + notes + paint.dim(shortened(line, width)) + "\n";
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "sim/topology/topology_model.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace trainyard {
@@ -47,20 +48,59 @@ bool wired(const GroupShape& shape)
     return !shape.nvswitch && shape.nvlink.value() > 0 && shape.ranks_per_domain > 2;
 }
 
-std::vector<LinkUse> ring_uses(const RankGroup& group, const GroupShape& shape, std::uint64_t flow,
-                               const Topology& topology, Weights weights)
-{
-    LinkShares uses(topology, flow);
-    for (const RingHop& hop : ring_hops(group.members, topology))
+// The hops of a group's rings, and what each puts on links.
+class RingTraffic {
+public:
+    RingTraffic(const RankGroup& group, const GroupShape& shape, std::uint64_t flow,
+                const Topology& topology)
+        : group_(group),
+          wired_(wired(shape)),
+          flow_(flow),
+          topology_(topology),
+          hops_(ring_hops(group.members, topology))
+    {}
+
+    // Of all members together.
+    std::vector<LinkUse> uses(Weights weights) const
+    {
+        LinkShares shares(topology_, flow_);
+        for (const RingHop& hop : hops_)
+            add(shares, hop, weights);
+        return uses_of(shares);
+    }
+
+    // Of each member. Domains are numbered as their devices are, so rings follow the members.
+    Ways ways() const
+    {
+        assert(std::ranges::is_sorted(hops_, {}, &RingHop::from));
+        Ways ways;
+        for (auto hop = hops_.begin(); hop != hops_.end();) {
+            LinkShares shares(topology_, flow_);
+            for (const RankId from = hop->from; hop != hops_.end() && hop->from == from; ++hop)
+                add(shares, *hop, {});
+            ways.add(uses_of(shares));
+        }
+        return ways;
+    }
+
+private:
+    void add(LinkShares& shares, const RingHop& hop, Weights weights) const
+    {
         if (hop.across)
-            uses.add(hop.from, hop.to, hop.share * weights.across);
-        else if (wired(shape))
-            uses.add_over_wires(hop.from, members_beside(hop.from, group, topology),
-                                hop.share * weights.inside);
+            shares.add(hop.from, hop.to, hop.share * weights.across);
+        else if (wired_)
+            shares.add_over_wires(hop.from, members_beside(hop.from, group_, topology_),
+                                  hop.share * weights.inside);
         else
-            uses.add(hop.from, hop.to, hop.share * weights.inside);
-    return uses_of(uses);
-}
+            shares.add(hop.from, hop.to, hop.share * weights.inside);
+    }
+
+    const RankGroup& group_;
+    bool wired_;
+    std::uint64_t flow_;
+    const Topology& topology_;
+    std::vector<RingHop> hops_;
+};
 
 // A domain sends its sum out once: in a tree over two domains, or to switches that add.
 bool leaves_once(const GroupShape& shape)
@@ -70,10 +110,9 @@ bool leaves_once(const GroupShape& shape)
 
 // Adds up like the costs of these algorithms (cost_model.cpp): a member sends 2(n-1)/n buffers with
 // rings and trees, 1 + 1/r with NVLS; out of the domain go 2(n-1)/n or 1 per r members.
-void bind_sums(Group& group, const RankGroup& source, const GroupShape& shape, std::uint64_t flow,
-               const Topology& topology)
+void bind_sums(Group& group, const RingTraffic& traffic, const GroupShape& shape)
 {
-    group.ring = ring_uses(source, shape, flow, topology, {});
+    group.ring = group.ring_hops.empty() ? traffic.uses({}) : sum_of(group.ring_hops);
     if (shape.domains == 1 || shape.ranks_per_domain == 1) {
         group.tree = group.nvls = group.ring;
         return;
@@ -81,9 +120,9 @@ void bind_sums(Group& group, const RankGroup& source, const GroupShape& shape, s
     const double twice = bus_factor(CollectiveKind::all_reduce, shape.ranks);
     const double out = leaves_once(shape) ? 1.0 : twice;
     const double r = shape.ranks_per_domain;
-    group.tree = ring_uses(source, shape, flow, topology, {1.0, out / twice});
+    group.tree = traffic.uses({1.0, out / twice});
     if (shape.in_switch_reduction)
-        group.nvls = ring_uses(source, shape, flow, topology, {r / (r - 1), out / (1 + 1 / r)});
+        group.nvls = traffic.uses({r / (r - 1), out / (1 + 1 / r)});
 }
 
 std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
@@ -97,14 +136,30 @@ std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
     return uses_of(uses);
 }
 
-// A ring of messages: each member's bytes go to the next one.
-std::vector<LinkUse> neighbour_uses(const RankGroup& group, std::uint64_t flow,
-                                    const Topology& topology)
+std::vector<LinkUse> path_uses(RankId from, RankId to, std::uint64_t flow, const Topology& topology)
 {
     LinkShares uses(topology, flow);
-    for (std::size_t i = 0; i < group.members.size(); ++i)
-        uses.add(group.members[i], group.members[(i + 1) % group.members.size()], 1.0);
+    uses.add(from, to, 1.0);
     return uses_of(uses);
+}
+
+Ways pair_ways(const RankGroup& group, std::uint64_t flow, const Topology& topology)
+{
+    Ways ways;
+    for (const RankId from : group.members)
+        for (const RankId to : group.members)
+            ways.add(path_uses(from, to, flow, topology));
+    return ways;
+}
+
+// A ring of messages: each member's bytes go to the next one.
+Ways neighbour_ways(const RankGroup& group, std::uint64_t flow, const Topology& topology)
+{
+    Ways ways;
+    for (std::size_t i = 0; i < group.members.size(); ++i)
+        ways.add(path_uses(group.members[i], group.members[(i + 1) % group.members.size()], flow,
+                           topology));
+    return ways;
 }
 
 bool exchanges_all_to_all(GroupKind kind)
@@ -117,28 +172,41 @@ bool passes_round(GroupKind kind)
     return kind == GroupKind::cp || kind == GroupKind::cp_ring;
 }
 
+void bind_group(Group& group, const RankGroup& source, const GroupShape& shape, std::uint64_t flow,
+                const LinkPlan& plan)
+{
+    const bool hops = plan.detail == LinkDetail::hops;
+    const RingTraffic traffic(source, shape, flow, plan.topology);
+    if (hops)
+        group.ring_hops = traffic.ways();
+    bind_sums(group, traffic, shape);
+    if (passes_round(group.kind)) {
+        Ways ways = neighbour_ways(source, flow, plan.topology);
+        group.neighbours = sum_of(ways);
+        if (hops)
+            group.neighbour_hops = std::move(ways);
+    }
+    if (exchanges_all_to_all(group.kind)) {
+        group.all_to_all = all_to_all_uses(source, flow, plan.topology);
+        if (hops)
+            group.pairs = pair_ways(source, flow, plan.topology);
+    }
+}
+
 } // namespace
 
 void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
-                const std::vector<GroupShape>& shapes, const Topology& topology)
+                const std::vector<GroupShape>& shapes, const LinkPlan& plan)
 {
+    const Topology& topology = plan.topology;
     for (std::size_t i = 0; i < topology.link_count(); ++i)
         binding.links.push_back(ByteRate(
             static_cast<std::uint64_t>(topology.link(make_id<LinkId>(i)).capacity.value())));
-    for (std::size_t g = 0; g < sources.size(); ++g) {
-        Group& group = binding.groups[g];
-        bind_sums(group, *sources[g], shapes[sources[g]->shape], g, topology);
-        if (passes_round(group.kind))
-            group.neighbours = neighbour_uses(*sources[g], g, topology);
-        if (exchanges_all_to_all(group.kind))
-            group.all_to_all = all_to_all_uses(*sources[g], g, topology);
-    }
+    for (std::size_t g = 0; g < sources.size(); ++g)
+        bind_group(binding.groups[g], *sources[g], shapes[sources[g]->shape], g, plan);
     for (Lane& lane : binding.lanes)
-        for (Peer& peer : lane.peers) {
-            LinkShares uses(topology, 0);
-            uses.add(lane.rank, binding.lanes[peer.lane.value].rank, 1.0);
-            peer.links = uses_of(uses);
-        }
+        for (Peer& peer : lane.peers)
+            peer.links = path_uses(lane.rank, binding.lanes[peer.lane.value].rank, 0, topology);
 }
 
 } // namespace trainyard

@@ -22,10 +22,10 @@ Strategy three_dimensional()
     return strategy;
 }
 
-BindOptions with_links()
+BindOptions with_links(LinkDetail detail = LinkDetail::sums)
 {
     BindOptions options;
-    options.links = true;
+    options.links = detail;
     return options;
 }
 
@@ -185,8 +185,30 @@ TEST_CASE("without contention, shared links change no time")
     strategy.zero = GENERATE(0, 1);
     const Job job = job_of(small_decoder(), strategy, training_of(16));
     const Plan plan = make_plan(job);
-    const Binding binding = bind(plan, job, cluster, h100_costs(), with_links());
-    const SimTime bundle = run(plan.program, binding, 3, Fidelity::bundle).step_time;
-    const SimTime alpha_beta = run(plan.program, binding, 3, Fidelity::alpha_beta).step_time;
-    CHECK_THAT(to_seconds(bundle).value(), WithinRel(to_seconds(alpha_beta).value(), 0.01));
+    const Binding binding = bind(plan, job, cluster, h100_costs(), with_links(LinkDetail::hops));
+    const auto seconds = [&](Fidelity fidelity) {
+        return to_seconds(run(plan.program, binding, 3, fidelity).step_time).value();
+    };
+    for (const Fidelity fidelity : {Fidelity::bundle, Fidelity::flow, Fidelity::chunk})
+        CHECK_THAT(seconds(fidelity), WithinRel(seconds(Fidelity::alpha_beta), 0.01));
+}
+
+TEST_CASE("what leaves the members of a ring adds up to what the ring puts on links")
+{
+    const Topology cluster = h100_nodes(2);
+    Strategy strategy;
+    strategy.dp = 16;
+    const Job job = job_of(small_decoder(), strategy, training_of(16));
+    const Plan plan = make_plan(job);
+    const Binding sums = bind(plan, job, cluster, h100_costs(), with_links());
+    const Binding hops = bind(plan, job, cluster, h100_costs(), with_links(LinkDetail::hops));
+    CHECK(flaws(plan.program, hops).empty());
+    const Group& dp = group_of(hops, 0, GroupKind::dp);
+    REQUIRE(dp.ring_hops.size() == 16);
+    CHECK(dp.ring == group_of(sums, 0, GroupKind::dp).ring); // shares of 1/8 are exact
+    // A hop is NVLink out and in for 7/8, a NIC out and in for 1/8.
+    double sum = 0;
+    for (const LinkUse& use : dp.ring_hops[3])
+        sum += use.coefficient / 65536.0;
+    CHECK(sum >= 2);
 }

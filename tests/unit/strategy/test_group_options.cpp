@@ -147,7 +147,7 @@ TEST_CASE("links of a ring of messages: every member's bytes go to the next one"
     strategy.dp = 4;
     const Job job = job_of(small_decoder(), strategy, training_of(4));
     BindOptions options;
-    options.links = true;
+    options.links = LinkDetail::sums;
     const Topology topology = h100_nodes(2);
     const Binding binding = bind(make_plan(job), job, topology, h100_costs(), options);
     for (const Group& group : binding.groups) {
@@ -183,7 +183,7 @@ TEST_CASE("every kind of context parallelism runs, folded as unfolded, over shar
         BindOptions folded;
         folded.folding = Folding::replicas;
         BindOptions links;
-        links.links = true;
+        links.links = LinkDetail::sums;
         CHECK(time({}, Fidelity::alpha_beta) == time(folded, Fidelity::alpha_beta));
         CHECK(time(links, Fidelity::bundle) > SimTime(0));
     }

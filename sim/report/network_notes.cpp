@@ -1,0 +1,70 @@
+#include "sim/report/network_notes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace trainyard {
+
+namespace {
+
+std::string why_whole(WholeReason reason)
+{
+    switch (reason) {
+    case WholeReason::pattern:
+        return "fidelity flow steps rings only";
+    case WholeReason::lockstep:
+        return "their members move in lockstep";
+    case WholeReason::rings:
+        break;
+    }
+    return "rings collide with rings too often to step them";
+}
+
+std::string stepped(const Outcome& outcome)
+{
+    const std::uint64_t count = outcome.result->steps.disturbed;
+    const bool flow = outcome.engine.fidelity == Fidelity::flow;
+    return fmt::format("{} collective{} slowed by others{}; steps pass through buffers that never "
+                       "run out, the channels of a communicator as one.",
+                       count, count == 1 ? " was" : "s were",
+                       flow ? " and went on step by step" : "");
+}
+
+} // namespace
+
+std::string fidelity_meaning(Fidelity fidelity)
+{
+    switch (fidelity) {
+    case Fidelity::alpha_beta:
+        return "transfers do not slow each other down";
+    case Fidelity::bundle:
+        return "transfers share links max-min fairly";
+    case Fidelity::flow:
+        return "transfers share links max-min fairly, rings that others slow step by step";
+    case Fidelity::chunk:
+        break;
+    }
+    return "transfers share links max-min fairly, collectives step by step";
+}
+
+std::vector<std::string> step_notes(const Outcome& outcome)
+{
+    const Fidelity fidelity = outcome.engine.fidelity;
+    if (!knows_steps(fidelity))
+        return {};
+    std::vector<std::string> notes{stepped(outcome)};
+    for (const WholeReason reason :
+         {WholeReason::rings, WholeReason::pattern, WholeReason::lockstep}) {
+        std::vector<std::string> names;
+        for (const WholeCollectives& whole : outcome.result->steps.whole)
+            if (whole.reason == reason)
+                names.push_back(
+                    fmt::format("{} ({})", to_name(whole.collective), to_name(whole.group)));
+        if (!names.empty())
+            notes.push_back(fmt::format("One activity with one rate each: {}; {}.",
+                                        fmt::join(names, ", "), why_whole(reason)));
+    }
+    return notes;
+}
+
+} // namespace trainyard
