@@ -43,12 +43,16 @@ void Rates::mark(std::uint32_t lane)
 
 void Rates::add_resident(std::uint32_t lane, std::uint32_t sm_share)
 {
+    if (sm_share == 0)
+        return;
     devices_[lane].resident += sm_share;
     mark(lane);
 }
 
 void Rates::remove_resident(std::uint32_t lane, std::uint32_t sm_share)
 {
+    if (sm_share == 0)
+        return;
     devices_[lane].resident -= sm_share;
     mark(lane);
 }

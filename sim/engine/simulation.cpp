@@ -15,6 +15,7 @@ namespace trainyard::engine {
 namespace {
 
 constexpr std::uint64_t ops_between_reports = 1U << 12;
+constexpr std::uint64_t events_between_reports = 1U << 16; // one op may be millions of sends
 
 Diagnostic too_long()
 {
@@ -208,9 +209,10 @@ void Simulation::handle(const Event& event)
 // Progress and cancel, now and then.
 void Simulation::keep_in_touch()
 {
-    if (ops_ < next_report_)
+    if (ops_ < next_report_ && events_ < next_report_events_)
         return;
     next_report_ = ops_ + ops_between_reports;
+    next_report_events_ = events_ + events_between_reports;
     control_.work.check();
     control_.work.report("simulate", static_cast<double>(ops_), static_cast<double>(all_ops_));
 }

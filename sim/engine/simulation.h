@@ -101,7 +101,8 @@ private:
     std::uint64_t ops_ = 0;
     std::uint64_t all_ops_ = 0;
     std::uint64_t events_ = 0;
-    std::uint64_t next_report_ = 0;
+    std::uint64_t next_report_ = 0; // in ops
+    std::uint64_t next_report_events_ = 0;
     Problems problems_; // a mismatch ends the run
 };
 

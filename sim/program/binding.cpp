@@ -95,6 +95,10 @@ private:
         check_ways(g, group.ring_hops, members);
         check_ways(g, group.neighbour_hops, members);
         check_ways(g, group.pairs, members * members);
+        check_ways(g, group.tree_ways, 2 * group.tree_edges.size());
+        for (const TreeEdge& edge : group.tree_edges)
+            require(edge.child < members && edge.parent < members,
+                    [g] { return fmt::format("group {}: an edge to nobody", g); });
         // What leaves single members adds up to what the group puts on its links.
         if (!group.ring_hops.empty())
             require(sum_of(group.ring_hops) == group.ring, [g] {

@@ -89,6 +89,16 @@ struct Ways {
 // What `ways` put on each link together, by link.
 std::vector<LinkUse> sum_of(const Ways& ways);
 
+// An edge of one of a group's trees, between places in `members`: data goes up from the child and
+// comes back down.
+struct TreeEdge {
+    std::uint32_t child = 0;
+    std::uint32_t parent = 0;
+    std::uint32_t tree = 0;
+
+    bool operator==(const TreeEdge&) const = default;
+};
+
 struct Group {
     GroupKind kind = GroupKind::world;
     std::vector<LaneId> members{}; // simulated ones; in a folded binding fewer than `ranks`
@@ -105,6 +115,8 @@ struct Group {
     Ways ring_hops{};
     Ways neighbour_hops{};
     Ways pairs{}; // ... and for each: from member i to member j is way i x members + j
+    std::vector<TreeEdge> tree_edges{};
+    Ways tree_ways{}; // up edge e is way 2e, down it 2e + 1
 
     const std::vector<LinkUse>& uses(TrafficPattern pattern) const;
     bool operator==(const Group&) const = default;

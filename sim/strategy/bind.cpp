@@ -113,7 +113,9 @@ private:
                            .neighbours = {},
                            .ring_hops = {},
                            .neighbour_hops = {},
-                           .pairs = {}});
+                           .pairs = {},
+                           .tree_edges = {},
+                           .tree_ways = {}});
         sources_.push_back(&source);
         return id;
     }

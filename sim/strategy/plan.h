@@ -70,7 +70,8 @@ Plan make_plan(const Job& job);
 enum class LinkDetail : std::uint8_t {
     none,
     sums, // of the whole group (fidelity bundle)
-    hops  // of every member besides (fidelities flow and chunk)
+    hops, // of every member's hop in rings besides (fidelity flow)
+    steps // of every step of any collective besides (fidelity chunk)
 };
 
 enum class Folding : std::uint8_t {

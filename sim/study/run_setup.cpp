@@ -20,10 +20,11 @@ LinkDetail link_detail(Fidelity fidelity)
     case Fidelity::bundle:
         return LinkDetail::sums;
     case Fidelity::flow:
+        return LinkDetail::hops;
     case Fidelity::chunk:
         break;
     }
-    return LinkDetail::hops;
+    return LinkDetail::steps;
 }
 
 } // namespace

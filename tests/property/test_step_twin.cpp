@@ -77,8 +77,8 @@ TEST_CASE("a ring opened when others slow it goes on as one stepped from its sta
 
 TEST_CASE("collectives that all go step by step do so in both engines alike")
 {
-    const Met met = compare_random(on_hops, Fidelity::chunk, 1500);
-    CHECK(met.disturbed > 700);
-    CHECK(compare_random(disturbed_too, Fidelity::chunk, 700).disturbed > 300);
-    CHECK(compare_random(on_long_rings, Fidelity::chunk, 150).disturbed > 100);
+    const Met met = compare_random(on_hops, Fidelity::chunk, 600);
+    CHECK(met.disturbed > 300);
+    CHECK(compare_random(disturbed_too, Fidelity::chunk, 300).disturbed > 150);
+    CHECK(compare_random(on_long_rings, Fidelity::chunk, 50).disturbed > 40);
 }

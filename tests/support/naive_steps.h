@@ -12,8 +12,7 @@ struct NaiveSend {
     std::size_t from = 0; // members by place
     std::size_t to = 0;
     std::int64_t round = 0;
-    std::optional<std::size_t> own_before; // sends that must be over
-    std::optional<std::size_t> data_before;
+    std::vector<std::size_t> before; // sends that must be over
     std::vector<LinkUse> links;
 
     std::optional<std::int64_t> moves_from; // its latency is over then
@@ -44,12 +43,10 @@ private:
         u128 work = 0;
         std::int64_t latency = 0;
     };
-    void add(std::size_t from, std::size_t to, std::int64_t round, const Ways& ways,
-             std::size_t way);
-    bool over(const std::optional<std::size_t>& send) const
-    {
-        return !send || sends[*send].end.has_value();
-    }
+    void add(std::size_t from, std::size_t to, const Ways& ways, std::size_t way);
+    void find_rounds();
+    void add_trees(const Group& group);
+    bool free(const NaiveSend& send) const;
 
     std::uint64_t ceiling_;
     u128 work_;

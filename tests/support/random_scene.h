@@ -12,7 +12,7 @@ struct RandomTraits {
     bool interference = false;
     bool links = false;
     bool conditions = false; // windows of slowness, jitter, late steps
-    bool hops = false;       // links member by member; no trees
+    bool hops = false;       // links member by member
     int actions = 25;
     std::size_t most_lanes = 5;
 };
@@ -162,6 +162,21 @@ private:
         }
         group.ring = sum_of(group.ring_hops);
         group.neighbours = sum_of(group.neighbour_hops);
+        for (std::uint32_t tree = 0; tree < 2; ++tree)
+            draw_tree(group, tree);
+    }
+
+    // Members in any order, each under one of those before it.
+    void draw_tree(Group& group, std::uint32_t tree)
+    {
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t i = 0; i < group.members.size(); ++i)
+            order.insert(order.begin() + static_cast<std::ptrdiff_t>(pick(0, i)), i);
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            group.tree_edges.push_back({order[i], order[pick(0, i - 1)], tree});
+            group.tree_ways.add(draw_path());
+            group.tree_ways.add(draw_path());
+        }
     }
 
     // Draws are statements of their own: compilers for other machines evaluate arguments in another
@@ -176,7 +191,7 @@ private:
             cost.work.value += pick(0, 999); // no whole number of picoseconds
         cost.pattern = static_cast<TrafficPattern>(
             pick(0, static_cast<std::size_t>(TrafficPattern::all_to_all)));
-        if (traits_.hops && cost.pattern == TrafficPattern::tree)
+        if (traits_.hops && cost.pattern == TrafficPattern::nvls)
             cost.pattern = chance(0.3) ? TrafficPattern::neighbours : TrafficPattern::ring;
         if (traits_.interference) {
             cost.sm_share = static_cast<std::uint32_t>(pick(0, full_share / 4));

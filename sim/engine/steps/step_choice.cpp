@@ -120,17 +120,6 @@ std::vector<std::uint8_t> colliding_groups(const RunState& run)
     return collides;
 }
 
-Diagnostic no_steps(CollectiveKind kind, GroupKind group)
-{
-    return {"",
-            0,
-            "/run/fidelity",
-            fmt::format("fidelity chunk does not know the steps of {} over a tree ({} group)",
-                        to_name(kind), to_name(group)),
-            "NCCL_ALGO=Ring in environment takes rings; fidelity flow keeps trees whole",
-            Severity::error};
-}
-
 } // namespace
 
 StepChoice::StepChoice(const RunState& run, Fidelity fidelity) : fidelity_(fidelity), run_(run)
@@ -152,23 +141,11 @@ StepShape StepChoice::shape(GroupId id, CollectiveKind kind, TrafficPattern patt
 
 Problems cannot_step(const RunState& run, Fidelity fidelity)
 {
-    if (!knows_steps(fidelity))
+    if (!knows_steps(fidelity) || !any_stops(run.binding))
         return {};
-    if (any_stops(run.binding))
-        return {{"", 0, "/run/fidelity",
-                 fmt::format("fidelity {} does not know ranks that hang or die", to_name(fidelity)),
-                 "bundle and alpha-beta do", Severity::error}};
-    if (fidelity == Fidelity::flow)
-        return {};
-    std::set<std::pair<CollectiveKind, GroupKind>> trees;
-    for_each_issue(run, [&](std::size_t g, const Issue& issue, const TransferCost& cost) {
-        if (cost.pattern == TrafficPattern::tree)
-            trees.emplace(issue.collective, run.binding.groups[g].kind);
-    });
-    Problems problems;
-    for (const auto& [kind, group] : trees)
-        problems.push_back(no_steps(kind, group));
-    return problems;
+    return {{"", 0, "/run/fidelity",
+             fmt::format("fidelity {} does not know ranks that hang or die", to_name(fidelity)),
+             "bundle and alpha-beta do", Severity::error}};
 }
 
 std::vector<WholeCollectives> whole_collectives(const RunState& run, const StepChoice& choice)

@@ -1,15 +1,83 @@
 #include "sim/engine/steps/step_plan.h"
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard::engine {
 
 namespace {
 
-constexpr std::uint32_t nobody = 0xffffffff;
-
-// Chunks that a chain passes on: beside them its filling counts little.
+// Chunks that a chain or a tree passes on: beside them its filling counts little.
 constexpr std::uint32_t chunks_per_member = 8;
+constexpr std::uint32_t chunks_of_tree = 64;
+
+using Numbers = std::vector<std::vector<std::uint32_t>>;
+
+NumberLists lists_of(const Numbers& lists)
+{
+    NumberLists out;
+    for (const auto& list : lists) {
+        out.numbers.insert(out.numbers.end(), list.begin(), list.end());
+        out.ends.push_back(static_cast<std::uint32_t>(out.numbers.size()));
+    }
+    return out;
+}
+
+// Fills what follows from wires and needs.
+void link_up(StepPlan& plan, const Numbers& needs)
+{
+    Numbers feeds(plan.wires.size());
+    Numbers leaving(plan.members);
+    for (std::uint32_t w = 0; w < plan.wires.size(); ++w) {
+        leaving[plan.wires[w].from].push_back(w);
+        for (const std::uint32_t need : needs[w])
+            feeds[need].push_back(w);
+    }
+    plan.needs = lists_of(needs);
+    plan.feeds = lists_of(feeds);
+    plan.leaving = lists_of(leaving);
+}
+
+// Wires that pass chunks on begin one round behind the last of those they need.
+void let_lag(StepPlan& plan, const Numbers& needs)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t w = 0; w < plan.wires.size(); ++w)
+            for (const std::uint32_t need : needs[w])
+                if (plan.wires[w].lag <= plan.wires[need].lag) {
+                    plan.wires[w].lag = plan.wires[need].lag + 1;
+                    changed = true;
+                }
+    }
+    for (const Wire& wire : plan.wires)
+        plan.most_lag = std::max(plan.most_lag, wire.lag);
+}
+
+// Wire 2e goes up edge e, wire 2e + 1 down.
+Numbers add_tree(StepPlan& plan, const std::vector<TreeEdge>& edges)
+{
+    Numbers needs(2 * edges.size());
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> up; // tree, child: edge
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> children;
+    for (std::uint32_t e = 0; e < edges.size(); ++e) {
+        const TreeEdge& edge = edges[e];
+        plan.wires.push_back({edge.child, edge.parent, 2 * e});
+        plan.wires.push_back({edge.parent, edge.child, 2 * e + 1});
+        up[{edge.tree, edge.child}] = e;
+        children[{edge.tree, edge.parent}].push_back(2 * e);
+    }
+    for (std::uint32_t e = 0; e < edges.size(); ++e) {
+        const TreeEdge& edge = edges[e];
+        needs[2 * e] = children[{edge.tree, edge.child}];
+        const auto above = up.find({edge.tree, edge.parent});
+        if (above != up.end())
+            needs[2 * e + 1] = {2 * above->second + 1};
+        else
+            needs[2 * e + 1] = children[{edge.tree, edge.parent}];
+    }
+    return needs;
+}
 
 } // namespace
 
@@ -21,6 +89,7 @@ StepShape step_shape(CollectiveKind kind, TrafficPattern pattern)
     case TrafficPattern::neighbours:
         return StepShape::pass;
     case TrafficPattern::tree:
+        return StepShape::tree;
     case TrafficPattern::nvls:
         return StepShape::none;
     case TrafficPattern::ring:
@@ -48,6 +117,8 @@ std::uint32_t step_count(StepShape shape, CollectiveKind kind, std::uint32_t mem
     case StepShape::from_first:
     case StepShape::to_first:
         return chunks_per_member * members;
+    case StepShape::tree:
+        return chunks_of_tree;
     default:
         return (kind == CollectiveKind::all_reduce ? 2 : 1) * (members - 1);
     }
@@ -60,6 +131,8 @@ const Ways& ways_of(const Group& group, StepShape shape)
         return group.pairs;
     case StepShape::pass:
         return group.neighbour_hops;
+    case StepShape::tree:
+        return group.tree_ways;
     default:
         return group.ring_hops;
     }
@@ -69,30 +142,30 @@ StepPlan step_plan(const Group& group, StepShape shape)
 {
     const auto members = static_cast<std::uint32_t>(group.members.size());
     const bool chain = shape == StepShape::from_first || shape == StepShape::to_first;
-    const std::uint32_t head = shape == StepShape::to_first ? 1 : 0;
-    const std::uint32_t count = chain ? members - 1 : members;
     StepPlan plan;
     plan.shape = shape;
     plan.members = members;
-    plan.ahead = chain ? 1 : 0;
-    plan.most_lag = chain ? count - 1 : 0;
-    plan.wire_of.assign(members, nobody);
+    plan.ahead = chain || shape == StepShape::tree ? 1 : 0;
     plan.ways = &ways_of(group, shape);
-    for (std::uint32_t w = 0; w < count; ++w) {
-        Wire wire;
-        wire.from = w + head;
-        wire.to = (wire.from + 1) % members;
-        if (chain) {
-            wire.lag = w;
-            wire.needs = w > 0 ? w - 1 : nobody;
-            wire.feeds = w + 1 < count ? w + 1 : nobody;
-        } else if (shape == StepShape::ring) {
-            wire.needs = (w + members - 1) % members;
-            wire.feeds = wire.to;
+    Numbers needs;
+    if (shape == StepShape::tree) {
+        needs = add_tree(plan, group.tree_edges);
+    } else {
+        const std::uint32_t head = shape == StepShape::to_first ? 1 : 0;
+        const std::uint32_t count = chain ? members - 1 : members;
+        needs.resize(count);
+        for (std::uint32_t w = 0; w < count; ++w) {
+            const std::uint32_t from = w + head;
+            plan.wires.push_back({from, (from + 1) % members, from});
+            if (shape == StepShape::ring)
+                needs[w] = {(w + members - 1) % members};
+            else if (chain && w > 0)
+                needs[w] = {w - 1};
         }
-        plan.wire_of[wire.from] = w;
-        plan.wires.push_back(wire);
     }
+    if (plan.ahead > 0)
+        let_lag(plan, needs);
+    link_up(plan, needs);
     return plan;
 }
 

@@ -11,6 +11,9 @@
 //   pass         one wire per member to the next one, one step
 //   from_first   a chain: each member passes on what has come, chunk by chunk
 //   to_first     likewise; the last one is the first member
+//   tree         two wires per edge of the group's trees: up, what has come from all children,
+//   down,
+//                what has come from the parent, chunk by chunk
 //
 // Undisturbed, step k of a wire happens in round k + lag; the rounds divide T(S) (pace.h).
 
@@ -21,7 +24,7 @@
 
 namespace trainyard::engine {
 
-enum class StepShape : std::uint8_t { none, ring, direct, pass, from_first, to_first };
+enum class StepShape : std::uint8_t { none, ring, direct, pass, from_first, to_first, tree };
 
 // How a collective over that pattern goes step by step; `none`: it does not.
 StepShape step_shape(CollectiveKind kind, TrafficPattern pattern);
@@ -32,9 +35,20 @@ std::uint32_t step_count(StepShape shape, CollectiveKind kind, std::uint32_t mem
 struct Wire {
     std::uint32_t from = 0; // members, by their place in the group
     std::uint32_t to = 0;   // of the first step
+    std::uint32_t way = 0;  // of the first step
     std::uint32_t lag = 0;
-    std::uint32_t needs = 0xffffffff; // wires; none: nobody
-    std::uint32_t feeds = 0xffffffff;
+};
+
+// Lists of numbers, one per index.
+struct NumberLists {
+    std::vector<std::uint32_t> numbers;
+    std::vector<std::uint32_t> ends;
+
+    std::span<const std::uint32_t> operator[](std::size_t index) const
+    {
+        const std::size_t first = index == 0 ? 0 : ends[index - 1];
+        return std::span(numbers).subspan(first, ends[index] - first);
+    }
 };
 
 struct StepPlan {
@@ -42,8 +56,10 @@ struct StepPlan {
     std::uint32_t members = 0;
     std::uint32_t ahead = 0;
     std::uint32_t most_lag = 0;
-    std::vector<Wire> wires;
-    std::vector<std::uint32_t> wire_of; // by member; none: it sends nothing
+    std::vector<Wire> wires; // of a ring: by the member they leave
+    NumberLists needs;       // by wire: wires
+    NumberLists feeds;       // by wire: those that need it
+    NumberLists leaving;     // by member: wires
     const Ways* ways = nullptr;
 
     std::uint32_t receiver(const Wire& wire, std::uint32_t step) const
@@ -52,10 +68,9 @@ struct StepPlan {
     }
     std::span<const LinkUse> links(const Wire& wire, std::uint32_t step) const
     {
-        const std::size_t way = shape == StepShape::direct
-                                    ? std::size_t{wire.from} * members + receiver(wire, step)
-                                    : wire.from;
-        return (*ways)[way];
+        return (*ways)[shape == StepShape::direct
+                           ? std::size_t{wire.from} * members + receiver(wire, step)
+                           : wire.way];
     }
 };
 

@@ -1,6 +1,6 @@
 #include "sim/engine/steps/stepping.h"
 
-#include <cassert>
+#include <algorithm>
 #include <utility>
 
 namespace trainyard::engine {
@@ -142,8 +142,9 @@ bool Stepping::ready(const Collective& collective, std::uint32_t w) const
     const Wire& wire = collective.plan->wires[w];
     return run.state == WireState::waiting && run.done < collective.steps &&
            collective.members[wire.from].stream != nobody &&
-           (wire.needs == nobody ||
-            collective.wires[wire.needs].done >= run.done + collective.plan->ahead);
+           std::ranges::all_of(collective.plan->needs[w], [&](std::uint32_t need) {
+               return collective.wires[need].done >= run.done + collective.plan->ahead;
+           });
 }
 
 // Starts the wires to try and those that they let go on in turn.
@@ -215,8 +216,8 @@ void Stepping::complete(Collective& collective, std::uint32_t w)
     if (last || direct)
         count_off(collective, receiver);
     to_try_.push_back(w);
-    if (wire.feeds != nobody)
-        to_try_.push_back(wire.feeds);
+    const std::span<const std::uint32_t> feeds = collective.plan->feeds[w];
+    to_try_.insert(to_try_.end(), feeds.begin(), feeds.end());
     if (--collective.sweep.sends_until_next == 0)
         to_sweep_.push_back(run_.transfers[run.send].steps);
 }

@@ -96,7 +96,6 @@ private:
         return collective.paces[collective.paces.size() == 1 ? 0 : wire.from];
     }
     bool ready(const Collective& collective, std::uint32_t wire) const;
-    void start(Collective& collective, std::uint32_t wire, SimTime latency);
     void move(Collective& collective, std::uint32_t wire);
     void complete(Collective& collective, std::uint32_t wire);
     void go_on(Collective& collective);
@@ -124,7 +123,6 @@ private:
     TransferTable& table_;
     Rates& rates_;
     const StepChoice& choice_;
-    bool latency_by_step_;
     std::map<std::pair<GroupId, StepShape>, StepPlan> plans_;
     std::vector<std::uint32_t> place_of_; // by lane: in the group placed last
     std::vector<Collective> collectives_; // a pool

@@ -79,14 +79,14 @@ void Stepping::come(Collective& collective, std::uint32_t stream)
     collective.paces[member] = pace_of(collective, scale);
     --collective.absent;
     count_off(collective, member);
-    const std::uint32_t wire = collective.plan->wire_of[member];
     if (collective.sweep.on) {
-        collective.sweep.ring.come(wire, run_.now);
+        collective.sweep.ring.come(member, run_.now);
         if (collective.absent == 0)
             plan_sweep(collective);
-    } else if (wire != nobody) {
-        to_try_.push_back(wire);
+        return;
     }
+    const std::span<const std::uint32_t> wires = collective.plan->leaving[member];
+    to_try_.insert(to_try_.end(), wires.begin(), wires.end());
 }
 
 // All have come: when each member will be done.

@@ -2,6 +2,7 @@
 
 #include "sim/strategy/bind/link_shares.h"
 #include "sim/strategy/bind/ring.h"
+#include "sim/strategy/bind/trees.h"
 #include "sim/topology/topology_model.h"
 
 #include <algorithm>
@@ -83,7 +84,46 @@ public:
         return ways;
     }
 
+    // Up and down the edges of trees: what `weights` leave of the way out of the domains in equal
+    // parts, what a member sends inside its domain with what it sends up.
+    Ways tree_ways(const std::vector<TreeEdge>& edges, Weights weights) const
+    {
+        std::vector<std::vector<const RingHop*>> inside(group_.members.size());
+        double out = 0;
+        for (const RingHop& hop : hops_) {
+            const bool one_domain = hop.share == 1.0 && !hop.across;
+            if (hop.across || one_domain)
+                out += hop.share * (hop.across ? weights.across : weights.inside);
+            else
+                inside[place_of(hop.from)].push_back(&hop);
+        }
+        std::vector<int> climbs(group_.members.size());
+        for (const TreeEdge& edge : edges)
+            ++climbs[edge.child];
+        Ways ways;
+        for (const TreeEdge& edge : edges) {
+            const RankId child = group_.members[edge.child];
+            const RankId parent = group_.members[edge.parent];
+            const double share = out / (2.0 * static_cast<double>(edges.size()));
+            LinkShares up(topology_, flow_);
+            up.add(child, parent, share);
+            for (const RingHop* hop : inside[edge.child])
+                add(up, *hop, {weights.inside / climbs[edge.child], 0});
+            LinkShares down(topology_, flow_);
+            down.add(parent, child, share);
+            ways.add(uses_of(up));
+            ways.add(uses_of(down));
+        }
+        return ways;
+    }
+
 private:
+    std::size_t place_of(RankId member) const
+    {
+        return static_cast<std::size_t>(std::ranges::lower_bound(group_.members, member) -
+                                        group_.members.begin());
+    }
+
     void add(LinkShares& shares, const RingHop& hop, Weights weights) const
     {
         if (hop.across)
@@ -108,6 +148,17 @@ bool leaves_once(const GroupShape& shape)
     return shape.domains == 2 || shape.network.in_network_reduction;
 }
 
+// Buffers that leave a domain with a tree.
+double out_of_domain(const GroupShape& shape)
+{
+    return leaves_once(shape) ? 1.0 : bus_factor(CollectiveKind::all_reduce, shape.ranks);
+}
+
+Weights tree_weights(const GroupShape& shape)
+{
+    return {1.0, out_of_domain(shape) / bus_factor(CollectiveKind::all_reduce, shape.ranks)};
+}
+
 // Adds up like the costs of these algorithms (cost_model.cpp): a member sends 2(n-1)/n buffers with
 // rings and trees, 1 + 1/r with NVLS; out of the domain go 2(n-1)/n or 1 per r members.
 void bind_sums(Group& group, const RingTraffic& traffic, const GroupShape& shape)
@@ -117,12 +168,10 @@ void bind_sums(Group& group, const RingTraffic& traffic, const GroupShape& shape
         group.tree = group.nvls = group.ring;
         return;
     }
-    const double twice = bus_factor(CollectiveKind::all_reduce, shape.ranks);
-    const double out = leaves_once(shape) ? 1.0 : twice;
+    group.tree = traffic.uses(tree_weights(shape));
     const double r = shape.ranks_per_domain;
-    group.tree = traffic.uses({1.0, out / twice});
     if (shape.in_switch_reduction)
-        group.nvls = traffic.uses({r / (r - 1), out / (1 + 1 / r)});
+        group.nvls = traffic.uses({r / (r - 1), out_of_domain(shape) / (1 + 1 / r)});
 }
 
 std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
@@ -162,6 +211,17 @@ Ways neighbour_ways(const RankGroup& group, std::uint64_t flow, const Topology& 
     return ways;
 }
 
+// Switches of the network that add do so for all at once: no trees.
+void bind_trees(Group& group, const RankGroup& source, const RingTraffic& traffic,
+                const GroupShape& shape, const Topology& topology)
+{
+    if (shape.network.in_network_reduction && shape.domains > 1)
+        return;
+    const bool levels = shape.domains > 1 && shape.ranks_per_domain > 1;
+    group.tree_edges = tree_edges(source.members, topology);
+    group.tree_ways = traffic.tree_ways(group.tree_edges, levels ? tree_weights(shape) : Weights{});
+}
+
 bool exchanges_all_to_all(GroupKind kind)
 {
     return kind == GroupKind::ep || kind == GroupKind::cp || kind == GroupKind::cp_a2a;
@@ -175,20 +235,22 @@ bool passes_round(GroupKind kind)
 void bind_group(Group& group, const RankGroup& source, const GroupShape& shape, std::uint64_t flow,
                 const LinkPlan& plan)
 {
-    const bool hops = plan.detail == LinkDetail::hops;
+    const bool steps = plan.detail == LinkDetail::steps;
     const RingTraffic traffic(source, shape, flow, plan.topology);
-    if (hops)
+    if (plan.detail != LinkDetail::sums)
         group.ring_hops = traffic.ways();
     bind_sums(group, traffic, shape);
+    if (steps)
+        bind_trees(group, source, traffic, shape, plan.topology);
     if (passes_round(group.kind)) {
         Ways ways = neighbour_ways(source, flow, plan.topology);
         group.neighbours = sum_of(ways);
-        if (hops)
+        if (steps)
             group.neighbour_hops = std::move(ways);
     }
     if (exchanges_all_to_all(group.kind)) {
         group.all_to_all = all_to_all_uses(source, flow, plan.topology);
-        if (hops)
+        if (steps)
             group.pairs = pair_ways(source, flow, plan.topology);
     }
 }

@@ -17,7 +17,7 @@ struct LinkPlan {
 // Sums follow the rings of ring.h; what leaves the domain per byte leaving a member depends on the
 // algorithm (TrafficPattern). All-to-all: 1/(n - 1) to each other member. With LinkDetail::hops the
 // same follows member by member: all rings of a domain together as one hop from each member to the
-// next.
+// next; with LinkDetail::steps so do trees, pairs and neighbours.
 void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
                 const std::vector<GroupShape>& shapes, const LinkPlan& plan);
 

@@ -138,6 +138,23 @@ TEST_CASE("one slow link paces a ring, whose other hops wait")
         CHECK(one.scene.run(1, fidelity).step_time == SimTime(2400));
 }
 
+TEST_CASE("links carry the same bytes whole and step by step")
+{
+    // 200 ps at 1000 bytes per second over every hop, and 100 ps of the message over the first.
+    for (const bool crossed : {false, true})
+        for (const Fidelity fidelity : {Fidelity::bundle, Fidelity::flow, Fidelity::chunk}) {
+            OneCollective one(3, 2, 1000);
+            one.join(CollectiveKind::all_gather, transfer(0, 200));
+            if (crossed)
+                one.message(3, 0, 50);
+            const StepResult result = one.scene.run(1, fidelity);
+            for (std::size_t hop = 0; hop < 3; ++hop)
+                CHECK(result.links[hop].bytes ==
+                      Approx(crossed && hop == 0 ? 3e-7 : 2e-7).epsilon(1e-9));
+            CHECK(result.links[0].busiest_share == Approx(1.0));
+        }
+}
+
 TEST_CASE("a member that comes late delays only those that wait for its data")
 {
     // A ring of messages: member 2 comes at 500. It sends to member 3; member 1 sends to it, which
@@ -210,7 +227,7 @@ TEST_CASE("rings that collide all the time stay whole where steps are too many")
           StepTotals{0, {{CollectiveKind::all_reduce, GroupKind::dp, WholeReason::rings}}});
 }
 
-TEST_CASE("fidelities with steps refuse ranks that stop, and chunk refuses trees")
+TEST_CASE("fidelities with steps refuse ranks that stop")
 {
     OneCollective one(2, 0, 1000);
     TransferCost cost = transfer(0, 100);
@@ -225,15 +242,21 @@ TEST_CASE("fidelities with steps refuse ranks that stop, and chunk refuses trees
         CHECK(result.error()[0].message == "fidelity " + std::string(to_name(fidelity)) +
                                                " does not know ranks that hang or die");
     }
-    OneCollective tree(2, 0, 1000);
+}
+
+TEST_CASE("a tree sums up and hands down chunk by chunk")
+{
+    // Members 1 and 2 under member 0: 64 chunks of 10 ps, each up and then down, 65 rounds. Up from
+    // member 1 goes at half the rate: its last chunk is up at 64 x 20, and down 10 later.
+    Scene scene(3);
+    const GroupSlot dp = scene.group(GroupKind::dp, {0, 1, 2});
+    Group& group = scene.group_of(dp);
+    group.tree_edges = {{1, 0, 0}, {2, 0, 0}};
+    for (const std::uint64_t rate : {500, 1000, 1000, 1000})
+        group.tree_ways.add(std::vector<LinkUse>{{scene.link(rate)}});
+    TransferCost cost = transfer(0, 65 * 10);
     cost.pattern = TrafficPattern::tree;
-    tree.join(CollectiveKind::all_reduce, cost);
-    RunControl control;
-    control.fidelity = Fidelity::chunk;
-    const auto result = tree.scene.try_run(control);
-    REQUIRE(!result);
-    CHECK(result.error()[0].message ==
-          "fidelity chunk does not know the steps of all_reduce over a tree (dp group)");
-    control.fidelity = Fidelity::flow;
-    CHECK(tree.scene.try_run(control));
+    for (std::size_t l = 0; l < 3; ++l)
+        scene.on(l).collective(dp, cost).label(label_of(CollectiveKind::all_reduce));
+    CHECK(scene.run(1, Fidelity::chunk).step_time == SimTime(64 * 20 + 10));
 }

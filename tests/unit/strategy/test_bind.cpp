@@ -185,7 +185,7 @@ TEST_CASE("without contention, shared links change no time")
     strategy.zero = GENERATE(0, 1);
     const Job job = job_of(small_decoder(), strategy, training_of(16));
     const Plan plan = make_plan(job);
-    const Binding binding = bind(plan, job, cluster, h100_costs(), with_links(LinkDetail::hops));
+    const Binding binding = bind(plan, job, cluster, h100_costs(), with_links(LinkDetail::steps));
     const auto seconds = [&](Fidelity fidelity) {
         return to_seconds(run(plan.program, binding, 3, fidelity).step_time).value();
     };
