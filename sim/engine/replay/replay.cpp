@@ -5,7 +5,6 @@
 #include "sim/engine/replay/charges.h"
 #include "sim/engine/replay/leaper.h"
 #include "sim/engine/replay/ledger.h"
-#include "sim/engine/replay/link_log.h"
 #include "sim/engine/replay/scribe.h"
 #include "sim/engine/standstill.h"
 
@@ -22,7 +21,6 @@ using namespace replay;
 constexpr std::size_t instrs_between_checks = 1U << 12;
 constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
 constexpr std::size_t most_captured = std::size_t{1} << 28;       // bytes
-constexpr std::size_t most_logged = std::size_t{1} << 31;         // likewise
 
 LaneLoad lane_load(const TransferLoad& load, std::size_t index)
 {
@@ -47,15 +45,7 @@ public:
         play();
         if (by_tape_ && !player_->fits())
             return Replay(program_, binding_, control_, false).run();
-        StepResult found = result();
-        if (link_log_) {
-            auto links =
-                link_log_->totals(found.step_ends.back().value() - found.step_time.value());
-            if (!links)
-                return tl::unexpected(Refusal{"transfers want more of a link than it carries"});
-            found.links = std::move(*links);
-        }
-        return found;
+        return result();
     }
 
 private:
@@ -95,14 +85,13 @@ private:
     std::vector<CohortCharges> charges_;            // by cohort
     std::optional<Capture> capture_;
     std::optional<Scribe> scribe_;
-    std::optional<LinkLog> link_log_; // where links may be shared
     std::vector<SimTime> step_ends_;
 };
 
 std::optional<Refusal> Replay::prepare()
 {
-    if (control_.fidelity == Fidelity::flow || control_.fidelity == Fidelity::chunk)
-        return Refusal{"collectives may be stepped"};
+    if (control_.fidelity != Fidelity::alpha_beta)
+        return Refusal{"transfers may share links"};
     for (const Lane& lane : binding_.lanes)
         if (!lane.windows.empty() || lane.jitter.valid() || !lane.late.empty() ||
             !lane.late_input.empty())
@@ -141,13 +130,7 @@ std::optional<Refusal> Replay::prepare()
     if (!plan_charges())
         return Refusal{"the times of all ops are more than it holds"};
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
-    if (control_.fidelity == Fidelity::bundle) {
-        link_log_.emplace(binding_, cohorts_, composed_->tape);
-        if (link_log_->size_of_step() * static_cast<std::size_t>(control_.steps) > most_logged)
-            return Refusal{"the times of all transfers are more than it holds"};
-    }
-    if (!link_log_) // which asks for the times of every op
-        regions_ = find_regions(cohorts_, composed_->tape, capture_->values());
+    regions_ = find_regions(cohorts_, composed_->tape, capture_->values());
     place_values(composed_->tape, cohorts_);
     player_.emplace(cohorts_, *composed_);
     leaper_.emplace(*player_, cohorts_, composed_->tape, regions_);
@@ -347,8 +330,6 @@ void Replay::play_step(int step)
             capture_->note(*player_, instrs[i]);
         if (recorded)
             scribe_->note(*player_, instrs[i]);
-        if (link_log_)
-            link_log_->note(*player_, instrs[i]);
     }
     if (recorded)
         scribe_->end_step(step);

@@ -1,7 +1,6 @@
 #include "sim/engine/replay/tables.h"
 
 #include "sim/engine/interference.h"
-#include "sim/engine/scale.h"
 
 #include <algorithm>
 
@@ -11,8 +10,8 @@ namespace {
 
 Time time_of(const TransferCost& cost, std::uint32_t scale)
 {
-    const Work work = scaled_work(cost, scale);
-    return (work.value > 0 ? cost.latency + time_to_finish(work, cost.ceiling) : cost.latency)
+    const u128 work = cost.work.value * scale >> 20;
+    return (work > 0 ? cost.latency + time_to_finish(Work{work}, cost.ceiling) : cost.latency)
         .value();
 }
 
@@ -28,7 +27,7 @@ Amount amount_of(Column column)
 
 std::uint32_t Tables::scale_of(std::uint32_t cohort, std::uint32_t index, ScaleSlot slot) const
 {
-    return scale_on(lane(cohort, index), slot);
+    return slot.valid() ? lane(cohort, index).scales[slot.value] : full_share;
 }
 
 const Column& Tables::duration(std::uint32_t cohort, const FlatOp& op)
