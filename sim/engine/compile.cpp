@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace trainyard::engine {
@@ -12,48 +13,94 @@ namespace {
 
 // For each entry the index of the first equal one; invalid entries stand for themselves.
 template <class T, class Key>
-std::vector<std::uint8_t> first_equal(const std::vector<T>& entries, const Key& key)
+void first_equal(const std::vector<T>& entries, const Key& key, std::vector<std::uint8_t>& first)
 {
-    std::vector<std::uint8_t> first;
+    first.clear();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         std::size_t j = key(entries[i]).valid() ? 0 : i;
         while (key(entries[j]) != key(entries[i]))
             ++j;
         first.push_back(static_cast<std::uint8_t>(j));
     }
-    return first;
 }
 
-SlotAliases aliases_of(const Lane& lane)
+void find_aliases(const Lane& lane, SlotAliases& aliases)
 {
-    return {first_equal(lane.groups, [](GroupId group) { return group; }),
-            first_equal(lane.peers, [](const Peer& peer) { return peer.lane; })};
+    first_equal(
+        lane.groups, [](GroupId group) { return group; }, aliases.groups);
+    first_equal(
+        lane.peers, [](const Peer& peer) { return peer.lane; }, aliases.peers);
 }
 
-using PipeKey = std::tuple<LaneId, LaneId, std::uint8_t>; // sender, receiver, channel
+// Numbers the pipes of all lanes so that both ends have one number: by sender, receiver, channel.
+class PipeNumbers {
+public:
+    PipeNumbers(const Binding& binding, const std::vector<std::vector<PipeEnd>>& kind_ends,
+                CompiledProgram& compiled)
+        : binding_(binding), kind_ends_(kind_ends), compiled_(compiled)
+    {}
 
-// Numbers the pipes of all lanes so that both ends have one number.
-void number_pipes(const Binding& binding, const std::vector<std::vector<PipeEnd>>& kind_ends,
-                  CompiledProgram& compiled)
-{
-    std::vector<PipeKey> keys;
-    for (std::size_t l = 0; l < binding.lanes.size(); ++l) {
-        compiled.lane_pipe_first.push_back(static_cast<std::uint32_t>(keys.size()));
-        for (const PipeEnd& end : kind_ends[compiled.lane_kinds[l]]) {
-            const LaneId here = make_id<LaneId>(l);
-            const LaneId there = binding.lanes[l].peers[end.peer.value].lane;
-            keys.push_back(end.direction == Direction::send ? PipeKey{here, there, end.channel}
-                                                            : PipeKey{there, here, end.channel});
+    void number() &&
+    {
+        list_by_sender();
+        std::vector<std::uint32_t> number_first; // by sender
+        for (std::size_t sender = 0; sender < binding_.lanes.size(); ++sender) {
+            number_first.push_back(compiled_.pipes);
+            const auto first = pipes_.begin() + sender_first_[sender];
+            const auto last = pipes_.begin() + sender_first_[sender + 1];
+            std::sort(first, last);
+            sender_end_[sender] =
+                static_cast<std::uint32_t>(std::unique(first, last) - pipes_.begin());
+            compiled_.pipes += sender_end_[sender] - sender_first_[sender];
         }
+        for_each_end([&](std::uint32_t sender, const Pipe& pipe) {
+            const auto first = pipes_.begin() + sender_first_[sender];
+            const auto found = std::lower_bound(first, pipes_.begin() + sender_end_[sender], pipe);
+            compiled_.lane_pipes.push_back(number_first[sender] +
+                                           static_cast<std::uint32_t>(found - first));
+        });
     }
-    std::vector<PipeKey> sorted = keys;
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    compiled.pipes = static_cast<std::uint32_t>(sorted.size());
-    for (const PipeKey& key : keys)
-        compiled.lane_pipes.push_back(static_cast<std::uint32_t>(
-            std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin()));
-}
+
+private:
+    using Pipe = std::uint64_t; // of a sender: receiver, channel
+
+    // By lane and pipe of its kind.
+    template <class Visit>
+    void for_each_end(const Visit& visit) const
+    {
+        for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l)
+            for (const PipeEnd& end : kind_ends_[compiled_.lane_kinds[l]]) {
+                const std::uint32_t other = binding_.lanes[l].peers[end.peer.value].lane.value;
+                const bool sends = end.direction == Direction::send;
+                visit(sends ? l : other, Pipe{sends ? other : l} << 8 | end.channel);
+            }
+    }
+
+    // Both ends of a pipe stand here.
+    void list_by_sender()
+    {
+        std::uint32_t ends = 0;
+        for (const std::uint32_t kind : compiled_.lane_kinds) {
+            compiled_.lane_pipe_first.push_back(ends);
+            ends += static_cast<std::uint32_t>(kind_ends_[kind].size());
+        }
+        compiled_.lane_pipes.reserve(ends);
+        sender_first_.assign(binding_.lanes.size() + 1, 0);
+        for_each_end([&](std::uint32_t sender, Pipe) { ++sender_first_[sender + 1]; });
+        std::partial_sum(sender_first_.begin(), sender_first_.end(), sender_first_.begin());
+        sender_end_.assign(sender_first_.begin(), sender_first_.end() - 1);
+        pipes_.resize(ends);
+        for_each_end(
+            [&](std::uint32_t sender, Pipe pipe) { pipes_[sender_end_[sender]++] = pipe; });
+    }
+
+    const Binding& binding_;
+    const std::vector<std::vector<PipeEnd>>& kind_ends_;
+    CompiledProgram& compiled_;
+    std::vector<std::uint32_t> sender_first_; // by sender, and the end: into pipes_
+    std::vector<std::uint32_t> sender_end_;
+    std::vector<Pipe> pipes_;
+};
 
 } // namespace
 
@@ -61,21 +108,31 @@ CompiledProgram compile(const Program& program, const Binding& binding)
 {
     CompiledProgram compiled;
     std::map<std::pair<RoleId, SlotAliases>, std::uint32_t> known;
+    auto last = known.end(); // neighbours in number are mostly of one kind
     std::vector<std::vector<PipeEnd>> kind_ends;
+    SlotAliases aliases;
+    compiled.lane_kinds.reserve(binding.lanes.size());
     for (const Lane& lane : binding.lanes) {
-        const auto [found, added] = known.try_emplace(
-            {lane.role, aliases_of(lane)}, static_cast<std::uint32_t>(compiled.kinds.size()));
+        find_aliases(lane, aliases);
+        if (last != known.end() && last->first.first == lane.role && last->first.second == aliases)
+        {
+            compiled.lane_kinds.push_back(last->second);
+            continue;
+        }
+        bool added = false;
+        std::tie(last, added) = known.try_emplace(
+            {lane.role, aliases}, static_cast<std::uint32_t>(compiled.kinds.size()));
         if (added) {
-            FlatRole flat = flatten(program, binding.costs, lane.role, found->first.second);
+            FlatRole flat = flatten(program, binding.costs, lane.role, aliases);
             kind_ends.push_back(std::move(flat.pipe_ends));
             compiled.kinds.push_back(std::move(flat.kind));
         }
-        compiled.lane_kinds.push_back(found->second);
+        compiled.lane_kinds.push_back(last->second);
     }
     for (const LaneKind& kind : compiled.kinds)
         compiled.streams =
             std::max(compiled.streams, static_cast<std::uint32_t>(kind.streams.size()));
-    number_pipes(binding, kind_ends, compiled);
+    PipeNumbers(binding, kind_ends, compiled).number();
     return compiled;
 }
 

@@ -1,6 +1,8 @@
-// The replay tier at cluster scale, beside the reference engine where that ends in a minute.
+// The replay tier at cluster scale. Run in the root of the source tree.
 
 #include "sim/engine/replay/replay.h"
+#include "sim/strategy/bind/costs.h"
+#include "sim/study/stages.h"
 #include "tests/support/grid_job.h"
 
 #include <benchmark/benchmark.h>
@@ -22,19 +24,25 @@ double resident(const char* field)
     return 0;
 }
 
-test::GridShape shape(std::uint32_t dp)
+// From here on the most resident memory counts anew.
+void forget_peak()
 {
-    return {.tp = 8, .pp = 16, .dp = dp, .layers = 8, .micro_batches = 25, .uneven = true};
+    std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-void replay_grid(benchmark::State& state, const test::GridShape& shape)
+struct Case {
+    const Program& program;
+    const Binding& binding;
+};
+
+void replay(benchmark::State& state, const Case& job, int steps)
 {
-    const test::GridJob job = test::grid_job(shape);
+    forget_peak();
     const double before = resident("VmRSS");
     std::uint64_t ops = 0;
     for (auto _ : state) {
         RunControl control;
-        control.steps = 1;
+        control.steps = steps;
         const auto result = engine::run_replay(job.program, job.binding, control);
         if (!result) {
             state.SkipWithError(result.error().reason.c_str());
@@ -46,11 +54,17 @@ void replay_grid(benchmark::State& state, const test::GridShape& shape)
     state.counters["MB"] = (resident("VmHWM") - before) * 1e-6;
 }
 
+test::GridShape shape(std::uint32_t dp)
+{
+    return {.tp = 8, .pp = 16, .dp = dp, .layers = 8, .micro_batches = 25, .uneven = true};
+}
+
 void grid(benchmark::State& state)
 {
-    replay_grid(state, shape(static_cast<std::uint32_t>(state.range(0)) / 128));
+    const test::GridJob job = grid_job(shape(static_cast<std::uint32_t>(state.range(0)) / 128));
+    replay(state, {job.program, job.binding}, 1);
 }
-BENCHMARK(grid)->Arg(16'384)->Arg(65'536)->Unit(benchmark::kMillisecond);
+BENCHMARK(grid)->Arg(1'024)->Arg(16'384)->Arg(65'536)->Unit(benchmark::kMillisecond);
 
 void grid_with_interference(benchmark::State& state)
 {
@@ -58,9 +72,36 @@ void grid_with_interference(benchmark::State& state)
     slowed.sm_share = full_share / 8;
     slowed.traffic_share = full_share / 4;
     slowed.free_messages = true;
-    replay_grid(state, slowed);
+    const test::GridJob job = grid_job(slowed);
+    replay(state, {job.program, job.binding}, 1);
 }
 BENCHMARK(grid_with_interference)->Arg(16'384)->Unit(benchmark::kMillisecond);
+
+// The scenario of Llama-3.1-405B with `ranks` ranks instead, the same work for each; every rank at
+// its own speed, up to 10 % slower.
+void llama_405b(benchmark::State& state)
+{
+    const std::int64_t ranks = state.range(0);
+    ScenarioFile file = read_scenario_file("scenarios/llama3-405b-h100-16k.json").value();
+    Scenario scenario = file.scenario;
+    scenario.strategy.dp = static_cast<int>(ranks / 128);
+    scenario.training.global_batch = 16 * ranks / 128;
+    file = scenario_in_memory(std::move(scenario), file.base, "bench");
+    StageMemos memos;
+    const Parts parts = build_parts(file, memos).value();
+    BindOptions options{.folding = Folding::none, .links = false, .conditions = {}};
+    Random random(1);
+    for (std::int64_t rank = 0; rank < ranks; ++rank)
+        options.conditions.slowdown.emplace_back(make_id<DeviceId>(static_cast<std::size_t>(rank)),
+                                                 1 + random.uniform() / 10);
+    const Binding binding = bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options);
+    replay(state, {parts.plan->program, binding}, static_cast<int>(state.range(1)));
+}
+BENCHMARK(llama_405b)
+    ->Args({1'024, 1})
+    ->Args({16'384, 1})
+    ->Args({16'384, 2})
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace
 

@@ -4,6 +4,7 @@
 #include "sim/engine/replay/replay.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/random_scene.h"
+#include "tests/support/replicas.h"
 
 #include <map>
 
@@ -90,6 +91,28 @@ TEST_CASE("random programs with interference replay as the reference engine runs
     for (const auto& [reason, count] : refusals)
         WARN(reason << ": " << count);
     CHECK(ran > 1300);
+}
+
+TEST_CASE("replicas of random programs replay as the reference engine runs them")
+{
+    std::map<std::string, int> refusals;
+    int ran = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        RandomScene random(seed, {.interference = seed % 3 == 0});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        const auto copies = static_cast<std::uint32_t>(2 + seed % 9);
+        const Binding binding = Replicator(scene.binding, copies, seed).replicate();
+        INFO("seed " << seed);
+        REQUIRE(flaws(scene.program, binding).empty());
+        ran +=
+            replays(scene.program, binding, with_records(1 + static_cast<int>(seed % 3)), refusals)
+                ? 1
+                : 0;
+    }
+    for (const auto& [reason, count] : refusals)
+        WARN(reason << ": " << count);
+    CHECK(ran > 1000);
 }
 
 TEST_CASE("grids of odd sizes replay as the reference engine runs them")

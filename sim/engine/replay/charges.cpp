@@ -20,7 +20,8 @@ public:
 
     std::vector<CohortCharges> add() &&
     {
-        std::map<Value, std::pair<std::uint32_t, std::uint32_t>> heads; // start of op
+        heads_.resize(tape_.values.size());
+        own_first_.resize(tape_.values.size(), none);
         for (std::uint32_t c = 0; c < request_.cohorts.all.size(); ++c) {
             plans_.push_back(plan(c));
             if (!plans_[c].on_tape)
@@ -28,15 +29,16 @@ public:
             const StreamPlan& stream = compute_stream(c);
             for (std::uint32_t p = 0; p < stream.op_count; ++p) {
                 const std::uint32_t o = stream.op_first + p;
-                heads[tape_.ops[c][o].start] = {c, o};
+                heads_[tape_.ops[c][o].start] = {c, o};
             }
         }
         std::vector<Instr> before = std::move(tape_.instrs);
         tape_.instrs.clear();
+        tape_.instrs.reserve(before.size() + before.size() / 2);
         for (const Instr& instr : before) {
             tape_.instrs.push_back(instr);
             for (std::uint32_t w = 0; w < instr.write_count; ++w)
-                charge_behind(tape_.writes[instr.write_first + w], heads);
+                charge_behind(tape_.writes[instr.write_first + w]);
         }
         for (std::uint32_t c = 0; c < plans_.size(); ++c)
             if (plans_[c].on_tape)
@@ -106,15 +108,12 @@ private:
         ++tape_.instrs.back().charge_count;
     }
 
-    void charge_behind(Value written,
-                       const std::map<Value, std::pair<std::uint32_t, std::uint32_t>>& heads)
+    void charge_behind(Value written)
     {
-        const auto found = heads.find(written);
-        if (found != heads.end())
-            charge_gap(found->second.first, found->second.second);
-        const auto [first, last] = own_.equal_range(written);
-        for (auto own = first; own != last; ++own)
-            charge_own(own->second.first, own->second.second);
+        if (heads_[written].op != none)
+            charge_gap(heads_[written].cohort, heads_[written].op);
+        for (std::uint32_t own = own_first_[written]; own != none; own = own_[own].next)
+            charge_own(own_[own].cohort, own_[own].op);
     }
 
     // The time from the end of the op before to the start of this one.
@@ -142,9 +141,16 @@ private:
         }
         const OpValues& values = tape_.ops[c][o];
         if (kind(c).ops[o].kind != OpKind::compute)
-            own_.emplace(values.end, std::pair{c, o});
+            charge_behind_end(values.end, c, o);
         else if (values.device != none)
-            own_.emplace(values.device, std::pair{c, o});
+            charge_behind_end(values.device, c, o);
+    }
+
+    // A message is over on both its lanes at once.
+    void charge_behind_end(Value end, std::uint32_t c, std::uint32_t o)
+    {
+        own_.push_back({c, o, own_first_[end]});
+        own_first_[end] = static_cast<std::uint32_t>(own_.size() - 1);
     }
 
     // An op of the compute stream that has ended.
@@ -249,8 +255,15 @@ private:
     Composed& composed_;
     Tape& tape_;
     std::vector<CohortCharges> plans_;
-    std::multimap<Value, std::pair<std::uint32_t, std::uint32_t>> own_; // end of op
-    std::vector<std::uint32_t> over_; // ops, by stream, in the gap at hand
+    struct OpOf {
+        std::uint32_t cohort = none;
+        std::uint32_t op = none;
+        std::uint32_t next = none; // in own_, of the same value
+    };
+    std::vector<OpOf> heads_;              // by value: whose start it is, of the compute stream
+    std::vector<OpOf> own_;                // of the compute stream, charged once they have ended
+    std::vector<std::uint32_t> own_first_; // by value that they end with, into own_
+    std::vector<std::uint32_t> over_;      // ops, by stream, in the gap at hand
 };
 
 } // namespace

@@ -63,28 +63,53 @@ private:
     // one end only, or the ends differ in the number of messages.
     bool refine()
     {
-        for (std::size_t before = 0;;) {
-            std::map<std::vector<std::uint32_t>, std::uint32_t> known;
-            std::vector<std::uint32_t> refined;
-            std::vector<std::uint32_t> key;
-            for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l) {
-                key.assign(1, result_.cohort_of[l]);
-                for (std::uint32_t p = 0; p < pipes_of(l); ++p) {
-                    const End other = other_end(l, p);
-                    if (other.lane == none || kind_of(l).parts_per_step[p] !=
-                                                  kind_of(other.lane).parts_per_step[other.pipe])
-                        return false;
-                    key.push_back(result_.cohort_of[other.lane]);
-                    key.push_back(other.pipe);
-                }
-                refined.push_back(
-                    known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second);
-            }
-            result_.cohort_of = std::move(refined);
-            if (known.size() == before)
-                return true;
-            before = known.size();
+        for (std::size_t before = compiled_.kinds.size();;) {
+            const std::optional<std::size_t> after = split(before);
+            if (!after || *after == before)
+                return after.has_value();
+            before = *after;
         }
+    }
+
+    // Once; gives the number of cohorts, numbered by their first lanes.
+    std::optional<std::size_t> split(std::size_t before)
+    {
+        using Known = std::map<std::vector<std::uint32_t>, std::uint32_t>; // by neighbours
+        std::vector<Known> known(before);
+        std::vector<Known::const_iterator> last(before); // mostly the same as of the lane before
+        for (std::size_t c = 0; c < before; ++c)
+            last[c] = known[c].end();
+        std::uint32_t count = 0;
+        std::vector<std::uint32_t> key;
+        std::vector<std::uint32_t> refined(binding_.lanes.size());
+        for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l) {
+            if (!find_neighbours(l, key))
+                return std::nullopt;
+            const std::uint32_t c = result_.cohort_of[l];
+            if (last[c] == known[c].end() || last[c]->first != key) {
+                const auto [found, added] = known[c].try_emplace(key, count);
+                count += added ? 1 : 0;
+                last[c] = found;
+            }
+            refined[l] = last[c]->second;
+        }
+        result_.cohort_of = std::move(refined);
+        return count;
+    }
+
+    // Whom a lane's pipes lead to: cohort and pipe there.
+    bool find_neighbours(std::uint32_t l, std::vector<std::uint32_t>& key) const
+    {
+        key.clear();
+        for (std::uint32_t p = 0; p < pipes_of(l); ++p) {
+            const End other = other_end(l, p);
+            if (other.lane == none ||
+                kind_of(l).parts_per_step[p] != kind_of(other.lane).parts_per_step[other.pipe])
+                return false;
+            key.push_back(result_.cohort_of[other.lane]);
+            key.push_back(other.pipe);
+        }
+        return true;
     }
 
     void list_lanes()
@@ -104,6 +129,7 @@ private:
         for (Cohort& cohort : result_.all)
             for (std::uint32_t p = 0; p < cohort.kind->parts_per_step.size(); ++p) {
                 PipeLink link;
+                link.partners.reserve(cohort.lanes.size());
                 bool same_index = true;
                 for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
                     const End other = other_end(cohort.lanes[i], p);
@@ -113,7 +139,7 @@ private:
                     same_index &= link.partners.back() == i;
                 }
                 if (same_index)
-                    link.partners.clear();
+                    link.partners = {};
                 cohort.pipes.push_back(std::move(link));
             }
     }
@@ -131,47 +157,60 @@ private:
         const std::size_t slots = program_.groups.size();
         parent_.resize(result_.all.size() * slots);
         std::iota(parent_.begin(), parent_.end(), 0U);
-        std::vector<std::uint32_t> group_seat(binding_.groups.size(), none);
-        std::vector<std::vector<Member>> members(binding_.groups.size());
-        for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l) {
-            const auto& groups = binding_.lanes[l].groups;
+        group_seat_.assign(binding_.groups.size(), none);
+        member_first_.push_back(0);
+        for (const Group& group : binding_.groups)
+            member_first_.push_back(member_first_.back() + group.members.size());
+        std::vector<std::size_t> next(member_first_.begin(), member_first_.end() - 1);
+        members_.resize(member_first_.back());
+        for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l)
             for (std::size_t s = 0; s < slots; ++s) {
-                if (!groups[s].valid() || kind_of(l).collectives_per_step[s] == 0 ||
-                    std::find(groups.begin(), groups.end(), groups[s]) !=
-                        groups.begin() + static_cast<std::ptrdiff_t>(s))
+                const GroupId group = binding_.lanes[l].groups[s];
+                if (!group.valid() || kind_of(l).collectives_per_step[s] == 0 ||
+                    first_slot(binding_.lanes[l], s) != s)
                     continue;
                 const auto seat = static_cast<std::uint32_t>(result_.cohort_of[l] * slots + s);
-                const std::uint32_t g = groups[s].value;
-                members[g].push_back({seat, result_.index_of[l]});
-                if (group_seat[g] == none)
-                    group_seat[g] = seat;
-                parent_[root(seat)] = root(group_seat[g]);
+                const std::uint32_t g = group.value;
+                if (next[g] == member_first_[g + 1])
+                    return false;
+                members_[next[g]++] = {seat, result_.index_of[l]};
+                if (group_seat_[g] == none)
+                    group_seat_[g] = seat;
+                else if (group_seat_[g] != seat)
+                    parent_[root(seat)] = root(group_seat_[g]);
             }
-        }
-        return make_meetings(group_seat, members);
+        for (std::size_t g = 0; g < group_seat_.size(); ++g)
+            if (group_seat_[g] != none && next[g] != member_first_[g + 1])
+                return false;
+        return make_meetings();
     }
 
-    bool make_meetings(const std::vector<std::uint32_t>& group_seat,
-                       const std::vector<std::vector<Member>>& members)
+    // The first that stands for the same group.
+    static std::size_t first_slot(const Lane& lane, std::size_t slot)
     {
-        const std::size_t slots = program_.groups.size();
-        std::map<std::uint32_t, std::uint32_t> meeting_of; // by root
+        return static_cast<std::size_t>(
+            std::find(lane.groups.begin(), lane.groups.end(), lane.groups[slot]) -
+            lane.groups.begin());
+    }
+
+    bool make_meetings()
+    {
+        std::vector<std::uint32_t> meeting_of(parent_.size(), none); // by root
         for (Cohort& cohort : result_.all)
-            cohort.meetings.assign(slots, none);
-        for (std::uint32_t g = 0; g < group_seat.size(); ++g) {
-            if (group_seat[g] == none)
+            cohort.meetings.assign(program_.groups.size(), none);
+        for (std::uint32_t g = 0; g < group_seat_.size(); ++g) {
+            if (group_seat_[g] == none)
                 continue;
-            if (members[g].size() != binding_.groups[g].members.size())
-                return false;
-            const auto [found, added] = meeting_of.try_emplace(
-                root(group_seat[g]), static_cast<std::uint32_t>(result_.meetings.size()));
-            if (added)
+            std::uint32_t& number = meeting_of[root(group_seat_[g])];
+            if (number == none) {
+                number = static_cast<std::uint32_t>(result_.meetings.size());
                 result_.meetings.emplace_back();
-            Meeting& meeting = result_.meetings[found->second];
+            }
+            Meeting& meeting = result_.meetings[number];
             meeting.groups.push_back(g);
             meeting.first.push_back(static_cast<std::uint32_t>(meeting.members.size()));
-            for (const Member& member : members[g])
-                if (!take_seat(meeting, found->second, member))
+            for (std::size_t m = member_first_[g]; m < member_first_[g + 1]; ++m)
+                if (!take_seat(meeting, number, members_[m]))
                     return false;
         }
         for (Meeting& meeting : result_.meetings)
@@ -204,14 +243,11 @@ private:
     void share_meetings()
     {
         for (Cohort& cohort : result_.all) {
-            const auto& groups = binding_.lanes[cohort.lanes.front()].groups;
-            for (std::size_t s = 0; s < groups.size(); ++s) {
-                const auto first =
-                    groups[s].valid()
-                        ? std::find(groups.begin(), groups.end(), groups[s]) - groups.begin()
-                        : static_cast<std::ptrdiff_t>(s);
-                cohort.first_slots.push_back(make_id<GroupSlot>(static_cast<std::size_t>(first)));
-                cohort.meetings[s] = cohort.meetings[static_cast<std::size_t>(first)];
+            const Lane& lane = binding_.lanes[cohort.lanes.front()];
+            for (std::size_t s = 0; s < lane.groups.size(); ++s) {
+                const std::size_t first = lane.groups[s].valid() ? first_slot(lane, s) : s;
+                cohort.first_slots.push_back(make_id<GroupSlot>(first));
+                cohort.meetings[s] = cohort.meetings[first];
             }
         }
     }
@@ -245,8 +281,11 @@ private:
     const Binding& binding_;
     const CompiledProgram& compiled_;
     Cohorts result_;
-    std::vector<std::array<End, 2>> ends_; // by pipe
-    std::vector<std::uint32_t> parent_;    // of seats: cohort x slots + slot
+    std::vector<std::array<End, 2>> ends_;  // by pipe
+    std::vector<std::uint32_t> parent_;     // of seats: cohort x slots + slot
+    std::vector<std::uint32_t> group_seat_; // by GroupId: of its first member
+    std::vector<std::size_t> member_first_; // by GroupId, and the end: into members_
+    std::vector<Member> members_;           // `seat` as in parent_
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "sim/engine/replay/compose.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace trainyard::engine::replay {
 
@@ -33,15 +33,17 @@ public:
         }
         for (const Carry& carry : tape_.carries)
             last_use_[carry.from] = always;
-        std::vector<std::vector<Value>> ending(tape_.instrs.size());
-        for (Value value = 0; value < last_use_.size(); ++value)
+        // By instruction the values that end there, as chains.
+        std::vector<Value> first(tape_.instrs.size(), none);
+        std::vector<Value> next(last_use_.size(), none);
+        for (Value value = static_cast<Value>(last_use_.size()); value-- > 0;)
             if (last_use_[value] != always)
-                ending[last_use_[value]].push_back(value);
+                next[value] = std::exchange(first[last_use_[value]], value);
         for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i) {
             const Instr& instr = tape_.instrs[i];
             for (std::uint32_t w = 0; w < instr.write_count; ++w)
                 give_column(tape_.writes[instr.write_first + w], 0);
-            for (const Value value : ending[i]) {
+            for (Value value = first[i]; value != none; value = next[value]) {
                 const ValueInfo& info = tape_.values[value];
                 if (info.slot != none)
                     free_[info.cohort].push_back(info.slot);
