@@ -20,18 +20,8 @@ void Capture::want_ops(std::uint32_t cohort)
     for (const Value value : {in.lane_start, in.opened, in.base})
         want(cohort, value);
     for (std::uint32_t o = 0; o < tape_.ops[cohort].size(); ++o)
-        want_op(cohort, o);
-}
-
-void Capture::want_op(std::uint32_t cohort, std::uint32_t o)
-{
-    const OpValues& values = tape_.ops[cohort][o];
-    for (const Value value : {values.start, values.begin, values.device, values.end, values.left})
-        want(cohort, value);
-    const FlatOp& op = cohorts_.all[cohort].kind->ops[o];
-    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-        for (const Value value : {tape_.parts[cohort][p].begin, tape_.parts[cohort][p].end})
-            want(cohort, value);
+        for_each_value(tape_, *cohorts_.all[cohort].kind, cohort, o,
+                       [&](Value value) { want(cohort, value); });
 }
 
 void Capture::note_inputs(Player& player)
@@ -46,15 +36,6 @@ void Capture::note(Player& player, const Instr& instr)
 {
     for (std::uint32_t w = 0; w < instr.write_count; ++w)
         copy(player, tape_.writes[instr.write_first + w]);
-}
-
-std::vector<Value> Capture::values() const
-{
-    std::vector<Value> values;
-    for (Value value = 0; value < first_.size(); ++value)
-        if (first_[value] != none)
-            values.push_back(value);
-    return values;
 }
 
 void Capture::copy(Player& player, Value value)

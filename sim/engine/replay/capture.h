@@ -17,19 +17,12 @@ public:
 
     // Keeps what the lanes of the cohort find in the column, which may be a neighbour's.
     void want(std::uint32_t cohort, Value value);
-    // All that says when an op of a cohort runs; when all do.
-    void want_op(std::uint32_t cohort, std::uint32_t op);
+    // All that says when the ops of a cohort run.
     void want_ops(std::uint32_t cohort);
-
-    // Bytes that it takes.
-    std::size_t size() const { return size_ * sizeof(Time); }
 
     // What comes in to a step; what an instruction has written.
     void note_inputs(Player& player);
     void note(Player& player, const Instr& instr);
-    void note(Player& player, Value value) { copy(player, value); }
-    // All values kept.
-    std::vector<Value> values() const;
 
     // Of the i-th kept lane of the cohort; 0 for no value.
     Time at(std::uint32_t cohort, Value value, std::size_t i) const;

@@ -41,8 +41,10 @@ public:
                 charge_behind(tape_.writes[instr.write_first + w]);
         }
         for (std::uint32_t c = 0; c < plans_.size(); ++c)
-            if (plans_[c].on_tape)
+            if (plans_[c].on_tape) {
                 guard_tail(c);
+                plan_tail(c);
+            }
         return std::move(plans_);
     }
 
@@ -60,6 +62,7 @@ private:
     {
         CohortCharges plan;
         const LaneKind& of = kind(c);
+        plan.tail.resize(of.streams.size());
         if (std::count_if(of.streams.begin(), of.streams.end(), computes) != 1)
             return plan;
         for (const StreamPlan& stream : of.streams)
@@ -82,7 +85,7 @@ private:
                    of.ops[of.streams[s].op_first + first + tail_ops].order <
                        of.ops[plan.last_compute].order)
                 ++first;
-            plan.tail.push_back(first);
+            plan.tail[s] = first;
         }
         return plan;
     }
@@ -248,6 +251,22 @@ private:
             begin(Instr::Code::guard, c);
             read(tape_.ops[c][stream.op_first + first - 1].end);
             read(tape_.ops[c][plans_[c].last_compute].end);
+        }
+    }
+
+    void plan_tail(std::uint32_t c)
+    {
+        CohortCharges& plan = plans_[c];
+        for (std::size_t s = 0; s < kind(c).streams.size(); ++s) {
+            begin(Instr::Code::charge, c);
+            read(tape_.ops[c][plan.last_compute].end);
+            for (std::uint32_t p = plan.tail[s]; p < kind(c).streams[s].op_count; ++p) {
+                const std::uint32_t o = kind(c).streams[s].op_first + p;
+                charge({tape_.ops[c][o].start, none});
+                take(c, o);
+            }
+            plan.tail_charges.push_back(tape_.instrs.back());
+            tape_.instrs.pop_back();
         }
     }
 

@@ -7,6 +7,7 @@
 // are is known beforehand, so that a gap is a short list of "all until here goes there".
 
 #include "sim/engine/replay/compose.h"
+#include "sim/engine/replay/premises.h"
 
 namespace trainyard::engine::replay {
 
@@ -17,6 +18,8 @@ struct CohortCharges {
     bool on_tape = false;              // else a Ledger charges each lane
     std::uint32_t last_compute = none; // the last op of the compute stream
     std::vector<std::uint32_t> tail;   // by stream: the first op that may end behind it
+    // By stream: charges its tail from the end of the last compute op on; not on the tape.
+    std::vector<Instr> tail_charges;
     // Of compute ops: kind of time, what they take alone, how many there are.
     std::map<std::pair<std::size_t, const Column*>, std::uint32_t> computing;
 };
@@ -25,8 +28,7 @@ struct ChargeRequest {
     const Program& program;
     const Cohorts& cohorts;
     const std::vector<Known>& known;
-    // By cohort, group slot: whether its groups join stages of a pipeline.
-    const std::vector<std::vector<std::uint8_t>>& stages;
+    const JoinsStages& stages;
 };
 
 // Adds them to the tape. One compute stream that has all compute ops is needed; a cohort without is

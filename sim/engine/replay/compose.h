@@ -23,7 +23,7 @@ struct Composed {
 std::optional<Composed> compose(const Program& program, const OrderRequest& request,
                                 const std::vector<Act>& acts, Tables& tables);
 
-// Gives every value a column.
-void place_values(Tape& tape, const Cohorts& cohorts);
+// Gives every value a column; `kept` ones have it to themselves.
+void place_values(Tape& tape, const Cohorts& cohorts, const std::vector<Value>& kept);
 
 } // namespace trainyard::engine::replay

@@ -12,18 +12,16 @@ constexpr Time long_ago = -(Time{1} << 61);
 } // namespace
 
 Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions)
-    : cohorts_(cohorts), stretches_(regions.stretches), patterns_(regions.patterns)
+    : cohorts_(cohorts),
+      stretches_(regions.stretches),
+      patterns_(regions.patterns),
+      stretch_at_(tape.instrs.size(), none)
 {
-    for (const Stretch& stretch : stretches_)
-        if (!patterns_[stretch.pattern].known)
-            learn(player, tape, stretch);
-}
-
-const Stretch* Leaper::at(std::size_t instr)
-{
-    if (next_ == stretches_.size() || stretches_[next_].instr_first != instr)
-        return nullptr;
-    return &stretches_[next_++];
+    for (std::uint32_t s = 0; s < stretches_.size(); ++s) {
+        stretch_at_[stretches_[s].instr_first] = s;
+        if (!patterns_[stretches_[s].pattern].known)
+            learn(player, tape, stretches_[s]);
+    }
 }
 
 void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
@@ -48,7 +46,7 @@ void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
     player.clear_sums(stretch.cohort);
     for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
         const Instr& instr = tape.instrs[stretch.instr_first + i];
-        player.play(stretch.instr_first + i);
+        player.play(instr);
         guard(player, tape, stretch, instr);
     }
     for (const Value value : stretch.results) {
@@ -70,9 +68,8 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
     // Not later than `column`, after `constant` and `table` of its own.
     const auto not_after = [&](Column& guard, const Time* column, Time constant,
                                const Column* table) {
-        for (std::size_t i = 0; i < n; ++i)
-            guard[i] =
-                std::max(guard[i], constant + (table != nullptr ? (*table)[i] : 0) - column[i]);
+        player.kernels().limit(guard.data(), column, constant,
+                               table != nullptr ? table->data() : nullptr, n);
     };
     const auto outside = [&](Value value, const Time* column) {
         const auto found = std::find(stretch.outside.begin(), stretch.outside.end(), value);
@@ -105,60 +102,69 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
 bool Leaper::leap(Player& player, const Stretch& stretch, bool measured)
 {
     Pattern& pattern = patterns_[stretch.pattern];
-    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
-    const Time* root = player.column(stretch.root);
+    const Slice lanes = player.lanes(stretch.cohort);
+    const Time* root = player.column(stretch.root) + lanes.first;
     if (!holds(player, stretch, pattern, root))
         return false;
     // The root's column may be free for a result.
-    root_.assign(root, root + n);
-    for (std::size_t r = 0; r < stretch.results.size(); ++r) {
-        Time* to = player.column(stretch.results[r]);
-        const Time* by = pattern.results[r].data();
-        for (std::size_t i = 0; i < n; ++i)
-            to[i] = root_[i] + by[i];
-    }
-    pattern.leaps += measured ? 1 : 0;
+    root_.assign(root, root + lanes.count);
+    for (std::size_t r = 0; r < stretch.results.size(); ++r)
+        player.kernels().sum(player.column(stretch.results[r]) + lanes.first, root_.data(),
+                             pattern.results[r].data() + lanes.first, lanes.count);
+    if (measured)
+        count(pattern, lanes);
     return true;
+}
+
+void Leaper::count(Pattern& pattern, const Slice& lanes)
+{
+    auto& leaps = pattern.leaps;
+    auto at = std::find_if(leaps.begin(), leaps.end(), [&](const Leaps& of) {
+        return of.slice.first == lanes.first && of.slice.count == lanes.count;
+    });
+    if (at == leaps.end())
+        at = leaps.insert(at, {lanes, 0});
+    ++at->count;
 }
 
 bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& pattern,
                    const Time* root) const
 {
-    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
+    const Kernels& kernels = player.kernels();
+    const auto [lane, n] = player.lanes(stretch.cohort);
+    if (stretch.base != none &&
+        !kernels.reached(root, player.column(stretch.base) + lane, stretch.base_constant,
+                         pattern.base.data() + lane, n))
+        return false;
+    for (std::size_t o = 0; o < stretch.outside.size(); ++o)
+        if (!kernels.reached(root, player.column(stretch.outside[o]) + lane, 0,
+                             pattern.outside[o].data() + lane, n))
+            return false;
     Time late = 0; // < 0: somewhere too late
-    if (stretch.base != none) {
-        const Time* base = player.column(stretch.base);
-        for (std::size_t i = 0; i < n; ++i)
-            late |= root[i] - (base[i] + stretch.base_constant + pattern.base[i]);
-    }
-    for (std::size_t o = 0; o < stretch.outside.size(); ++o) {
-        const Time* value = player.column(stretch.outside[o]);
-        const Time* by = pattern.outside[o].data();
-        for (std::size_t i = 0; i < n; ++i)
-            late |= root[i] - (value[i] + by[i]);
-    }
-    const Time first = stretch.beside.empty() ? 0 : *std::min_element(root, root + n);
+    const Time first = stretch.beside.empty() ? 0 : kernels.least(root, n);
     for (const Load& load : stretch.beside) {
         if (player.range(load.to).most <= first)
             continue; // over on all lanes
-        const Time* from = player.column(load.from);
-        const Time* to = player.column(load.to);
+        const Time* from = player.column(load.from) + lane;
+        const Time* to = player.column(load.to) + lane;
         for (std::size_t i = 0; i < n; ++i) {
-            const Time begin = from[i] + (load.delay != nullptr ? load.delay->of(i) : 0);
-            const Time over = root[i] + pattern.computes_from[i] - to[i];
-            const Time apart = begin - (root[i] + pattern.computes_to[i]);
+            const Time begin = from[i] + (load.delay != nullptr ? load.delay->of(lane + i) : 0);
+            const Time over = root[i] + pattern.computes_from[lane + i] - to[i];
+            const Time apart = begin - (root[i] + pattern.computes_to[lane + i]);
             late |= over & apart;
         }
     }
     return late >= 0;
 }
 
-void Leaper::settle() const
+void Leaper::settle(const Player& player) const
 {
     for (const Pattern& pattern : patterns_)
         for (const Delta& delta : pattern.deltas)
-            for (std::size_t i = 0; i < delta.by.size(); ++i)
-                delta.sum[i] += delta.by[i] * static_cast<Time>(pattern.leaps);
+            for (const Leaps& leaps : pattern.leaps)
+                player.kernels().add_times(delta.sum + leaps.slice.first,
+                                           delta.by.data() + leaps.slice.first, leaps.count,
+                                           leaps.slice.count);
 }
 
 } // namespace trainyard::engine::replay

@@ -12,25 +12,31 @@ public:
     // Plays one stretch of each pattern; the player's columns are free before the first step.
     Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions);
 
-    // The stretch that begins with this instruction; null if none does. In the order of the tape.
-    const Stretch* at(std::size_t instr);
-    void restart() { next_ = 0; }
+    // The stretch that begins with this instruction; null if none does.
+    const Stretch* at(std::size_t instr) const
+    {
+        return stretch_at_[instr] == none ? nullptr : &stretches_[stretch_at_[instr]];
+    }
 
-    // Writes what the stretch leaves behind. False, and nothing done, if something older may hold
-    // up one of the lanes.
+    // Writes what the stretch leaves behind on the player's lanes. False, and nothing done, if
+    // something older may hold up one of them.
     bool leap(Player& player, const Stretch& stretch, bool measured);
 
     // Adds the sums of all stretches leapt over in the measured step.
-    void settle() const;
+    void settle(const Player& player) const;
 
 private:
     struct Delta {
         Time* sum;
         Column by; // by index
     };
+    struct Leaps {
+        Slice slice;
+        Time count = 0;
+    };
     struct Pattern {
         bool known = false;
-        std::uint64_t leaps = 0;
+        std::vector<Leaps> leaps;    // in the measured step
         Column base;                 // base + constant + this <= T
         std::vector<Column> outside; // value + this <= T
         Column computes_from;        // transfers from before are over by T + this, or begin behind
@@ -41,14 +47,15 @@ private:
 
     void learn(Player& player, const Tape& tape, const Stretch& stretch);
     void guard(Player& player, const Tape& tape, const Stretch& stretch, const Instr& instr);
+    static void count(Pattern& pattern, const Slice& lanes);
     bool holds(Player& player, const Stretch& stretch, const Pattern& pattern,
                const Time* root) const;
 
     const Cohorts& cohorts_;
     const std::vector<Stretch>& stretches_;
     std::vector<Pattern> patterns_;
+    std::vector<std::uint32_t> stretch_at_; // by instruction
     std::vector<Time> root_;
-    std::size_t next_ = 0;
 };
 
 } // namespace trainyard::engine::replay

@@ -29,6 +29,14 @@ void LaneTimes::resize(const LaneKind& kind, bool loaded)
     part_loads.resize(loaded ? kind.parts.size() : 0);
 }
 
+void Charges::clear()
+{
+    time = {};
+    std::fill(exposed.begin(), exposed.end(), 0);
+    work = {};
+    compute_busy = 0;
+}
+
 Ledger::Ledger(const Program& program, const LaneKind& kind, const Known& known,
                std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first)
     : program_(program),

@@ -34,6 +34,8 @@ struct Charges {
     std::vector<Time> exposed;
     ComputeWork work{};
     Time compute_busy = 0;
+
+    void clear();
 };
 
 class Ledger {

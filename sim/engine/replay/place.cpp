@@ -16,7 +16,7 @@ public:
         tape.slots.assign(cohorts.all.size(), 0);
     }
 
-    void place() &&
+    void place(const std::vector<Value>& kept) &&
     {
         for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i)
             note_uses(i);
@@ -33,6 +33,8 @@ public:
         }
         for (const Carry& carry : tape_.carries)
             last_use_[carry.from] = always;
+        for (const Value value : kept)
+            last_use_[value] = always;
         // By instruction the values that end there, as chains.
         std::vector<Value> first(tape_.instrs.size(), none);
         std::vector<Value> next(last_use_.size(), none);
@@ -96,9 +98,9 @@ private:
 
 } // namespace
 
-void place_values(Tape& tape, const Cohorts& cohorts)
+void place_values(Tape& tape, const Cohorts& cohorts, const std::vector<Value>& kept)
 {
-    Placer(tape, cohorts).place();
+    Placer(tape, cohorts).place(kept);
 }
 
 } // namespace trainyard::engine::replay

@@ -1,14 +1,22 @@
 #pragma once
 
-// Plays a tape.
+// Plays a tape, on all lanes or on a slice of them.
 
 #include "sim/engine/replay/compose.h"
 
 namespace trainyard::engine::replay {
 
+// Lanes of every cohort: indices [first, first + count).
+struct Slice {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
 class Player {
 public:
-    Player(const Cohorts& cohorts, const Composed& composed);
+    Player(const Cohorts& cohorts, const Composed& composed, const Kernels& kernels);
+
+    const Kernels& kernels() const { return kernels_; }
 
     // Column of a value, by index of its cohort.
     Time* column(Value value)
@@ -21,16 +29,6 @@ public:
     {
         return totals_[cohort].data() + (2 * of + which) * rows_[cohort];
     }
-
-    // The least and the greatest of a column; of values that are not written again until the next
-    // call of forget_ranges.
-    struct Range {
-        Time least = 0;
-        Time most = 0;
-    };
-    Range range(Value value);
-    void forget_ranges() { ++range_stamp_; }
-
     // Sum of a cohort by lane (see charges.h).
     const Time* sum(std::uint32_t cohort, std::uint32_t which) const
     {
@@ -52,26 +50,44 @@ public:
     // Whether all guards held.
     bool fits() const { return fits_; }
 
+    // From here on plays, and means by its lanes, only the slice, or all.
+    void take_slice(const Slice& slice);
+    void take_all();
+    Slice lanes(std::uint32_t cohort) const
+    {
+        return sliced_ ? slice_ : Slice{0, cohorts_.all[cohort].lanes.size()};
+    }
+
+    // The least and the greatest of a column on its lanes; of values that are not written again
+    // until the next call of forget_ranges.
+    struct Range {
+        Time least = 0;
+        Time most = 0;
+    };
+    Range range(Value value);
+    void forget_ranges() { ++range_stamp_; }
+
     // One instruction after the other.
-    void play(std::size_t instr);
-    // What a step leaves behind comes in to the next.
+    void play(const Instr& instr);
+    // What a step leaves behind comes in to the next; on all lanes.
     void carry();
 
 private:
-    void latest(const Instr& instr);
-    void timed(const Instr& instr);
-    void gather(const Instr& instr);
+    void latest(const Instr& instr, const Slice& lanes);
+    void timed(const Instr& instr, const Slice& lanes);
+    void gather(const Instr& instr, const Slice& lanes);
     void gather_rows(const Instr& instr, const Meeting& meeting);
-    void pass(const Instr& instr);
+    void gather_seats(const Instr& instr, const Meeting& meeting);
+    void pass(const Instr& instr, const Slice& lanes);
     void pass_over(const Instr& instr);
-    void send(const Instr& instr);
-    void take(const Instr& instr);
-    void count(const Instr& instr);
-    void compute(const Instr& instr);
-    void charge(const Instr& instr);
+    void take(const Instr& instr, const Slice& lanes);
+    void count(const Instr& instr, const Slice& lanes);
+    void compute(const Instr& instr, const Slice& lanes);
+    void charge(const Instr& instr, const Slice& lanes);
     void charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until);
-    void busy(const Instr& instr);
-    void guard(const Instr& instr);
+    void busy(const Instr& instr, const Slice& lanes);
+    void guard(const Instr& instr, const Slice& lanes);
+    IssueSpan issue(const Instr& instr, const Slice& lanes);
 
     Time* read(const Instr& instr, std::uint32_t i)
     {
@@ -81,14 +97,16 @@ private:
     {
         return column(tape_.writes[instr.write_first + i]);
     }
-    std::size_t lanes(std::uint32_t cohort) const { return cohorts_.all[cohort].lanes.size(); }
 
     const Cohorts& cohorts_;
     const Tape& tape_;
+    const Kernels& kernels_;
     std::vector<std::size_t> rows_;          // by cohort
     std::vector<std::vector<Time>> columns_; // by cohort
     std::vector<std::vector<Time>> totals_;  // by cohort
     std::vector<std::vector<Time>> sums_;    // by cohort
+    Slice slice_;
+    bool sliced_ = false;
     std::vector<Time> scratch_;
     std::vector<Range> ranges_;               // by value
     std::vector<std::uint32_t> range_stamps_; // of what is in ranges_

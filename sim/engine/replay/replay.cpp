@@ -1,16 +1,14 @@
 #include "sim/engine/replay/replay.h"
 
-#include "sim/engine/interference.h"
-#include "sim/engine/replay/capture.h"
 #include "sim/engine/replay/charges.h"
 #include "sim/engine/replay/leaper.h"
-#include "sim/engine/replay/ledger.h"
+#include "sim/engine/replay/premises.h"
 #include "sim/engine/replay/scribe.h"
+#include "sim/engine/replay/slices.h"
+#include "sim/engine/replay/tally.h"
 #include "sim/engine/standstill.h"
 
 #include <algorithm>
-#include <numeric>
-#include <unordered_map>
 
 namespace trainyard::engine {
 
@@ -19,22 +17,22 @@ namespace {
 using namespace replay;
 
 constexpr std::size_t instrs_between_checks = 1U << 12;
-constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
-constexpr std::size_t most_captured = std::size_t{1} << 28;       // bytes
+constexpr std::size_t most_kept = std::size_t{1} << 28; // bytes
 
-LaneLoad lane_load(const TransferLoad& load, std::size_t index)
-{
-    return {load.resident.of(index), load.latency.of(index), load.traffic.of(index)};
-}
+enum class Charging : std::uint8_t {
+    by_tape, // all lanes of a cohort at once, where that can be
+    by_lane
+};
 
 class Replay {
 public:
-    // `by_tape`: time is charged to all lanes of a cohort at once where that can be.
-    Replay(const Program& program, const Binding& binding, const RunControl& control, bool by_tape)
+    Replay(const Program& program, const Binding& binding, const RunControl& control,
+           const Kernels& kernels, Charging charging)
         : program_(program),
           binding_(binding),
           control_(control),
-          by_tape_(by_tape),
+          kernels_(kernels),
+          charging_(charging),
           compiled_(compile(program, binding))
     {}
 
@@ -43,47 +41,42 @@ public:
         if (auto refused = prepare())
             return tl::unexpected(std::move(*refused));
         play();
-        if (by_tape_ && !player_->fits())
-            return Replay(program_, binding_, control_, false).run();
+        if (charging_ == Charging::by_tape && !player_->fits())
+            return Replay(program_, binding_, control_, kernels_, Charging::by_lane).run();
         return result();
     }
 
 private:
     std::optional<Refusal> prepare();
-    bool find_eager();
-    void find_slowing();
-    bool could_overflow();
-    bool plan_charges();
+    std::optional<Refusal> order_ops();
+    void plan_charges();
+    bool keeps_too_much(const std::vector<Value>& kept) const;
     void play();
+    Time latest_end();
     void start_lanes();
     void play_step(int step);
+    void play_run(const Run& run, int step);
+    void play_instrs(const Run& run, int step);
     StepResult result();
-    void charge(StepResult& result, std::vector<TransferSum>& sums);
-    void charge_cohort(std::uint32_t c, StepResult& result, std::vector<TransferSum>& sums);
-    bool find_stages();
-    template <class Visit>
-    void for_each_charged(std::uint32_t c, const Visit& visit) const;
-    void add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& charges);
-    void fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times);
-    void count(StepResult& result, std::vector<TransferSum>& sums);
 
     const Program& program_;
     const Binding& binding_;
     const RunControl& control_;
-    bool by_tape_;
+    const Kernels& kernels_;
+    Charging charging_;
     CompiledProgram compiled_;
     Cohorts cohorts_;
     std::vector<Known> known_;
     IsEager eager_;
     SlowsCompute slows_;
+    JoinsStages stages_;
     std::optional<Tables> tables_;
     std::optional<Composed> composed_;
-    std::optional<Player> player_;
+    std::vector<CohortCharges> charges_; // by cohort
     Regions regions_;
+    Slices slices_;
+    std::optional<Player> player_;
     std::optional<Leaper> leaper_;
-    std::vector<std::vector<std::uint8_t>> stages_; // by cohort, group slot
-    std::vector<CohortCharges> charges_;            // by cohort
-    std::optional<Capture> capture_;
     std::optional<Scribe> scribe_;
     std::vector<SimTime> step_ends_;
 };
@@ -102,14 +95,38 @@ std::optional<Refusal> Replay::prepare()
     if (!cohorts)
         return Refusal{"some rank never comes to a transfer of its group or neighbour"};
     cohorts_ = std::move(*cohorts);
+    if (auto refused = order_ops())
+        return refused;
+    if (could_overflow(binding_, cohorts_, composed_->tape, control_.steps))
+        return Refusal{"the steps may take longer than the clock counts"};
+    plan_charges();
+    const std::vector<Value> kept = tallied_values(cohorts_, composed_->tape, charges_);
+    if (keeps_too_much(kept))
+        return Refusal{"the times of all ops are more than it holds"};
+    scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
+    regions_ = find_regions(cohorts_, composed_->tape, kept);
+    place_values(composed_->tape, cohorts_, kept);
+    slices_ = find_slices(cohorts_, composed_->tape);
+    player_.emplace(cohorts_, *composed_, kernels_);
+    leaper_.emplace(*player_, cohorts_, composed_->tape, regions_);
+    return std::nullopt;
+}
+
+std::optional<Refusal> Replay::order_ops()
+{
+    known_.reserve(cohorts_.all.size());
     for (const Cohort& cohort : cohorts_.all)
         known_.emplace_back(*cohort.kind);
     tables_.emplace(program_, binding_, cohorts_);
-    if (!find_stages())
+    auto stages = find_stages(binding_, cohorts_);
+    if (!stages)
         return Refusal{"groups of one kind join stages and others do not"};
-    if (!find_eager())
+    stages_ = std::move(*stages);
+    auto eager = find_eager(cohorts_, *tables_);
+    if (!eager)
         return Refusal{"some messages of an op are eager and others are not"};
-    find_slowing();
+    eager_ = std::move(*eager);
+    slows_ = find_slowing(binding_, cohorts_, *tables_);
     for (std::uint32_t c = 0; c < cohorts_.all.size() && control_.steps > 1; ++c)
         if (!slows_[c].empty() && steps_interfere(*cohorts_.all[c].kind, known_[c], slows_[c]))
             return Refusal{"a step may begin to communicate while the one before computes"};
@@ -125,144 +142,30 @@ std::optional<Refusal> Replay::prepare()
     composed_ = compose(program_, request, acts, *tables_);
     if (!composed_)
         return Refusal{"ranks do not agree about a transfer"};
-    if (could_overflow())
-        return Refusal{"the steps may take longer than the clock counts"};
-    if (!plan_charges())
-        return Refusal{"the times of all ops are more than it holds"};
-    scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
-    regions_ = find_regions(cohorts_, composed_->tape, capture_->values());
-    place_values(composed_->tape, cohorts_);
-    player_.emplace(cohorts_, *composed_);
-    leaper_.emplace(*player_, cohorts_, composed_->tape, regions_);
     return std::nullopt;
 }
 
-bool Replay::find_eager()
+void Replay::plan_charges()
 {
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const LaneKind& kind = *cohorts_.all[c].kind;
-        auto& of_cohort = eager_.emplace_back();
-        std::map<std::pair<PeerSlot, CostId>, bool> known;
-        for (const PartPlan& part : kind.parts) {
-            const auto [found, added] = known.try_emplace({part.peer, part.cost}, false);
-            if (added) {
-                found->second = tables_->cost_of(c, 0, part).eager;
-                for (std::uint32_t i = 1; i < cohorts_.all[c].lanes.size(); ++i)
-                    if (tables_->cost_of(c, i, part).eager != found->second)
-                        return false;
-            }
-            of_cohort.push_back(found->second ? 1 : 0);
-        }
-    }
-    return true;
-}
-
-void Replay::find_slowing()
-{
-    const bool any = interferes(binding_.costs);
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const LaneKind& kind = *cohorts_.all[c].kind;
-        auto& of_cohort = slows_.emplace_back();
-        if (!any)
-            continue;
-        const auto slows = [](const TransferLoad& load) {
-            return !load.resident.zero() || !load.traffic.zero();
-        };
-        for (const FlatOp& op : kind.ops) {
-            bool some = op.kind == OpKind::collective && slows(tables_->load(c, op));
-            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-                some |= slows(tables_->load(c, kind.parts[p]));
-            of_cohort.push_back(some ? 1 : 0);
-        }
-    }
-}
-
-// Whether some time could pass the end of the clock, even if nothing ran at the same time.
-bool Replay::could_overflow()
-{
-    double sum = 0;
-    std::unordered_map<const Column*, double> known;
-    const auto greatest = [&](const Column* column) {
-        if (column == nullptr || column->empty())
-            return 0.0;
-        const auto [found, added] = known.try_emplace(column, 0.0);
-        if (added)
-            found->second = static_cast<double>(*std::max_element(column->begin(), column->end()));
-        return found->second;
-    };
-    for (const Instr& instr : composed_->tape.instrs) {
-        const bool slowed = instr.code == Instr::Code::compute;
-        if (slowed && greatest(instr.table) >= longest_slowed)
-            return true;
-        const double slower = slowed ? full_share / least_share + 1 : 1;
-        sum += static_cast<double>(instr.constant) +
-               slower * (greatest(instr.table) + greatest(instr.table2));
-    }
-    for (const Cohort& cohort : cohorts_.all)
-        sum += static_cast<double>(cohort.kind->host.after_last.value());
-    sum *= control_.steps;
-    Time start = 0;
-    for (const Lane& lane : binding_.lanes)
-        start = std::max(start, lane.start.value());
-    return sum + static_cast<double>(start) >= static_cast<double>(longest_sim_time.value() / 2);
-}
-
-// By cohort and slot; false if groups of one slot differ.
-bool Replay::find_stages()
-{
-    for (const Cohort& cohort : cohorts_.all) {
-        auto& stages = stages_.emplace_back();
-        for (const std::uint32_t m : cohort.meetings)
-            stages.push_back(m != none &&
-                                     joins_stages(binding_.groups[cohorts_.meetings[m].groups[0]],
-                                                  binding_.lanes)
-                                 ? 1
-                                 : 0);
-    }
-    for (const Meeting& meeting : cohorts_.meetings) {
-        const auto joins = [&](std::uint32_t group) {
-            return joins_stages(binding_.groups[group], binding_.lanes);
-        };
-        const bool first = joins(meeting.groups[0]);
-        for (const std::uint32_t group : meeting.groups)
-            if (joins(group) != first)
-                return false;
-    }
-    return true;
-}
-
-// Whether there is room for the times that lanes are charged by one at a time.
-bool Replay::plan_charges()
-{
-    if (by_tape_)
+    if (charging_ == Charging::by_tape) {
         charges_ = add_charges({program_, cohorts_, known_, stages_}, *composed_);
-    else
-        charges_.resize(cohorts_.all.size());
-    std::vector<std::vector<std::uint32_t>> lanes;
-    for (const Cohort& cohort : cohorts_.all) {
-        lanes.emplace_back(cohort.lanes.size());
-        std::iota(lanes.back().begin(), lanes.back().end(), 0U);
+        return;
     }
-    capture_.emplace(cohorts_, composed_->tape, std::move(lanes));
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        CohortCharges& plan = charges_[c];
-        plan.tail.resize(cohorts_.all[c].kind->streams.size());
-        capture_->want(c, composed_->tape.inputs[c].opened);
-        if (plan.on_tape)
-            capture_->want(c, composed_->tape.ops[c][plan.last_compute].end);
-        for_each_charged(c, [&](std::uint32_t o) { capture_->want_op(c, o); });
-    }
-    return capture_->size() <= most_captured;
+    charges_.resize(cohorts_.all.size());
+    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
+        charges_[c].tail.resize(cohorts_.all[c].kind->streams.size());
 }
 
-// The ops that a Ledger looks at.
-template <class Visit>
-void Replay::for_each_charged(std::uint32_t c, const Visit& visit) const
+// Lanes that are charged one at a time need the times of all their ops.
+bool Replay::keeps_too_much(const std::vector<Value>& kept) const
 {
-    const LaneKind& kind = *cohorts_.all[c].kind;
-    for (std::size_t s = 0; s < kind.streams.size(); ++s)
-        for (std::uint32_t p = charges_[c].tail[s]; p < kind.streams[s].op_count; ++p)
-            visit(kind.streams[s].op_first + p);
+    std::size_t bytes = 0;
+    for (const Value value : kept) {
+        const std::uint32_t c = composed_->tape.values[value].cohort;
+        if (!charges_[c].on_tape)
+            bytes += cohorts_.all[c].lanes.size() * sizeof(Time);
+    }
+    return bytes > most_kept;
 }
 
 void Replay::play()
@@ -270,71 +173,90 @@ void Replay::play()
     start_lanes();
     for (int step = 0; step < control_.steps; ++step) {
         play_step(step);
-        Time latest = step_ends_.empty() ? 0 : step_ends_.back().value();
-        for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-            if (cohorts_.all[c].kind->op_count == 0)
-                continue;
-            const Time* ends = player_->column(composed_->tape.lane_ends[c]);
-            latest = std::max(latest, *std::max_element(ends, ends + cohorts_.all[c].lanes.size()));
-        }
-        step_ends_.emplace_back(latest);
+        step_ends_.emplace_back(latest_end());
         if (step + 1 < control_.steps)
             player_->carry();
     }
+}
+
+// Of this step and those before.
+Time Replay::latest_end()
+{
+    Time latest = step_ends_.empty() ? 0 : step_ends_.back().value();
+    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
+        if (cohorts_.all[c].kind->op_count > 0)
+            latest =
+                std::max(latest, kernels_.greatest(player_->column(composed_->tape.lane_ends[c]),
+                                                   cohorts_.all[c].lanes.size()));
+    return latest;
 }
 
 void Replay::start_lanes()
 {
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
         const Inputs& in = composed_->tape.inputs[c];
-        for (std::uint32_t i = 0; i < cohorts_.all[c].lanes.size(); ++i) {
-            const Time start = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
-            for (const Value value : {in.lane_start, in.opened, in.base})
-                player_->column(value)[i] = start;
-            for (const Value value : in.stream_ends)
-                player_->column(value)[i] = 0;
-            for (const auto& [op, value] : in.ends)
-                player_->column(value)[i] = 0;
-            for (const auto& [from, value] : in.rivals)
-                player_->column(value)[i] = 0;
-        }
+        const std::size_t lanes = cohorts_.all[c].lanes.size();
+        for (const Value value : {in.lane_start, in.opened, in.base})
+            for (std::uint32_t i = 0; i < lanes; ++i)
+                player_->column(value)[i] = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
+        for (const Value value : in.stream_ends)
+            std::fill_n(player_->column(value), lanes, 0);
+        for (const auto& [op, value] : in.ends)
+            std::fill_n(player_->column(value), lanes, 0);
+        for (const auto& [from, value] : in.rivals)
+            std::fill_n(player_->column(value), lanes, 0);
     }
 }
 
 void Replay::play_step(int step)
 {
+    const bool recorded = scribe_->wants(step);
+    if (recorded)
+        scribe_->begin_step(*player_);
+    player_->take_all();
+    if (recorded)
+        play_instrs({0, static_cast<std::uint32_t>(composed_->tape.instrs.size()), false}, step);
+    else
+        for (const Run& run : slices_.runs)
+            play_run(run, step);
+    player_->take_all();
+    if (recorded)
+        scribe_->end_step(step);
+    if (step + 1 == control_.steps)
+        leaper_->settle(*player_);
+}
+
+void Replay::play_run(const Run& run, int step)
+{
+    if (!run.sliced) {
+        player_->take_all();
+        return play_instrs(run, step);
+    }
+    for (const Slice& slice : slices_.slices) {
+        player_->take_slice(slice);
+        play_instrs(run, step);
+    }
+}
+
+void Replay::play_instrs(const Run& run, int step)
+{
     const bool measured = step + 1 == control_.steps;
     const bool recorded = scribe_->wants(step);
     const auto& instrs = composed_->tape.instrs;
-    if (measured)
-        capture_->note_inputs(*player_);
-    if (recorded)
-        scribe_->begin_step(*player_);
-    leaper_->restart();
-    player_->forget_ranges();
-    for (std::size_t i = 0; i < instrs.size(); ++i) {
+    for (std::uint32_t i = run.first; i < run.end; ++i) {
         if (i % instrs_between_checks == 0)
             control_.work.check();
         const Stretch* stretch = leaper_->at(i);
         if (stretch != nullptr && !recorded && leaper_->leap(*player_, *stretch, measured)) {
-            for (const Value value : stretch->results)
-                if (measured)
-                    capture_->note(*player_, value);
             i += stretch->instr_count - 1;
             continue;
         }
         if (instrs[i].measured && !measured)
             continue;
-        player_->play(i);
-        if (measured)
-            capture_->note(*player_, instrs[i]);
+        player_->play(instrs[i]);
         if (recorded)
             scribe_->note(*player_, instrs[i]);
     }
-    if (recorded)
-        scribe_->end_step(step);
-    if (measured)
-        leaper_->settle();
 }
 
 StepResult Replay::result()
@@ -344,183 +266,27 @@ StepResult Replay::result()
     result.step_time = step_ends_.back();
     if (step_ends_.size() > 1)
         result.step_time -= step_ends_[step_ends_.size() - 2];
-    result.lanes.resize(binding_.lanes.size());
-    result.lane_ends.resize(binding_.lanes.size());
-    std::vector<TransferSum> sums(transfer_class_count());
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const Cohort& cohort = cohorts_.all[c];
-        charge_cohort(c, result, sums);
+    for (const Cohort& cohort : cohorts_.all)
         result.ops += std::uint64_t{cohort.kind->op_count} * cohort.lanes.size() *
                       static_cast<std::uint64_t>(control_.steps);
-    }
-    count(result, sums);
-    result.critical_lane = critical_lane(result.lanes);
-    result.transfers = transfer_totals(sums);
+    tally({program_, binding_, cohorts_, known_, stages_, slows_, *composed_, charges_}, *tables_,
+          *player_, result);
     result.records = scribe_->take();
     return result;
-}
-
-void Replay::charge_cohort(std::uint32_t c, StepResult& result, std::vector<TransferSum>& sums)
-{
-    const Cohort& cohort = cohorts_.all[c];
-    const Tape& tape = composed_->tape;
-    const CohortCharges& plan = charges_[c];
-    Ledger ledger(program_, *cohort.kind, known_[c], stages_[c], plan.tail);
-    LaneTimes times;
-    Charges charges;
-    for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
-        const std::uint32_t l = cohort.lanes[i];
-        LaneTotals& totals = result.lanes[l];
-        Time opened = 0;
-        Time ended = 0;
-        if (cohort.kind->op_count > 0) {
-            opened = capture_->at(c, tape.inputs[c].opened, i);
-            ended = player_->column(tape.lane_ends[c])[i];
-            charges = {};
-            charges.exposed.resize(sums.size());
-            const Time computed =
-                plan.on_tape ? capture_->at(c, tape.ops[c][plan.last_compute].end, i) : opened;
-            if (computed < ended) {
-                fill_times(c, i, times);
-                ledger.charge(times, computed, charges);
-            }
-            if (plan.on_tape)
-                add_tape(c, i, computed - opened, charges);
-            totals.compute_busy = SimTime(charges.compute_busy);
-            for (std::size_t k = 0; k < time_kind_count; ++k)
-                totals.time[k] = SimTime(charges.time[k]);
-            add_work(totals, charges.work);
-            for (std::size_t k = 0; k < sums.size(); ++k)
-                sums[k].exposed +=
-                    static_cast<u128>(charges.exposed[k]) * binding_.lanes[l].multiplicity;
-        }
-        fill_step(totals, result.step_time - SimTime(ended - opened));
-        result.lane_ends[l] = SimTime(ended);
-    }
-}
-
-// What the tape has charged of the `span` up to the last compute; the rest is the host's.
-void Replay::add_tape(std::uint32_t c, std::size_t lane, Time span, Charges& charges)
-{
-    const auto sum = [&](std::uint32_t which) { return player_->sum(c, which)[lane]; };
-    const auto add = [&](TimeKind kind, Time time) {
-        charges.time[static_cast<std::size_t>(kind)] += time;
-        span -= time;
-    };
-    add(TimeKind::bubble, sum(static_cast<std::uint32_t>(Sum::bubble)));
-    add(TimeKind::waiting, sum(static_cast<std::uint32_t>(Sum::waiting)));
-    add(TimeKind::data, sum(static_cast<std::uint32_t>(Sum::data)));
-    const Totals& totals = composed_->totals[c];
-    for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
-        const Time exposed = sum(static_cast<std::uint32_t>(Sum::classes) + k);
-        charges.exposed[totals.classes[k]] += exposed;
-        add(exposed_kind(static_cast<GroupKind>(totals.classes[k] % group_kind_count)), exposed);
-    }
-    Time alone = 0;
-    for (const auto& [what, count] : charges_[c].computing) {
-        const Time time = (*what.second)[lane] * count;
-        charges.work[what.first] += static_cast<u128>(time) * full_share;
-        alone += time;
-    }
-    charges.compute_busy += slows_[c].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
-    charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
-}
-
-// The times of the ops that a Ledger looks at, on one lane.
-void Replay::fill_times(std::uint32_t c, std::size_t lane, LaneTimes& times)
-{
-    const LaneKind& kind = *cohorts_.all[c].kind;
-    const auto time = [&](Value value) { return capture_->at(c, value, lane); };
-    const Time opened = time(composed_->tape.inputs[c].opened);
-    times.resize(kind, !slows_[c].empty());
-    for_each_charged(c, [&](std::uint32_t o) {
-        const FlatOp& op = kind.ops[o];
-        const OpValues& values = composed_->tape.ops[c][o];
-        const Column* alone = composed_->times[c][o];
-        times.start[o] = time(values.start);
-        times.begin[o] = time(values.begin);
-        times.end[o] = time(values.end);
-        times.device[o] = values.device != none ? time(values.device)
-                                                : times.start[o] + (alone ? (*alone)[lane] : 0);
-        times.left[o] = values.left != none
-                            ? static_cast<u128>(time(values.left))
-                            : static_cast<u128>(times.device[o] - std::clamp(opened, times.start[o],
-                                                                             times.device[o])) *
-                                  full_share;
-        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-            times.part_begin[p] = time(composed_->tape.parts[c][p].begin);
-            times.part_end[p] = time(composed_->tape.parts[c][p].end);
-        }
-        if (slows_[c].empty())
-            return;
-        if (op.kind == OpKind::collective)
-            times.loads[o] = lane_load(tables_->load(c, op), lane);
-        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-            times.part_loads[p] = lane_load(tables_->load(c, kind.parts[p]), lane);
-            times.loads[o].resident = std::max(p == op.part_first ? 0 : times.loads[o].resident,
-                                               times.part_loads[p].resident);
-        }
-    });
-}
-
-// What the transfers of the measured step add up to, but for what of it is exposed.
-void Replay::count(StepResult& result, std::vector<TransferSum>& sums)
-{
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const Cohort& cohort = cohorts_.all[c];
-        const auto multiplicity = [&](std::uint32_t i) {
-            return static_cast<u128>(binding_.lanes[cohort.lanes[i]].multiplicity);
-        };
-        std::uint64_t ranks = 0;
-        for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i)
-            ranks += static_cast<std::uint64_t>(multiplicity(i));
-        // Bytes of all ranks, by what says how many: slot or neighbour, and cost.
-        std::map<std::pair<std::uint32_t, CostId>, u128> known;
-        const auto bytes = [&](std::uint32_t where, CostId cost, const auto& of_lane) {
-            const auto [found, added] = known.try_emplace({where, cost}, 0);
-            if (added)
-                for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i)
-                    found->second += of_lane(i).bytes.value() * multiplicity(i);
-            return found->second;
-        };
-        for (const FlatOp& op : cohort.kind->ops) {
-            if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
-                continue;
-            TransferSum& sum = sums[transfer_class(program_.labels[op.label.value])];
-            sum.count += ranks;
-            if (op.kind == OpKind::collective)
-                sum.bytes += bytes(op.group.value, op.cost, [&](std::uint32_t i) {
-                    const Lane& lane = binding_.lanes[cohort.lanes[i]];
-                    const GroupId group = lane.groups[op.group.value];
-                    return binding_.costs
-                        .transfers[binding_.groups[group.value].variant][op.cost.value];
-                });
-            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-                const PartPlan& part = cohort.kind->parts[p];
-                if (part.direction == Direction::send)
-                    sum.bytes += bytes(0x100U + part.peer.value, part.cost, [&](std::uint32_t i) {
-                        return tables_->cost_of(c, i, part);
-                    });
-            }
-        }
-        const Totals& totals = composed_->totals[c];
-        for (std::uint32_t k = 0; k < totals.classes.size(); ++k)
-            for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
-                TransferSum& sum = sums[totals.classes[k]];
-                result.lanes[cohort.lanes[i]].communication_busy +=
-                    SimTime(player_->total(c, k, 1)[i]);
-                sum.waiting += static_cast<u128>(player_->total(c, k, 0)[i]) * multiplicity(i);
-                sum.transfer += static_cast<u128>(player_->total(c, k, 1)[i]) * multiplicity(i);
-            }
-    }
 }
 
 } // namespace
 
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
+                                             const RunControl& control, const Kernels& kernels)
+{
+    return Replay(program, binding, control, kernels, Charging::by_tape).run();
+}
+
+tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
                                              const RunControl& control)
 {
-    return Replay(program, binding, control, true).run();
+    return run_replay(program, binding, control, fastest_kernels());
 }
 
 } // namespace trainyard::engine

@@ -7,6 +7,7 @@
 // in one order that is found beforehand, op by op over all lanes of a kind.
 
 #include "sim/engine/engine.h"
+#include "sim/engine/replay/kernels.h"
 
 namespace trainyard::engine {
 
@@ -20,5 +21,10 @@ struct Refusal {
 // program (a deadlock, a mismatch) is not said here: it refuses. Throws Cancelled.
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
                                              const RunControl& control);
+
+// With the loops of one instruction set.
+tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
+                                             const RunControl& control,
+                                             const replay::Kernels& kernels);
 
 } // namespace trainyard::engine

@@ -97,6 +97,13 @@ const Column* Tables::collective(std::uint32_t number, std::span<const FlatOp* c
 }
 
 const TransferCost& Tables::cost_of(std::uint32_t cohort, std::uint32_t index,
+                                    const FlatOp& op) const
+{
+    const GroupId group = lane(cohort, index).groups[op.group.value];
+    return binding_.costs.transfers[binding_.groups[group.value].variant][op.cost.value];
+}
+
+const TransferCost& Tables::cost_of(std::uint32_t cohort, std::uint32_t index,
                                     const PartPlan& part) const
 {
     const Peer& peer = lane(cohort, index).peers[part.peer.value];
@@ -155,10 +162,8 @@ const TransferLoad& Tables::load(const std::tuple<std::uint32_t, int, std::uint3
 
 const TransferLoad& Tables::load(std::uint32_t cohort, const FlatOp& op)
 {
-    return load({cohort, 0, op.group.value, op.cost}, [&](std::uint32_t i) -> const TransferCost& {
-        const GroupId group = lane(cohort, i).groups[op.group.value];
-        return binding_.costs.transfers[binding_.groups[group.value].variant][op.cost.value];
-    });
+    return load({cohort, 0, op.group.value, op.cost},
+                [&](std::uint32_t i) -> const TransferCost& { return cost_of(cohort, i, op); });
 }
 
 const TransferLoad& Tables::load(std::uint32_t cohort, const PartPlan& part)

@@ -3,6 +3,7 @@
 // How long ops take on each lane and transfers in each group, worked out once per distinct cost.
 
 #include "sim/engine/replay/cohorts.h"
+#include "sim/engine/replay/kernels.h"
 
 #include <deque>
 #include <map>
@@ -10,7 +11,6 @@
 
 namespace trainyard::engine::replay {
 
-using Time = std::int64_t; // ps
 using Column = std::vector<Time>;
 
 // A number for every lane of a cohort, or one for all.
@@ -55,6 +55,8 @@ public:
 
     const Amount& keep(Amount amount) { return amounts_.emplace_back(std::move(amount)); }
 
+    // Of a collective or one part of an exchange.
+    const TransferCost& cost_of(std::uint32_t cohort, std::uint32_t index, const FlatOp& op) const;
     const TransferCost& cost_of(std::uint32_t cohort, std::uint32_t index,
                                 const PartPlan& part) const;
 

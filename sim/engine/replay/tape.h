@@ -115,4 +115,19 @@ struct Tape {
     std::vector<std::uint32_t> slots;           // columns, by cohort
 };
 
+// Calls with all values that say when an op of a cohort runs; some are none.
+template <class Visit>
+void for_each_value(const Tape& tape, const LaneKind& kind, std::uint32_t cohort, std::uint32_t o,
+                    const Visit& visit)
+{
+    const OpValues& values = tape.ops[cohort][o];
+    for (const Value value : {values.start, values.begin, values.device, values.end, values.left})
+        visit(value);
+    const FlatOp& op = kind.ops[o];
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+        visit(tape.parts[cohort][p].begin);
+        visit(tape.parts[cohort][p].end);
+    }
+}
+
 } // namespace trainyard::engine::replay

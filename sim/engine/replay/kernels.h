@@ -1,0 +1,71 @@
+#pragma once
+
+// The loops over lanes that the replay spends its time in, built for several instruction sets. All
+// give the same numbers, bit for bit; they differ in speed.
+//
+// `n` lanes each. What is written shares no memory with what is read, unless it says so.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace trainyard::engine::replay {
+
+using Time = std::int64_t; // ps
+
+// What a host issues: not before base + constant + more (null: 0). No base: at once.
+struct IssueSpan {
+    const Time* base = nullptr;
+    Time constant = 0;
+    const Time* more = nullptr;
+};
+
+struct Columns {
+    const Time* const* first = nullptr;
+    std::size_t count = 0;
+};
+
+struct Kernels {
+    const char* name;
+
+    // to = the latest of the columns and the issue; at least one of them.
+    void (*latest)(Time* to, const Columns& from, const IssueSpan& issue, std::size_t n);
+    // to = max(from + by, issue)
+    void (*timed)(Time* to, const Time* from, const Time* by, const IssueSpan& issue,
+                  std::size_t n);
+    // to = from + constant
+    void (*shifted)(Time* to, const Time* from, Time constant, std::size_t n);
+    // to = from + by
+    void (*sum)(Time* to, const Time* from, const Time* by, std::size_t n);
+    // to += by x times
+    void (*add_times)(Time* to, const Time* by, Time times, std::size_t n);
+    // begin = max(here, there), end = begin + by
+    void (*meet)(Time* begin, Time* end, const Time* here, const Time* there, const Time* by,
+                 std::size_t n);
+    // Rows of `size` lanes each: begin = the latest of the row, end = begin + by of the row.
+    void (*meet_rows)(Time* begin, Time* end, const Time* from, const Time* by, std::size_t size,
+                      std::size_t n);
+    // sum += to - from
+    void (*add_span)(Time* sum, const Time* from, const Time* to, std::size_t n);
+    // until = max(until, value); sum (null: nothing) += what until grows by
+    void (*charge)(Time* until, const Time* value, Time* sum, std::size_t n);
+    // Whether first <= second everywhere.
+    bool (*ordered)(const Time* first, const Time* second, std::size_t n);
+    // Whether value + constant + by <= root everywhere.
+    bool (*reached)(const Time* root, const Time* value, Time constant, const Time* by,
+                    std::size_t n);
+    // limit = max(limit, constant + by (null: 0) - value)
+    void (*limit)(Time* limit, const Time* value, Time constant, const Time* by, std::size_t n);
+    Time (*least)(const Time* from, std::size_t n);
+    Time (*greatest)(const Time* from, std::size_t n);
+};
+
+// Those that this machine can run; the last is the fastest.
+std::span<const Kernels* const> usable_kernels();
+
+inline const Kernels& fastest_kernels()
+{
+    return *usable_kernels().back();
+}
+
+} // namespace trainyard::engine::replay

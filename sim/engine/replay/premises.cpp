@@ -1,0 +1,119 @@
+#include "sim/engine/replay/premises.h"
+
+#include "sim/engine/interference.h"
+#include "sim/engine/totals.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
+
+// Of a column that many instructions name.
+class Greatest {
+public:
+    double of(const Column* column)
+    {
+        if (column == nullptr || column->empty())
+            return 0;
+        const auto [found, added] = known_.try_emplace(column, 0.0);
+        if (added)
+            found->second =
+                static_cast<double>(fastest_kernels().greatest(column->data(), column->size()));
+        return found->second;
+    }
+
+private:
+    std::unordered_map<const Column*, double> known_;
+};
+
+} // namespace
+
+std::optional<JoinsStages> find_stages(const Binding& binding, const Cohorts& cohorts)
+{
+    const auto joins = [&](std::uint32_t group) {
+        return joins_stages(binding.groups[group], binding.lanes);
+    };
+    std::vector<std::uint8_t> of_meeting;
+    for (const Meeting& meeting : cohorts.meetings) {
+        of_meeting.push_back(joins(meeting.groups[0]) ? 1 : 0);
+        for (const std::uint32_t group : meeting.groups)
+            if (joins(group) != (of_meeting.back() != 0))
+                return std::nullopt;
+    }
+    JoinsStages stages;
+    for (const Cohort& cohort : cohorts.all) {
+        auto& of_cohort = stages.emplace_back();
+        for (const std::uint32_t m : cohort.meetings)
+            of_cohort.push_back(m == none ? 0 : of_meeting[m]);
+    }
+    return stages;
+}
+
+std::optional<IsEager> find_eager(const Cohorts& cohorts, Tables& tables)
+{
+    IsEager eager;
+    for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
+        const LaneKind& kind = *cohorts.all[c].kind;
+        auto& of_cohort = eager.emplace_back();
+        of_cohort.reserve(kind.parts.size());
+        std::map<std::pair<PeerSlot, CostId>, bool> known;
+        for (const PartPlan& part : kind.parts) {
+            const auto [found, added] = known.try_emplace({part.peer, part.cost}, false);
+            if (added) {
+                found->second = tables.cost_of(c, 0, part).eager;
+                for (std::uint32_t i = 1; i < cohorts.all[c].lanes.size(); ++i)
+                    if (tables.cost_of(c, i, part).eager != found->second)
+                        return std::nullopt;
+            }
+            of_cohort.push_back(found->second ? 1 : 0);
+        }
+    }
+    return eager;
+}
+
+SlowsCompute find_slowing(const Binding& binding, const Cohorts& cohorts, Tables& tables)
+{
+    SlowsCompute slowing(cohorts.all.size());
+    if (!interferes(binding.costs))
+        return slowing;
+    const auto slows = [](const TransferLoad& load) {
+        return !load.resident.zero() || !load.traffic.zero();
+    };
+    for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
+        const LaneKind& kind = *cohorts.all[c].kind;
+        for (const FlatOp& op : kind.ops) {
+            bool some = op.kind == OpKind::collective && slows(tables.load(c, op));
+            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+                some |= slows(tables.load(c, kind.parts[p]));
+            slowing[c].push_back(some ? 1 : 0);
+        }
+    }
+    return slowing;
+}
+
+bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& tape, int steps)
+{
+    double sum = 0;
+    Greatest greatest;
+    for (const Instr& instr : tape.instrs) {
+        const bool slowed = instr.code == Instr::Code::compute;
+        if (slowed && greatest.of(instr.table) >= longest_slowed)
+            return true;
+        const double slower = slowed ? full_share / least_share + 1 : 1;
+        sum += static_cast<double>(instr.constant) +
+               slower * (greatest.of(instr.table) + greatest.of(instr.table2));
+    }
+    for (const Cohort& cohort : cohorts.all)
+        sum += static_cast<double>(cohort.kind->host.after_last.value());
+    sum *= steps;
+    Time start = 0;
+    for (const Lane& lane : binding.lanes)
+        start = std::max(start, lane.start.value());
+    return sum + static_cast<double>(start) >= static_cast<double>(longest_sim_time.value() / 2);
+}
+
+} // namespace trainyard::engine::replay

@@ -1,0 +1,306 @@
+#include "sim/engine/replay/tally.h"
+
+#include "sim/engine/interference.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+namespace {
+
+LaneLoad lane_load(const TransferLoad& load, std::size_t index)
+{
+    return {load.resident.of(index), load.latency.of(index), load.traffic.of(index)};
+}
+
+// Calls with the ops of a cohort that a Ledger looks at.
+template <class Visit>
+void for_each_charged(const LaneKind& kind, const CohortCharges& charges, const Visit& visit)
+{
+    for (std::size_t s = 0; s < kind.streams.size(); ++s)
+        for (std::uint32_t p = charges.tail[s]; p < kind.streams[s].op_count; ++p)
+            visit(kind.streams[s].op_first + p);
+}
+
+// One cohort's lanes.
+class CohortTally {
+public:
+    CohortTally(const TallyRequest& request, std::uint32_t cohort, Tables& tables, Player& player)
+        : request_(request),
+          c_(cohort),
+          cohort_(request.cohorts.all[cohort]),
+          kind_(*cohort_.kind),
+          tape_(request.composed.tape),
+          plan_(request.charges[cohort]),
+          tables_(tables),
+          player_(player)
+    {}
+
+    void add(StepResult& result, std::vector<TransferSum>& sums)
+    {
+        if (kind_.op_count == 0) {
+            for (const std::uint32_t lane : cohort_.lanes)
+                fill_step(result.lanes[lane], result.step_time);
+            return;
+        }
+        const bool by_tape = plan_.on_tape && charge_tail();
+        if (plan_.on_tape)
+            sum_work();
+        Ledger ledger(request_.program, kind_, request_.known[c_], request_.stages[c_], plan_.tail);
+        Charges charges;
+        charges.exposed.resize(sums.size());
+        for (std::uint32_t i = 0; i < cohort_.lanes.size(); ++i) {
+            charges.clear();
+            const Time opened = player_.column(tape_.inputs[c_].opened)[i];
+            const Time ended = player_.column(tape_.lane_ends[c_])[i];
+            const Time computed = by_tape ? ended : plan_.on_tape ? computed_at(i) : opened;
+            if (computed < ended) {
+                fill_times(i);
+                ledger.charge(times_, computed, charges);
+            }
+            if (plan_.on_tape)
+                add_tape(i, computed - opened, charges);
+            write(i, charges, ended - opened, result);
+            result.lane_ends[cohort_.lanes[i]] = SimTime(ended);
+            for (std::size_t k = 0; k < sums.size(); ++k)
+                if (charges.exposed[k] != 0)
+                    sums[k].exposed += static_cast<u128>(charges.exposed[k]) * multiplicity(i);
+        }
+    }
+
+private:
+    u128 multiplicity(std::uint32_t i) const
+    {
+        return request_.binding.lanes[cohort_.lanes[i]].multiplicity;
+    }
+
+    Time computed_at(std::size_t lane)
+    {
+        return player_.column(tape_.ops[c_][plan_.last_compute].end)[lane];
+    }
+
+    // Behind the last compute, where one stream at most goes on: then each gap is the host's and
+    // the rest its ops', as before. False where several do.
+    bool charge_tail()
+    {
+        const Time* computed = player_.column(tape_.ops[c_][plan_.last_compute].end);
+        const Instr* going_on = nullptr;
+        for (std::size_t s = 0; s < kind_.streams.size(); ++s) {
+            const StreamPlan& stream = kind_.streams[s];
+            const Time* end =
+                player_.column(tape_.ops[c_][stream.op_first + stream.op_count - 1].end);
+            if (player_.kernels().ordered(end, computed, cohort_.lanes.size()))
+                continue;
+            if (going_on != nullptr)
+                return false;
+            going_on = &plan_.tail_charges[s];
+        }
+        if (going_on != nullptr)
+            player_.play(*going_on);
+        return true;
+    }
+
+    // What compute takes alone, by kind of time.
+    void sum_work()
+    {
+        work_.assign(std::tuple_size_v<ComputeWork>, {});
+        for (const auto& [what, count] : plan_.computing) {
+            Column& sum = work_[what.first];
+            sum.resize(cohort_.lanes.size());
+            player_.kernels().add_times(sum.data(), what.second->data(), count, sum.size());
+        }
+    }
+
+    // What the tape has charged of the `span` up to the last compute; the rest is the host's.
+    void add_tape(std::size_t lane, Time span, Charges& charges)
+    {
+        const auto sum = [&](std::uint32_t which) { return player_.sum(c_, which)[lane]; };
+        const auto add = [&](TimeKind kind, Time time) {
+            charges.time[static_cast<std::size_t>(kind)] += time;
+            span -= time;
+        };
+        add(TimeKind::bubble, sum(static_cast<std::uint32_t>(Sum::bubble)));
+        add(TimeKind::waiting, sum(static_cast<std::uint32_t>(Sum::waiting)));
+        add(TimeKind::data, sum(static_cast<std::uint32_t>(Sum::data)));
+        const Totals& totals = request_.composed.totals[c_];
+        for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
+            const Time exposed = sum(static_cast<std::uint32_t>(Sum::classes) + k);
+            charges.exposed[totals.classes[k]] += exposed;
+            add(exposed_kind(static_cast<GroupKind>(totals.classes[k] % group_kind_count)),
+                exposed);
+        }
+        Time alone = 0;
+        for (std::size_t kind = 0; kind < work_.size(); ++kind) {
+            if (work_[kind].empty())
+                continue;
+            charges.work[kind] += static_cast<u128>(work_[kind][lane]) * full_share;
+            alone += work_[kind][lane];
+        }
+        charges.compute_busy +=
+            request_.slows[c_].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
+        charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
+    }
+
+    void write(std::uint32_t i, const Charges& charges, Time own_step, StepResult& result) const
+    {
+        LaneTotals& totals = result.lanes[cohort_.lanes[i]];
+        totals.compute_busy = SimTime(charges.compute_busy);
+        for (std::size_t k = 0; k < time_kind_count; ++k)
+            totals.time[k] = SimTime(charges.time[k]);
+        add_work(totals, charges.work);
+        fill_step(totals, result.step_time - SimTime(own_step));
+    }
+
+    // The times of the ops that a Ledger looks at, on one lane.
+    void fill_times(std::size_t lane)
+    {
+        const bool loaded = !request_.slows[c_].empty();
+        const auto time = [&](Value value) {
+            return value == none ? 0 : player_.column(value)[lane];
+        };
+        const Time opened = time(tape_.inputs[c_].opened);
+        times_.resize(kind_, loaded);
+        for_each_charged(kind_, plan_, [&](std::uint32_t o) {
+            const FlatOp& op = kind_.ops[o];
+            const OpValues& values = tape_.ops[c_][o];
+            const Column* alone = request_.composed.times[c_][o];
+            times_.start[o] = time(values.start);
+            times_.begin[o] = time(values.begin);
+            times_.end[o] = time(values.end);
+            times_.device[o] = values.device != none
+                                   ? time(values.device)
+                                   : times_.start[o] + (alone ? (*alone)[lane] : 0);
+            const Time since = std::clamp(opened, times_.start[o], times_.device[o]);
+            times_.left[o] = values.left != none
+                                 ? static_cast<u128>(time(values.left))
+                                 : static_cast<u128>(times_.device[o] - since) * full_share;
+            for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+                times_.part_begin[p] = time(tape_.parts[c_][p].begin);
+                times_.part_end[p] = time(tape_.parts[c_][p].end);
+            }
+            if (loaded)
+                fill_loads(o, lane);
+        });
+    }
+
+    void fill_loads(std::uint32_t o, std::size_t lane)
+    {
+        const FlatOp& op = kind_.ops[o];
+        if (op.kind == OpKind::collective)
+            times_.loads[o] = lane_load(tables_.load(c_, op), lane);
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            times_.part_loads[p] = lane_load(tables_.load(c_, kind_.parts[p]), lane);
+            times_.loads[o].resident = std::max(p == op.part_first ? 0 : times_.loads[o].resident,
+                                                times_.part_loads[p].resident);
+        }
+    }
+
+    const TallyRequest& request_;
+    std::uint32_t c_;
+    const Cohort& cohort_;
+    const LaneKind& kind_;
+    const Tape& tape_;
+    const CohortCharges& plan_;
+    Tables& tables_;
+    Player& player_;
+    LaneTimes times_;
+    std::vector<Column> work_; // by kind of computing time; by index
+};
+
+// What the transfers of a cohort add up to, but for what of it is exposed.
+void count_transfers(const TallyRequest& request, std::uint32_t c, const Tables& tables,
+                     std::vector<TransferSum>& sums)
+{
+    const Binding& binding = request.binding;
+    const Cohort& cohort = request.cohorts.all[c];
+    std::uint64_t ranks = 0;
+    for (const std::uint32_t lane : cohort.lanes)
+        ranks += binding.lanes[lane].multiplicity;
+    // Bytes of all ranks, by what says how many: slot or neighbour, and cost.
+    std::map<std::pair<std::uint32_t, CostId>, u128> known;
+    const auto bytes = [&](std::uint32_t where, CostId cost, const auto& of_lane) {
+        const auto [found, added] = known.try_emplace({where, cost}, 0);
+        if (added)
+            for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i)
+                found->second += static_cast<u128>(of_lane(i).bytes.value()) *
+                                 binding.lanes[cohort.lanes[i]].multiplicity;
+        return found->second;
+    };
+    for (const FlatOp& op : cohort.kind->ops) {
+        if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
+            continue;
+        TransferSum& sum = sums[transfer_class(request.program.labels[op.label.value])];
+        sum.count += ranks;
+        if (op.kind == OpKind::collective)
+            sum.bytes += bytes(op.group.value, op.cost,
+                               [&](std::uint32_t i) { return tables.cost_of(c, i, op); });
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            const PartPlan& part = cohort.kind->parts[p];
+            if (part.direction == Direction::send)
+                sum.bytes += bytes(0x100U + part.peer.value, part.cost,
+                                   [&](std::uint32_t i) { return tables.cost_of(c, i, part); });
+        }
+    }
+}
+
+void add_totals(const TallyRequest& request, std::uint32_t c, const Player& player,
+                StepResult& result, std::vector<TransferSum>& sums)
+{
+    const Cohort& cohort = request.cohorts.all[c];
+    const Totals& totals = request.composed.totals[c];
+    for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
+        TransferSum& sum = sums[totals.classes[k]];
+        const Time* waiting = player.total(c, k, 0);
+        const Time* moving = player.total(c, k, 1);
+        for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
+            const auto multiplicity =
+                static_cast<u128>(request.binding.lanes[cohort.lanes[i]].multiplicity);
+            result.lanes[cohort.lanes[i]].communication_busy += SimTime(moving[i]);
+            sum.waiting += static_cast<u128>(waiting[i]) * multiplicity;
+            sum.transfer += static_cast<u128>(moving[i]) * multiplicity;
+        }
+    }
+}
+
+} // namespace
+
+std::vector<Value> tallied_values(const Cohorts& cohorts, const Tape& tape,
+                                  const std::vector<CohortCharges>& charges)
+{
+    std::vector<std::uint8_t> wanted(tape.values.size());
+    const auto want = [&](Value value) {
+        if (value != none)
+            wanted[value] = 1;
+    };
+    for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
+        const LaneKind& kind = *cohorts.all[c].kind;
+        want(tape.inputs[c].opened);
+        if (charges[c].on_tape)
+            want(tape.ops[c][charges[c].last_compute].end);
+        for (const StreamPlan& stream : kind.streams)
+            want(tape.ops[c][stream.op_first + stream.op_count - 1].end);
+        for_each_charged(kind, charges[c],
+                         [&](std::uint32_t o) { for_each_value(tape, kind, c, o, want); });
+    }
+    std::vector<Value> values;
+    for (Value value = 0; value < wanted.size(); ++value)
+        if (wanted[value] != 0)
+            values.push_back(value);
+    return values;
+}
+
+void tally(const TallyRequest& request, Tables& tables, Player& player, StepResult& result)
+{
+    result.lanes.resize(request.binding.lanes.size());
+    result.lane_ends.resize(request.binding.lanes.size());
+    std::vector<TransferSum> sums(transfer_class_count());
+    for (std::uint32_t c = 0; c < request.cohorts.all.size(); ++c) {
+        CohortTally(request, c, tables, player).add(result, sums);
+        count_transfers(request, c, tables, sums);
+        add_totals(request, c, player, result, sums);
+    }
+    result.critical_lane = critical_lane(result.lanes);
+    result.transfers = transfer_totals(sums);
+}
+
+} // namespace trainyard::engine::replay
