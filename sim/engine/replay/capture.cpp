@@ -4,7 +4,7 @@ namespace trainyard::engine::replay {
 
 void Capture::want(std::uint32_t cohort, Value value)
 {
-    if (value == none || lanes_[cohort].empty())
+    if (value == none)
         return;
     for (std::uint32_t k = first_[value]; k != none; k = kept_[k].next)
         if (kept_[k].cohort == cohort)

@@ -111,6 +111,13 @@ private:
         ++tape_.instrs.back().charge_count;
     }
 
+    // What the last instruction would read is not read.
+    void drop()
+    {
+        tape_.reads.resize(tape_.instrs.back().read_first);
+        tape_.instrs.pop_back();
+    }
+
     void charge_behind(Value written)
     {
         if (heads_[written].op != none)
@@ -136,7 +143,7 @@ private:
             --tape_.instrs.back().charge_count;
         }
         if (tape_.instrs.back().charge_count == 0)
-            tape_.instrs.pop_back();
+            drop();
         if (first) {
             begin(Instr::Code::guard, c); // no op of the stream is cut by the step before
             read(tape_.inputs[c].opened);
@@ -170,7 +177,7 @@ private:
         read(values.start);
         take(c, o);
         if (tape_.instrs.back().charge_count == 0)
-            tape_.instrs.pop_back();
+            drop();
     }
 
     // All that the op needs takes its time, as far as it is not over.
@@ -215,9 +222,8 @@ private:
         if (op.kind == OpKind::host || op.kind == OpKind::compute)
             return charge({values.end, none});
         const Label& label = request_.program.labels[op.label.value];
-        const std::uint32_t exposed =
-            static_cast<std::uint32_t>(Sum::classes) +
-            composed_.totals[c].index.at(static_cast<std::uint32_t>(transfer_class(label)));
+        const std::uint32_t exposed = static_cast<std::uint32_t>(Sum::classes) +
+                                      composed_.totals[c].index[transfer_class(label)];
         const auto bubble = static_cast<std::uint32_t>(Sum::bubble);
         if (op.kind == OpKind::collective) {
             const bool joins_stages = request_.stages[c][op.group.value] != 0;

@@ -21,7 +21,7 @@ struct CohortCharges {
     // By stream: charges its tail from the end of the last compute op on; not on the tape.
     std::vector<Instr> tail_charges;
     // Of compute ops: kind of time, what they take alone, how many there are.
-    std::map<std::pair<std::size_t, const Column*>, std::uint32_t> computing;
+    std::map<std::pair<std::size_t, const TimeTable*>, std::uint32_t> computing;
 };
 
 struct ChargeRequest {

@@ -71,7 +71,7 @@ private:
             parts_of_pipe[kind(c).parts[p].pipe].push_back(p);
         op_of_part_.push_back(std::move(op_of_part));
         parts_of_pipe_.push_back(std::move(parts_of_pipe));
-        result_.totals.emplace_back();
+        result_.totals.emplace_back().index.assign(transfer_class_count(), none);
         result_.times.emplace_back(kind(c).ops.size());
     }
 
@@ -141,9 +141,9 @@ private:
         issue(c, op, op.issue_offset.value());
         const std::uint32_t position = known_[c].position_of(o);
         const std::uint8_t stream = known_[c].stream_of(o);
-        std::vector<std::uint32_t> needed; // ops of this step
+        needed_.clear();
         if (position > 0)
-            needed.push_back(o - 1);
+            needed_.push_back(o - 1);
         else
             read(tape().inputs[c].stream_ends[stream]);
         for (std::size_t w = 0; w < op.wait_count; ++w) {
@@ -152,25 +152,25 @@ private:
             if (wait.previous_step)
                 read(tape().inputs[c].ends.at(on));
             else
-                needed.push_back(on);
+                needed_.push_back(on);
         }
-        read_needed(c, needed);
+        read_needed(c);
         Value& at = tape().ops[c][o].start;
         at = write_to(c);
         return at;
     }
 
     // Leaves out what is over whenever another is.
-    void read_needed(std::uint32_t c, const std::vector<std::uint32_t>& needed)
+    void read_needed(std::uint32_t c)
     {
-        for (std::size_t i = 0; i < needed.size(); ++i) {
+        for (std::size_t i = 0; i < needed_.size(); ++i) {
             bool implied = false;
-            for (std::size_t j = 0; j < needed.size() && !implied; ++j)
-                implied = (needed[j] != needed[i] &&
-                           known_[c].over(known_[c].at_start(needed[j]), needed[i])) ||
-                          (j < i && needed[j] == needed[i]);
+            for (std::size_t j = 0; j < needed_.size() && !implied; ++j)
+                implied = (needed_[j] != needed_[i] &&
+                           known_[c].over(known_[c].at_start(needed_[j]), needed_[i])) ||
+                          (j < i && needed_[j] == needed_[i]);
             if (!implied)
-                read(tape().ops[c][needed[i]].end);
+                read(tape().ops[c][needed_[i]].end);
         }
     }
 
@@ -178,18 +178,18 @@ private:
     {
         const FlatOp& op = kind(c).ops[o];
         const Value at = start(c, o);
-        const Column& time = tables_.duration(c, op);
+        const OpTimes times = tables_.times(c, op);
         const bool slowed = op.kind == OpKind::compute && !slows_[c].empty();
         begin(slowed ? Instr::Code::compute : Instr::Code::timed, c);
         read(at);
         if (slowed)
             load(c, o);
-        last().table = &time;
-        result_.times[c][o] = &time;
+        last().table = times.duration;
+        result_.times[c][o] = times.duration;
         if (op.kind != OpKind::host && !op.by_itself) {
             issue(c, op, op.issue_offset.value() + op.issue_rest.value());
             if (op.kernels > 0)
-                last().table2 = &tables_.kernel_time(c, op);
+                last().table2 = times.kernel;
             else
                 last().constant = op.issue_offset.value();
         }
@@ -308,10 +308,10 @@ private:
     {
         const Meeting& meeting = cohorts_.meetings[m];
         const std::vector<std::uint32_t>& members = gathered_[m][ordinal];
-        std::vector<const FlatOp*> ops;
+        ops_.clear();
         for (std::size_t s = 0; s < meeting.seats.size(); ++s)
-            ops.push_back(&kind(meeting.seats[s].cohort).ops[members[s]]);
-        const Column* table = tables_.collective(m, ops);
+            ops_.push_back(&kind(meeting.seats[s].cohort).ops[members[s]]);
+        const TimeTable* table = tables_.collective(m, ops_);
         if (table == nullptr)
             return false;
         begin(Instr::Code::gather, meeting.seats[0].cohort);
@@ -336,7 +336,7 @@ private:
         const PipeLink& link = cohorts_.all[c].pipes[sent.pipe];
         const std::uint32_t there = parts_of_pipe_[link.cohort][link.pipe][sent.ordinal];
         const std::uint32_t their_op = op_of_part_[link.cohort][there];
-        const Column* table =
+        const TimeTable* table =
             tables_.message(c, kind(c).ops[o], sent, kind(link.cohort).ops[their_op],
                             kind(link.cohort).parts[there]);
         if (table == nullptr)
@@ -401,15 +401,15 @@ private:
     {
         const OpValues& values = tape().ops[c][o];
         Totals& totals = result_.totals[c];
-        const auto what =
-            static_cast<std::uint32_t>(transfer_class(program_.labels[kind(c).ops[o].label.value]));
-        const auto [found, added] =
-            totals.index.try_emplace(what, static_cast<std::uint32_t>(totals.classes.size()));
-        if (added)
-            totals.classes.push_back(what);
+        const std::size_t what = transfer_class(program_.labels[kind(c).ops[o].label.value]);
+        std::uint32_t& index = totals.index[what];
+        if (index == none) {
+            index = static_cast<std::uint32_t>(totals.classes.size());
+            totals.classes.push_back(static_cast<std::uint32_t>(what));
+        }
         begin(Instr::Code::count, c);
         last().measured = true;
-        last().total = found->second;
+        last().total = index;
         read(values.start);
         read(values.begin);
         read(values.end);
@@ -453,6 +453,8 @@ private:
     std::vector<std::vector<std::uint32_t>> op_of_part_; // by cohort
     std::vector<std::vector<std::vector<std::uint32_t>>> parts_of_pipe_;
     std::vector<std::vector<std::vector<std::uint32_t>>> gathered_; // by meeting, ordinal, seat: op
+    std::vector<std::uint32_t> needed_; // ops of this step that the one at hand waits for
+    std::vector<const FlatOp*> ops_;    // of the collective at hand
 };
 
 } // namespace

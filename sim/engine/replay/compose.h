@@ -9,14 +9,14 @@ namespace trainyard::engine::replay {
 
 // What the ops of a cohort add up to, by class of transfer (collective x group kind).
 struct Totals {
-    std::vector<std::uint32_t> classes;           // in use
-    std::map<std::uint32_t, std::uint32_t> index; // of a class in `classes`
+    std::vector<std::uint32_t> classes; // in use
+    std::vector<std::uint32_t> index;   // by class: in `classes`, or none
 };
 
 struct Composed {
     Tape tape;
-    std::vector<Totals> totals;                    // by cohort
-    std::vector<std::vector<const Column*>> times; // by cohort, op: that take time
+    std::vector<Totals> totals;                       // by cohort
+    std::vector<std::vector<const TimeTable*>> times; // by cohort, op: that take time
 };
 
 // Nothing where ranks do not agree about a transfer.

@@ -4,7 +4,7 @@
 
 namespace trainyard::engine::replay {
 
-Known::Known(const LaneKind& kind)
+Known::Known(const LaneKind& kind, StepBefore before)
     : streams_(kind.streams.size()),
       counts_(kind.op_count * streams_),
       issue_order_(kind.op_count),
@@ -13,7 +13,8 @@ Known::Known(const LaneKind& kind)
 {
     place_ops(kind);
     look_at_step(kind);
-    look_at_step_before(kind);
+    if (before == StepBefore::matters)
+        look_at_step_before(kind);
 }
 
 void Known::place_ops(const LaneKind& kind)

@@ -11,7 +11,9 @@ namespace trainyard::engine::replay {
 
 class Known {
 public:
-    explicit Known(const LaneKind& kind);
+    // What is over of the step before is known only where that `matters`.
+    enum class StepBefore : std::uint8_t { ignored, matters };
+    Known(const LaneKind& kind, StepBefore before);
 
     std::size_t streams() const { return streams_; }
 

@@ -67,9 +67,9 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
     const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
     // Not later than `column`, after `constant` and `table` of its own.
     const auto not_after = [&](Column& guard, const Time* column, Time constant,
-                               const Column* table) {
+                               const TimeTable* table) {
         player.kernels().limit(guard.data(), column, constant,
-                               table != nullptr ? table->data() : nullptr, n);
+                               table != nullptr ? table->times.data() : nullptr, n);
     };
     const auto outside = [&](Value value, const Time* column) {
         const auto found = std::find(stretch.outside.begin(), stretch.outside.end(), value);

@@ -71,7 +71,7 @@ IssueSpan Player::issue(const Instr& instr, const Slice& lanes)
     if (instr.base == none)
         return {};
     return {column(instr.base) + lanes.first, instr.constant,
-            instr.table2 != nullptr ? instr.table2->data() + lanes.first : nullptr};
+            instr.table2 != nullptr ? instr.table2->times.data() + lanes.first : nullptr};
 }
 
 void Player::latest(const Instr& instr, const Slice& lanes)
@@ -90,7 +90,7 @@ void Player::latest(const Instr& instr, const Slice& lanes)
 void Player::timed(const Instr& instr, const Slice& lanes)
 {
     kernels_.timed(write(instr, 0) + lanes.first, read(instr, 0) + lanes.first,
-                   instr.table->data() + lanes.first, issue(instr, lanes), lanes.count);
+                   instr.table->times.data() + lanes.first, issue(instr, lanes), lanes.count);
 }
 
 void Player::gather(const Instr& instr, const Slice& lanes)
@@ -99,8 +99,8 @@ void Player::gather(const Instr& instr, const Slice& lanes)
     if (meeting.stride == 1)
         return kernels_.meet_rows(write(instr, 0) + lanes.first, write(instr, 1) + lanes.first,
                                   read(instr, 0) + lanes.first,
-                                  instr.table->data() + lanes.first / meeting.size, meeting.size,
-                                  lanes.count);
+                                  instr.table->times.data() + lanes.first / meeting.size,
+                                  meeting.size, lanes.count);
     if (meeting.stride > 1)
         return gather_rows(instr, meeting);
     gather_seats(instr, meeting);
@@ -108,7 +108,7 @@ void Player::gather(const Instr& instr, const Slice& lanes)
 
 void Player::gather_seats(const Instr& instr, const Meeting& meeting)
 {
-    const Column& table = *instr.table;
+    const Column& table = instr.table->times;
     for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
         Time latest = 0;
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
@@ -138,7 +138,8 @@ void Player::gather_rows(const Instr& instr, const Meeting& meeting)
             kernels_.charge(latest, from + m * stride, nullptr, stride);
         for (std::size_t m = 0; m < size; ++m) {
             std::copy_n(latest, stride, begin + m * stride);
-            kernels_.sum(end + m * stride, latest, instr.table->data() + sheet * stride, stride);
+            kernels_.sum(end + m * stride, latest, instr.table->times.data() + sheet * stride,
+                         stride);
         }
     }
 }
@@ -147,7 +148,7 @@ void Player::pass(const Instr& instr, const Slice& lanes)
 {
     kernels_.meet(write(instr, 0) + lanes.first, write(instr, 1) + lanes.first,
                   read(instr, 0) + lanes.first, read(instr, 1) + lanes.first,
-                  instr.table->data() + lanes.first, lanes.count);
+                  instr.table->times.data() + lanes.first, lanes.count);
 }
 
 void Player::pass_over(const Instr& instr)
@@ -163,7 +164,7 @@ void Player::pass_over(const Instr& instr)
     for (std::size_t i = 0; i < n; ++i) {
         const Time both = std::max(here[i], there[partners[i]]);
         begin[i] = both;
-        end[i] = both + (*instr.table)[i];
+        end[i] = both + instr.table->times[i];
         begin_there[partners[i]] = begin[i];
         end_there[partners[i]] = end[i];
     }

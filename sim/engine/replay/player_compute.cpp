@@ -68,7 +68,7 @@ void Player::compute(const Instr& instr, const Slice& lanes)
 {
     const std::size_t end_lane = lanes.first + lanes.count;
     const Time* from = read(instr, 0);
-    const Time* time = instr.table->data();
+    const Time* time = instr.table->times.data();
     Time* device = write(instr, 0);
     Time* left = write(instr, 2);
     const Time* opened = column(tape_.inputs[instr.cohort].opened);
@@ -99,7 +99,7 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     const Time* base = column(instr.base);
     for (std::size_t i = lanes.first; i < end_lane; ++i)
         end[i] = std::max(end[i], base[i] + instr.constant +
-                                      (instr.table2 != nullptr ? (*instr.table2)[i] : 0));
+                                      (instr.table2 != nullptr ? instr.table2->times[i] : 0));
 }
 
 } // namespace trainyard::engine::replay

@@ -4,7 +4,6 @@
 #include "sim/engine/totals.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace trainyard::engine::replay {
 
@@ -12,23 +11,10 @@ namespace {
 
 constexpr double longest_slowed = double(std::uint64_t{1} << 42); // ps: x 2^20 fits
 
-// Of a column that many instructions name.
-class Greatest {
-public:
-    double of(const Column* column)
-    {
-        if (column == nullptr || column->empty())
-            return 0;
-        const auto [found, added] = known_.try_emplace(column, 0.0);
-        if (added)
-            found->second =
-                static_cast<double>(fastest_kernels().greatest(column->data(), column->size()));
-        return found->second;
-    }
-
-private:
-    std::unordered_map<const Column*, double> known_;
-};
+double greatest(const TimeTable* table)
+{
+    return table == nullptr ? 0.0 : static_cast<double>(table->greatest);
+}
 
 } // namespace
 
@@ -98,14 +84,13 @@ SlowsCompute find_slowing(const Binding& binding, const Cohorts& cohorts, Tables
 bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& tape, int steps)
 {
     double sum = 0;
-    Greatest greatest;
     for (const Instr& instr : tape.instrs) {
         const bool slowed = instr.code == Instr::Code::compute;
-        if (slowed && greatest.of(instr.table) >= longest_slowed)
+        if (slowed && greatest(instr.table) >= longest_slowed)
             return true;
         const double slower = slowed ? full_share / least_share + 1 : 1;
         sum += static_cast<double>(instr.constant) +
-               slower * (greatest.of(instr.table) + greatest.of(instr.table2));
+               slower * (greatest(instr.table) + greatest(instr.table2));
     }
     for (const Cohort& cohort : cohorts.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());

@@ -114,9 +114,6 @@ std::optional<Refusal> Replay::prepare()
 
 std::optional<Refusal> Replay::order_ops()
 {
-    known_.reserve(cohorts_.all.size());
-    for (const Cohort& cohort : cohorts_.all)
-        known_.emplace_back(*cohort.kind);
     tables_.emplace(program_, binding_, cohorts_);
     auto stages = find_stages(binding_, cohorts_);
     if (!stages)
@@ -127,6 +124,10 @@ std::optional<Refusal> Replay::order_ops()
         return Refusal{"some messages of an op are eager and others are not"};
     eager_ = std::move(*eager);
     slows_ = find_slowing(binding_, cohorts_, *tables_);
+    known_.reserve(cohorts_.all.size());
+    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
+        known_.emplace_back(*cohorts_.all[c].kind, slows_[c].empty() ? Known::StepBefore::ignored
+                                                                     : Known::StepBefore::matters);
     for (std::uint32_t c = 0; c < cohorts_.all.size() && control_.steps > 1; ++c)
         if (!slows_[c].empty() && steps_interfere(*cohorts_.all[c].kind, known_[c], slows_[c]))
             return Refusal{"a step may begin to communicate while the one before computes"};

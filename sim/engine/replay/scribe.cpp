@@ -31,7 +31,9 @@ Scribe::Scribe(const Program& program, const Binding& binding, const Cohorts& co
       first_step_(request.first_step)
 {
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
-        any_ |= !capture_.lanes(c).empty();
+        if (capture_.lanes(c).empty())
+            continue;
+        any_ = true;
         capture_.want_ops(c);
     }
 }

@@ -30,52 +30,58 @@ std::uint32_t Tables::scale_of(std::uint32_t cohort, std::uint32_t index, ScaleS
     return slot.valid() ? lane(cohort, index).scales[slot.value] : full_share;
 }
 
-const Column& Tables::duration(std::uint32_t cohort, const FlatOp& op)
+const TimeTable* Tables::keep(Column times)
 {
-    const Column*& known = durations_[{cohort, op.cost, op.scale}];
-    if (known != nullptr)
-        return *known;
+    const Time greatest =
+        times.empty() ? 0 : fastest_kernels().greatest(times.data(), times.size());
+    return &tables_.emplace_back(TimeTable{std::move(times), greatest});
+}
+
+Column Tables::durations(std::uint32_t cohort, const FlatOp& op) const
+{
     Column column(cohorts_.all[cohort].lanes.size(), op.duration.value());
-    if (op.scale.valid())
-        for (std::uint32_t i = 0; i < column.size(); ++i)
-            column[i] =
-                span_of(static_cast<u128>(op.duration.value()) * scale_of(cohort, i, op.scale) >>
-                        20)
-                    .value();
-    known = &columns_.emplace_back(std::move(column));
-    return *known;
+    if (!op.scale.valid())
+        return column;
+    for (std::uint32_t i = 0; i < column.size(); ++i)
+        column[i] =
+            span_of(static_cast<u128>(op.duration.value()) * scale_of(cohort, i, op.scale) >> 20)
+                .value();
+    return column;
 }
 
-const Column& Tables::kernel_time(std::uint32_t cohort, const FlatOp& op)
+OpTimes Tables::times(std::uint32_t cohort, const FlatOp& op)
 {
-    const Column*& known = kernel_times_[{cohort, op.cost, op.scale, op.kernels}];
-    if (known != nullptr)
+    const OpKey key{op.scale, op.kernels};
+    if (const OpTimes* known = times_.find(cohort, op.cost, key))
         return *known;
-    Column column;
+    OpTimes times;
+    times.duration = keep(durations(cohort, op));
     if (op.kernels > 0) {
-        column = duration(cohort, op);
-        for (Time& time : column)
+        Column kernel = times.duration->times;
+        for (Time& time : kernel)
             time /= op.kernels;
+        times.kernel = keep(std::move(kernel));
     }
-    known = &columns_.emplace_back(std::move(column));
-    return *known;
+    return times_.add(cohort, op.cost, key, times);
 }
 
-const Column* Tables::collective(std::uint32_t number, std::span<const FlatOp* const> ops)
+const TimeTable* Tables::collective(std::uint32_t number, std::span<const FlatOp* const> ops)
 {
-    const Meeting& meeting = cohorts_.meetings[number];
-    std::vector<std::uint32_t> key{number};
+    seats_.clear();
     for (const FlatOp* op : ops) {
-        key.push_back(op->cost.value);
-        key.push_back(op->scale.value);
-        key.push_back(static_cast<std::uint32_t>(program_.labels[op->label.value].collective));
-        if (key.back() != key[3])
+        seats_.push_back({op->cost, op->scale, program_.labels[op->label.value].collective});
+        if (seats_.back().collective != seats_.front().collective)
             return nullptr;
     }
-    const auto [found, added] = collectives_.try_emplace(key, nullptr);
-    if (!added)
-        return found->second;
+    if (const auto* known = collectives_.find(number, ops[0]->cost, seats_))
+        return *known;
+    return collectives_.add(number, ops[0]->cost, seats_, tabulate(cohorts_.meetings[number], ops));
+}
+
+const TimeTable* Tables::tabulate(const Meeting& meeting, std::span<const FlatOp* const> ops)
+{
     Column column;
+    column.reserve(meeting.groups.size());
     for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
         const auto& costs = binding_.costs.transfers[binding_.groups[meeting.groups[g]].variant];
         const TransferCost* cost = nullptr;
@@ -92,8 +98,7 @@ const Column* Tables::collective(std::uint32_t number, std::span<const FlatOp* c
         }
         column.push_back(time_of(*cost, scale));
     }
-    found->second = &columns_.emplace_back(std::move(column));
-    return found->second;
+    return keep(std::move(column));
 }
 
 const TransferCost& Tables::cost_of(std::uint32_t cohort, std::uint32_t index,
@@ -110,18 +115,15 @@ const TransferCost& Tables::cost_of(std::uint32_t cohort, std::uint32_t index,
     return binding_.costs.transfers[peer.variant][part.cost.value];
 }
 
-const Column* Tables::message(std::uint32_t sender, const FlatOp& send_op, const PartPlan& sent,
-                              const FlatOp& receive_op, const PartPlan& received)
+const TimeTable* Tables::message(std::uint32_t sender, const FlatOp& send_op, const PartPlan& sent,
+                                 const FlatOp& receive_op, const PartPlan& received)
 {
     if (program_.labels[send_op.label.value].collective !=
         program_.labels[receive_op.label.value].collective)
         return nullptr;
-    const auto [found, added] =
-        messages_.try_emplace({sender, sent.pipe, sent.peer.value, received.peer.value,
-                               sent.cost.value, received.cost.value, send_op.scale.value},
-                              nullptr);
-    if (!added)
-        return found->second;
+    const MessageKey key{sent.pipe, sent.peer, received.peer, received.cost, send_op.scale};
+    if (const auto* known = messages_.find(sender, sent.cost, key))
+        return *known;
     const PipeLink& link = cohorts_.all[sender].pipes[sent.pipe];
     Column column;
     for (std::uint32_t i = 0; i < cohorts_.all[sender].lanes.size(); ++i) {
@@ -134,41 +136,38 @@ const Column* Tables::message(std::uint32_t sender, const FlatOp& send_op, const
             return nullptr;
         column.push_back(time_of(cost, scale_of(sender, i, send_op.scale)));
     }
-    found->second = &columns_.emplace_back(std::move(column));
-    return found->second;
+    return messages_.add(sender, sent.cost, key, keep(std::move(column)));
 }
 
 template <class CostOf>
-const TransferLoad& Tables::load(const std::tuple<std::uint32_t, int, std::uint32_t, CostId>& key,
+const TransferLoad& Tables::load(std::uint32_t cohort, CostId cost, const LoadKey& key,
                                  const CostOf& cost_of)
 {
-    const auto found = loads_.find(key);
-    if (found != loads_.end())
-        return found->second;
+    if (const TransferLoad* known = loads_.find(cohort, cost, key))
+        return *known;
     Column resident;
     Column latency;
     Column traffic;
-    for (std::uint32_t i = 0; i < cohorts_.all[std::get<0>(key)].lanes.size(); ++i) {
-        const TransferCost& cost = cost_of(i);
-        resident.push_back(cost.sm_share);
-        latency.push_back(cost.latency.value());
-        traffic.push_back(traffic_of(cost, cost.ceiling));
+    for (std::uint32_t i = 0; i < cohorts_.all[cohort].lanes.size(); ++i) {
+        const TransferCost& of_lane = cost_of(i);
+        resident.push_back(of_lane.sm_share);
+        latency.push_back(of_lane.latency.value());
+        traffic.push_back(traffic_of(of_lane, of_lane.ceiling));
     }
-    return loads_
-        .emplace(key, TransferLoad{amount_of(std::move(resident)), amount_of(std::move(latency)),
-                                   amount_of(std::move(traffic))})
-        .first->second;
+    return loads_.add(cohort, cost, key,
+                      {amount_of(std::move(resident)), amount_of(std::move(latency)),
+                       amount_of(std::move(traffic))});
 }
 
 const TransferLoad& Tables::load(std::uint32_t cohort, const FlatOp& op)
 {
-    return load({cohort, 0, op.group.value, op.cost},
+    return load(cohort, op.cost, {op.kind, op.group.value},
                 [&](std::uint32_t i) -> const TransferCost& { return cost_of(cohort, i, op); });
 }
 
 const TransferLoad& Tables::load(std::uint32_t cohort, const PartPlan& part)
 {
-    return load({cohort, 1, part.peer.value, part.cost},
+    return load(cohort, part.cost, {OpKind::exchange, part.peer.value},
                 [&](std::uint32_t i) -> const TransferCost& { return cost_of(cohort, i, part); });
 }
 

@@ -7,11 +7,16 @@
 
 #include <deque>
 #include <map>
-#include <tuple>
 
 namespace trainyard::engine::replay {
 
 using Column = std::vector<Time>;
+
+// How long something takes, by lane or group.
+struct TimeTable {
+    Column times;
+    Time greatest = 0;
+};
 
 // A number for every lane of a cohort, or one for all.
 struct Amount {
@@ -30,24 +35,64 @@ struct TransferLoad {
     Amount traffic;
 };
 
+// What compute, copies and host ops take by index of their cohort: the whole op, and one kernel in
+// the mean (null: the op has none).
+struct OpTimes {
+    const TimeTable* duration = nullptr;
+    const TimeTable* kernel = nullptr;
+};
+
+// What is known of costs, each by the place that has it: a cohort or a meeting.
+template <class Key, class Entry>
+class ByCost {
+public:
+    // Null if it is not there yet.
+    const Entry* find(std::uint32_t where, CostId cost, const Key& key) const
+    {
+        if (where >= first_.size() || cost.value >= first_[where].size())
+            return nullptr;
+        for (std::uint32_t at = first_[where][cost.value]; at != none; at = entries_[at].next)
+            if (entries_[at].key == key)
+                return &entries_[at].entry;
+        return nullptr;
+    }
+    const Entry& add(std::uint32_t where, CostId cost, Key key, Entry entry)
+    {
+        if (where >= first_.size())
+            first_.resize(where + 1);
+        if (cost.value >= first_[where].size())
+            first_[where].resize(cost.value + 1, none);
+        std::uint32_t& first = first_[where][cost.value];
+        entries_.push_back({std::move(key), std::move(entry), first});
+        first = static_cast<std::uint32_t>(entries_.size() - 1);
+        return entries_.back().entry;
+    }
+
+private:
+    struct Known {
+        Key key;
+        Entry entry;
+        std::uint32_t next = none; // of the same place and cost
+    };
+    std::vector<std::vector<std::uint32_t>> first_; // by place, cost
+    std::deque<Known> entries_;
+};
+
 class Tables {
 public:
     Tables(const Program& program, const Binding& binding, const Cohorts& cohorts)
         : program_(program), binding_(binding), cohorts_(cohorts)
     {}
 
-    // By index of the cohort: what an op takes there, and its mean kernel time (empty for an op
-    // without kernels).
-    const Column& duration(std::uint32_t cohort, const FlatOp& op);
-    const Column& kernel_time(std::uint32_t cohort, const FlatOp& op);
+    OpTimes times(std::uint32_t cohort, const FlatOp& op);
 
     // By group of the meeting: from the last arrival to the end. The seats' ops in their order;
     // null where they do not mean the same transfer.
-    const Column* collective(std::uint32_t meeting, std::span<const FlatOp* const> ops);
+    const TimeTable* collective(std::uint32_t meeting, std::span<const FlatOp* const> ops);
 
     // By index of the sender: likewise. Null where sender and receiver do not agree.
-    const Column* message(std::uint32_t sender, const FlatOp& send_op, const PartPlan& sent,
-                          const FlatOp& receive_op, const PartPlan& received);
+    const TimeTable* message(std::uint32_t sender, const FlatOp& send_op, const PartPlan& sent,
+                             const FlatOp& receive_op, const PartPlan& received);
 
     // What a collective takes from compute, or one part of an exchange.
     const TransferLoad& load(std::uint32_t cohort, const FlatOp& op);
@@ -61,26 +106,54 @@ public:
                                 const PartPlan& part) const;
 
 private:
+    // Of one seat's op of a collective.
+    struct SeatKey {
+        CostId cost;
+        ScaleSlot scale;
+        CollectiveKind collective;
+        friend bool operator==(const SeatKey&, const SeatKey&) = default;
+    };
+    struct OpKey {
+        ScaleSlot scale;
+        std::uint16_t kernels;
+        friend bool operator==(const OpKey&, const OpKey&) = default;
+    };
+    struct MessageKey {
+        std::uint32_t pipe;
+        PeerSlot peer;
+        PeerSlot their_peer;
+        CostId their_cost;
+        ScaleSlot scale;
+        friend bool operator==(const MessageKey&, const MessageKey&) = default;
+    };
+    struct LoadKey {
+        OpKind kind;
+        std::uint8_t slot; // of the group or the peer
+        friend bool operator==(const LoadKey&, const LoadKey&) = default;
+    };
+
     std::uint32_t scale_of(std::uint32_t cohort, std::uint32_t index, ScaleSlot slot) const;
     const Lane& lane(std::uint32_t cohort, std::uint32_t index) const
     {
         return binding_.lanes[cohorts_.all[cohort].lanes[index]];
     }
+    const TimeTable* keep(Column times);
+    Column durations(std::uint32_t cohort, const FlatOp& op) const;
+    const TimeTable* tabulate(const Meeting& meeting, std::span<const FlatOp* const> ops);
+    template <class CostOf>
+    const TransferLoad& load(std::uint32_t cohort, CostId cost, const LoadKey& key,
+                             const CostOf& cost_of);
 
     const Program& program_;
     const Binding& binding_;
     const Cohorts& cohorts_;
-    std::deque<Column> columns_;
+    std::deque<TimeTable> tables_;
     std::deque<Amount> amounts_;
-    std::map<std::tuple<std::uint32_t, CostId, ScaleSlot>, const Column*> durations_;
-    std::map<std::tuple<std::uint32_t, CostId, ScaleSlot, std::uint16_t>, const Column*>
-        kernel_times_;
-    std::map<std::vector<std::uint32_t>, const Column*> collectives_;
-    std::map<std::vector<std::uint32_t>, const Column*> messages_;
-    template <class CostOf>
-    const TransferLoad& load(const std::tuple<std::uint32_t, int, std::uint32_t, CostId>& key,
-                             const CostOf& cost_of);
-    std::map<std::tuple<std::uint32_t, int, std::uint32_t, CostId>, TransferLoad> loads_;
+    ByCost<OpKey, OpTimes> times_;                               // by cohort
+    ByCost<std::vector<SeatKey>, const TimeTable*> collectives_; // by meeting, first seat's cost
+    ByCost<MessageKey, const TimeTable*> messages_;              // by sender
+    ByCost<LoadKey, TransferLoad> loads_;                        // by cohort
+    std::vector<SeatKey> seats_;                                 // of the collective at hand
 };
 
 } // namespace trainyard::engine::replay

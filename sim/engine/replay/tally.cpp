@@ -107,7 +107,7 @@ private:
         for (const auto& [what, count] : plan_.computing) {
             Column& sum = work_[what.first];
             sum.resize(cohort_.lanes.size());
-            player_.kernels().add_times(sum.data(), what.second->data(), count, sum.size());
+            player_.kernels().add_times(sum.data(), what.second->times.data(), count, sum.size());
         }
     }
 
@@ -163,13 +163,13 @@ private:
         for_each_charged(kind_, plan_, [&](std::uint32_t o) {
             const FlatOp& op = kind_.ops[o];
             const OpValues& values = tape_.ops[c_][o];
-            const Column* alone = request_.composed.times[c_][o];
+            const TimeTable* alone = request_.composed.times[c_][o];
             times_.start[o] = time(values.start);
             times_.begin[o] = time(values.begin);
             times_.end[o] = time(values.end);
             times_.device[o] = values.device != none
                                    ? time(values.device)
-                                   : times_.start[o] + (alone ? (*alone)[lane] : 0);
+                                   : times_.start[o] + (alone ? alone->times[lane] : 0);
             const Time since = std::clamp(opened, times_.start[o], times_.device[o]);
             times_.left[o] = values.left != none
                                  ? static_cast<u128>(time(values.left))

@@ -42,8 +42,8 @@ struct Instr {
     std::uint32_t charge_count = 0;
     Value base = none; // the time that the host's segment began
     Time constant = 0;
-    const Column* table = nullptr;
-    const Column* table2 = nullptr;
+    const TimeTable* table = nullptr;
+    const TimeTable* table2 = nullptr;
 };
 
 // Part of a device that compute loses between two times.
