@@ -21,8 +21,7 @@ public:
         for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
             bring_in(c);
         for (const Meeting& meeting : cohorts_.meetings)
-            gathered_.emplace_back(meeting.per_step,
-                                   std::vector<std::uint32_t>(meeting.seats.size(), none));
+            gathered_.emplace_back(std::size_t{meeting.per_step} * meeting.seats.size(), none);
     }
 
     std::optional<Composed> compose(const std::vector<Act>& acts) &&
@@ -300,14 +299,14 @@ private:
         for (std::size_t s = 0; s < meeting.seats.size(); ++s) {
             const Seat& seat = meeting.seats[s];
             if (seat.cohort == c && cohorts_.all[c].first_slots[op.group.value] == seat.slot)
-                gathered_[m][op.ordinal][s] = o;
+                gathered_[m][op.ordinal * meeting.seats.size() + s] = o;
         }
     }
 
     bool gather(std::uint32_t m, std::uint32_t ordinal)
     {
         const Meeting& meeting = cohorts_.meetings[m];
-        const std::vector<std::uint32_t>& members = gathered_[m][ordinal];
+        const std::uint32_t* members = gathered_[m].data() + ordinal * meeting.seats.size();
         ops_.clear();
         for (std::size_t s = 0; s < meeting.seats.size(); ++s)
             ops_.push_back(&kind(meeting.seats[s].cohort).ops[members[s]]);
@@ -452,7 +451,7 @@ private:
     std::vector<Before> before_; // compute that transfers of the step before may slow
     std::vector<std::vector<std::uint32_t>> op_of_part_; // by cohort
     std::vector<std::vector<std::vector<std::uint32_t>>> parts_of_pipe_;
-    std::vector<std::vector<std::vector<std::uint32_t>>> gathered_; // by meeting, ordinal, seat: op
+    std::vector<std::vector<std::uint32_t>> gathered_; // by meeting; ordinal x seats + seat: op
     std::vector<std::uint32_t> needed_; // ops of this step that the one at hand waits for
     std::vector<const FlatOp*> ops_;    // of the collective at hand
 };
