@@ -63,19 +63,13 @@ private:
         CohortCharges plan;
         const LaneKind& of = kind(c);
         plan.tail.resize(of.streams.size());
-        if (std::count_if(of.streams.begin(), of.streams.end(), computes) != 1)
+        if (!computes_on_one_stream(of))
             return plan;
-        for (const StreamPlan& stream : of.streams)
-            for (std::uint32_t p = 0; p < stream.op_count; ++p) {
-                const std::uint32_t o = stream.op_first + p;
-                if (of.ops[o].kind != OpKind::compute)
-                    continue;
-                if (!computes(stream))
-                    return plan;
-                ++plan.computing[{phase_index(of.ops[o].phase), composed_.times[c][o]}];
-            }
-        plan.on_tape = true;
         const StreamPlan& compute = compute_stream(c);
+        for (std::uint32_t o = compute.op_first; o < compute.op_first + compute.op_count; ++o)
+            if (of.ops[o].kind == OpKind::compute)
+                ++plan.computing[{phase_index(of.ops[o].phase), composed_.times[c][o]}];
+        plan.on_tape = true;
         plan.last_compute = compute.op_first + compute.op_count - 1;
         std::vector<std::uint32_t> over(of.streams.size());
         known(c).add_end_of(over, plan.last_compute);

@@ -8,15 +8,25 @@ namespace trainyard::engine::replay {
 
 namespace {
 
+// The transfers of a communication stream that slow compute.
+struct SlowingStream {
+    std::vector<std::uint32_t> ops;
+    std::vector<std::uint32_t> before; // by position in the stream, and its end: how many
+    std::uint32_t list = none;         // of rivals
+    std::uint32_t list_before = none;  // likewise of the step before, from `first_before` on
+    std::uint32_t first_before = none;
+};
+
 class Composer {
 public:
-    Composer(const Program& program, const OrderRequest& request, Tables& tables)
+    Composer(const Program& program, const OrderRequest& request, WorkLeft left, Tables& tables)
         : program_(program),
           cohorts_(request.cohorts),
           known_(request.known),
           eager_(request.eager),
           slows_(request.slows),
-          tables_(tables)
+          tables_(tables),
+          keeps_left_(left == WorkLeft::kept)
     {
         for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
             bring_in(c);
@@ -72,6 +82,26 @@ private:
         parts_of_pipe_.push_back(std::move(parts_of_pipe));
         result_.totals.emplace_back().index.assign(transfer_class_count(), none);
         result_.times.emplace_back(kind(c).ops.size());
+        find_slowing(c);
+        computes_on_one_stream_.push_back(computes_on_one_stream(kind(c)));
+    }
+
+    void find_slowing(std::uint32_t c)
+    {
+        auto& of_cohort = slowing_.emplace_back(kind(c).streams.size());
+        for (std::size_t s = 0; s < of_cohort.size() && !slows_[c].empty(); ++s) {
+            const StreamPlan& stream = kind(c).streams[s];
+            if (stream.kind != StreamKind::communication)
+                continue;
+            for (std::uint32_t p = 0; p < stream.op_count; ++p) {
+                of_cohort[s].before.push_back(static_cast<std::uint32_t>(of_cohort[s].ops.size()));
+                if (slows_[c][stream.op_first + p] != 0)
+                    of_cohort[s].ops.push_back(stream.op_first + p);
+            }
+            of_cohort[s].before.push_back(static_cast<std::uint32_t>(of_cohort[s].ops.size()));
+            of_cohort[s].list = static_cast<std::uint32_t>(tape().rivals.size());
+            tape().rivals.emplace_back();
+        }
     }
 
     void begin(Instr::Code code, std::uint32_t cohort)
@@ -195,24 +225,52 @@ private:
         if (slowed)
             tape().ops[c][o].device = write_to(c);
         tape().ops[c][o].end = write_to(c);
-        if (slowed)
+        if (slowed && (keeps_left_ || !computes_on_one_stream_[c]))
             tape().ops[c][o].left = write_to(c);
     }
 
-    // What may run beside compute.
+    // What may run beside compute: transfers that are over by now in this order, and of each stream
+    // at most one that has begun.
     void load(std::uint32_t c, std::uint32_t o)
     {
         last().load_first = static_cast<std::uint32_t>(tape().loads.size());
-        for_each_rival(kind(c), known_[c], slows_[c], o, [&](std::uint32_t rival) {
-            for_each_load(c, rival, [&](const Load& load) {
-                if (load.from != none)
-                    tape().loads.push_back(load);
-            });
-        });
-        for_each_rival_before(kind(c), known_[c], slows_[c], o, [&](std::uint32_t rival) {
-            before_.push_back({static_cast<std::uint32_t>(tape().instrs.size() - 1), c, rival});
-        });
+        last().range_first = static_cast<std::uint32_t>(tape().ranges.size());
+        const auto over = known_[c].at_start(o);
+        const auto over_before = known_[c].before_at_start(o);
+        for (std::uint32_t s = 0; s < kind(c).streams.size(); ++s) {
+            const SlowingStream& stream = slowing_[c][s];
+            if (stream.ops.empty() || s == known_[c].stream_of(o))
+                continue;
+            const auto done = static_cast<std::uint32_t>(tape().rivals[stream.list].size());
+            if (const std::uint32_t first = stream.before[over[s]]; first < done)
+                tape().ranges.push_back({stream.list, first, done});
+            if (done < stream.ops.size())
+                for_each_load(c, stream.ops[done], [&](const Load& load) {
+                    if (load.from != none)
+                        tape().loads.push_back(load);
+                });
+            if (const std::uint32_t first = stream.before[over_before[s]];
+                first < stream.ops.size())
+                before_.push_back(
+                    {static_cast<std::uint32_t>(tape().instrs.size() - 1), c, s, first});
+        }
         last().load_count = static_cast<std::uint32_t>(tape().loads.size()) - last().load_first;
+        last().range_count = static_cast<std::uint32_t>(tape().ranges.size()) - last().range_first;
+    }
+
+    // A transfer is over: compute behind it in this order knows all its times.
+    void add_rival(std::uint32_t c, std::uint32_t o)
+    {
+        if (slows_[c].empty() || slows_[c][o] == 0)
+            return;
+        const SlowingStream& stream = slowing_[c][known_[c].stream_of(o)];
+        if (stream.ops.empty())
+            return;
+        const OpValues& values = tape().ops[c][o];
+        Rival rival{values.start, values.end, static_cast<std::uint32_t>(tape().loads.size())};
+        for_each_load(c, o, [&](const Load& load) { tape().loads.push_back(load); });
+        rival.load_count = static_cast<std::uint32_t>(tape().loads.size()) - rival.load_first;
+        tape().rivals[stream.list].push_back(rival);
     }
 
     // The parts of an exchange are one kernel: the largest counts.
@@ -255,24 +313,51 @@ private:
         }
     }
 
-    // The loads from the step before: once all times have values, those come in to the next.
+    // Rivals from the step before: once all times have values, those come in to the next.
     void load_from_before()
     {
-        for (const auto& [instr, c, rival] : before_) {
-            Instr& compute = tape().instrs[instr];
-            const auto first = static_cast<std::uint32_t>(tape().loads.size());
-            for (std::uint32_t l = 0; l < compute.load_count; ++l) {
-                const Load load = tape().loads[compute.load_first + l];
+        for (const Before& before : before_) {
+            SlowingStream& stream = slowing_[before.cohort][before.stream];
+            stream.first_before = std::min(stream.first_before, before.first);
+        }
+        for (std::uint32_t c = 0; c < slowing_.size(); ++c)
+            for (SlowingStream& stream : slowing_[c])
+                if (stream.first_before != none)
+                    bring_over(c, stream);
+        for (const Before& before : before_) {
+            const SlowingStream& stream = slowing_[before.cohort][before.stream];
+            Instr& compute = tape().instrs[before.instr];
+            const auto first = static_cast<std::uint32_t>(tape().ranges.size());
+            for (std::uint32_t r = 0; r < compute.range_count; ++r) {
+                const RivalRange range = tape().ranges[compute.range_first + r];
+                tape().ranges.push_back(range);
+            }
+            tape().ranges.push_back(
+                {stream.list_before, before.first - stream.first_before,
+                 static_cast<std::uint32_t>(stream.ops.size()) - stream.first_before});
+            compute.range_first = first;
+            ++compute.range_count;
+        }
+    }
+
+    void bring_over(std::uint32_t c, SlowingStream& stream)
+    {
+        stream.list_before = static_cast<std::uint32_t>(tape().rivals.size());
+        std::vector<Rival> list(tape().rivals[stream.list].begin() + stream.first_before,
+                                tape().rivals[stream.list].end());
+        for (Rival& rival : list) {
+            const std::uint32_t first = rival.load_first;
+            rival.start = bring_over(c, rival.start);
+            rival.end = bring_over(c, rival.end);
+            rival.load_first = static_cast<std::uint32_t>(tape().loads.size());
+            for (std::uint32_t l = 0; l < rival.load_count; ++l) {
+                Load load = tape().loads[first + l];
+                load.from = bring_over(c, load.from);
+                load.to = bring_over(c, load.to);
                 tape().loads.push_back(load);
             }
-            for_each_load(c, rival, [&, in = c](Load load) {
-                load.from = bring_over(in, load.from);
-                load.to = bring_over(in, load.to);
-                tape().loads.push_back(load);
-            });
-            compute.load_first = first;
-            compute.load_count = static_cast<std::uint32_t>(tape().loads.size()) - first;
         }
+        tape().rivals.push_back(std::move(list));
     }
 
     Value bring_over(std::uint32_t c, Value from)
@@ -323,8 +408,10 @@ private:
             values.begin = write_to(meeting.seats[s].cohort);
             values.end = write_to(meeting.seats[s].cohort);
         }
-        for (std::size_t s = 0; s < meeting.seats.size(); ++s)
+        for (std::size_t s = 0; s < meeting.seats.size(); ++s) {
             count(meeting.seats[s].cohort, members[s]);
+            add_rival(meeting.seats[s].cohort, members[s]);
+        }
         return true;
     }
 
@@ -394,6 +481,7 @@ private:
             values.end = latest(&PartValues::end);
         }
         count(c, o);
+        add_rival(c, o);
     }
 
     void count(std::uint32_t c, std::uint32_t o)
@@ -446,8 +534,12 @@ private:
     Tables& tables_;
     Composed result_;
     struct Before {
-        std::uint32_t instr, cohort, rival;
+        std::uint32_t instr, cohort, stream;
+        std::uint32_t first; // of the transfers of the stream that slow compute
     };
+    bool keeps_left_;
+    std::vector<bool> computes_on_one_stream_;        // by cohort
+    std::vector<std::vector<SlowingStream>> slowing_; // by cohort, stream
     std::vector<Before> before_; // compute that transfers of the step before may slow
     std::vector<std::vector<std::uint32_t>> op_of_part_; // by cohort
     std::vector<std::vector<std::vector<std::uint32_t>>> parts_of_pipe_;
@@ -458,10 +550,25 @@ private:
 
 } // namespace
 
-std::optional<Composed> compose(const Program& program, const OrderRequest& request,
-                                const std::vector<Act>& acts, Tables& tables)
+bool computes_on_one_stream(const LaneKind& kind)
 {
-    return Composer(program, request, tables).compose(acts);
+    const auto computes = [](const StreamPlan& stream) {
+        return stream.kind == StreamKind::compute;
+    };
+    if (std::count_if(kind.streams.begin(), kind.streams.end(), computes) != 1)
+        return false;
+    return std::all_of(kind.streams.begin(), kind.streams.end(), [&](const StreamPlan& stream) {
+        const auto first = kind.ops.begin() + stream.op_first;
+        return computes(stream) ||
+               std::none_of(first, first + stream.op_count,
+                            [](const FlatOp& op) { return op.kind == OpKind::compute; });
+    });
+}
+
+std::optional<Composed> compose(const Program& program, const OrderRequest& request,
+                                const std::vector<Act>& acts, WorkLeft left, Tables& tables)
+{
+    return Composer(program, request, left, tables).compose(acts);
 }
 
 } // namespace trainyard::engine::replay

@@ -19,9 +19,16 @@ struct Composed {
     std::vector<std::vector<const TimeTable*>> times; // by cohort, op: that take time
 };
 
+// Whether the tape says what is left of compute when the measured step opens, also of lanes that
+// compute on one stream.
+enum class WorkLeft : std::uint8_t { ignored, kept };
+
+// Whether a cohort computes on one stream only: then its time is charged on the tape.
+bool computes_on_one_stream(const LaneKind& kind);
+
 // Nothing where ranks do not agree about a transfer.
 std::optional<Composed> compose(const Program& program, const OrderRequest& request,
-                                const std::vector<Act>& acts, Tables& tables);
+                                const std::vector<Act>& acts, WorkLeft left, Tables& tables);
 
 // Gives every value a column; `kept` ones have it to themselves.
 void place_values(Tape& tape, const Cohorts& cohorts, const std::vector<Value>& kept);

@@ -13,7 +13,7 @@ namespace trainyard::engine::replay {
 
 using Time = std::int64_t; // ps
 
-// What a host issues: not before base + constant + more (null: 0). No base: at once.
+// When a host has issued: base + constant + more (null: 0), more >= 0. No base: at once.
 struct IssueSpan {
     const Time* base = nullptr;
     Time constant = 0;
@@ -24,6 +24,21 @@ struct Columns {
     const Time* const* first = nullptr;
     std::size_t count = 0;
 };
+
+// What takes a share of compute from `from` + delay until `to`.
+struct LoadColumn {
+    const Time* from = nullptr;
+    const Time* delay = nullptr; // null: delay_all
+    Time delay_all = 0;
+    const Time* to = nullptr;    // null: longer than the compute lasts
+    const Time* share = nullptr; // of 2^20; null: share_all
+    Time share_all = 0;
+};
+
+// Compute of less than this many ps, so that 2^20 times as much can be divided.
+inline constexpr Time longest_drained = Time{1} << 38;
+
+inline constexpr std::size_t drained_lanes = 64;
 
 struct Kernels {
     const char* name;
@@ -56,6 +71,13 @@ struct Kernels {
                     std::size_t n);
     // limit = max(limit, constant + by (null: 0) - value)
     void (*limit)(Time* limit, const Time* value, Time constant, const Time* by, std::size_t n);
+    // done = when `work` that begins at `from` has drained at what the loads leave. All work is
+    // shorter than longest_drained. `scratch`: 3 x count x drained_lanes.
+    void (*drained)(Time* done, const Time* from, const Time* work, const LoadColumn* loads,
+                    std::size_t count, Time* scratch, std::size_t n);
+    // Whether the load is over by root + first or begins no earlier than root + last everywhere.
+    bool (*apart)(const Time* root, const Time* first, const Time* last, const LoadColumn& load,
+                  std::size_t n);
     Time (*least)(const Time* from, std::size_t n);
     Time (*greatest)(const Time* from, std::size_t n);
 };

@@ -4,6 +4,11 @@
 
 namespace {
 
+constexpr Time never = Time{1} << 62;
+constexpr Time full = Time{1} << 20;
+constexpr Time least_left = full / 20;             // as least_share of interference.h
+constexpr Time longest_span = (Time{1} << 43) - 1; // longer than any compute that is drained here
+
 inline Time later(Time a, Time b)
 {
     return a > b ? a : b;
@@ -59,6 +64,9 @@ void latest(Time* __restrict to, const Columns& columns, const IssueSpan& issue,
     }
     for (; done < count; ++done)
         raise(to, from[done], n);
+    if (const Time* __restrict more = issue.more)
+        for (std::size_t i = 0; i < n; ++i)
+            to[i] = later(to[i], base[i] + constant + more[i]);
 }
 
 void timed(Time* __restrict to, const Time* __restrict from, const Time* __restrict by,
@@ -178,6 +186,107 @@ void limit(Time* __restrict limit, const Time* __restrict value, Time constant,
             limit[i] = later(limit[i], constant + by[i] - value[i]);
 }
 
+// Begin, end and share of a load on some lanes; one that takes no time lies before all.
+void spread(const LoadColumn& load, std::size_t first, Time* __restrict begin, Time* __restrict end,
+            Time* __restrict share, std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i)
+        begin[i] = load.from[first + i];
+    if (load.delay != nullptr)
+        for (std::size_t i = 0; i < n; ++i)
+            begin[i] += load.delay[first + i];
+    else
+        for (std::size_t i = 0; i < n; ++i)
+            begin[i] += load.delay_all;
+    for (std::size_t i = 0; i < n; ++i)
+        end[i] = load.to != nullptr ? load.to[first + i] : never;
+    for (std::size_t i = 0; i < n; ++i)
+        share[i] = load.share != nullptr ? load.share[first + i] : load.share_all;
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool some = begin[i] < end[i];
+        begin[i] = some ? begin[i] : -never;
+        end[i] = some ? end[i] : -never;
+    }
+}
+
+// On n <= drained_lanes lanes.
+void drain(Time* __restrict done, const Time* __restrict from, const Time* __restrict work,
+           const Time* __restrict spans, std::size_t count, std::size_t n)
+{
+    Time now[drained_lanes];
+    Time left[drained_lanes]; // ps x 2^20
+    Time share[drained_lanes];
+    Time change[drained_lanes];
+    for (std::size_t i = 0; i < n; ++i) {
+        now[i] = from[i];
+        left[i] = work[i] << 20;
+    }
+    for (bool again = true; again;) {
+        for (std::size_t i = 0; i < n; ++i) {
+            share[i] = 0;
+            change[i] = never;
+        }
+        for (std::size_t l = 0; l < count; ++l) {
+            const Time* __restrict begin = spans + 3 * l * drained_lanes;
+            const Time* __restrict end = begin + drained_lanes;
+            const Time* __restrict lost = end + drained_lanes;
+            for (std::size_t i = 0; i < n; ++i) {
+                share[i] += begin[i] <= now[i] && now[i] < end[i] ? lost[i] : 0;
+                const Time next = begin[i] > now[i] ? begin[i] : end[i] > now[i] ? end[i] : never;
+                change[i] = next < change[i] ? next : change[i];
+            }
+        }
+        Time late = 0; // < 0: somewhere it goes on
+        for (std::size_t i = 0; i < n; ++i) {
+            share[i] = full - share[i] < least_left ? least_left : full - share[i];
+            const Time span = change[i] - now[i] < longest_span ? change[i] - now[i] : longest_span;
+            const Time drains = span * share[i];
+            const bool over = left[i] <= drains;
+            late |= drains - left[i];
+            left[i] -= over ? 0 : drains;
+            now[i] = over ? now[i] : change[i];
+        }
+        again = late < 0;
+    }
+    // Rounded up. The quotient of doubles is off by one at most.
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time quotient =
+            static_cast<Time>(static_cast<double>(left[i]) / static_cast<double>(share[i]));
+        const Time rest = left[i] - quotient * share[i];
+        done[i] = now[i] + quotient + (rest > 0 ? 1 : 0) - (rest <= -share[i] ? 1 : 0);
+    }
+}
+
+void drained(Time* __restrict done, const Time* __restrict from, const Time* __restrict work,
+             const LoadColumn* loads, std::size_t count, Time* __restrict scratch, std::size_t n)
+{
+    for (std::size_t first = 0; first < n; first += drained_lanes) {
+        const std::size_t lanes = n - first < drained_lanes ? n - first : drained_lanes;
+        for (std::size_t l = 0; l < count; ++l) {
+            Time* begin = scratch + 3 * l * drained_lanes;
+            spread(loads[l], first, begin, begin + drained_lanes, begin + 2 * drained_lanes, lanes);
+        }
+        drain(done + first, from + first, work + first, scratch, count, lanes);
+    }
+}
+
+bool apart(const Time* __restrict root, const Time* __restrict first, const Time* __restrict last,
+           const LoadColumn& load, std::size_t n)
+{
+    const Time* __restrict from = load.from;
+    const Time* __restrict to = load.to;
+    const Time* __restrict delay = load.delay;
+    Time beside = 0; // < 0: somewhere
+    if (delay == nullptr)
+        for (std::size_t i = 0; i < n; ++i)
+            beside |=
+                (root[i] + first[i] - to[i]) & (from[i] + load.delay_all - (root[i] + last[i]));
+    else
+        for (std::size_t i = 0; i < n; ++i)
+            beside |= (root[i] + first[i] - to[i]) & (from[i] + delay[i] - (root[i] + last[i]));
+    return beside >= 0;
+}
+
 Time least(const Time* __restrict from, std::size_t n)
 {
     Time least = from[0];
@@ -197,6 +306,7 @@ Time greatest(const Time* __restrict from, std::size_t n)
 } // namespace
 
 extern const Kernels kernels;
-const Kernels kernels{TRAINYARD_KERNELS, latest,  timed,     shifted,  sum,
-                      add_times,         meet,    meet_rows, add_span, charge,
-                      ordered,           reached, limit,     least,    greatest};
+const Kernels kernels{
+    TRAINYARD_KERNELS, latest, timed,   shifted, sum,   add_times, meet,  meet_rows,
+    add_span,          charge, ordered, reached, limit, drained,   apart, least,
+    greatest};

@@ -13,6 +13,7 @@ constexpr Time long_ago = -(Time{1} << 61);
 
 Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions)
     : cohorts_(cohorts),
+      tape_(tape),
       stretches_(regions.stretches),
       patterns_(regions.patterns),
       stretch_at_(tape.instrs.size(), none)
@@ -39,16 +40,19 @@ void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
         std::fill_n(player.column(value), n, long_ago);
     std::fill_n(player.column(tape.inputs[stretch.cohort].opened), n, long_ago);
     std::fill_n(player.column(stretch.root), n, Time{0});
-    if (!stretch.beside.empty()) {
-        pattern.computes_from.assign(n, longest_sim_time.value());
-        pattern.computes_to.assign(n, 0);
-    }
+    for (const RivalRange& range : stretch.beside)
+        player.ignore_rivals_before(range.list, none);
+    for (const RivalRange& range : stretch.own)
+        player.ignore_rivals_before(range.list, range.first);
     player.clear_sums(stretch.cohort);
     for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
         const Instr& instr = tape.instrs[stretch.instr_first + i];
         player.play(instr);
         guard(player, tape, stretch, instr);
     }
+    for (const auto* ranges : {&stretch.beside, &stretch.own})
+        for (const RivalRange& range : *ranges)
+            player.ignore_rivals_before(range.list, 0);
     for (const Value value : stretch.results) {
         const Time* column = player.column(value);
         pattern.results.emplace_back(column, column + n);
@@ -90,8 +94,10 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
         for (std::uint32_t k = 0; k < instr.charge_count; ++k)
             outside(tape.charges[instr.charge_first + k].value,
                     player.column(tape.reads[instr.read_first]));
-    if (instr.code == Instr::Code::compute && !stretch.beside.empty()) {
+    if (instr.code == Instr::Code::compute) {
         const Time* start = player.column(tape.reads[instr.read_first]);
+        pattern.computes_from.resize(n, longest_sim_time.value());
+        pattern.computes_to.resize(n, 0);
         for (std::size_t i = 0; i < n; ++i) {
             pattern.computes_from[i] = std::min(pattern.computes_from[i], start[i]);
             pattern.computes_to[i] = std::max(pattern.computes_to[i], written(0)[i]);
@@ -127,8 +133,7 @@ void Leaper::count(Pattern& pattern, const Slice& lanes)
     ++at->count;
 }
 
-bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& pattern,
-                   const Time* root) const
+bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& pattern, const Time* root)
 {
     const Kernels& kernels = player.kernels();
     const auto [lane, n] = player.lanes(stretch.cohort);
@@ -140,21 +145,37 @@ bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& patter
         if (!kernels.reached(root, player.column(stretch.outside[o]) + lane, 0,
                              pattern.outside[o].data() + lane, n))
             return false;
-    Time late = 0; // < 0: somewhere too late
-    const Time first = stretch.beside.empty() ? 0 : kernels.least(root, n);
-    for (const Load& load : stretch.beside) {
-        if (player.range(load.to).most <= first)
-            continue; // over on all lanes
-        const Time* from = player.column(load.from) + lane;
-        const Time* to = player.column(load.to) + lane;
-        for (std::size_t i = 0; i < n; ++i) {
-            const Time begin = from[i] + (load.delay != nullptr ? load.delay->of(lane + i) : 0);
-            const Time over = root[i] + pattern.computes_from[lane + i] - to[i];
-            const Time apart = begin - (root[i] + pattern.computes_to[lane + i]);
-            late |= over & apart;
+    return stretch.beside.empty() || undisturbed(player, stretch, pattern, root);
+}
+
+// Whether transfers from before are over when the compute of the stretch begins, or begin when it
+// is over.
+bool Leaper::undisturbed(Player& player, const Stretch& stretch, const Pattern& pattern,
+                         const Time* root)
+{
+    const Kernels& kernels = player.kernels();
+    const auto [lane, n] = player.lanes(stretch.cohort);
+    const Time first = kernels.least(root, n); // its compute begins no earlier
+    const Time* from = pattern.computes_from.data() + lane;
+    const Time* to = pattern.computes_to.data() + lane;
+    Time last = 0;
+    for (const RivalRange& range : stretch.beside)
+        for (std::uint32_t r = player.first_after(range, first); r < range.end; ++r) {
+            if (last == 0) {
+                root_.resize(n);
+                kernels.sum(root_.data(), root, to, n);
+                last = kernels.greatest(root_.data(), n);
+            }
+            const Rival& rival = tape_.rivals[range.list][r];
+            if (player.range(rival.start).least >= last)
+                break;
+            for (std::uint32_t l = 0; l < rival.load_count; ++l) {
+                const Load& load = tape_.loads[rival.load_first + l];
+                if (!kernels.apart(root, from, to, player.load_column(load, lane), n))
+                    return false;
+            }
         }
-    }
-    return late >= 0;
+    return true;
 }
 
 void Leaper::settle(const Player& player) const

@@ -48,10 +48,13 @@ private:
     void learn(Player& player, const Tape& tape, const Stretch& stretch);
     void guard(Player& player, const Tape& tape, const Stretch& stretch, const Instr& instr);
     static void count(Pattern& pattern, const Slice& lanes);
-    bool holds(Player& player, const Stretch& stretch, const Pattern& pattern,
-               const Time* root) const;
+    bool holds(Player& player, const Stretch& stretch, const Pattern& pattern, const Time* root);
+
+    bool undisturbed(Player& player, const Stretch& stretch, const Pattern& pattern,
+                     const Time* root);
 
     const Cohorts& cohorts_;
+    const Tape& tape_;
     const std::vector<Stretch>& stretches_;
     std::vector<Pattern> patterns_;
     std::vector<std::uint32_t> stretch_at_; // by instruction

@@ -47,20 +47,6 @@ std::vector<Act> order_of(const OrderRequest& request);
 bool steps_interfere(const LaneKind& kind, const Known& known,
                      const std::vector<std::uint8_t>& slows);
 
-// Calls `visit` with the transfers of the step before that may slow the compute op.
-template <class Visit>
-void for_each_rival_before(const LaneKind& kind, const Known& known,
-                           const std::vector<std::uint8_t>& slows, std::uint32_t op,
-                           const Visit& visit)
-{
-    const auto over = known.before_at_start(op);
-    for (std::size_t s = 0; s < kind.streams.size(); ++s)
-        for (std::uint32_t p = over[s]; p < kind.streams[s].op_count; ++p)
-            if (kind.streams[s].kind == StreamKind::communication && s != known.stream_of(op) &&
-                slows[kind.streams[s].op_first + p] != 0)
-                visit(kind.streams[s].op_first + p);
-}
-
 // Calls `visit` with the transfers of a lane that may slow the compute op.
 template <class Visit>
 void for_each_rival(const LaneKind& kind, const Known& known,

@@ -1,5 +1,6 @@
 #include "sim/engine/replay/compose.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trainyard::engine::replay {
@@ -20,6 +21,10 @@ public:
     {
         for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i)
             note_uses(i);
+        for_each_last_use(tape_, [&](std::uint32_t list, std::uint32_t rival, std::uint32_t i) {
+            for_each_value(tape_, tape_.rivals[list][rival],
+                           [&](Value value) { last_use_[value] = std::max(last_use_[value], i); });
+        });
         // What comes in keeps its column: at the end of the step it is written from outside.
         for (const Inputs& in : tape_.inputs) {
             for (const Value value : {in.lane_start, in.opened, in.base})

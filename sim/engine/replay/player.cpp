@@ -12,7 +12,8 @@ Player::Player(const Cohorts& cohorts, const Composed& composed, const Kernels& 
       tape_(composed.tape),
       kernels_(kernels),
       ranges_(composed.tape.values.size()),
-      range_stamps_(composed.tape.values.size())
+      range_stamps_(composed.tape.values.size()),
+      ignored_(composed.tape.rivals.size())
 {
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
         rows_.push_back((cohorts.all[c].lanes.size() + 7) / 8 * 8);

@@ -12,6 +12,18 @@ struct Slice {
     std::size_t count = 0;
 };
 
+// A load on one lane.
+struct LoadSpan {
+    Time from;
+    Time to;
+    std::uint64_t share;
+};
+
+struct Drained {
+    Time end = 0;
+    u128 left = 0; // at `open`, in ps x 2^20
+};
+
 class Player {
 public:
     Player(const Cohorts& cohorts, const Composed& composed, const Kernels& kernels);
@@ -67,6 +79,12 @@ public:
     Range range(Value value);
     void forget_ranges() { ++range_stamp_; }
 
+    // Of a list, those before do not slow anything.
+    void ignore_rivals_before(std::uint32_t list, std::uint32_t first) { ignored_[list] = first; }
+    // Of a range, the first that is not over on all its lanes by `time`; its end if all are.
+    std::uint32_t first_after(const RivalRange& range, Time time);
+    LoadColumn load_column(const Load& load, std::size_t lane);
+
     // One instruction after the other.
     void play(const Instr& instr);
     // What a step leaves behind comes in to the next; on all lanes.
@@ -83,6 +101,10 @@ private:
     void take(const Instr& instr, const Slice& lanes);
     void count(const Instr& instr, const Slice& lanes);
     void compute(const Instr& instr, const Slice& lanes);
+    void drain(const Instr& instr, const Slice& lanes);
+    void drain_keeping_left(const Instr& instr, const Slice& lanes);
+    Drained drain_one(Time from, u128 work, std::size_t lane, Time opened);
+    bool add_beside(const Instr& instr, Time last);
     void charge(const Instr& instr, const Slice& lanes);
     void charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until);
     void busy(const Instr& instr, const Slice& lanes);
@@ -111,6 +133,11 @@ private:
     std::vector<Range> ranges_;               // by value
     std::vector<std::uint32_t> range_stamps_; // of what is in ranges_
     std::uint32_t range_stamp_ = 1;
+    std::vector<std::uint32_t> ignored_;   // by list of rivals: before which
+    std::vector<std::uint32_t> beside_;    // by range of the compute at hand: up to which
+    std::vector<const Load*> near_;        // what may slow it
+    std::vector<LoadColumn> load_columns_; // of these
+    std::vector<LoadSpan> spans_;          // likewise, of one lane
     bool fits_ = true;
 };
 

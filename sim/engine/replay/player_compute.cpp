@@ -9,21 +9,9 @@ namespace trainyard::engine::replay {
 
 namespace {
 
-// A load on one lane.
-struct LoadSpan {
-    Time from;
-    Time to;
-    std::uint64_t share;
-};
-
-struct Drained {
-    Time end = 0;
-    u128 left = 0; // at `open`, in ps x 2^20
-};
-
 // When `work` ps x 2^20 that begin at `now` have drained, at what the loads leave; and what is left
 // of it at `open`.
-Drained drain(std::span<const LoadSpan> loads, Time now, u128 work, Time open)
+Drained drained_on_one(std::span<const LoadSpan> loads, Time now, u128 work, Time open)
 {
     Drained drained{0, work};
     for (;;) {
@@ -64,42 +52,128 @@ Player::Range Player::range(Value value)
     return ranges_[value];
 }
 
+std::uint32_t Player::first_after(const RivalRange& range, Time time)
+{
+    // In the order of their stream, so that their ends ascend.
+    const std::vector<Rival>& list = tape_.rivals[range.list];
+    std::uint32_t first = range.first;
+    std::uint32_t count = range.end - range.first;
+    while (count > 0) {
+        const std::uint32_t half = count / 2;
+        if (this->range(list[first + half].end).most <= time) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+LoadColumn Player::load_column(const Load& load, std::size_t lane)
+{
+    LoadColumn out;
+    out.from = column(load.from) + lane;
+    if (load.to != none)
+        out.to = column(load.to) + lane;
+    if (load.delay != nullptr) {
+        out.delay_all = load.delay->constant;
+        if (!load.delay->column.empty())
+            out.delay = load.delay->column.data() + lane;
+    }
+    out.share_all = load.share->constant;
+    if (!load.share->column.empty())
+        out.share = load.share->column.data() + lane;
+    return out;
+}
+
 void Player::compute(const Instr& instr, const Slice& lanes)
 {
-    const std::size_t end_lane = lanes.first + lanes.count;
-    const Time* from = read(instr, 0);
-    const Time* time = instr.table->times.data();
-    Time* device = write(instr, 0);
-    Time* left = write(instr, 2);
-    const Time* opened = column(tape_.inputs[instr.cohort].opened);
-    const Time first = kernels_.least(from + lanes.first, lanes.count);
-    std::vector<const Load*> near; // that are not over before any of this begins
+    const Time* from = read(instr, 0) + lanes.first;
+    const Time* time = instr.table->times.data() + lanes.first;
+    Time* device = write(instr, 0) + lanes.first;
+    const Time first = kernels_.least(from, lanes.count);
+    near_.clear();
     for (std::uint32_t l = 0; l < instr.load_count; ++l) {
         const Load& load = tape_.loads[instr.load_first + l];
         if (load.to == none || range(load.to).most > first)
-            near.push_back(&load);
+            near_.push_back(&load);
     }
-    std::vector<LoadSpan> loads(near.size());
-    for (std::size_t i = lanes.first; i < end_lane; ++i) {
-        for (std::size_t l = 0; l < near.size(); ++l) {
-            const Load& load = *near[l];
-            loads[l] = {column(load.from)[i] + (load.delay != nullptr ? load.delay->of(i) : 0),
-                        load.to != none ? column(load.to)[i] : longest_sim_time.value(),
-                        static_cast<std::uint64_t>(load.share->of(i))};
+    beside_.clear();
+    for_each_range(tape_, instr, [&](RivalRange range) {
+        range.first = std::min(std::max(range.first, ignored_[range.list]), range.end);
+        beside_.push_back(first_after(range, first));
+    });
+    // What begins behind its end does not slow it; the more does, the later that is.
+    kernels_.sum(device, from, time, lanes.count);
+    load_columns_.clear();
+    drain(instr, lanes);
+    while (add_beside(instr, kernels_.greatest(device, lanes.count)))
+        drain(instr, lanes);
+    if (instr.write_count > 2)
+        drain_keeping_left(instr, lanes);
+    const Time* done = device;
+    kernels_.latest(write(instr, 1) + lanes.first, {&done, 1}, issue(instr, lanes), lanes.count);
+}
+
+// Adds to what may slow it the rivals that begin before `last`; false if there are no more.
+bool Player::add_beside(const Instr& instr, Time last)
+{
+    bool some = false;
+    for (std::uint32_t r = 0; r < instr.range_count; ++r) {
+        const RivalRange& range = tape_.ranges[instr.range_first + r];
+        for (; beside_[r] < range.end; ++beside_[r]) {
+            const Rival& rival = tape_.rivals[range.list][beside_[r]];
+            if (this->range(rival.start).least >= last)
+                break;
+            for (std::uint32_t l = 0; l < rival.load_count; ++l)
+                near_.push_back(&tape_.loads[rival.load_first + l]);
+            some = true;
         }
-        const Drained drained =
-            drain(loads, from[i], static_cast<u128>(time[i]) * full_share, opened[i]);
-        device[i] = drained.end;
-        left[i] = static_cast<Time>(drained.left);
     }
-    Time* end = write(instr, 1);
-    std::copy_n(device + lanes.first, lanes.count, end + lanes.first);
-    if (instr.base == none)
+    return some;
+}
+
+void Player::drain(const Instr& instr, const Slice& lanes)
+{
+    if (near_.empty())
         return;
-    const Time* base = column(instr.base);
-    for (std::size_t i = lanes.first; i < end_lane; ++i)
-        end[i] = std::max(end[i], base[i] + instr.constant +
-                                      (instr.table2 != nullptr ? instr.table2->times[i] : 0));
+    load_columns_.clear();
+    for (const Load* load : near_)
+        load_columns_.push_back(load_column(*load, lanes.first));
+    const Time* from = read(instr, 0) + lanes.first;
+    const Time* time = instr.table->times.data() + lanes.first;
+    Time* device = write(instr, 0) + lanes.first;
+    if (instr.table->greatest < longest_drained) {
+        scratch_.resize(std::max(scratch_.size(), 3 * near_.size() * drained_lanes));
+        return kernels_.drained(device, from, time, load_columns_.data(), load_columns_.size(),
+                                scratch_.data(), lanes.count);
+    }
+    for (std::size_t i = 0; i < lanes.count; ++i)
+        device[i] = drain_one(from[i], static_cast<u128>(time[i]) * full_share, i, 0).end;
+}
+
+// Also what is left of the work when the step before ends.
+void Player::drain_keeping_left(const Instr& instr, const Slice& lanes)
+{
+    const Time* from = read(instr, 0) + lanes.first;
+    const Time* time = instr.table->times.data() + lanes.first;
+    const Time* opened = column(tape_.inputs[instr.cohort].opened) + lanes.first;
+    Time* left = write(instr, 2) + lanes.first;
+    for (std::size_t i = 0; i < lanes.count; ++i)
+        left[i] = static_cast<Time>(
+            drain_one(from[i], static_cast<u128>(time[i]) * full_share, i, opened[i]).left);
+}
+
+Drained Player::drain_one(Time from, u128 work, std::size_t lane, Time opened)
+{
+    spans_.clear();
+    for (const LoadColumn& load : load_columns_)
+        spans_.push_back(
+            {load.from[lane] + (load.delay ? load.delay[lane] : load.delay_all),
+             load.to ? load.to[lane] : longest_sim_time.value(),
+             static_cast<std::uint64_t>(load.share ? load.share[lane] : load.share_all)});
+    return drained_on_one(spans_, from, work, opened);
 }
 
 } // namespace trainyard::engine::replay

@@ -22,8 +22,10 @@ struct Stretch {
     Value base = none;          // of the host; none if it issues nothing here
     Time base_constant = 0;     // added to it
     std::vector<Value> outside; // other values from before the stretch
-    std::vector<Load> beside;   // transfers from before it that may slow its compute
-    std::vector<Value> results; // read behind it
+    // Transfers that may slow its compute: those from before it, and where its own begin.
+    std::vector<RivalRange> beside;
+    std::vector<RivalRange> own; // to their end
+    std::vector<Value> results;  // read behind it
 };
 
 struct Regions {

@@ -140,7 +140,9 @@ std::optional<Refusal> Replay::order_ops()
             slows_.empty() || slows_.front().empty()
                 ? "ops of different ranks wait for each other in a circle"
                 : "what slows compute on one rank depends on what slows it on another, and back"};
-    composed_ = compose(program_, request, acts, *tables_);
+    composed_ =
+        compose(program_, request, acts,
+                charging_ == Charging::by_lane ? WorkLeft::kept : WorkLeft::ignored, *tables_);
     if (!composed_)
         return Refusal{"ranks do not agree about a transfer"};
     return std::nullopt;

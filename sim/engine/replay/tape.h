@@ -20,8 +20,8 @@ struct Instr {
         pass_over, // likewise between other places; writes: begin, end there, begin, end here
         send,      // reads: arrival of the sender; writes: end
         take,      // reads: arrival and end of the sender, arrival here; writes: begin, end here
-        compute,   // as timed, slowed by loads; writes: device done, end,
-                   // work left when the step before ended
+        compute,   // as timed, slowed by loads and rivals; writes: device done, end and, where
+                   // lanes are charged one by one, work left when the step before ended
         count,     // reads: arrival, begin, end; sums waiting and moving of a class
         charge,    // reads: where the time charged begins; charges: who takes it
         busy,      // reads: start, device done
@@ -38,6 +38,8 @@ struct Instr {
     std::uint32_t total = 0; // count: first of two totals
     std::uint32_t load_first = 0;
     std::uint32_t load_count = 0;
+    std::uint32_t range_first = 0; // of rivals
+    std::uint32_t range_count = 0;
     std::uint32_t charge_first = 0;
     std::uint32_t charge_count = 0;
     Value base = none; // the time that the host's segment began
@@ -52,6 +54,21 @@ struct Load {
     Value to = none;               // none: longer than the compute lasts
     const Amount* delay = nullptr; // after `from`; null: none
     const Amount* share = nullptr; // of 2^20
+};
+
+// A transfer that slows compute beside it, all of whose times are known.
+struct Rival {
+    Value start = none;
+    Value end = none;
+    std::uint32_t load_first = 0;
+    std::uint32_t load_count = 0;
+};
+
+// Of one list, the rivals [first, end).
+struct RivalRange {
+    std::uint32_t list = 0;
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
 };
 
 // All time until `value` that is not charged yet goes to the sum `into` (none: to nobody). With
@@ -105,6 +122,10 @@ struct Tape {
     std::vector<Value> reads;
     std::vector<Value> writes;
     std::vector<Load> loads;
+    // Of one stream of a cohort each, in its order; those of the step before are lists of their
+    // own.
+    std::vector<std::vector<Rival>> rivals;
+    std::vector<RivalRange> ranges;
     std::vector<Charge> charges;
     std::vector<ValueInfo> values;
     std::vector<Carry> carries;
@@ -114,6 +135,47 @@ struct Tape {
     std::vector<Value> lane_ends;               // by cohort: end of the step
     std::vector<std::uint32_t> slots;           // columns, by cohort
 };
+
+template <class Visit>
+void for_each_range(const Tape& tape, const Instr& instr, const Visit& visit)
+{
+    for (std::uint32_t r = 0; r < instr.range_count; ++r)
+        visit(tape.ranges[instr.range_first + r]);
+}
+
+// Calls with the values that say when a rival runs.
+template <class Visit>
+void for_each_value(const Tape& tape, const Rival& rival, const Visit& visit)
+{
+    visit(rival.start);
+    visit(rival.end);
+    for (std::uint32_t l = 0; l < rival.load_count; ++l) {
+        visit(tape.loads[rival.load_first + l].from);
+        visit(tape.loads[rival.load_first + l].to);
+    }
+}
+
+// Calls with every rival that some instruction names, by list and place, and the last that does;
+// or one behind that.
+template <class Visit>
+void for_each_last_use(const Tape& tape, const Visit& visit)
+{
+    struct Seen {
+        std::uint32_t first = none;
+        std::uint32_t end = 0;
+    };
+    std::vector<Seen> seen(tape.rivals.size());
+    for (auto i = static_cast<std::uint32_t>(tape.instrs.size()); i-- > 0;)
+        for_each_range(tape, tape.instrs[i], [&](const RivalRange& range) {
+            Seen& of = seen[range.list];
+            if (of.first == none)
+                of = {range.first, range.first};
+            for (; of.end < range.end; ++of.end)
+                visit(range.list, of.end, i);
+            for (; of.first > range.first; --of.first)
+                visit(range.list, of.first - 1, i);
+        });
+}
 
 // Calls with all values that say when an op of a cohort runs; some are none.
 template <class Visit>
