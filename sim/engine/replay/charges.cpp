@@ -12,284 +12,240 @@ namespace {
 // the one before these is checked.
 constexpr std::uint32_t tail_ops = 4;
 
-class Charger {
-public:
-    Charger(const ChargeRequest& request, Composed& composed)
-        : request_(request), composed_(composed), tape_(composed.tape)
-    {}
-
-    std::vector<CohortCharges> add() &&
-    {
-        heads_.resize(tape_.values.size());
-        own_first_.resize(tape_.values.size(), none);
-        for (std::uint32_t c = 0; c < request_.cohorts.all.size(); ++c) {
-            plans_.push_back(plan(c));
-            if (!plans_[c].on_tape)
-                continue;
-            const StreamPlan& stream = compute_stream(c);
-            for (std::uint32_t p = 0; p < stream.op_count; ++p) {
-                const std::uint32_t o = stream.op_first + p;
-                heads_[tape_.ops[c][o].start] = {c, o};
-            }
-        }
-        std::vector<Instr> before = std::move(tape_.instrs);
-        tape_.instrs.clear();
-        tape_.instrs.reserve(before.size() + before.size() / 2);
-        for (const Instr& instr : before) {
-            tape_.instrs.push_back(instr);
-            for (std::uint32_t w = 0; w < instr.write_count; ++w)
-                charge_behind(tape_.writes[instr.write_first + w]);
-        }
-        for (std::uint32_t c = 0; c < plans_.size(); ++c)
-            if (plans_[c].on_tape) {
-                guard_tail(c);
-                plan_tail(c);
-            }
-        return std::move(plans_);
-    }
-
-private:
-    const LaneKind& kind(std::uint32_t c) const { return *request_.cohorts.all[c].kind; }
-    const Known& known(std::uint32_t c) const { return request_.known[c]; }
-
-    const StreamPlan& compute_stream(std::uint32_t c) const
-    {
-        return *std::find_if(kind(c).streams.begin(), kind(c).streams.end(), computes);
-    }
-    static bool computes(const StreamPlan& stream) { return stream.kind == StreamKind::compute; }
-
-    CohortCharges plan(std::uint32_t c) const
-    {
-        CohortCharges plan;
-        const LaneKind& of = kind(c);
-        plan.tail.resize(of.streams.size());
-        if (!computes_on_one_stream(of))
-            return plan;
-        const StreamPlan& compute = compute_stream(c);
-        for (std::uint32_t o = compute.op_first; o < compute.op_first + compute.op_count; ++o)
-            if (of.ops[o].kind == OpKind::compute)
-                ++plan.computing[{phase_index(of.ops[o].phase), composed_.times[c][o]}];
-        plan.on_tape = true;
-        plan.last_compute = compute.op_first + compute.op_count - 1;
-        std::vector<std::uint32_t> over(of.streams.size());
-        known(c).add_end_of(over, plan.last_compute);
-        for (std::size_t s = 0; s < over.size(); ++s) {
-            std::uint32_t first = over[s];
-            while (first + tail_ops < of.streams[s].op_count &&
-                   of.ops[of.streams[s].op_first + first + tail_ops].order <
-                       of.ops[plan.last_compute].order)
-                ++first;
-            plan.tail[s] = first;
-        }
-        return plan;
-    }
-
-    void begin(Instr::Code code, std::uint32_t c)
-    {
-        Instr instr;
-        instr.code = code;
-        instr.cohort = c;
-        instr.measured = true;
-        instr.read_first = static_cast<std::uint32_t>(tape_.reads.size());
-        instr.charge_first = static_cast<std::uint32_t>(tape_.charges.size());
-        tape_.instrs.push_back(instr);
-    }
-    void read(Value value)
-    {
-        tape_.reads.push_back(value);
-        ++tape_.instrs.back().read_count;
-    }
-    void charge(Charge entry)
-    {
-        tape_.charges.push_back(entry);
-        ++tape_.instrs.back().charge_count;
-    }
-
-    // What the last instruction would read is not read.
-    void drop()
-    {
-        tape_.reads.resize(tape_.instrs.back().read_first);
-        tape_.instrs.pop_back();
-    }
-
-    void charge_behind(Value written)
-    {
-        if (heads_[written].op != none)
-            charge_gap(heads_[written].cohort, heads_[written].op);
-        for (std::uint32_t own = own_first_[written]; own != none; own = own_[own].next)
-            charge_own(own_[own].cohort, own_[own].op);
-    }
-
-    // The time from the end of the op before to the start of this one.
-    void charge_gap(std::uint32_t c, std::uint32_t o)
-    {
-        const bool first = known(c).position_of(o) == 0;
-        begin(Instr::Code::charge, c);
-        read(first ? tape_.inputs[c].opened : tape_.ops[c][o - 1].end);
-        over_.assign(kind(c).streams.size(), 0);
-        if (!first)
-            known(c).add_end_of(over_, o - 1);
-        wait_for_needs(c, o);
-        std::vector<Charge>& entries = tape_.charges;
-        // Time that nobody takes is the host's, which is what the others leave.
-        while (tape_.instrs.back().charge_count > 0 && entries.back().into == none) {
-            entries.pop_back();
-            --tape_.instrs.back().charge_count;
-        }
-        if (tape_.instrs.back().charge_count == 0)
-            drop();
-        if (first) {
-            begin(Instr::Code::guard, c); // no op of the stream is cut by the step before
-            read(tape_.inputs[c].opened);
-            read(tape_.ops[c][o].start);
-        }
-        const OpValues& values = tape_.ops[c][o];
-        if (kind(c).ops[o].kind != OpKind::compute)
-            charge_behind_end(values.end, c, o);
-        else if (values.device != none)
-            charge_behind_end(values.device, c, o);
-    }
-
-    // A message is over on both its lanes at once.
-    void charge_behind_end(Value end, std::uint32_t c, std::uint32_t o)
-    {
-        own_.push_back({c, o, own_first_[end]});
-        own_first_[end] = static_cast<std::uint32_t>(own_.size() - 1);
-    }
-
-    // An op of the compute stream that has ended.
-    void charge_own(std::uint32_t c, std::uint32_t o)
-    {
-        const OpValues& values = tape_.ops[c][o];
-        if (kind(c).ops[o].kind == OpKind::compute) {
-            begin(Instr::Code::busy, c);
-            read(values.start);
-            read(values.device);
-            return;
-        }
-        begin(Instr::Code::charge, c);
-        read(values.start);
-        take(c, o);
-        if (tape_.instrs.back().charge_count == 0)
-            drop();
-    }
-
-    // All that the op needs takes its time, as far as it is not over.
-    void wait_for_needs(std::uint32_t c, std::uint32_t o)
-    {
-        const FlatOp& op = kind(c).ops[o];
-        for (std::size_t w = 0; w < op.wait_count; ++w) {
-            const StepWait& wait = kind(c).waits[op.wait_first + w];
-            if (!wait.previous_step)
-                wait_for(c, kind(c).streams[wait.stream].op_first + wait.position);
-        }
-        // The host stands at one barrier after the other.
-        if (op.by_itself || op.segment == 0)
-            return;
-        std::uint32_t first = op.segment;
-        while (first > 0 && !known(c).over(over_, known(c).barriers()[first - 1]))
-            --first;
-        for (; first < op.segment; ++first)
-            wait_for(c, known(c).barriers()[first]);
-    }
-
-    // A stream up to the op.
-    void wait_for(std::uint32_t c, std::uint32_t o)
-    {
-        const std::uint8_t stream = known(c).stream_of(o);
-        while (!known(c).over(over_, o)) {
-            const std::uint32_t next = kind(c).streams[stream].op_first + over_[stream];
-            wait_for_needs(c, next);
-            charge({tape_.ops[c][next].start, none});
-            take(c, next);
-            known(c).add_end_of(over_, next);
-        }
-    }
-
-    // From its start to its end.
-    void take(std::uint32_t c, std::uint32_t o)
-    {
-        const FlatOp& op = kind(c).ops[o];
-        const OpValues& values = tape_.ops[c][o];
-        if (op.kind == OpKind::copy || (op.kind == OpKind::host && op.phase == Phase::data))
-            return charge({values.end, static_cast<std::uint32_t>(Sum::data)});
-        if (op.kind == OpKind::host || op.kind == OpKind::compute)
-            return charge({values.end, none});
-        const Label& label = request_.program.labels[op.label.value];
-        const std::uint32_t exposed = static_cast<std::uint32_t>(Sum::classes) +
-                                      composed_.totals[c].index[transfer_class(label)];
-        const auto bubble = static_cast<std::uint32_t>(Sum::bubble);
-        if (op.kind == OpKind::collective) {
-            const bool joins_stages = request_.stages[c][op.group.value] != 0;
-            charge(
-                {values.begin, joins_stages ? bubble : static_cast<std::uint32_t>(Sum::waiting)});
-            return charge({values.end, exposed});
-        }
-        if (op.part_count == 1) {
-            charge({values.begin, bubble});
-            return charge({values.end, exposed});
-        }
-        // By their begins, the first first.
-        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-            const PartValues& part = tape_.parts[c][p];
-            charge({part.begin, bubble, part.end, exposed, op.part_first + op.part_count - p});
-        }
-    }
-
-    // Of each stream, the op in front of the tail must be over with the last compute.
-    void guard_tail(std::uint32_t c)
-    {
-        for (std::size_t s = 0; s < kind(c).streams.size(); ++s) {
-            const StreamPlan& stream = kind(c).streams[s];
-            const std::uint32_t first = plans_[c].tail[s];
-            if (first == 0 || computes(stream))
-                continue;
-            std::vector<std::uint32_t> over(kind(c).streams.size());
-            known(c).add_end_of(over, plans_[c].last_compute);
-            if (over[s] >= first)
-                continue;
-            begin(Instr::Code::guard, c);
-            read(tape_.ops[c][stream.op_first + first - 1].end);
-            read(tape_.ops[c][plans_[c].last_compute].end);
-        }
-    }
-
-    void plan_tail(std::uint32_t c)
-    {
-        CohortCharges& plan = plans_[c];
-        for (std::size_t s = 0; s < kind(c).streams.size(); ++s) {
-            begin(Instr::Code::charge, c);
-            read(tape_.ops[c][plan.last_compute].end);
-            for (std::uint32_t p = plan.tail[s]; p < kind(c).streams[s].op_count; ++p) {
-                const std::uint32_t o = kind(c).streams[s].op_first + p;
-                charge({tape_.ops[c][o].start, none});
-                take(c, o);
-            }
-            plan.tail_charges.push_back(tape_.instrs.back());
-            tape_.instrs.pop_back();
-        }
-    }
-
-    const ChargeRequest& request_;
-    Composed& composed_;
-    Tape& tape_;
-    std::vector<CohortCharges> plans_;
-    struct OpOf {
-        std::uint32_t cohort = none;
-        std::uint32_t op = none;
-        std::uint32_t next = none; // in own_, of the same value
+// Then its time is charged on the tape.
+bool computes_on_one_stream(const LaneKind& kind)
+{
+    const auto computes = [](const StreamPlan& stream) {
+        return stream.kind == StreamKind::compute;
     };
-    std::vector<OpOf> heads_;              // by value: whose start it is, of the compute stream
-    std::vector<OpOf> own_;                // of the compute stream, charged once they have ended
-    std::vector<std::uint32_t> own_first_; // by value that they end with, into own_
-    std::vector<std::uint32_t> over_;      // ops, by stream, in the gap at hand
-};
+    if (std::count_if(kind.streams.begin(), kind.streams.end(), computes) != 1)
+        return false;
+    return std::all_of(kind.streams.begin(), kind.streams.end(), [&](const StreamPlan& stream) {
+        const auto first = kind.ops.begin() + stream.op_first;
+        return computes(stream) ||
+               std::none_of(first, first + stream.op_count,
+                            [](const FlatOp& op) { return op.kind == OpKind::compute; });
+    });
+}
 
 } // namespace
 
-std::vector<CohortCharges> add_charges(const ChargeRequest& request, Composed& composed)
+Charger::Charger(const Program& program, const OrderRequest& request, const JoinsStages& stages,
+                 Composed& composed)
+    : program_(program),
+      request_(request),
+      stages_(stages),
+      composed_(composed),
+      tape_(composed.tape)
 {
-    return Charger(request, composed).add();
+    for (std::uint32_t c = 0; c < request_.cohorts.all.size(); ++c)
+        plans_.push_back(plan(c));
+}
+
+std::vector<CohortCharges> Charger::finish() &&
+{
+    for (std::uint32_t c = 0; c < plans_.size(); ++c)
+        if (plans_[c].on_tape) {
+            add_work(c);
+            guard_tail(c);
+            plan_tail(c);
+        }
+    return std::move(plans_);
+}
+
+const StreamPlan& Charger::compute_stream(std::uint32_t c) const
+{
+    return *std::find_if(
+        kind(c).streams.begin(), kind(c).streams.end(),
+        [](const StreamPlan& stream) { return stream.kind == StreamKind::compute; });
+}
+
+CohortCharges Charger::plan(std::uint32_t c) const
+{
+    CohortCharges plan;
+    const LaneKind& of = kind(c);
+    plan.tail.resize(of.streams.size());
+    if (!computes_on_one_stream(of))
+        return plan;
+    const StreamPlan& compute = compute_stream(c);
+    plan.on_tape = true;
+    plan.last_compute = compute.op_first + compute.op_count - 1;
+    std::vector<std::uint32_t> over(of.streams.size());
+    known(c).add_end_of(over, plan.last_compute);
+    for (std::size_t s = 0; s < over.size(); ++s) {
+        std::uint32_t first = over[s];
+        while (first + tail_ops < of.streams[s].op_count &&
+               of.ops[of.streams[s].op_first + first + tail_ops].order <
+                   of.ops[plan.last_compute].order)
+            ++first;
+        plan.tail[s] = first;
+    }
+    return plan;
+}
+
+void Charger::add_work(std::uint32_t c)
+{
+    const StreamPlan& compute = compute_stream(c);
+    for (std::uint32_t o = compute.op_first; o < compute.op_first + compute.op_count; ++o)
+        if (kind(c).ops[o].kind == OpKind::compute)
+            ++plans_[c].computing[{phase_index(kind(c).ops[o].phase), composed_.times[c][o]}];
+}
+
+void Charger::begin(Instr::Code code, std::uint32_t c)
+{
+    Instr instr;
+    instr.code = code;
+    instr.cohort = c;
+    instr.measured = true;
+    instr.read_first = static_cast<std::uint32_t>(tape_.reads.size());
+    instr.charge_first = static_cast<std::uint32_t>(tape_.charges.size());
+    tape_.instrs.push_back(instr);
+}
+
+void Charger::read(Value value)
+{
+    tape_.reads.push_back(value);
+    ++tape_.instrs.back().read_count;
+}
+
+void Charger::charge(const Charge& entry)
+{
+    tape_.charges.push_back(entry);
+    ++tape_.instrs.back().charge_count;
+}
+
+// Time that nobody takes is the host's, which is what the others leave.
+void Charger::end_charge()
+{
+    Instr& instr = tape_.instrs.back();
+    while (instr.charge_count > 0 && tape_.charges.back().into == none) {
+        tape_.charges.pop_back();
+        --instr.charge_count;
+    }
+    if (instr.charge_count > 0)
+        return;
+    tape_.reads.resize(instr.read_first);
+    tape_.instrs.pop_back();
+}
+
+void Charger::charge_gap(std::uint32_t c, std::uint32_t o)
+{
+    const bool first = known(c).position_of(o) == 0;
+    begin(Instr::Code::charge, c);
+    read(first ? tape_.inputs[c].opened : tape_.ops[c][o - 1].end);
+    over_.assign(kind(c).streams.size(), 0);
+    if (!first)
+        known(c).add_end_of(over_, o - 1);
+    wait_for_needs(c, o);
+    end_charge();
+    if (!first)
+        return;
+    begin(Instr::Code::guard, c); // no op of the stream is cut by the step before
+    read(tape_.inputs[c].opened);
+    read(tape_.ops[c][o].start);
+}
+
+void Charger::charge_own(std::uint32_t c, std::uint32_t o)
+{
+    begin(Instr::Code::charge, c);
+    read(tape_.ops[c][o].start);
+    take(c, o);
+    end_charge();
+}
+
+// All that the op needs takes its time, as far as it is not over.
+void Charger::wait_for_needs(std::uint32_t c, std::uint32_t o)
+{
+    const FlatOp& op = kind(c).ops[o];
+    for (std::size_t w = 0; w < op.wait_count; ++w) {
+        const StepWait& wait = kind(c).waits[op.wait_first + w];
+        if (!wait.previous_step)
+            wait_for(c, kind(c).streams[wait.stream].op_first + wait.position);
+    }
+    // The host stands at one barrier after the other.
+    if (op.by_itself || op.segment == 0)
+        return;
+    std::uint32_t first = op.segment;
+    while (first > 0 && !known(c).over(over_, known(c).barriers()[first - 1]))
+        --first;
+    for (; first < op.segment; ++first)
+        wait_for(c, known(c).barriers()[first]);
+}
+
+// A stream up to the op.
+void Charger::wait_for(std::uint32_t c, std::uint32_t o)
+{
+    const std::uint8_t stream = known(c).stream_of(o);
+    while (!known(c).over(over_, o)) {
+        const std::uint32_t next = kind(c).streams[stream].op_first + over_[stream];
+        wait_for_needs(c, next);
+        charge({tape_.ops[c][next].start, none});
+        take(c, next);
+        known(c).add_end_of(over_, next);
+    }
+}
+
+// From its start to its end.
+void Charger::take(std::uint32_t c, std::uint32_t o)
+{
+    const FlatOp& op = kind(c).ops[o];
+    const OpValues& values = tape_.ops[c][o];
+    if (op.kind == OpKind::copy || (op.kind == OpKind::host && op.phase == Phase::data))
+        return charge({values.end, static_cast<std::uint32_t>(Sum::data)});
+    if (op.kind == OpKind::host || op.kind == OpKind::compute)
+        return charge({values.end, none});
+    const Label& label = program_.labels[op.label.value];
+    const std::uint32_t exposed =
+        static_cast<std::uint32_t>(Sum::classes) + composed_.totals[c].index[transfer_class(label)];
+    const auto bubble = static_cast<std::uint32_t>(Sum::bubble);
+    if (op.kind == OpKind::collective) {
+        const bool joins_stages = stages_[c][op.group.value] != 0;
+        charge({values.begin, joins_stages ? bubble : static_cast<std::uint32_t>(Sum::waiting)});
+        return charge({values.end, exposed});
+    }
+    if (op.part_count == 1) {
+        charge({values.begin, bubble});
+        return charge({values.end, exposed});
+    }
+    // By their begins, the first first.
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+        const PartValues& part = tape_.parts[c][p];
+        charge({part.begin, bubble, part.end, exposed, op.part_first + op.part_count - p});
+    }
+}
+
+// Of each stream, the op in front of the tail must be over with the last compute.
+void Charger::guard_tail(std::uint32_t c)
+{
+    for (std::size_t s = 0; s < kind(c).streams.size(); ++s) {
+        const StreamPlan& stream = kind(c).streams[s];
+        const std::uint32_t first = plans_[c].tail[s];
+        if (first == 0 || stream.kind == StreamKind::compute)
+            continue;
+        std::vector<std::uint32_t> over(kind(c).streams.size());
+        known(c).add_end_of(over, plans_[c].last_compute);
+        if (over[s] >= first)
+            continue;
+        begin(Instr::Code::guard, c);
+        read(tape_.ops[c][stream.op_first + first - 1].end);
+        read(tape_.ops[c][plans_[c].last_compute].end);
+    }
+}
+
+void Charger::plan_tail(std::uint32_t c)
+{
+    CohortCharges& plan = plans_[c];
+    for (std::size_t s = 0; s < kind(c).streams.size(); ++s) {
+        begin(Instr::Code::charge, c);
+        read(tape_.ops[c][plan.last_compute].end);
+        for (std::uint32_t p = plan.tail[s]; p < kind(c).streams[s].op_count; ++p) {
+            const std::uint32_t o = kind(c).streams[s].op_first + p;
+            charge({tape_.ops[c][o].start, none});
+            take(c, o);
+        }
+        plan.tail_charges.push_back(tape_.instrs.back());
+        tape_.instrs.pop_back();
+    }
 }
 
 } // namespace trainyard::engine::replay

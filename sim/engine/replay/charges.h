@@ -6,33 +6,51 @@
 // the other, in the order of the waits, they take the time until they begin or end. Which ops these
 // are is known beforehand, so that a gap is a short list of "all until here goes there".
 
-#include "sim/engine/replay/compose.h"
+#include "sim/engine/replay/composed.h"
 #include "sim/engine/replay/premises.h"
 
 namespace trainyard::engine::replay {
 
-// Sums of a cohort by lane; classes of exposed transfers follow.
-enum class Sum : std::uint8_t { bubble, waiting, data, busy, classes };
-
-struct CohortCharges {
-    bool on_tape = false;              // else a Ledger charges each lane
-    std::uint32_t last_compute = none; // the last op of the compute stream
-    std::vector<std::uint32_t> tail;   // by stream: the first op that may end behind it
-    // By stream: charges its tail from the end of the last compute op on; not on the tape.
-    std::vector<Instr> tail_charges;
-    // Of compute ops: kind of time, what they take alone, how many there are.
-    std::map<std::pair<std::size_t, const TimeTable*>, std::uint32_t> computing;
-};
-
-struct ChargeRequest {
-    const Program& program;
-    const Cohorts& cohorts;
-    const std::vector<Known>& known;
-    const JoinsStages& stages;
-};
-
-// Adds them to the tape. One compute stream that has all compute ops is needed; a cohort without is
+// Told by the composer what it has just written. A cohort that does not compute on one stream is
 // left to a Ledger.
-std::vector<CohortCharges> add_charges(const ChargeRequest& request, Composed& composed);
+class Charger {
+public:
+    Charger(const Program& program, const OrderRequest& request, const JoinsStages& stages,
+            Composed& composed);
+
+    bool on_tape(std::uint32_t cohort) const { return plans_[cohort].on_tape; }
+
+    // An op of the compute stream starts: charges the time since the one before ended.
+    void charge_gap(std::uint32_t cohort, std::uint32_t op);
+    // An op of the compute stream that computes nothing has ended.
+    void charge_own(std::uint32_t cohort, std::uint32_t op);
+    // The tape is written.
+    std::vector<CohortCharges> finish() &&;
+
+private:
+    const LaneKind& kind(std::uint32_t c) const { return *request_.cohorts.all[c].kind; }
+    const Known& known(std::uint32_t c) const { return request_.known[c]; }
+    const StreamPlan& compute_stream(std::uint32_t c) const;
+
+    CohortCharges plan(std::uint32_t c) const;
+    void begin(Instr::Code code, std::uint32_t c);
+    void read(Value value);
+    void charge(const Charge& entry);
+    void end_charge();
+    void wait_for_needs(std::uint32_t c, std::uint32_t o);
+    void wait_for(std::uint32_t c, std::uint32_t o);
+    void take(std::uint32_t c, std::uint32_t o);
+    void add_work(std::uint32_t c);
+    void guard_tail(std::uint32_t c);
+    void plan_tail(std::uint32_t c);
+
+    const Program& program_;
+    const OrderRequest& request_;
+    const JoinsStages& stages_;
+    Composed& composed_;
+    Tape& tape_;
+    std::vector<CohortCharges> plans_;
+    std::vector<std::uint32_t> over_; // ops, by stream, in the gap at hand
+};
 
 } // namespace trainyard::engine::replay

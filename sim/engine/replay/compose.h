@@ -2,33 +2,26 @@
 
 // Writes the tape of a step from the order of its ops.
 
-#include "sim/engine/replay/order.h"
-#include "sim/engine/replay/tape.h"
+#include "sim/engine/replay/composed.h"
+#include "sim/engine/replay/premises.h"
 
 namespace trainyard::engine::replay {
 
-// What the ops of a cohort add up to, by class of transfer (collective x group kind).
-struct Totals {
-    std::vector<std::uint32_t> classes; // in use
-    std::vector<std::uint32_t> index;   // by class: in `classes`, or none
+enum class Charging : std::uint8_t {
+    by_tape, // time is charged to all lanes of a cohort at once, where that can be
+    by_lane
 };
 
-struct Composed {
-    Tape tape;
-    std::vector<Totals> totals;                       // by cohort
-    std::vector<std::vector<const TimeTable*>> times; // by cohort, op: that take time
+struct ComposeRequest {
+    const Program& program;
+    const OrderRequest& order;
+    const JoinsStages& stages;
+    Charging charging = Charging::by_tape;
 };
-
-// Whether the tape says what is left of compute when the measured step opens, also of lanes that
-// compute on one stream.
-enum class WorkLeft : std::uint8_t { ignored, kept };
-
-// Whether a cohort computes on one stream only: then its time is charged on the tape.
-bool computes_on_one_stream(const LaneKind& kind);
 
 // Nothing where ranks do not agree about a transfer.
-std::optional<Composed> compose(const Program& program, const OrderRequest& request,
-                                const std::vector<Act>& acts, WorkLeft left, Tables& tables);
+std::optional<Composed> compose(const ComposeRequest& request, const std::vector<Act>& acts,
+                                Tables& tables);
 
 // Gives every value a column; `kept` ones have it to themselves.
 void place_values(Tape& tape, const Cohorts& cohorts, const std::vector<Value>& kept);

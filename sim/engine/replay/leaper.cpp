@@ -45,6 +45,7 @@ void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
     for (const RivalRange& range : stretch.own)
         player.ignore_rivals_before(range.list, range.first);
     player.clear_sums(stretch.cohort);
+    player.measure(true);
     for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
         const Instr& instr = tape.instrs[stretch.instr_first + i];
         player.play(instr);
@@ -84,10 +85,14 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
     const auto written = [&](std::uint32_t w) {
         return player.column(tape.writes[instr.write_first + w]);
     };
+    const bool is_latest = instr.code == Instr::Code::latest;
+    const bool runs = instr.code == Instr::Code::run || instr.code == Instr::Code::compute;
     if (instr.base != none)
-        not_after(pattern.base, written(instr.code == Instr::Code::compute ? 1 : 0),
-                  instr.constant - stretch.base_constant, instr.table2);
-    if (instr.code == Instr::Code::latest)
+        not_after(pattern.base, written(0), instr.constant - stretch.base_constant, nullptr);
+    if (instr.host_ends)
+        not_after(pattern.base, written(instr.code == Instr::Code::compute ? 2 : 1),
+                  instr.end_constant - stretch.base_constant, instr.table2);
+    if (is_latest || runs)
         for (std::uint32_t r = 0; r < instr.read_count; ++r)
             outside(tape.reads[instr.read_first + r], written(0));
     if (instr.code == Instr::Code::charge)
@@ -95,12 +100,13 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
             outside(tape.charges[instr.charge_first + k].value,
                     player.column(tape.reads[instr.read_first]));
     if (instr.code == Instr::Code::compute) {
-        const Time* start = player.column(tape.reads[instr.read_first]);
+        const Time* start = written(0);
+        const Time* done = written(1);
         pattern.computes_from.resize(n, longest_sim_time.value());
         pattern.computes_to.resize(n, 0);
         for (std::size_t i = 0; i < n; ++i) {
             pattern.computes_from[i] = std::min(pattern.computes_from[i], start[i]);
-            pattern.computes_to[i] = std::max(pattern.computes_to[i], written(0)[i]);
+            pattern.computes_to[i] = std::max(pattern.computes_to[i], done[i]);
         }
     }
 }

@@ -42,40 +42,47 @@ void Player::play(const Instr& instr)
     const Slice slice = lanes(instr.cohort);
     switch (instr.code) {
     case Instr::Code::latest:
-        return latest(instr, slice);
-    case Instr::Code::timed:
-    case Instr::Code::send:
-        return timed(instr, slice);
+        return start(instr, slice);
+    case Instr::Code::run:
+        return run(instr, slice);
+    case Instr::Code::compute:
+        return compute(instr, slice);
     case Instr::Code::gather:
         return gather(instr, slice);
     case Instr::Code::pass:
         return pass(instr, slice);
     case Instr::Code::pass_over:
         return pass_over(instr);
+    case Instr::Code::send:
+        return send(instr, slice);
     case Instr::Code::take:
         return take(instr, slice);
-    case Instr::Code::compute:
-        return compute(instr, slice);
     case Instr::Code::count:
         return count(instr, slice);
     case Instr::Code::charge:
         return charge(instr, slice);
-    case Instr::Code::busy:
-        return busy(instr, slice);
     case Instr::Code::guard:
         return guard(instr, slice);
     }
 }
 
-IssueSpan Player::issue(const Instr& instr, const Slice& lanes)
+IssueSpan Player::start_issue(const Instr& instr, const Slice& lanes)
 {
     if (instr.base == none)
         return {};
-    return {column(instr.base) + lanes.first, instr.constant,
+    return {column(instr.base) + lanes.first, instr.constant};
+}
+
+IssueSpan Player::end_issue(const Instr& instr, const Slice& lanes)
+{
+    if (!instr.host_ends)
+        return {};
+    return {column(instr.base) + lanes.first, instr.end_constant,
             instr.table2 != nullptr ? instr.table2->times.data() + lanes.first : nullptr};
 }
 
-void Player::latest(const Instr& instr, const Slice& lanes)
+// writes[0], once all is over that it reads and the host has issued it.
+void Player::start(const Instr& instr, const Slice& lanes)
 {
     constexpr std::uint32_t most = 16;
     std::array<const Time*, most> from;
@@ -83,28 +90,38 @@ void Player::latest(const Instr& instr, const Slice& lanes)
     const std::uint32_t count = std::min(instr.read_count, most);
     for (std::uint32_t r = 0; r < count; ++r)
         from[r] = read(instr, r) + lanes.first;
-    kernels_.latest(to, {from.data(), count}, issue(instr, lanes), lanes.count);
+    kernels_.latest(to, {from.data(), count}, start_issue(instr, lanes), lanes.count);
     for (std::uint32_t r = most; r < instr.read_count; ++r)
         kernels_.charge(to, read(instr, r) + lanes.first, nullptr, lanes.count);
 }
 
-void Player::timed(const Instr& instr, const Slice& lanes)
+void Player::run(const Instr& instr, const Slice& lanes)
 {
-    kernels_.timed(write(instr, 0) + lanes.first, read(instr, 0) + lanes.first,
-                   instr.table->times.data() + lanes.first, issue(instr, lanes), lanes.count);
+    start(instr, lanes);
+    kernels_.timed(write(instr, 1) + lanes.first, write(instr, 0) + lanes.first,
+                   instr.table->times.data() + lanes.first, end_issue(instr, lanes), lanes.count);
+}
+
+void Player::send(const Instr& instr, const Slice& lanes)
+{
+    kernels_.sum(write(instr, 0) + lanes.first, read(instr, 0) + lanes.first,
+                 instr.table->times.data() + lanes.first, lanes.count);
 }
 
 void Player::gather(const Instr& instr, const Slice& lanes)
 {
     const Meeting& meeting = cohorts_.meetings[instr.meeting];
     if (meeting.stride == 1)
-        return kernels_.meet_rows(write(instr, 0) + lanes.first, write(instr, 1) + lanes.first,
-                                  read(instr, 0) + lanes.first,
-                                  instr.table->times.data() + lanes.first / meeting.size,
-                                  meeting.size, lanes.count);
-    if (meeting.stride > 1)
-        return gather_rows(instr, meeting);
-    gather_seats(instr, meeting);
+        kernels_.meet_rows(write(instr, 0) + lanes.first, write(instr, 1) + lanes.first,
+                           read(instr, 0) + lanes.first,
+                           instr.table->times.data() + lanes.first / meeting.size, meeting.size,
+                           lanes.count);
+    else if (meeting.stride > 1)
+        gather_rows(instr, meeting);
+    else
+        gather_seats(instr, meeting);
+    if (instr.counted && measured_)
+        count_times(instr, lanes, read(instr, 0), write(instr, 0), write(instr, 1));
 }
 
 void Player::gather_seats(const Instr& instr, const Meeting& meeting)
@@ -188,12 +205,17 @@ void Player::take(const Instr& instr, const Slice& lanes)
 
 void Player::count(const Instr& instr, const Slice& lanes)
 {
-    const Time* begin = read(instr, 1) + lanes.first;
+    count_times(instr, lanes, read(instr, 0), read(instr, 1), read(instr, 2));
+}
+
+void Player::count_times(const Instr& instr, const Slice& lanes, const Time* start,
+                         const Time* begin, const Time* end)
+{
     Time* waiting =
         totals_[instr.cohort].data() + 2 * instr.total * rows_[instr.cohort] + lanes.first;
-    kernels_.add_span(waiting, read(instr, 0) + lanes.first, begin, lanes.count);
-    kernels_.add_span(waiting + rows_[instr.cohort], begin, read(instr, 2) + lanes.first,
-                      lanes.count);
+    Time* moving = waiting + rows_[instr.cohort];
+    kernels_.add_span(waiting, start + lanes.first, begin + lanes.first, lanes.count);
+    kernels_.add_span(moving, begin + lanes.first, end + lanes.first, lanes.count);
 }
 
 void Player::charge(const Instr& instr, const Slice& lanes)
@@ -238,14 +260,6 @@ void Player::charge_group(const Instr& instr, std::uint32_t first, std::size_t l
         charge(part->value, part->into);
         charge(part->then, part->then_into);
     }
-}
-
-void Player::busy(const Instr& instr, const Slice& lanes)
-{
-    Time* sum =
-        sums_[instr.cohort].data() + static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort];
-    kernels_.add_span(sum + lanes.first, read(instr, 0) + lanes.first, read(instr, 1) + lanes.first,
-                      lanes.count);
 }
 
 void Player::guard(const Instr& instr, const Slice& lanes)

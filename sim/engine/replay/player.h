@@ -85,6 +85,8 @@ public:
     std::uint32_t first_after(const RivalRange& range, Time time);
     LoadColumn load_column(const Load& load, std::size_t lane);
 
+    // Whether instructions count what they do.
+    void measure(bool measured) { measured_ = measured; }
     // One instruction after the other.
     void play(const Instr& instr);
     // What a step leaves behind comes in to the next; on all lanes.
@@ -92,7 +94,8 @@ public:
 
 private:
     void latest(const Instr& instr, const Slice& lanes);
-    void timed(const Instr& instr, const Slice& lanes);
+    void run(const Instr& instr, const Slice& lanes);
+    void send(const Instr& instr, const Slice& lanes);
     void gather(const Instr& instr, const Slice& lanes);
     void gather_rows(const Instr& instr, const Meeting& meeting);
     void gather_seats(const Instr& instr, const Meeting& meeting);
@@ -107,9 +110,12 @@ private:
     bool add_beside(const Instr& instr, Time last);
     void charge(const Instr& instr, const Slice& lanes);
     void charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until);
-    void busy(const Instr& instr, const Slice& lanes);
     void guard(const Instr& instr, const Slice& lanes);
-    IssueSpan issue(const Instr& instr, const Slice& lanes);
+    void start(const Instr& instr, const Slice& lanes);
+    void count_times(const Instr& instr, const Slice& lanes, const Time* start, const Time* begin,
+                     const Time* end);
+    IssueSpan start_issue(const Instr& instr, const Slice& lanes);
+    IssueSpan end_issue(const Instr& instr, const Slice& lanes);
 
     Time* read(const Instr& instr, std::uint32_t i)
     {
@@ -129,6 +135,7 @@ private:
     std::vector<std::vector<Time>> sums_;    // by cohort
     Slice slice_;
     bool sliced_ = false;
+    bool measured_ = false;
     std::vector<Time> scratch_;
     std::vector<Range> ranges_;               // by value
     std::vector<std::uint32_t> range_stamps_; // of what is in ranges_

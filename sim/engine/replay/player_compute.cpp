@@ -89,9 +89,10 @@ LoadColumn Player::load_column(const Load& load, std::size_t lane)
 
 void Player::compute(const Instr& instr, const Slice& lanes)
 {
-    const Time* from = read(instr, 0) + lanes.first;
+    start(instr, lanes);
+    const Time* from = write(instr, 0) + lanes.first;
     const Time* time = instr.table->times.data() + lanes.first;
-    Time* device = write(instr, 0) + lanes.first;
+    Time* device = write(instr, 1) + lanes.first;
     const Time first = kernels_.least(from, lanes.count);
     near_.clear();
     for (std::uint32_t l = 0; l < instr.load_count; ++l) {
@@ -110,10 +111,16 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     drain(instr, lanes);
     while (add_beside(instr, kernels_.greatest(device, lanes.count)))
         drain(instr, lanes);
-    if (instr.write_count > 2)
+    if (instr.write_count > 3)
         drain_keeping_left(instr, lanes);
     const Time* done = device;
-    kernels_.latest(write(instr, 1) + lanes.first, {&done, 1}, issue(instr, lanes), lanes.count);
+    kernels_.latest(write(instr, 2) + lanes.first, {&done, 1}, end_issue(instr, lanes),
+                    lanes.count);
+    if (instr.counted && measured_)
+        kernels_.add_span(sums_[instr.cohort].data() +
+                              static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort] +
+                              lanes.first,
+                          from, device, lanes.count);
 }
 
 // Adds to what may slow it the rivals that begin before `last`; false if there are no more.
@@ -141,9 +148,9 @@ void Player::drain(const Instr& instr, const Slice& lanes)
     load_columns_.clear();
     for (const Load* load : near_)
         load_columns_.push_back(load_column(*load, lanes.first));
-    const Time* from = read(instr, 0) + lanes.first;
+    const Time* from = write(instr, 0) + lanes.first;
     const Time* time = instr.table->times.data() + lanes.first;
-    Time* device = write(instr, 0) + lanes.first;
+    Time* device = write(instr, 1) + lanes.first;
     if (instr.table->greatest < longest_drained) {
         scratch_.resize(std::max(scratch_.size(), 3 * near_.size() * drained_lanes));
         return kernels_.drained(device, from, time, load_columns_.data(), load_columns_.size(),
@@ -156,10 +163,10 @@ void Player::drain(const Instr& instr, const Slice& lanes)
 // Also what is left of the work when the step before ends.
 void Player::drain_keeping_left(const Instr& instr, const Slice& lanes)
 {
-    const Time* from = read(instr, 0) + lanes.first;
+    const Time* from = write(instr, 0) + lanes.first;
     const Time* time = instr.table->times.data() + lanes.first;
     const Time* opened = column(tape_.inputs[instr.cohort].opened) + lanes.first;
-    Time* left = write(instr, 2) + lanes.first;
+    Time* left = write(instr, 3) + lanes.first;
     for (std::size_t i = 0; i < lanes.count; ++i)
         left[i] = static_cast<Time>(
             drain_one(from[i], static_cast<u128>(time[i]) * full_share, i, opened[i]).left);

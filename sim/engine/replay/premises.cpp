@@ -89,7 +89,7 @@ bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& 
         if (slowed && greatest(instr.table) >= longest_slowed)
             return true;
         const double slower = slowed ? full_share / least_share + 1 : 1;
-        sum += static_cast<double>(instr.constant) +
+        sum += static_cast<double>(instr.constant + instr.end_constant) +
                slower * (greatest(instr.table) + greatest(instr.table2));
     }
     for (const Cohort& cohort : cohorts.all)

@@ -8,7 +8,7 @@ namespace trainyard::engine::replay {
 namespace {
 
 // A stretch ends with the first collective behind so many instructions.
-constexpr std::size_t long_enough = 100;
+constexpr std::size_t long_enough = 60;
 // Shorter ones are played as they are.
 constexpr std::size_t too_short = 3;
 
@@ -231,9 +231,10 @@ private:
     template <class Visit>
     void for_each_read(const Instr& instr, const Visit& visit) const
     {
+        const bool from_all = instr.code == Instr::Code::latest || instr.code == Instr::Code::run ||
+                              instr.code == Instr::Code::compute;
         for (std::uint32_t r = 0; r < instr.read_count; ++r)
-            visit(tape_.reads[instr.read_first + r],
-                  instr.code == Instr::Code::latest ? 0 : std::size_t{r});
+            visit(tape_.reads[instr.read_first + r], from_all ? 0 : std::size_t{r});
         if (instr.base != none)
             visit(instr.base, place_of_base);
         for (std::uint32_t k = 0; k < instr.charge_count; ++k) {
@@ -262,7 +263,7 @@ private:
         };
         switch (instr.code) {
         case Instr::Code::latest:
-        case Instr::Code::timed:
+        case Instr::Code::run:
             return first;
         case Instr::Code::gather:
             return instr.meeting == meeting_ && first;
@@ -278,8 +279,6 @@ private:
             return first && some;
         case Instr::Code::count:
             return known(0) && known(1) && known(2);
-        case Instr::Code::busy:
-            return known(0) && known(1);
         default:
             return false;
         }
@@ -304,12 +303,15 @@ private:
     void sign(const Instr& instr)
     {
         add(std::uint64_t{instr.read_count} << 32 | static_cast<std::uint64_t>(instr.code) << 8 |
-            (instr.base != none ? 2U : 0U) | (instr.measured ? 1U : 0U));
+            (instr.base != none ? 8U : 0U) | (instr.host_ends ? 4U : 0U) |
+            (instr.counted ? 2U : 0U) | (instr.measured ? 1U : 0U));
         add(std::uint64_t{instr.meeting} << 32 | instr.total);
         add(reinterpret_cast<std::uintptr_t>(instr.table));
         add(reinterpret_cast<std::uintptr_t>(instr.table2));
         add(static_cast<std::uint64_t>(instr.constant -
                                        (instr.base != none ? stretch_.base_constant : 0)));
+        add(static_cast<std::uint64_t>(instr.host_ends ? instr.end_constant - stretch_.base_constant
+                                                       : 0));
         for (std::uint32_t r = 0; r < instr.read_count; ++r)
             add(numbers_.of(tape_.reads[instr.read_first + r]));
         add(std::uint64_t{instr.charge_count} << 32 | instr.load_count);

@@ -19,11 +19,6 @@ using namespace replay;
 constexpr std::size_t instrs_between_checks = 1U << 12;
 constexpr std::size_t most_kept = std::size_t{1} << 28; // bytes
 
-enum class Charging : std::uint8_t {
-    by_tape, // all lanes of a cohort at once, where that can be
-    by_lane
-};
-
 class Replay {
 public:
     Replay(const Program& program, const Binding& binding, const RunControl& control,
@@ -49,7 +44,6 @@ public:
 private:
     std::optional<Refusal> prepare();
     std::optional<Refusal> order_ops();
-    void plan_charges();
     bool keeps_too_much(const std::vector<Value>& kept) const;
     void play();
     Time latest_end();
@@ -72,7 +66,6 @@ private:
     JoinsStages stages_;
     std::optional<Tables> tables_;
     std::optional<Composed> composed_;
-    std::vector<CohortCharges> charges_; // by cohort
     Regions regions_;
     Slices slices_;
     std::optional<Player> player_;
@@ -99,8 +92,7 @@ std::optional<Refusal> Replay::prepare()
         return refused;
     if (could_overflow(binding_, cohorts_, composed_->tape, control_.steps))
         return Refusal{"the steps may take longer than the clock counts"};
-    plan_charges();
-    const std::vector<Value> kept = tallied_values(cohorts_, composed_->tape, charges_);
+    const std::vector<Value> kept = tallied_values(cohorts_, composed_->tape, composed_->charges);
     if (keeps_too_much(kept))
         return Refusal{"the times of all ops are more than it holds"};
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
@@ -140,23 +132,10 @@ std::optional<Refusal> Replay::order_ops()
             slows_.empty() || slows_.front().empty()
                 ? "ops of different ranks wait for each other in a circle"
                 : "what slows compute on one rank depends on what slows it on another, and back"};
-    composed_ =
-        compose(program_, request, acts,
-                charging_ == Charging::by_lane ? WorkLeft::kept : WorkLeft::ignored, *tables_);
+    composed_ = compose({program_, request, stages_, charging_}, acts, *tables_);
     if (!composed_)
         return Refusal{"ranks do not agree about a transfer"};
     return std::nullopt;
-}
-
-void Replay::plan_charges()
-{
-    if (charging_ == Charging::by_tape) {
-        charges_ = add_charges({program_, cohorts_, known_, stages_}, *composed_);
-        return;
-    }
-    charges_.resize(cohorts_.all.size());
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
-        charges_[c].tail.resize(cohorts_.all[c].kind->streams.size());
 }
 
 // Lanes that are charged one at a time need the times of all their ops.
@@ -165,7 +144,7 @@ bool Replay::keeps_too_much(const std::vector<Value>& kept) const
     std::size_t bytes = 0;
     for (const Value value : kept) {
         const std::uint32_t c = composed_->tape.values[value].cohort;
-        if (!charges_[c].on_tape)
+        if (!composed_->charges[c].on_tape)
             bytes += cohorts_.all[c].lanes.size() * sizeof(Time);
     }
     return bytes > most_kept;
@@ -217,6 +196,7 @@ void Replay::play_step(int step)
     if (recorded)
         scribe_->begin_step(*player_);
     player_->take_all();
+    player_->measure(step + 1 == control_.steps);
     if (recorded)
         play_instrs({0, static_cast<std::uint32_t>(composed_->tape.instrs.size()), false}, step);
     else
@@ -272,8 +252,8 @@ StepResult Replay::result()
     for (const Cohort& cohort : cohorts_.all)
         result.ops += std::uint64_t{cohort.kind->op_count} * cohort.lanes.size() *
                       static_cast<std::uint64_t>(control_.steps);
-    tally({program_, binding_, cohorts_, known_, stages_, slows_, *composed_, charges_}, *tables_,
-          *player_, result);
+    tally({program_, binding_, cohorts_, known_, stages_, slows_, *composed_}, *tables_, *player_,
+          result);
     result.records = scribe_->take();
     return result;
 }

@@ -31,7 +31,7 @@ public:
           cohort_(request.cohorts.all[cohort]),
           kind_(*cohort_.kind),
           tape_(request.composed.tape),
-          plan_(request.charges[cohort]),
+          plan_(request.composed.charges[cohort]),
           tables_(tables),
           player_(player)
     {}

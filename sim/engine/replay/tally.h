@@ -16,7 +16,6 @@ struct TallyRequest {
     const JoinsStages& stages;
     const SlowsCompute& slows;
     const Composed& composed;
-    const std::vector<CohortCharges>& charges;
 };
 
 // The values that it reads; they keep their columns until the step is over.

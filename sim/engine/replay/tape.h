@@ -14,28 +14,30 @@ using Value = std::uint32_t; // a column that the tape writes once per step, or 
 struct Instr {
     enum class Code : std::uint8_t {
         latest,    // writes[0] = max(reads, base + constant)
-        timed,     // writes[0] = max(reads[0] + table, base + constant + table2)
+        run,       // writes: start = max(reads, base + constant),
+                   // end = max(start + table, base + end_constant + table2)
+        compute,   // as run, slowed by loads and rivals; writes: start, device done, end and, where
+                   // lanes are charged one by one, work left when the step before ended
         gather,    // reads: arrivals by seat; writes: begin, end by seat
         pass,      // reads: arrivals of sender, receiver; writes: begin, end
         pass_over, // likewise between other places; writes: begin, end there, begin, end here
         send,      // reads: arrival of the sender; writes: end
         take,      // reads: arrival and end of the sender, arrival here; writes: begin, end here
-        compute,   // as timed, slowed by loads and rivals; writes: device done, end and, where
-                   // lanes are charged one by one, work left when the step before ended
         count,     // reads: arrival, begin, end; sums waiting and moving of a class
         charge,    // reads: where the time charged begins; charges: who takes it
-        busy,      // reads: start, device done
         guard      // reads[0] <= reads[1], or the tape does not fit
     };
     Code code = Code::latest;
-    bool measured = false; // runs in the measured step only
+    bool measured = false;  // runs in the measured step only
+    bool counted = false;   // a gather of one seat, which counts; compute, which sums its busy time
+    bool host_ends = false; // the end waits for the host
     std::uint32_t cohort = 0;
     std::uint32_t meeting = none; // gather; pass_over, take: pipe of the sender
     std::uint32_t read_first = 0;
     std::uint32_t read_count = 0;
     std::uint32_t write_first = 0;
     std::uint32_t write_count = 0;
-    std::uint32_t total = 0; // count: first of two totals
+    std::uint32_t total = 0; // counts: first of two totals
     std::uint32_t load_first = 0;
     std::uint32_t load_count = 0;
     std::uint32_t range_first = 0; // of rivals
@@ -44,6 +46,7 @@ struct Instr {
     std::uint32_t charge_count = 0;
     Value base = none; // the time that the host's segment began
     Time constant = 0;
+    Time end_constant = 0;
     const TimeTable* table = nullptr;
     const TimeTable* table2 = nullptr;
 };

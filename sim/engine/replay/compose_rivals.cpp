@@ -1,0 +1,149 @@
+// What slows compute on the tape.
+
+#include "sim/engine/replay/composer.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+// The parts of an exchange are one kernel: the largest counts.
+const Amount& Composer::resident_of(std::uint32_t c, const FlatOp& op)
+{
+    if (op.part_count == 1)
+        return tables_.load(c, kind(c).parts[op.part_first]).resident;
+    Column most(cohorts_.all[c].lanes.size());
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+        const Amount& share = tables_.load(c, kind(c).parts[p]).resident;
+        for (std::size_t i = 0; i < most.size(); ++i)
+            most[i] = std::max(most[i], share.of(i));
+    }
+    return tables_.keep({0, std::move(most)});
+}
+
+// The loads of a transfer, as far as its times are known so far.
+template <class Visit>
+void Composer::for_each_load(std::uint32_t c, std::uint32_t rival, const Visit& visit)
+{
+    const FlatOp& op = kind(c).ops[rival];
+    const OpValues& values = tape().ops[c][rival];
+    const auto offer = [&](const Load& load) {
+        if (!load.share->zero())
+            visit(load);
+    };
+    if (op.kind == OpKind::collective) {
+        const TransferLoad& load = tables_.load(c, op);
+        offer({values.start, values.end, nullptr, &load.resident});
+        offer({values.begin, values.end, &load.latency, &load.traffic});
+        return;
+    }
+    offer({values.start, values.end, nullptr, &resident_of(c, op)});
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+        const PartPlan& part = kind(c).parts[p];
+        const PartValues& times = tape().parts[c][p];
+        const TransferLoad& load = tables_.load(c, part);
+        if (part.direction == Direction::send)
+            offer({times.begin, times.end, &load.latency, &load.traffic});
+    }
+}
+
+// What may run beside compute: transfers that are over by now in this order, and of each stream
+// at most one that has begun.
+void Composer::load(std::uint32_t c, std::uint32_t o)
+{
+    last().load_first = static_cast<std::uint32_t>(tape().loads.size());
+    last().range_first = static_cast<std::uint32_t>(tape().ranges.size());
+    const auto over = known_[c].at_start(o);
+    const auto over_before = known_[c].before_at_start(o);
+    for (std::uint32_t s = 0; s < kind(c).streams.size(); ++s) {
+        const SlowingStream& stream = slowing_[c][s];
+        if (stream.ops.empty() || s == known_[c].stream_of(o))
+            continue;
+        const auto done = static_cast<std::uint32_t>(tape().rivals[stream.list].size());
+        if (const std::uint32_t first = stream.before[over[s]]; first < done)
+            tape().ranges.push_back({stream.list, first, done});
+        if (done < stream.ops.size())
+            for_each_load(c, stream.ops[done], [&](const Load& load) {
+                if (load.from != none)
+                    tape().loads.push_back(load);
+            });
+        if (const std::uint32_t first = stream.before[over_before[s]]; first < stream.ops.size())
+            before_.push_back({static_cast<std::uint32_t>(tape().instrs.size() - 1), c, s, first});
+    }
+    last().load_count = static_cast<std::uint32_t>(tape().loads.size()) - last().load_first;
+    last().range_count = static_cast<std::uint32_t>(tape().ranges.size()) - last().range_first;
+}
+
+void Composer::add_rival(std::uint32_t c, std::uint32_t o)
+{
+    if (slows_[c].empty() || slows_[c][o] == 0)
+        return;
+    const SlowingStream& stream = slowing_[c][known_[c].stream_of(o)];
+    if (stream.ops.empty())
+        return;
+    const OpValues& values = tape().ops[c][o];
+    Rival rival{values.start, values.end, static_cast<std::uint32_t>(tape().loads.size())};
+    for_each_load(c, o, [&](const Load& load) { tape().loads.push_back(load); });
+    rival.load_count = static_cast<std::uint32_t>(tape().loads.size()) - rival.load_first;
+    tape().rivals[stream.list].push_back(rival);
+}
+
+// Rivals from the step before: once all times have values, those come in to the next.
+void Composer::load_from_before()
+{
+    for (const Before& before : before_) {
+        SlowingStream& stream = slowing_[before.cohort][before.stream];
+        stream.first_before = std::min(stream.first_before, before.first);
+    }
+    for (std::uint32_t c = 0; c < slowing_.size(); ++c)
+        for (SlowingStream& stream : slowing_[c])
+            if (stream.first_before != none)
+                bring_over(c, stream);
+    for (const Before& before : before_) {
+        const SlowingStream& stream = slowing_[before.cohort][before.stream];
+        Instr& compute = tape().instrs[before.instr];
+        const auto first = static_cast<std::uint32_t>(tape().ranges.size());
+        for (std::uint32_t r = 0; r < compute.range_count; ++r) {
+            const RivalRange range = tape().ranges[compute.range_first + r];
+            tape().ranges.push_back(range);
+        }
+        tape().ranges.push_back(
+            {stream.list_before, before.first - stream.first_before,
+             static_cast<std::uint32_t>(stream.ops.size()) - stream.first_before});
+        compute.range_first = first;
+        ++compute.range_count;
+    }
+}
+
+void Composer::bring_over(std::uint32_t c, SlowingStream& stream)
+{
+    stream.list_before = static_cast<std::uint32_t>(tape().rivals.size());
+    std::vector<Rival> list(tape().rivals[stream.list].begin() + stream.first_before,
+                            tape().rivals[stream.list].end());
+    for (Rival& rival : list) {
+        const std::uint32_t first = rival.load_first;
+        rival.start = bring_over(c, rival.start);
+        rival.end = bring_over(c, rival.end);
+        rival.load_first = static_cast<std::uint32_t>(tape().loads.size());
+        for (std::uint32_t l = 0; l < rival.load_count; ++l) {
+            Load load = tape().loads[first + l];
+            load.from = bring_over(c, load.from);
+            load.to = bring_over(c, load.to);
+            tape().loads.push_back(load);
+        }
+    }
+    tape().rivals.push_back(std::move(list));
+}
+
+Value Composer::bring_over(std::uint32_t c, Value from)
+{
+    auto& rivals = tape().inputs[c].rivals;
+    const auto found = rivals.find(from);
+    if (found != rivals.end())
+        return found->second;
+    const Value to = value(tape().values[from].cohort);
+    rivals.emplace(from, to);
+    tape().carries.push_back({from, to});
+    return to;
+}
+
+} // namespace trainyard::engine::replay

@@ -1,0 +1,35 @@
+#pragma once
+
+// A tape, and what belongs to it.
+
+#include "sim/engine/replay/tape.h"
+
+namespace trainyard::engine::replay {
+
+// What the ops of a cohort add up to, by class of transfer (collective x group kind).
+struct Totals {
+    std::vector<std::uint32_t> classes; // in use
+    std::vector<std::uint32_t> index;   // by class: in `classes`, or none
+};
+
+// Sums of a cohort by lane; classes of exposed transfers follow.
+enum class Sum : std::uint8_t { bubble, waiting, data, busy, classes };
+
+struct CohortCharges {
+    bool on_tape = false;              // else a Ledger charges each lane
+    std::uint32_t last_compute = none; // the last op of the compute stream
+    std::vector<std::uint32_t> tail;   // by stream: the first op that may end behind it
+    // By stream: charges its tail from the end of the last compute op on; not on the tape.
+    std::vector<Instr> tail_charges;
+    // Of compute ops: kind of time, what they take alone, how many there are.
+    std::map<std::pair<std::size_t, const TimeTable*>, std::uint32_t> computing;
+};
+
+struct Composed {
+    Tape tape;
+    std::vector<Totals> totals;                       // by cohort
+    std::vector<std::vector<const TimeTable*>> times; // by cohort, op: that take time
+    std::vector<CohortCharges> charges;               // by cohort
+};
+
+} // namespace trainyard::engine::replay
