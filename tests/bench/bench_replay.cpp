@@ -64,7 +64,7 @@ void grid(benchmark::State& state)
     const test::GridJob job = grid_job(shape(static_cast<std::uint32_t>(state.range(0)) / 128));
     replay(state, {job.program, job.binding}, 1);
 }
-BENCHMARK(grid)->Arg(1'024)->Arg(16'384)->Arg(65'536)->Unit(benchmark::kMillisecond);
+BENCHMARK(grid)->Arg(1'024)->Arg(16'384)->Arg(65'536)->Arg(1'048'576)->Unit(benchmark::kMillisecond);
 
 void grid_with_interference(benchmark::State& state)
 {

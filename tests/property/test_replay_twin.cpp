@@ -133,6 +133,27 @@ TEST_CASE("replicas of random programs replay as the reference engine runs them"
     CHECK(ran > 1000);
 }
 
+// Many lanes are played slice by slice, also where groups lie across slices.
+TEST_CASE("grids of many lanes replay as the reference engine runs them")
+{
+    std::map<std::string, int> refusals;
+    for (const std::uint32_t tp : {1U, 3U, 8U})
+        for (const std::uint32_t sm_share : {0U, full_share / 8}) {
+            const GridJob job = grid_job({.tp = tp,
+                                          .pp = 2,
+                                          .dp = 600 / tp,
+                                          .layers = 4,
+                                          .micro_batches = 3,
+                                          .uneven = true,
+                                          .sm_share = sm_share,
+                                          .free_messages = true});
+            INFO("tp " << tp << " sm_share " << sm_share);
+            for (const int steps : {1, 2})
+                CHECK(replays(job.program, job.binding, with_records(steps), refusals));
+        }
+    CHECK(refusals.empty());
+}
+
 TEST_CASE("grids of odd sizes replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;

@@ -23,7 +23,4 @@ struct ComposeRequest {
 std::optional<Composed> compose(const ComposeRequest& request, const std::vector<Act>& acts,
                                 Tables& tables);
 
-// Gives every value a column; `kept` ones have it to themselves.
-void place_values(Tape& tape, const Cohorts& cohorts, const std::vector<Value>& kept);
-
 } // namespace trainyard::engine::replay

@@ -11,70 +11,125 @@ constexpr Time long_ago = -(Time{1} << 61);
 
 } // namespace
 
-Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions)
+Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions,
+               const Slices& slices)
     : cohorts_(cohorts),
       tape_(tape),
       stretches_(regions.stretches),
+      slices_(slices.slices),
       patterns_(regions.patterns),
       stretch_at_(tape.instrs.size(), none)
 {
     for (std::uint32_t s = 0; s < stretches_.size(); ++s) {
         stretch_at_[stretches_[s].instr_first] = s;
-        if (!patterns_[stretches_[s].pattern].known)
-            learn(player, tape, stretches_[s]);
+        Pattern& pattern = patterns_[stretches_[s].pattern];
+        if (pattern.first == nullptr) {
+            pattern.first = &stretches_[s];
+            make_room(pattern);
+        }
     }
+    player.measure(true);
+    for (const Run& run : slices.runs)
+        if (!run.sliced)
+            learn_from(run, player);
+    for (const Slice& slice : slices.slices) {
+        player.take_slice(slice);
+        for (const Run& run : slices.runs)
+            if (run.sliced)
+                learn_from(run, player);
+    }
+    player.take_all();
 }
 
-void Leaper::learn(Player& player, const Tape& tape, const Stretch& stretch)
+void Leaper::make_room(Pattern& pattern) const
 {
-    Pattern& pattern = patterns_[stretch.pattern];
+    const Stretch& stretch = *pattern.first;
     const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
-    pattern.known = true;
-    player.forget_ranges();
-    if (stretch.base != none) {
+    pattern.leaps.assign(slices_.size() + 1, 0);
+    if (stretch.base != none)
         pattern.base.assign(n, long_ago);
-        std::fill_n(player.column(stretch.base), n, long_ago);
-    }
     pattern.outside.assign(stretch.outside.size(), Column(n, long_ago));
-    for (const Value value : stretch.outside)
-        std::fill_n(player.column(value), n, long_ago);
-    std::fill_n(player.column(tape.inputs[stretch.cohort].opened), n, long_ago);
-    std::fill_n(player.column(stretch.root), n, Time{0});
+    pattern.results.assign(stretch.results.size(), Column(n));
+    for (std::uint32_t i = 0; i < stretch.instr_count; ++i)
+        if (tape_.instrs[stretch.instr_first + i].code == Instr::Code::compute) {
+            pattern.computes_from.assign(n, longest_sim_time.value());
+            pattern.computes_to.assign(n, 0);
+        }
+}
+
+// All patterns whose first stretch is in the run.
+void Leaper::learn_from(const Run& run, Player& player)
+{
+    for (Pattern& pattern : patterns_)
+        if (pattern.first->instr_first >= run.first && pattern.first->instr_first < run.end)
+            learn(player, pattern);
+}
+
+// On the player's lanes.
+void Leaper::learn(Player& player, Pattern& pattern)
+{
+    const Stretch& stretch = *pattern.first;
+    const Slice lanes = player.lanes(stretch.cohort);
+    set_out(player, stretch, lanes);
     for (const RivalRange& range : stretch.beside)
         player.ignore_rivals_before(range.list, none);
     for (const RivalRange& range : stretch.own)
         player.ignore_rivals_before(range.list, range.first);
-    player.clear_sums(stretch.cohort);
-    player.measure(true);
     for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
-        const Instr& instr = tape.instrs[stretch.instr_first + i];
+        const Instr& instr = tape_.instrs[stretch.instr_first + i];
         player.play(instr);
-        guard(player, tape, stretch, instr);
+        guard(player, pattern, instr, lanes);
     }
     for (const auto* ranges : {&stretch.beside, &stretch.own})
         for (const RivalRange& range : *ranges)
             player.ignore_rivals_before(range.list, 0);
-    for (const Value value : stretch.results) {
-        const Time* column = player.column(value);
-        pattern.results.emplace_back(column, column + n);
-    }
-    player.for_each_sum(stretch.cohort, [&](Time* sum) {
-        if (std::any_of(sum, sum + n, [](Time time) { return time != 0; }))
-            pattern.deltas.push_back({sum, Column(sum, sum + n)});
+    for (std::size_t r = 0; r < stretch.results.size(); ++r)
+        std::copy_n(player.at(stretch.results[r], lanes), lanes.count,
+                    pattern.results[r].begin() + static_cast<std::ptrdiff_t>(lanes.first));
+    keep_sums(player, pattern, lanes);
+}
+
+// T = 0, and all else long before.
+void Leaper::set_out(Player& player, const Stretch& stretch, const Slice& lanes) const
+{
+    player.forget_ranges();
+    if (stretch.base != none)
+        std::fill_n(player.at(stretch.base, lanes), lanes.count, long_ago);
+    for (const Value value : stretch.outside)
+        std::fill_n(player.at(value, lanes), lanes.count, long_ago);
+    std::fill_n(player.at(tape_.inputs[stretch.cohort].opened, lanes), lanes.count, long_ago);
+    std::fill_n(player.at(stretch.root, lanes), lanes.count, Time{0});
+}
+
+// Takes what the stretch has added to sums.
+void Leaper::keep_sums(Player& player, Pattern& pattern, const Slice& lanes) const
+{
+    const std::uint32_t cohort = pattern.first->cohort;
+    std::uint32_t number = 0;
+    player.for_each_sum(cohort, [&](Time* column) {
+        Time* sum = column + lanes.first;
+        const std::uint32_t of = number++;
+        if (std::all_of(sum, sum + lanes.count, [](Time time) { return time == 0; }))
+            return;
+        auto delta = std::find_if(pattern.deltas.begin(), pattern.deltas.end(),
+                                  [&](const Delta& known) { return known.sum == of; });
+        if (delta == pattern.deltas.end())
+            delta = pattern.deltas.insert(delta, {of, Column(cohorts_.all[cohort].lanes.size())});
+        std::copy_n(sum, lanes.count, delta->by.begin() + static_cast<std::ptrdiff_t>(lanes.first));
+        std::fill_n(sum, lanes.count, 0);
     });
-    player.clear_sums(stretch.cohort);
 }
 
 // What the instruction just played takes for granted of values from outside.
-void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, const Instr& instr)
+void Leaper::guard(Player& player, Pattern& pattern, const Instr& instr, const Slice& lanes) const
 {
-    Pattern& pattern = patterns_[stretch.pattern];
-    const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
+    const Stretch& stretch = *pattern.first;
     // Not later than `column`, after `constant` and `table` of its own.
     const auto not_after = [&](Column& guard, const Time* column, Time constant,
                                const TimeTable* table) {
-        player.kernels().limit(guard.data(), column, constant,
-                               table != nullptr ? table->times.data() : nullptr, n);
+        player.kernels().limit(guard.data() + lanes.first, column, constant,
+                               table != nullptr ? table->times.data() + lanes.first : nullptr,
+                               lanes.count);
     };
     const auto outside = [&](Value value, const Time* column) {
         const auto found = std::find(stretch.outside.begin(), stretch.outside.end(), value);
@@ -83,31 +138,30 @@ void Leaper::guard(Player& player, const Tape& tape, const Stretch& stretch, con
                       column, 0, nullptr);
     };
     const auto written = [&](std::uint32_t w) {
-        return player.column(tape.writes[instr.write_first + w]);
+        return player.at(tape_.writes[instr.write_first + w], lanes);
     };
-    const bool is_latest = instr.code == Instr::Code::latest;
-    const bool runs = instr.code == Instr::Code::run || instr.code == Instr::Code::compute;
+    const bool computes = instr.code == Instr::Code::compute;
     if (instr.base != none)
         not_after(pattern.base, written(0), instr.constant - stretch.base_constant, nullptr);
     if (instr.host_ends)
-        not_after(pattern.base, written(instr.code == Instr::Code::compute ? 2 : 1),
+        not_after(pattern.base, written(computes ? 2 : 1),
                   instr.end_constant - stretch.base_constant, instr.table2);
-    if (is_latest || runs)
+    if (computes || instr.code == Instr::Code::latest || instr.code == Instr::Code::run)
         for (std::uint32_t r = 0; r < instr.read_count; ++r)
-            outside(tape.reads[instr.read_first + r], written(0));
+            outside(tape_.reads[instr.read_first + r], written(0));
     if (instr.code == Instr::Code::charge)
         for (std::uint32_t k = 0; k < instr.charge_count; ++k)
-            outside(tape.charges[instr.charge_first + k].value,
-                    player.column(tape.reads[instr.read_first]));
-    if (instr.code == Instr::Code::compute) {
-        const Time* start = written(0);
-        const Time* done = written(1);
-        pattern.computes_from.resize(n, longest_sim_time.value());
-        pattern.computes_to.resize(n, 0);
-        for (std::size_t i = 0; i < n; ++i) {
-            pattern.computes_from[i] = std::min(pattern.computes_from[i], start[i]);
-            pattern.computes_to[i] = std::max(pattern.computes_to[i], done[i]);
-        }
+            outside(tape_.charges[instr.charge_first + k].value,
+                    player.at(tape_.reads[instr.read_first], lanes));
+    if (!computes)
+        return;
+    const Time* start = written(0);
+    const Time* done = written(1);
+    for (std::size_t i = 0; i < lanes.count; ++i) {
+        Time& from = pattern.computes_from[lanes.first + i];
+        Time& to = pattern.computes_to[lanes.first + i];
+        from = std::min(from, start[i]);
+        to = std::max(to, done[i]);
     }
 }
 
@@ -115,41 +169,30 @@ bool Leaper::leap(Player& player, const Stretch& stretch, bool measured)
 {
     Pattern& pattern = patterns_[stretch.pattern];
     const Slice lanes = player.lanes(stretch.cohort);
-    const Time* root = player.column(stretch.root) + lanes.first;
+    const Time* root = player.at(stretch.root, lanes);
     if (!holds(player, stretch, pattern, root))
         return false;
     // The root's column may be free for a result.
     root_.assign(root, root + lanes.count);
     for (std::size_t r = 0; r < stretch.results.size(); ++r)
-        player.kernels().sum(player.column(stretch.results[r]) + lanes.first, root_.data(),
+        player.kernels().sum(player.at(stretch.results[r], lanes), root_.data(),
                              pattern.results[r].data() + lanes.first, lanes.count);
     if (measured)
-        count(pattern, lanes);
+        ++pattern.leaps[lanes.number == none ? slices_.size() : lanes.number];
     return true;
-}
-
-void Leaper::count(Pattern& pattern, const Slice& lanes)
-{
-    auto& leaps = pattern.leaps;
-    auto at = std::find_if(leaps.begin(), leaps.end(), [&](const Leaps& of) {
-        return of.slice.first == lanes.first && of.slice.count == lanes.count;
-    });
-    if (at == leaps.end())
-        at = leaps.insert(at, {lanes, 0});
-    ++at->count;
 }
 
 bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& pattern, const Time* root)
 {
     const Kernels& kernels = player.kernels();
-    const auto [lane, n] = player.lanes(stretch.cohort);
+    const Slice lanes = player.lanes(stretch.cohort);
     if (stretch.base != none &&
-        !kernels.reached(root, player.column(stretch.base) + lane, stretch.base_constant,
-                         pattern.base.data() + lane, n))
+        !kernels.reached(root, player.at(stretch.base, lanes), stretch.base_constant,
+                         pattern.base.data() + lanes.first, lanes.count))
         return false;
     for (std::size_t o = 0; o < stretch.outside.size(); ++o)
-        if (!kernels.reached(root, player.column(stretch.outside[o]) + lane, 0,
-                             pattern.outside[o].data() + lane, n))
+        if (!kernels.reached(root, player.at(stretch.outside[o], lanes), 0,
+                             pattern.outside[o].data() + lanes.first, lanes.count))
             return false;
     return stretch.beside.empty() || undisturbed(player, stretch, pattern, root);
 }
@@ -160,38 +203,46 @@ bool Leaper::undisturbed(Player& player, const Stretch& stretch, const Pattern& 
                          const Time* root)
 {
     const Kernels& kernels = player.kernels();
-    const auto [lane, n] = player.lanes(stretch.cohort);
-    const Time first = kernels.least(root, n); // its compute begins no earlier
-    const Time* from = pattern.computes_from.data() + lane;
-    const Time* to = pattern.computes_to.data() + lane;
-    Time last = 0;
+    const Slice lanes = player.lanes(stretch.cohort);
+    const Time first = kernels.least(root, lanes.count); // its compute begins no earlier
+    const Time* from = pattern.computes_from.data() + lanes.first;
+    const Time* to = pattern.computes_to.data() + lanes.first;
+    std::optional<Time> last; // it is over by then
     for (const RivalRange& range : stretch.beside)
         for (std::uint32_t r = player.first_after(range, first); r < range.end; ++r) {
-            if (last == 0) {
-                root_.resize(n);
-                kernels.sum(root_.data(), root, to, n);
-                last = kernels.greatest(root_.data(), n);
+            if (!last) {
+                root_.resize(lanes.count);
+                kernels.sum(root_.data(), root, to, lanes.count);
+                last = kernels.greatest(root_.data(), lanes.count);
             }
             const Rival& rival = tape_.rivals[range.list][r];
-            if (player.range(rival.start).least >= last)
+            if (player.range(rival.start).least >= *last)
                 break;
             for (std::uint32_t l = 0; l < rival.load_count; ++l) {
                 const Load& load = tape_.loads[rival.load_first + l];
-                if (!kernels.apart(root, from, to, player.load_column(load, lane), n))
+                if (!kernels.apart(root, from, to, player.load_column(load, lanes), lanes.count))
                     return false;
             }
         }
     return true;
 }
 
-void Leaper::settle(const Player& player) const
+void Leaper::settle(Player& player) const
 {
-    for (const Pattern& pattern : patterns_)
+    const Kernels& kernels = player.kernels();
+    for (const Pattern& pattern : patterns_) {
+        const std::uint32_t cohort = pattern.first->cohort;
+        const Slice all{0, cohorts_.all[cohort].lanes.size(), none};
+        std::vector<Time*> sums;
+        player.for_each_sum(cohort, [&](Time* sum) { sums.push_back(sum); });
         for (const Delta& delta : pattern.deltas)
-            for (const Leaps& leaps : pattern.leaps)
-                player.kernels().add_times(delta.sum + leaps.slice.first,
-                                           delta.by.data() + leaps.slice.first, leaps.count,
-                                           leaps.slice.count);
+            for (std::size_t s = 0; s <= slices_.size(); ++s) {
+                const Slice& slice = s < slices_.size() ? slices_[s] : all;
+                if (pattern.leaps[s] > 0)
+                    kernels.add_times(sums[delta.sum] + slice.first, delta.by.data() + slice.first,
+                                      pattern.leaps[s], slice.count);
+            }
+    }
 }
 
 } // namespace trainyard::engine::replay

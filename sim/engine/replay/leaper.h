@@ -10,7 +10,8 @@ namespace trainyard::engine::replay {
 class Leaper {
 public:
     // Plays one stretch of each pattern; the player's columns are free before the first step.
-    Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions);
+    Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const Regions& regions,
+           const Slices& slices);
 
     // The stretch that begins with this instruction; null if none does.
     const Stretch* at(std::size_t instr) const
@@ -23,31 +24,30 @@ public:
     bool leap(Player& player, const Stretch& stretch, bool measured);
 
     // Adds the sums of all stretches leapt over in the measured step.
-    void settle(const Player& player) const;
+    void settle(Player& player) const;
 
 private:
     struct Delta {
-        Time* sum;
-        Column by; // by index
-    };
-    struct Leaps {
-        Slice slice;
-        Time count = 0;
+        std::uint32_t sum; // of the cohort's, in their order
+        Column by;         // by index
     };
     struct Pattern {
-        bool known = false;
-        std::vector<Leaps> leaps;    // in the measured step
-        Column base;                 // base + constant + this <= T
-        std::vector<Column> outside; // value + this <= T
+        const Stretch* first = nullptr; // the one that it is learned from
+        std::vector<Time> leaps;        // in the measured step: by slice, then of all lanes at once
+        Column base;                    // base + constant + this <= T
+        std::vector<Column> outside;    // value + this <= T
         Column computes_from;        // transfers from before are over by T + this, or begin behind
         Column computes_to;          // T + this
         std::vector<Column> results; // T + this
         std::vector<Delta> deltas;
     };
 
-    void learn(Player& player, const Tape& tape, const Stretch& stretch);
-    void guard(Player& player, const Tape& tape, const Stretch& stretch, const Instr& instr);
-    static void count(Pattern& pattern, const Slice& lanes);
+    void make_room(Pattern& pattern) const;
+    void learn_from(const Run& run, Player& player);
+    void learn(Player& player, Pattern& pattern);
+    void set_out(Player& player, const Stretch& stretch, const Slice& lanes) const;
+    void keep_sums(Player& player, Pattern& pattern, const Slice& lanes) const;
+    void guard(Player& player, Pattern& pattern, const Instr& instr, const Slice& lanes) const;
     bool holds(Player& player, const Stretch& stretch, const Pattern& pattern, const Time* root);
 
     bool undisturbed(Player& player, const Stretch& stretch, const Pattern& pattern,
@@ -56,9 +56,10 @@ private:
     const Cohorts& cohorts_;
     const Tape& tape_;
     const std::vector<Stretch>& stretches_;
+    const std::vector<Slice>& slices_;
     std::vector<Pattern> patterns_;
     std::vector<std::uint32_t> stretch_at_; // by instruction
-    std::vector<Time> root_;
+    Column root_;
 };
 
 } // namespace trainyard::engine::replay

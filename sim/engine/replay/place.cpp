@@ -1,4 +1,4 @@
-#include "sim/engine/replay/compose.h"
+#include "sim/engine/replay/place.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ public:
         tape.slots.assign(cohorts.all.size(), 0);
     }
 
-    void place(const std::vector<Value>& kept) &&
+    void place(const Slices& slices, const std::vector<Value>& kept) &&
     {
         for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i)
             note_uses(i);
@@ -25,37 +25,20 @@ public:
             for_each_value(tape_, tape_.rivals[list][rival],
                            [&](Value value) { last_use_[value] = std::max(last_use_[value], i); });
         });
-        // What comes in keeps its column: at the end of the step it is written from outside.
-        for (const Inputs& in : tape_.inputs) {
-            for (const Value value : {in.lane_start, in.opened, in.base})
-                give_column(value, always);
-            for (const Value value : in.stream_ends)
-                give_column(value, always);
-            for (const auto& [op, value] : in.ends)
-                give_column(value, always);
-            for (const auto& [from, value] : in.rivals)
-                give_column(value, always);
-        }
         for (const Carry& carry : tape_.carries)
             last_use_[carry.from] = always;
         for (const Value value : kept)
             last_use_[value] = always;
-        // By instruction the values that end there, as chains.
-        std::vector<Value> first(tape_.instrs.size(), none);
-        std::vector<Value> next(last_use_.size(), none);
-        for (Value value = static_cast<Value>(last_use_.size()); value-- > 0;)
-            if (last_use_[value] != always)
-                next[value] = std::exchange(first[last_use_[value]], value);
-        for (std::uint32_t i = 0; i < tape_.instrs.size(); ++i) {
-            const Instr& instr = tape_.instrs[i];
-            for (std::uint32_t w = 0; w < instr.write_count; ++w)
-                give_column(tape_.writes[instr.write_first + w], 0);
-            for (Value value = first[i]; value != none; value = next[value]) {
-                const ValueInfo& info = tape_.values[value];
-                if (info.slot != none)
-                    free_[info.cohort].push_back(info.slot);
-            }
-        }
+        // What comes in keeps its column: at the end of the step it is written from outside.
+        for (const Inputs& in : tape_.inputs)
+            for_each_value(in, [&](Value value) {
+                last_use_[value] = always;
+                give_column(value);
+            });
+        chain_ends();
+        for (const Run& run : slices.runs)
+            for (std::uint32_t i = run.first; i < run.end; ++i)
+                place_instr(i, run);
     }
 
 private:
@@ -82,14 +65,42 @@ private:
         }
     }
 
-    void give_column(Value value, std::uint32_t last_use)
+    // By instruction the values that end there, as chains.
+    void chain_ends()
+    {
+        first_ending_.assign(tape_.instrs.size(), none);
+        next_ending_.assign(last_use_.size(), none);
+        for (Value value = static_cast<Value>(last_use_.size()); value-- > 0;)
+            if (last_use_[value] != always)
+                next_ending_[value] = std::exchange(first_ending_[last_use_[value]], value);
+    }
+
+    void place_instr(std::uint32_t i, const Run& run)
+    {
+        const Instr& instr = tape_.instrs[i];
+        for (std::uint32_t w = 0; w < instr.write_count; ++w) {
+            const Value value = tape_.writes[instr.write_first + w];
+            tape_.values[value].in_slice = run.sliced && last_use_[value] < run.end;
+            give_column(value);
+        }
+        for (Value value = first_ending_[i]; value != none; value = next_ending_[value]) {
+            const ValueInfo& info = tape_.values[value];
+            if (info.slot != none)
+                free_of(info).push_back(info.slot);
+        }
+    }
+
+    std::vector<std::uint32_t>& free_of(const ValueInfo& info)
+    {
+        return info.in_slice ? free_in_slice_ : free_[info.cohort];
+    }
+
+    void give_column(Value value)
     {
         ValueInfo& info = tape_.values[value];
-        if (last_use == always)
-            last_use_[value] = always;
-        auto& free = free_[info.cohort];
+        std::vector<std::uint32_t>& free = free_of(info);
         if (free.empty()) {
-            info.slot = tape_.slots[info.cohort]++;
+            info.slot = info.in_slice ? tape_.slice_slots++ : tape_.slots[info.cohort]++;
             return;
         }
         info.slot = free.back();
@@ -97,15 +108,19 @@ private:
     }
 
     Tape& tape_;
-    std::vector<std::uint32_t> last_use_; // by value: instruction
-    std::vector<std::vector<std::uint32_t>> free_;
+    std::vector<std::uint32_t> last_use_;          // by value: instruction
+    std::vector<Value> first_ending_;              // by instruction
+    std::vector<Value> next_ending_;               // by value
+    std::vector<std::vector<std::uint32_t>> free_; // by cohort
+    std::vector<std::uint32_t> free_in_slice_;
 };
 
 } // namespace
 
-void place_values(Tape& tape, const Cohorts& cohorts, const std::vector<Value>& kept)
+void place_values(Tape& tape, const Cohorts& cohorts, const Slices& slices,
+                  const std::vector<Value>& kept)
 {
-    Placer(tape, cohorts).place(kept);
+    Placer(tape, cohorts).place(slices, kept);
 }
 
 } // namespace trainyard::engine::replay

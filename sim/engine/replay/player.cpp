@@ -11,12 +11,13 @@ Player::Player(const Cohorts& cohorts, const Composed& composed, const Kernels& 
     : cohorts_(cohorts),
       tape_(composed.tape),
       kernels_(kernels),
+      slice_columns_(composed.tape.slice_slots * slice_lanes),
       ranges_(composed.tape.values.size()),
       range_stamps_(composed.tape.values.size()),
       ignored_(composed.tape.rivals.size())
 {
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
-        rows_.push_back((cohorts.all[c].lanes.size() + 7) / 8 * 8);
+        rows_.push_back(column_stride(cohorts.all[c].lanes.size()));
         columns_.emplace_back(tape_.slots[c] * rows_[c]);
         const std::size_t classes = composed.totals[c].classes.size();
         totals_.emplace_back(2 * classes * rows_[c]);
@@ -52,7 +53,7 @@ void Player::play(const Instr& instr)
     case Instr::Code::pass:
         return pass(instr, slice);
     case Instr::Code::pass_over:
-        return pass_over(instr);
+        return pass_over(instr, slice);
     case Instr::Code::send:
         return send(instr, slice);
     case Instr::Code::take:
@@ -70,14 +71,14 @@ IssueSpan Player::start_issue(const Instr& instr, const Slice& lanes)
 {
     if (instr.base == none)
         return {};
-    return {column(instr.base) + lanes.first, instr.constant};
+    return {at(instr.base, lanes), instr.constant};
 }
 
 IssueSpan Player::end_issue(const Instr& instr, const Slice& lanes)
 {
     if (!instr.host_ends)
         return {};
-    return {column(instr.base) + lanes.first, instr.end_constant,
+    return {at(instr.base, lanes), instr.end_constant,
             instr.table2 != nullptr ? instr.table2->times.data() + lanes.first : nullptr};
 }
 
@@ -86,25 +87,25 @@ void Player::start(const Instr& instr, const Slice& lanes)
 {
     constexpr std::uint32_t most = 16;
     std::array<const Time*, most> from;
-    Time* to = write(instr, 0) + lanes.first;
+    Time* to = write(instr, 0, lanes);
     const std::uint32_t count = std::min(instr.read_count, most);
     for (std::uint32_t r = 0; r < count; ++r)
-        from[r] = read(instr, r) + lanes.first;
+        from[r] = read(instr, r, lanes);
     kernels_.latest(to, {from.data(), count}, start_issue(instr, lanes), lanes.count);
     for (std::uint32_t r = most; r < instr.read_count; ++r)
-        kernels_.charge(to, read(instr, r) + lanes.first, nullptr, lanes.count);
+        kernels_.charge(to, read(instr, r, lanes), nullptr, lanes.count);
 }
 
 void Player::run(const Instr& instr, const Slice& lanes)
 {
     start(instr, lanes);
-    kernels_.timed(write(instr, 1) + lanes.first, write(instr, 0) + lanes.first,
+    kernels_.timed(write(instr, 1, lanes), write(instr, 0, lanes),
                    instr.table->times.data() + lanes.first, end_issue(instr, lanes), lanes.count);
 }
 
 void Player::send(const Instr& instr, const Slice& lanes)
 {
-    kernels_.sum(write(instr, 0) + lanes.first, read(instr, 0) + lanes.first,
+    kernels_.sum(write(instr, 0, lanes), read(instr, 0, lanes),
                  instr.table->times.data() + lanes.first, lanes.count);
 }
 
@@ -112,35 +113,35 @@ void Player::gather(const Instr& instr, const Slice& lanes)
 {
     const Meeting& meeting = cohorts_.meetings[instr.meeting];
     if (meeting.stride == 1)
-        kernels_.meet_rows(write(instr, 0) + lanes.first, write(instr, 1) + lanes.first,
-                           read(instr, 0) + lanes.first,
+        kernels_.meet_rows(write(instr, 0, lanes), write(instr, 1, lanes), read(instr, 0, lanes),
                            instr.table->times.data() + lanes.first / meeting.size, meeting.size,
                            lanes.count);
     else if (meeting.stride > 1)
-        gather_rows(instr, meeting);
+        gather_rows(instr, meeting, lanes);
     else
-        gather_seats(instr, meeting);
+        gather_seats(instr, meeting, lanes);
     if (instr.counted && measured_)
-        count_times(instr, lanes, read(instr, 0), write(instr, 0), write(instr, 1));
+        count_times(instr, lanes, read(instr, 0, lanes), write(instr, 0, lanes),
+                    write(instr, 1, lanes));
 }
 
-void Player::gather_seats(const Instr& instr, const Meeting& meeting)
+void Player::gather_seats(const Instr& instr, const Meeting& meeting, const Slice& lanes)
 {
     const Column& table = instr.table->times;
     for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
         Time latest = 0;
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
-            latest =
-                std::max(latest, read(instr, meeting.members[m].seat)[meeting.members[m].index]);
+            latest = std::max(
+                latest, read(instr, meeting.members[m].seat, lanes)[meeting.members[m].index]);
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m) {
             const Member& member = meeting.members[m];
-            write(instr, 2 * member.seat)[member.index] = latest;
-            write(instr, 2 * member.seat + 1)[member.index] = latest + table[g];
+            write(instr, 2 * member.seat, lanes)[member.index] = latest;
+            write(instr, 2 * member.seat + 1, lanes)[member.index] = latest + table[g];
         }
     }
 }
 
-void Player::gather_rows(const Instr& instr, const Meeting& meeting)
+void Player::gather_rows(const Instr& instr, const Meeting& meeting, const Slice& lanes)
 {
     const std::size_t stride = meeting.stride;
     const std::size_t size = meeting.size;
@@ -148,9 +149,9 @@ void Player::gather_rows(const Instr& instr, const Meeting& meeting)
     Time* latest = scratch_.data();
     for (std::size_t sheet = 0; sheet < meeting.groups.size() / stride; ++sheet) {
         const std::size_t first = sheet * size * stride;
-        const Time* from = read(instr, 0) + first;
-        Time* begin = write(instr, 0) + first;
-        Time* end = write(instr, 1) + first;
+        const Time* from = read(instr, 0, lanes) + first;
+        Time* begin = write(instr, 0, lanes) + first;
+        Time* end = write(instr, 1, lanes) + first;
         std::copy_n(from, stride, latest);
         for (std::size_t m = 1; m < size; ++m)
             kernels_.charge(latest, from + m * stride, nullptr, stride);
@@ -164,21 +165,20 @@ void Player::gather_rows(const Instr& instr, const Meeting& meeting)
 
 void Player::pass(const Instr& instr, const Slice& lanes)
 {
-    kernels_.meet(write(instr, 0) + lanes.first, write(instr, 1) + lanes.first,
-                  read(instr, 0) + lanes.first, read(instr, 1) + lanes.first,
-                  instr.table->times.data() + lanes.first, lanes.count);
+    kernels_.meet(write(instr, 0, lanes), write(instr, 1, lanes), read(instr, 0, lanes),
+                  read(instr, 1, lanes), instr.table->times.data() + lanes.first, lanes.count);
 }
 
-void Player::pass_over(const Instr& instr)
+void Player::pass_over(const Instr& instr, const Slice& lanes)
 {
     const std::size_t n = cohorts_.all[instr.cohort].lanes.size();
     const std::uint32_t* partners = cohorts_.all[instr.cohort].pipes[instr.meeting].partners.data();
-    const Time* here = read(instr, 0);
-    const Time* there = read(instr, 1);
-    Time* begin = write(instr, 0);
-    Time* end = write(instr, 1);
-    Time* begin_there = write(instr, 2);
-    Time* end_there = write(instr, 3);
+    const Time* here = read(instr, 0, lanes);
+    const Time* there = read(instr, 1, lanes);
+    Time* begin = write(instr, 0, lanes);
+    Time* end = write(instr, 1, lanes);
+    Time* begin_there = write(instr, 2, lanes);
+    Time* end_there = write(instr, 3, lanes);
     for (std::size_t i = 0; i < n; ++i) {
         const Time both = std::max(here[i], there[partners[i]]);
         begin[i] = both;
@@ -191,12 +191,12 @@ void Player::pass_over(const Instr& instr)
 void Player::take(const Instr& instr, const Slice& lanes)
 {
     const auto& partners = cohorts_.all[instr.cohort].pipes[instr.meeting].partners;
-    const Time* sent = read(instr, 0);
-    const Time* over = read(instr, 1);
-    const Time* here = read(instr, 2);
-    Time* begin = write(instr, 0);
-    Time* end = write(instr, 1);
-    for (std::size_t i = lanes.first; i < lanes.first + lanes.count; ++i) {
+    const Time* sent = read(instr, 0, lanes);
+    const Time* over = read(instr, 1, lanes);
+    const Time* here = read(instr, 2, lanes);
+    Time* begin = write(instr, 0, lanes);
+    Time* end = write(instr, 1, lanes);
+    for (std::size_t i = 0; i < lanes.count; ++i) {
         const std::size_t from = partners.empty() ? i : partners[i];
         begin[i] = std::max(sent[from], here[i]);
         end[i] = std::max(over[from], here[i]);
@@ -205,7 +205,7 @@ void Player::take(const Instr& instr, const Slice& lanes)
 
 void Player::count(const Instr& instr, const Slice& lanes)
 {
-    count_times(instr, lanes, read(instr, 0), read(instr, 1), read(instr, 2));
+    count_times(instr, lanes, read(instr, 0, lanes), read(instr, 1, lanes), read(instr, 2, lanes));
 }
 
 void Player::count_times(const Instr& instr, const Slice& lanes, const Time* start,
@@ -214,46 +214,46 @@ void Player::count_times(const Instr& instr, const Slice& lanes, const Time* sta
     Time* waiting =
         totals_[instr.cohort].data() + 2 * instr.total * rows_[instr.cohort] + lanes.first;
     Time* moving = waiting + rows_[instr.cohort];
-    kernels_.add_span(waiting, start + lanes.first, begin + lanes.first, lanes.count);
-    kernels_.add_span(moving, begin + lanes.first, end + lanes.first, lanes.count);
+    kernels_.add_span(waiting, start, begin, lanes.count);
+    kernels_.add_span(moving, begin, end, lanes.count);
 }
 
 void Player::charge(const Instr& instr, const Slice& lanes)
 {
     constexpr std::size_t block = 512;
-    std::array<Time, block> until;
-    const Time* from = read(instr, 0);
-    const std::size_t end = lanes.first + lanes.count;
-    for (std::size_t first = lanes.first; first < end; first += block) {
-        const std::size_t count = std::min(block, end - first);
-        std::copy_n(from + first, count, until.begin());
+    alignas(64) std::array<Time, block> until;
+    for (std::size_t first = 0; first < lanes.count; first += block) {
+        const Slice some{lanes.first + first, std::min(block, lanes.count - first)};
+        std::copy_n(read(instr, 0, lanes) + first, some.count, until.begin());
         for (std::uint32_t k = 0; k < instr.charge_count; ++k) {
             const Charge& charge = tape_.charges[instr.charge_first + k];
             if (charge.group > 0) {
-                for (std::size_t i = 0; i < count; ++i)
-                    charge_group(instr, instr.charge_first + k, first + i, until[i]);
+                for (std::size_t i = 0; i < some.count; ++i)
+                    charge_group(instr, instr.charge_first + k, lanes, first + i, until[i]);
                 k += charge.group - 1;
                 continue;
             }
             Time* sum = charge.into == none ? nullptr
                                             : sums_[instr.cohort].data() +
-                                                  charge.into * rows_[instr.cohort] + first;
-            kernels_.charge(until.data(), column(charge.value) + first, sum, count);
+                                                  charge.into * rows_[instr.cohort] + some.first;
+            kernels_.charge(until.data(), at(charge.value, lanes) + first, sum, some.count);
         }
     }
 }
 
-void Player::charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until)
+// On one of the lanes.
+void Player::charge_group(const Instr& instr, std::uint32_t first, const Slice& lanes,
+                          std::size_t lane, Time& until)
 {
     std::vector<const Charge*> order;
     for (std::uint32_t k = 0; k < tape_.charges[first].group; ++k)
         order.push_back(&tape_.charges[first + k]);
     std::sort(order.begin(), order.end(), [&](const Charge* a, const Charge* b) {
-        return column(a->value)[lane] < column(b->value)[lane];
+        return at(a->value, lanes)[lane] < at(b->value, lanes)[lane];
     });
     const auto charge = [&](Value value, std::uint32_t into) {
-        const Time to = std::max(until, column(value)[lane]);
-        sums_[instr.cohort][into * rows_[instr.cohort] + lane] += to - until;
+        const Time to = std::max(until, at(value, lanes)[lane]);
+        sums_[instr.cohort][into * rows_[instr.cohort] + lanes.first + lane] += to - until;
         until = to;
     };
     for (const Charge* part : order) {
@@ -264,8 +264,7 @@ void Player::charge_group(const Instr& instr, std::uint32_t first, std::size_t l
 
 void Player::guard(const Instr& instr, const Slice& lanes)
 {
-    fits_ = fits_ && kernels_.ordered(read(instr, 0) + lanes.first, read(instr, 1) + lanes.first,
-                                      lanes.count);
+    fits_ = fits_ && kernels_.ordered(read(instr, 0, lanes), read(instr, 1, lanes), lanes.count);
 }
 
 void Player::carry()

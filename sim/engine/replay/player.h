@@ -2,15 +2,10 @@
 
 // Plays a tape, on all lanes or on a slice of them.
 
-#include "sim/engine/replay/compose.h"
+#include "sim/engine/replay/composed.h"
+#include "sim/engine/replay/slices.h"
 
 namespace trainyard::engine::replay {
-
-// Lanes of every cohort: indices [first, first + count).
-struct Slice {
-    std::size_t first = 0;
-    std::size_t count = 0;
-};
 
 // A load on one lane.
 struct LoadSpan {
@@ -30,11 +25,18 @@ public:
 
     const Kernels& kernels() const { return kernels_; }
 
-    // Column of a value, by index of its cohort.
+    // Column of a value that outlives slices, by index of its cohort.
     Time* column(Value value)
     {
         const ValueInfo& info = tape_.values[value];
         return columns_[info.cohort].data() + info.slot * rows_[info.cohort];
+    }
+    // The same of any value from the first of its lanes on.
+    Time* at(Value value, const Slice& lanes)
+    {
+        const ValueInfo& info = tape_.values[value];
+        return info.in_slice ? slice_columns_.data() + info.slot * slice_lanes
+                             : column(value) + lanes.first;
     }
     // Sums of a class of transfers of a cohort, by index: waiting, then moving.
     const Time* total(std::uint32_t cohort, std::uint32_t of, std::uint32_t which) const
@@ -54,11 +56,6 @@ public:
             for (std::size_t at = 0; at < sums->size(); at += rows_[cohort])
                 visit(sums->data() + at);
     }
-    void clear_sums(std::uint32_t cohort)
-    {
-        std::fill(totals_[cohort].begin(), totals_[cohort].end(), 0);
-        std::fill(sums_[cohort].begin(), sums_[cohort].end(), 0);
-    }
     // Whether all guards held.
     bool fits() const { return fits_; }
 
@@ -67,7 +64,7 @@ public:
     void take_all();
     Slice lanes(std::uint32_t cohort) const
     {
-        return sliced_ ? slice_ : Slice{0, cohorts_.all[cohort].lanes.size()};
+        return sliced_ ? slice_ : Slice{0, cohorts_.all[cohort].lanes.size(), none};
     }
 
     // The least and the greatest of a column on its lanes; of values that are not written again
@@ -83,7 +80,7 @@ public:
     void ignore_rivals_before(std::uint32_t list, std::uint32_t first) { ignored_[list] = first; }
     // Of a range, the first that is not over on all its lanes by `time`; its end if all are.
     std::uint32_t first_after(const RivalRange& range, Time time);
-    LoadColumn load_column(const Load& load, std::size_t lane);
+    LoadColumn load_column(const Load& load, const Slice& lanes);
 
     // Whether instructions count what they do.
     void measure(bool measured) { measured_ = measured; }
@@ -97,10 +94,10 @@ private:
     void run(const Instr& instr, const Slice& lanes);
     void send(const Instr& instr, const Slice& lanes);
     void gather(const Instr& instr, const Slice& lanes);
-    void gather_rows(const Instr& instr, const Meeting& meeting);
-    void gather_seats(const Instr& instr, const Meeting& meeting);
+    void gather_rows(const Instr& instr, const Meeting& meeting, const Slice& lanes);
+    void gather_seats(const Instr& instr, const Meeting& meeting, const Slice& lanes);
     void pass(const Instr& instr, const Slice& lanes);
-    void pass_over(const Instr& instr);
+    void pass_over(const Instr& instr, const Slice& lanes);
     void take(const Instr& instr, const Slice& lanes);
     void count(const Instr& instr, const Slice& lanes);
     void compute(const Instr& instr, const Slice& lanes);
@@ -109,7 +106,8 @@ private:
     Drained drain_one(Time from, u128 work, std::size_t lane, Time opened);
     bool add_beside(const Instr& instr, Time last);
     void charge(const Instr& instr, const Slice& lanes);
-    void charge_group(const Instr& instr, std::uint32_t first, std::size_t lane, Time& until);
+    void charge_group(const Instr& instr, std::uint32_t first, const Slice& lanes, std::size_t lane,
+                      Time& until);
     void guard(const Instr& instr, const Slice& lanes);
     void start(const Instr& instr, const Slice& lanes);
     void count_times(const Instr& instr, const Slice& lanes, const Time* start, const Time* begin,
@@ -117,26 +115,27 @@ private:
     IssueSpan start_issue(const Instr& instr, const Slice& lanes);
     IssueSpan end_issue(const Instr& instr, const Slice& lanes);
 
-    Time* read(const Instr& instr, std::uint32_t i)
+    Time* read(const Instr& instr, std::uint32_t i, const Slice& lanes)
     {
-        return column(tape_.reads[instr.read_first + i]);
+        return at(tape_.reads[instr.read_first + i], lanes);
     }
-    Time* write(const Instr& instr, std::uint32_t i)
+    Time* write(const Instr& instr, std::uint32_t i, const Slice& lanes)
     {
-        return column(tape_.writes[instr.write_first + i]);
+        return at(tape_.writes[instr.write_first + i], lanes);
     }
 
     const Cohorts& cohorts_;
     const Tape& tape_;
     const Kernels& kernels_;
-    std::vector<std::size_t> rows_;          // by cohort
-    std::vector<std::vector<Time>> columns_; // by cohort
-    std::vector<std::vector<Time>> totals_;  // by cohort
-    std::vector<std::vector<Time>> sums_;    // by cohort
+    std::vector<std::size_t> rows_; // by cohort
+    std::vector<Column> columns_;   // by cohort
+    Column slice_columns_;
+    std::vector<Column> totals_; // by cohort
+    std::vector<Column> sums_;   // by cohort
     Slice slice_;
     bool sliced_ = false;
     bool measured_ = false;
-    std::vector<Time> scratch_;
+    Column scratch_;
     std::vector<Range> ranges_;               // by value
     std::vector<std::uint32_t> range_stamps_; // of what is in ranges_
     std::uint32_t range_stamp_ = 1;

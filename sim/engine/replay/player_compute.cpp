@@ -44,7 +44,7 @@ Player::Range Player::range(Value value)
 {
     if (range_stamps_[value] != range_stamp_) {
         const Slice slice = lanes(tape_.values[value].cohort);
-        const Time* first = column(value) + slice.first;
+        const Time* first = at(value, slice);
         ranges_[value] = {kernels_.least(first, slice.count),
                           kernels_.greatest(first, slice.count)};
         range_stamps_[value] = range_stamp_;
@@ -70,29 +70,29 @@ std::uint32_t Player::first_after(const RivalRange& range, Time time)
     return first;
 }
 
-LoadColumn Player::load_column(const Load& load, std::size_t lane)
+LoadColumn Player::load_column(const Load& load, const Slice& lanes)
 {
     LoadColumn out;
-    out.from = column(load.from) + lane;
+    out.from = at(load.from, lanes);
     if (load.to != none)
-        out.to = column(load.to) + lane;
+        out.to = at(load.to, lanes);
     if (load.delay != nullptr) {
         out.delay_all = load.delay->constant;
         if (!load.delay->column.empty())
-            out.delay = load.delay->column.data() + lane;
+            out.delay = load.delay->column.data() + lanes.first;
     }
     out.share_all = load.share->constant;
     if (!load.share->column.empty())
-        out.share = load.share->column.data() + lane;
+        out.share = load.share->column.data() + lanes.first;
     return out;
 }
 
 void Player::compute(const Instr& instr, const Slice& lanes)
 {
     start(instr, lanes);
-    const Time* from = write(instr, 0) + lanes.first;
+    const Time* from = write(instr, 0, lanes);
     const Time* time = instr.table->times.data() + lanes.first;
-    Time* device = write(instr, 1) + lanes.first;
+    Time* device = write(instr, 1, lanes);
     const Time first = kernels_.least(from, lanes.count);
     near_.clear();
     for (std::uint32_t l = 0; l < instr.load_count; ++l) {
@@ -114,8 +114,7 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     if (instr.write_count > 3)
         drain_keeping_left(instr, lanes);
     const Time* done = device;
-    kernels_.latest(write(instr, 2) + lanes.first, {&done, 1}, end_issue(instr, lanes),
-                    lanes.count);
+    kernels_.latest(write(instr, 2, lanes), {&done, 1}, end_issue(instr, lanes), lanes.count);
     if (instr.counted && measured_)
         kernels_.add_span(sums_[instr.cohort].data() +
                               static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort] +
@@ -147,10 +146,10 @@ void Player::drain(const Instr& instr, const Slice& lanes)
         return;
     load_columns_.clear();
     for (const Load* load : near_)
-        load_columns_.push_back(load_column(*load, lanes.first));
-    const Time* from = write(instr, 0) + lanes.first;
+        load_columns_.push_back(load_column(*load, lanes));
+    const Time* from = write(instr, 0, lanes);
     const Time* time = instr.table->times.data() + lanes.first;
-    Time* device = write(instr, 1) + lanes.first;
+    Time* device = write(instr, 1, lanes);
     if (instr.table->greatest < longest_drained) {
         scratch_.resize(std::max(scratch_.size(), 3 * near_.size() * drained_lanes));
         return kernels_.drained(device, from, time, load_columns_.data(), load_columns_.size(),
@@ -163,10 +162,10 @@ void Player::drain(const Instr& instr, const Slice& lanes)
 // Also what is left of the work when the step before ends.
 void Player::drain_keeping_left(const Instr& instr, const Slice& lanes)
 {
-    const Time* from = write(instr, 0) + lanes.first;
+    const Time* from = write(instr, 0, lanes);
     const Time* time = instr.table->times.data() + lanes.first;
-    const Time* opened = column(tape_.inputs[instr.cohort].opened) + lanes.first;
-    Time* left = write(instr, 3) + lanes.first;
+    const Time* opened = at(tape_.inputs[instr.cohort].opened, lanes);
+    Time* left = write(instr, 3, lanes);
     for (std::size_t i = 0; i < lanes.count; ++i)
         left[i] = static_cast<Time>(
             drain_one(from[i], static_cast<u128>(time[i]) * full_share, i, opened[i]).left);

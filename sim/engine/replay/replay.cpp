@@ -1,10 +1,10 @@
 #include "sim/engine/replay/replay.h"
 
-#include "sim/engine/replay/charges.h"
+#include "sim/engine/replay/compose.h"
 #include "sim/engine/replay/leaper.h"
+#include "sim/engine/replay/place.h"
 #include "sim/engine/replay/premises.h"
 #include "sim/engine/replay/scribe.h"
-#include "sim/engine/replay/slices.h"
 #include "sim/engine/replay/tally.h"
 #include "sim/engine/standstill.h"
 
@@ -97,10 +97,11 @@ std::optional<Refusal> Replay::prepare()
         return Refusal{"the times of all ops are more than it holds"};
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
     regions_ = find_regions(cohorts_, composed_->tape, kept);
-    place_values(composed_->tape, cohorts_, kept);
-    slices_ = find_slices(cohorts_, composed_->tape);
+    slices_ = scribe_->wants_any() ? without_slices(composed_->tape)
+                                   : find_slices(cohorts_, composed_->tape, regions_);
+    place_values(composed_->tape, cohorts_, slices_, kept);
     player_.emplace(cohorts_, *composed_, kernels_);
-    leaper_.emplace(*player_, cohorts_, composed_->tape, regions_);
+    leaper_.emplace(*player_, cohorts_, composed_->tape, regions_, slices_);
     return std::nullopt;
 }
 
@@ -178,15 +179,10 @@ void Replay::start_lanes()
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
         const Inputs& in = composed_->tape.inputs[c];
         const std::size_t lanes = cohorts_.all[c].lanes.size();
+        for_each_value(in, [&](Value value) { std::fill_n(player_->column(value), lanes, 0); });
         for (const Value value : {in.lane_start, in.opened, in.base})
             for (std::uint32_t i = 0; i < lanes; ++i)
                 player_->column(value)[i] = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
-        for (const Value value : in.stream_ends)
-            std::fill_n(player_->column(value), lanes, 0);
-        for (const auto& [op, value] : in.ends)
-            std::fill_n(player_->column(value), lanes, 0);
-        for (const auto& [from, value] : in.rivals)
-            std::fill_n(player_->column(value), lanes, 0);
     }
 }
 

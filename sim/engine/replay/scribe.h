@@ -12,6 +12,7 @@ public:
     Scribe(const Program& program, const Binding& binding, const Cohorts& cohorts,
            const std::vector<Known>& known, const Tape& tape, const RecordRequest& request);
 
+    bool wants_any() const { return any_; }
     bool wants(int step) const { return any_ && step >= first_step_; }
 
     void begin_step(Player& player) { capture_.note_inputs(player); }

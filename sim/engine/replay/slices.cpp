@@ -6,8 +6,6 @@ namespace trainyard::engine::replay {
 
 namespace {
 
-// As many lanes as make the price of an instruction small beside that of its loop.
-constexpr std::size_t slice_lanes = 256;
 // Shorter runs are played at once.
 constexpr std::uint32_t short_run = 16;
 
@@ -29,19 +27,31 @@ bool stays_in_slice(const Cohorts& cohorts, const Instr& instr)
 
 } // namespace
 
-Slices find_slices(const Cohorts& cohorts, const Tape& tape)
+Slices without_slices(const Tape& tape)
 {
-    Slices found;
+    return {{{0, static_cast<std::uint32_t>(tape.instrs.size()), false}}, {}};
+}
+
+Slices find_slices(const Cohorts& cohorts, const Tape& tape, const Regions& regions)
+{
     const auto instrs = static_cast<std::uint32_t>(tape.instrs.size());
     const std::size_t lanes = cohorts.all.empty() ? 0 : cohorts.all.front().lanes.size();
     const bool even = std::all_of(cohorts.all.begin(), cohorts.all.end(),
                                   [&](const Cohort& of) { return of.lanes.size() == lanes; });
-    if (!even || lanes <= slice_lanes) {
-        found.runs.push_back({0, instrs, false});
-        return found;
+    if (!even || lanes <= slice_lanes)
+        return without_slices(tape);
+    std::vector<std::uint8_t> stays(instrs);
+    for (std::uint32_t i = 0; i < instrs; ++i)
+        stays[i] = stays_in_slice(cohorts, tape.instrs[i]) ? 1 : 0;
+    for (const Stretch& stretch : regions.stretches) {
+        const auto first = stays.begin() + stretch.instr_first;
+        if (std::count(first, first + stretch.instr_count, 0) > 0)
+            std::fill_n(first, stretch.instr_count, std::uint8_t{0});
     }
+    Slices found;
     for (std::size_t first = 0; first < lanes; first += slice_lanes)
-        found.slices.push_back({first, std::min(slice_lanes, lanes - first)});
+        found.slices.push_back({first, std::min(slice_lanes, lanes - first),
+                                static_cast<std::uint32_t>(found.slices.size())});
     const auto add = [&](std::uint32_t first, std::uint32_t end, bool sliced) {
         if (!found.runs.empty() && found.runs.back().sliced == sliced)
             found.runs.back().end = end;
@@ -50,12 +60,10 @@ Slices find_slices(const Cohorts& cohorts, const Tape& tape)
     };
     for (std::uint32_t i = 0; i < instrs;) {
         std::uint32_t end = i;
-        while (end < instrs && stays_in_slice(cohorts, tape.instrs[end]))
+        while (end < instrs && stays[end] == stays[i])
             ++end;
-        add(i, end, end - i >= short_run);
-        if (end < instrs)
-            add(end, end + 1, false);
-        i = end + 1;
+        add(i, end, stays[i] != 0 && end - i >= short_run);
+        i = end;
     }
     return found;
 }

@@ -6,9 +6,19 @@
 // groups, and the lane of the same index in the stage before or behind. Between two instructions
 // that lead further, a slice is played to its end while its columns are in the cache.
 
-#include "sim/engine/replay/player.h"
+#include "sim/engine/replay/regions.h"
 
 namespace trainyard::engine::replay {
+
+// As many lanes as make the price of an instruction small beside that of its loop.
+inline constexpr std::size_t slice_lanes = 256;
+
+// Lanes of every cohort: indices [first, first + count).
+struct Slice {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::uint32_t number = none; // none: these are all
+};
 
 struct Run {
     std::uint32_t first = 0; // instructions
@@ -21,6 +31,9 @@ struct Slices {
     std::vector<Slice> slices;
 };
 
-Slices find_slices(const Cohorts& cohorts, const Tape& tape);
+// Stretches stay in one run.
+Slices find_slices(const Cohorts& cohorts, const Tape& tape, const Regions& regions);
+// All lanes at once.
+Slices without_slices(const Tape& tape);
 
 } // namespace trainyard::engine::replay

@@ -3,14 +3,12 @@
 // How long ops take on each lane and transfers in each group, worked out once per distinct cost.
 
 #include "sim/engine/replay/cohorts.h"
-#include "sim/engine/replay/kernels.h"
+#include "sim/engine/replay/column.h"
 
 #include <deque>
 #include <map>
 
 namespace trainyard::engine::replay {
-
-using Column = std::vector<Time>;
 
 // How long something takes, by lane or group.
 struct TimeTable {

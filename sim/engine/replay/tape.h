@@ -100,7 +100,8 @@ struct PartValues {
 
 struct ValueInfo {
     std::uint32_t cohort = 0;
-    std::uint32_t slot = none; // column of the cohort
+    std::uint32_t slot = none; // column of the cohort, or of a slice
+    bool in_slice = false;     // is written and read while one slice is played
 };
 
 // At the end of a step `from` + `add` becomes `to` of the next.
@@ -120,6 +121,19 @@ struct Inputs {
     std::map<Value, Value> rivals;       // what else compute must know of the step before
 };
 
+template <class Visit>
+void for_each_value(const Inputs& in, const Visit& visit)
+{
+    for (const Value value : {in.lane_start, in.opened, in.base})
+        visit(value);
+    for (const Value value : in.stream_ends)
+        visit(value);
+    for (const auto& [op, value] : in.ends)
+        visit(value);
+    for (const auto& [from, value] : in.rivals)
+        visit(value);
+}
+
 struct Tape {
     std::vector<Instr> instrs;
     std::vector<Value> reads;
@@ -137,6 +151,7 @@ struct Tape {
     std::vector<std::vector<PartValues>> parts; // by cohort, part
     std::vector<Value> lane_ends;               // by cohort: end of the step
     std::vector<std::uint32_t> slots;           // columns, by cohort
+    std::uint32_t slice_slots = 0;              // columns of the slice at hand, of any cohort
 };
 
 template <class Visit>
