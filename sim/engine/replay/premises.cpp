@@ -47,14 +47,21 @@ std::optional<IsEager> find_eager(const Cohorts& cohorts, Tables& tables)
         auto& of_cohort = eager.emplace_back();
         of_cohort.reserve(kind.parts.size());
         std::map<std::pair<PeerSlot, CostId>, bool> known;
+        auto last = known.end();
         for (const PartPlan& part : kind.parts) {
+            if (last != known.end() && last->first == std::pair{part.peer, part.cost}) {
+                of_cohort.push_back(last->second ? 1 : 0);
+                continue;
+            }
             const auto [found, added] = known.try_emplace({part.peer, part.cost}, false);
             if (added) {
-                found->second = tables.cost_of(c, 0, part).eager;
-                for (std::uint32_t i = 1; i < cohorts.all[c].lanes.size(); ++i)
-                    if (tables.cost_of(c, i, part).eager != found->second)
+                const Variants& variants = tables.variants(c, part.peer);
+                found->second = tables.cost(variants.of(0), part.cost).eager;
+                for (const std::uint32_t variant : variants.each)
+                    if (tables.cost(variant, part.cost).eager != found->second)
                         return std::nullopt;
             }
+            last = found;
             of_cohort.push_back(found->second ? 1 : 0);
         }
     }

@@ -8,6 +8,9 @@ namespace trainyard::engine::replay {
 
 namespace {
 
+constexpr std::size_t slots = 256;            // of a kind: their ids are bytes
+constexpr Time shortest_wide = Time{1} << 31; // ps: times any scale, 63 bits do for what is below
+
 Time time_of(const TransferCost& cost, std::uint32_t scale)
 {
     const u128 work = cost.work.value * scale >> 20;
@@ -25,9 +28,54 @@ Amount amount_of(Column column)
 
 } // namespace
 
-std::uint32_t Tables::scale_of(std::uint32_t cohort, std::uint32_t index, ScaleSlot slot) const
+const std::vector<std::uint32_t>& Tables::scales(std::uint32_t cohort, ScaleSlot slot)
 {
-    return slot.valid() ? lane(cohort, index).scales[slot.value] : full_share;
+    static const std::vector<std::uint32_t> unscaled;
+    if (!slot.valid())
+        return unscaled;
+    scales_.resize(cohorts_.all.size() * slots);
+    auto& known = scales_[cohort * slots + slot.value];
+    if (!known) {
+        known.emplace();
+        for (const std::uint32_t l : cohorts_.all[cohort].lanes)
+            known->push_back(binding_.lanes[l].scales[slot.value]);
+    }
+    return *known;
+}
+
+template <class VariantOf>
+const Variants& Tables::find_variants(std::vector<std::optional<Variants>>& known,
+                                      std::uint32_t cohort, std::size_t slot,
+                                      const VariantOf& variant_of)
+{
+    known.resize(cohorts_.all.size() * slots);
+    std::optional<Variants>& found = known[cohort * slots + slot];
+    if (found)
+        return *found;
+    found.emplace();
+    const std::vector<std::uint32_t>& lanes = cohorts_.all[cohort].lanes;
+    found->one = variant_of(binding_.lanes[lanes.front()]);
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+        const std::uint32_t variant = variant_of(binding_.lanes[lanes[i]]);
+        if (variant != found->one && found->each.empty())
+            found->each.assign(lanes.size(), found->one);
+        if (!found->each.empty())
+            found->each[i] = variant;
+    }
+    return *found;
+}
+
+const Variants& Tables::variants(std::uint32_t cohort, GroupSlot slot)
+{
+    return find_variants(group_variants_, cohort, slot.value, [&](const Lane& lane) {
+        return binding_.groups[lane.groups[slot.value].value].variant;
+    });
+}
+
+const Variants& Tables::variants(std::uint32_t cohort, PeerSlot slot)
+{
+    return find_variants(peer_variants_, cohort, slot.value,
+                         [&](const Lane& lane) { return lane.peers[slot.value].variant; });
 }
 
 const TimeTable* Tables::keep(Column times)
@@ -37,15 +85,19 @@ const TimeTable* Tables::keep(Column times)
     return &tables_.emplace_back(TimeTable{std::move(times), greatest});
 }
 
-Column Tables::durations(std::uint32_t cohort, const FlatOp& op) const
+Column Tables::durations(std::uint32_t cohort, const FlatOp& op)
 {
-    Column column(cohorts_.all[cohort].lanes.size(), op.duration.value());
-    if (!op.scale.valid())
-        return column;
-    for (std::uint32_t i = 0; i < column.size(); ++i)
-        column[i] =
-            span_of(static_cast<u128>(op.duration.value()) * scale_of(cohort, i, op.scale) >> 20)
-                .value();
+    const Time alone = op.duration.value();
+    const std::vector<std::uint32_t>& scale = scales(cohort, op.scale);
+    if (scale.empty())
+        return Column(cohorts_.all[cohort].lanes.size(), alone);
+    Column column(scale.size());
+    if (alone < shortest_wide)
+        for (std::size_t i = 0; i < column.size(); ++i)
+            column[i] = alone * scale[i] >> 20;
+    else
+        for (std::size_t i = 0; i < column.size(); ++i)
+            column[i] = span_of(static_cast<u128>(alone) * scale[i] >> 20).value();
     return column;
 }
 
@@ -80,39 +132,26 @@ const TimeTable* Tables::collective(std::uint32_t number, std::span<const FlatOp
 
 const TimeTable* Tables::tabulate(const Meeting& meeting, std::span<const FlatOp* const> ops)
 {
+    std::vector<const std::vector<std::uint32_t>*> scale_of; // by seat
+    for (std::size_t s = 0; s < ops.size(); ++s)
+        scale_of.push_back(&scales(meeting.seats[s].cohort, ops[s]->scale));
     Column column;
     column.reserve(meeting.groups.size());
     for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
-        const auto& costs = binding_.costs.transfers[binding_.groups[meeting.groups[g]].variant];
-        const TransferCost* cost = nullptr;
+        const std::uint32_t variant = binding_.groups[meeting.groups[g]].variant;
+        const TransferCost& first = cost(variant, ops.front()->cost);
         std::uint32_t scale = 0;
         for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m) {
             const Member& member = meeting.members[m];
-            const FlatOp& op = *ops[member.seat];
-            const TransferCost& own = costs[op.cost.value];
-            if (cost != nullptr && cost != &own && *cost != own)
+            const CostId own = ops[member.seat]->cost;
+            if (own != ops.front()->cost && cost(variant, own) != first)
                 return nullptr;
-            cost = &own;
-            scale = std::max(scale,
-                             scale_of(meeting.seats[member.seat].cohort, member.index, op.scale));
+            const auto& of_seat = *scale_of[member.seat];
+            scale = std::max(scale, of_seat.empty() ? full_share : of_seat[member.index]);
         }
-        column.push_back(time_of(*cost, scale));
+        column.push_back(time_of(first, scale));
     }
     return keep(std::move(column));
-}
-
-const TransferCost& Tables::cost_of(std::uint32_t cohort, std::uint32_t index,
-                                    const FlatOp& op) const
-{
-    const GroupId group = lane(cohort, index).groups[op.group.value];
-    return binding_.costs.transfers[binding_.groups[group.value].variant][op.cost.value];
-}
-
-const TransferCost& Tables::cost_of(std::uint32_t cohort, std::uint32_t index,
-                                    const PartPlan& part) const
-{
-    const Peer& peer = lane(cohort, index).peers[part.peer.value];
-    return binding_.costs.transfers[peer.variant][part.cost.value];
 }
 
 const TimeTable* Tables::message(std::uint32_t sender, const FlatOp& send_op, const PartPlan& sent,
@@ -125,50 +164,56 @@ const TimeTable* Tables::message(std::uint32_t sender, const FlatOp& send_op, co
     if (const auto* known = messages_.find(sender, sent.cost, key))
         return *known;
     const PipeLink& link = cohorts_.all[sender].pipes[sent.pipe];
-    Column column;
-    for (std::uint32_t i = 0; i < cohorts_.all[sender].lanes.size(); ++i) {
-        const TransferCost& cost = cost_of(sender, i, sent);
+    const Variants& here = variants(sender, sent.peer);
+    const Variants& there = variants(link.cohort, received.peer);
+    const std::vector<std::uint32_t>& scale = scales(sender, send_op.scale);
+    Column column(cohorts_.all[sender].lanes.size());
+    const TransferCost* before = nullptr;
+    for (std::uint32_t i = 0; i < column.size(); ++i) {
+        const TransferCost& own = cost(here.of(i), sent.cost);
         const std::uint32_t partner = link.partners.empty() ? i : link.partners[i];
-        const TransferCost& theirs = cost_of(link.cohort, partner, received);
-        if (&cost != &theirs && cost != theirs)
+        const TransferCost& theirs = cost(there.of(partner), received.cost);
+        if (&own != &theirs && own != theirs)
             return nullptr;
-        if (cost.eager != cost_of(sender, 0, sent).eager)
+        if (own.eager != cost(here.of(0), sent.cost).eager)
             return nullptr;
-        column.push_back(time_of(cost, scale_of(sender, i, send_op.scale)));
+        column[i] = &own == before && scale.empty()
+                        ? column[i - 1]
+                        : time_of(own, scale.empty() ? full_share : scale[i]);
+        before = &own;
     }
     return messages_.add(sender, sent.cost, key, keep(std::move(column)));
 }
 
-template <class CostOf>
-const TransferLoad& Tables::load(std::uint32_t cohort, CostId cost, const LoadKey& key,
-                                 const CostOf& cost_of)
+const TransferLoad& Tables::load(std::uint32_t cohort, CostId id, const LoadKey& key,
+                                 const Variants& variants)
 {
-    if (const TransferLoad* known = loads_.find(cohort, cost, key))
+    if (const TransferLoad* known = loads_.find(cohort, id, key))
         return *known;
     Column resident;
     Column latency;
     Column traffic;
-    for (std::uint32_t i = 0; i < cohorts_.all[cohort].lanes.size(); ++i) {
-        const TransferCost& of_lane = cost_of(i);
+    const std::size_t lanes = variants.each.empty() ? 1 : variants.each.size();
+    for (std::size_t i = 0; i < lanes; ++i) {
+        const TransferCost& of_lane = cost(variants.of(i), id);
         resident.push_back(of_lane.sm_share);
         latency.push_back(of_lane.latency.value());
         traffic.push_back(traffic_of(of_lane, of_lane.ceiling));
     }
-    return loads_.add(cohort, cost, key,
+    return loads_.add(cohort, id, key,
                       {amount_of(std::move(resident)), amount_of(std::move(latency)),
                        amount_of(std::move(traffic))});
 }
 
 const TransferLoad& Tables::load(std::uint32_t cohort, const FlatOp& op)
 {
-    return load(cohort, op.cost, {op.kind, op.group.value},
-                [&](std::uint32_t i) -> const TransferCost& { return cost_of(cohort, i, op); });
+    return load(cohort, op.cost, {op.kind, op.group.value}, variants(cohort, op.group));
 }
 
 const TransferLoad& Tables::load(std::uint32_t cohort, const PartPlan& part)
 {
     return load(cohort, part.cost, {OpKind::exchange, part.peer.value},
-                [&](std::uint32_t i) -> const TransferCost& { return cost_of(cohort, i, part); });
+                variants(cohort, part.peer));
 }
 
 } // namespace trainyard::engine::replay

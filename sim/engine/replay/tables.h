@@ -76,6 +76,14 @@ private:
     std::deque<Known> entries_;
 };
 
+// Which shape of group or neighbour the lanes of a cohort have, by index.
+struct Variants {
+    std::uint32_t one = 0;
+    std::vector<std::uint32_t> each; // empty: all the one
+
+    std::uint32_t of(std::size_t index) const { return each.empty() ? one : each[index]; }
+};
+
 class Tables {
 public:
     Tables(const Program& program, const Binding& binding, const Cohorts& cohorts)
@@ -98,10 +106,13 @@ public:
 
     const Amount& keep(Amount amount) { return amounts_.emplace_back(std::move(amount)); }
 
-    // Of a collective or one part of an exchange.
-    const TransferCost& cost_of(std::uint32_t cohort, std::uint32_t index, const FlatOp& op) const;
-    const TransferCost& cost_of(std::uint32_t cohort, std::uint32_t index,
-                                const PartPlan& part) const;
+    // Of the groups and neighbours that a cohort's ops name.
+    const Variants& variants(std::uint32_t cohort, GroupSlot slot);
+    const Variants& variants(std::uint32_t cohort, PeerSlot slot);
+    const TransferCost& cost(std::uint32_t variant, CostId id) const
+    {
+        return binding_.costs.transfers[variant][id.value];
+    }
 
 private:
     // Of one seat's op of a collective.
@@ -130,17 +141,20 @@ private:
         friend bool operator==(const LoadKey&, const LoadKey&) = default;
     };
 
-    std::uint32_t scale_of(std::uint32_t cohort, std::uint32_t index, ScaleSlot slot) const;
+    // By index; empty: 1.
+    const std::vector<std::uint32_t>& scales(std::uint32_t cohort, ScaleSlot slot);
     const Lane& lane(std::uint32_t cohort, std::uint32_t index) const
     {
         return binding_.lanes[cohorts_.all[cohort].lanes[index]];
     }
     const TimeTable* keep(Column times);
-    Column durations(std::uint32_t cohort, const FlatOp& op) const;
+    Column durations(std::uint32_t cohort, const FlatOp& op);
+    template <class VariantOf>
+    const Variants& find_variants(std::vector<std::optional<Variants>>& known, std::uint32_t cohort,
+                                  std::size_t slot, const VariantOf& variant_of);
     const TimeTable* tabulate(const Meeting& meeting, std::span<const FlatOp* const> ops);
-    template <class CostOf>
-    const TransferLoad& load(std::uint32_t cohort, CostId cost, const LoadKey& key,
-                             const CostOf& cost_of);
+    const TransferLoad& load(std::uint32_t cohort, CostId id, const LoadKey& key,
+                             const Variants& variants);
 
     const Program& program_;
     const Binding& binding_;
@@ -151,7 +165,10 @@ private:
     ByCost<std::vector<SeatKey>, const TimeTable*> collectives_; // by meeting, first seat's cost
     ByCost<MessageKey, const TimeTable*> messages_;              // by sender
     ByCost<LoadKey, TransferLoad> loads_;                        // by cohort
-    std::vector<SeatKey> seats_;                                 // of the collective at hand
+    std::vector<std::optional<Variants>> group_variants_;        // by cohort x 256 + slot
+    std::vector<std::optional<Variants>> peer_variants_;
+    std::vector<std::optional<std::vector<std::uint32_t>>> scales_;
+    std::vector<SeatKey> seats_; // of the collective at hand
 };
 
 } // namespace trainyard::engine::replay

@@ -3,6 +3,7 @@
 #include "sim/engine/interference.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trainyard::engine::replay {
 
@@ -25,7 +26,8 @@ void for_each_charged(const LaneKind& kind, const CohortCharges& charges, const 
 // One cohort's lanes.
 class CohortTally {
 public:
-    CohortTally(const TallyRequest& request, std::uint32_t cohort, Tables& tables, Player& player)
+    CohortTally(const TallyRequest& request, std::uint32_t cohort, Tables& tables, Player& player,
+                const std::vector<std::uint32_t>& multiplicity)
         : request_(request),
           c_(cohort),
           cohort_(request.cohorts.all[cohort]),
@@ -33,7 +35,8 @@ public:
           tape_(request.composed.tape),
           plan_(request.composed.charges[cohort]),
           tables_(tables),
-          player_(player)
+          player_(player),
+          multiplicity_(multiplicity)
     {}
 
     void add(StepResult& result, std::vector<TransferSum>& sums)
@@ -64,16 +67,11 @@ public:
             result.lane_ends[cohort_.lanes[i]] = SimTime(ended);
             for (std::size_t k = 0; k < sums.size(); ++k)
                 if (charges.exposed[k] != 0)
-                    sums[k].exposed += static_cast<u128>(charges.exposed[k]) * multiplicity(i);
+                    sums[k].exposed += static_cast<u128>(charges.exposed[k]) * multiplicity_[i];
         }
     }
 
 private:
-    u128 multiplicity(std::uint32_t i) const
-    {
-        return request_.binding.lanes[cohort_.lanes[i]].multiplicity;
-    }
-
     Time computed_at(std::size_t lane)
     {
         return player_.column(tape_.ops[c_][plan_.last_compute].end)[lane];
@@ -203,48 +201,60 @@ private:
     const CohortCharges& plan_;
     Tables& tables_;
     Player& player_;
+    const std::vector<std::uint32_t>& multiplicity_;
     LaneTimes times_;
     std::vector<Column> work_; // by kind of computing time; by index
 };
 
-// What the transfers of a cohort add up to, but for what of it is exposed.
-void count_transfers(const TallyRequest& request, std::uint32_t c, const Tables& tables,
-                     std::vector<TransferSum>& sums)
+// The ranks of a cohort that have each of some variants.
+using RanksOf = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+RanksOf ranks_of(const Variants& variants, const std::vector<std::uint32_t>& multiplicity)
 {
-    const Binding& binding = request.binding;
-    const Cohort& cohort = request.cohorts.all[c];
-    std::uint64_t ranks = 0;
-    for (const std::uint32_t lane : cohort.lanes)
-        ranks += binding.lanes[lane].multiplicity;
-    // Bytes of all ranks, by what says how many: slot or neighbour, and cost.
-    std::map<std::pair<std::uint32_t, CostId>, u128> known;
-    const auto bytes = [&](std::uint32_t where, CostId cost, const auto& of_lane) {
-        const auto [found, added] = known.try_emplace({where, cost}, 0);
+    RanksOf ranks;
+    for (std::size_t i = 0; i < multiplicity.size(); ++i) {
+        auto found = std::find_if(ranks.begin(), ranks.end(),
+                                  [&](const auto& of) { return of.first == variants.of(i); });
+        if (found == ranks.end())
+            found = ranks.insert(found, {variants.of(i), 0});
+        found->second += multiplicity[i];
+    }
+    return ranks;
+}
+
+// What the transfers of a cohort add up to, but for what of it is exposed.
+void count_transfers(const TallyRequest& request, std::uint32_t c, Tables& tables,
+                     const std::vector<std::uint32_t>& multiplicity, std::vector<TransferSum>& sums)
+{
+    const LaneKind& kind = *request.cohorts.all[c].kind;
+    const auto ranks = std::accumulate(multiplicity.begin(), multiplicity.end(), std::uint64_t{0});
+    std::map<std::uint32_t, RanksOf> known; // by slot, of a group or a neighbour
+    const auto bytes = [&](std::uint32_t where, CostId cost, auto slot) {
+        const auto [found, added] = known.try_emplace(where);
         if (added)
-            for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i)
-                found->second += static_cast<u128>(of_lane(i).bytes.value()) *
-                                 binding.lanes[cohort.lanes[i]].multiplicity;
-        return found->second;
+            found->second = ranks_of(tables.variants(c, slot), multiplicity);
+        u128 sum = 0;
+        for (const auto& [variant, count] : found->second)
+            sum += static_cast<u128>(tables.cost(variant, cost).bytes.value()) * count;
+        return sum;
     };
-    for (const FlatOp& op : cohort.kind->ops) {
+    for (const FlatOp& op : kind.ops) {
         if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
             continue;
         TransferSum& sum = sums[transfer_class(request.program.labels[op.label.value])];
         sum.count += ranks;
         if (op.kind == OpKind::collective)
-            sum.bytes += bytes(op.group.value, op.cost,
-                               [&](std::uint32_t i) { return tables.cost_of(c, i, op); });
+            sum.bytes += bytes(op.group.value, op.cost, op.group);
         for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-            const PartPlan& part = cohort.kind->parts[p];
+            const PartPlan& part = kind.parts[p];
             if (part.direction == Direction::send)
-                sum.bytes += bytes(0x100U + part.peer.value, part.cost,
-                                   [&](std::uint32_t i) { return tables.cost_of(c, i, part); });
+                sum.bytes += bytes(0x100U + part.peer.value, part.cost, part.peer);
         }
     }
 }
 
 void add_totals(const TallyRequest& request, std::uint32_t c, const Player& player,
-                StepResult& result, std::vector<TransferSum>& sums)
+                const std::vector<std::uint32_t>& multiplicity, StepResult& result,
+                std::vector<TransferSum>& sums)
 {
     const Cohort& cohort = request.cohorts.all[c];
     const Totals& totals = request.composed.totals[c];
@@ -253,11 +263,9 @@ void add_totals(const TallyRequest& request, std::uint32_t c, const Player& play
         const Time* waiting = player.total(c, k, 0);
         const Time* moving = player.total(c, k, 1);
         for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
-            const auto multiplicity =
-                static_cast<u128>(request.binding.lanes[cohort.lanes[i]].multiplicity);
             result.lanes[cohort.lanes[i]].communication_busy += SimTime(moving[i]);
-            sum.waiting += static_cast<u128>(waiting[i]) * multiplicity;
-            sum.transfer += static_cast<u128>(moving[i]) * multiplicity;
+            sum.waiting += static_cast<u128>(waiting[i]) * multiplicity[i];
+            sum.transfer += static_cast<u128>(moving[i]) * multiplicity[i];
         }
     }
 }
@@ -295,9 +303,12 @@ void tally(const TallyRequest& request, Tables& tables, Player& player, StepResu
     result.lane_ends.resize(request.binding.lanes.size());
     std::vector<TransferSum> sums(transfer_class_count());
     for (std::uint32_t c = 0; c < request.cohorts.all.size(); ++c) {
-        CohortTally(request, c, tables, player).add(result, sums);
-        count_transfers(request, c, tables, sums);
-        add_totals(request, c, player, result, sums);
+        std::vector<std::uint32_t> multiplicity;
+        for (const std::uint32_t lane : request.cohorts.all[c].lanes)
+            multiplicity.push_back(request.binding.lanes[lane].multiplicity);
+        CohortTally(request, c, tables, player, multiplicity).add(result, sums);
+        count_transfers(request, c, tables, multiplicity, sums);
+        add_totals(request, c, player, multiplicity, result, sums);
     }
     result.critical_lane = critical_lane(result.lanes);
     result.transfers = transfer_totals(sums);
