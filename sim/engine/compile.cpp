@@ -42,61 +42,69 @@ public:
 
     void number() &&
     {
+        list_ends();
         list_by_sender();
         std::vector<std::uint32_t> number_first; // by sender
         for (std::size_t sender = 0; sender < binding_.lanes.size(); ++sender) {
             number_first.push_back(compiled_.pipes);
-            const auto first = pipes_.begin() + sender_first_[sender];
-            const auto last = pipes_.begin() + sender_first_[sender + 1];
+            Pipe* const first = pipes_.data() + sender_first_[sender];
+            Pipe* const last = pipes_.data() + sender_first_[sender + 1];
             std::sort(first, last);
-            sender_end_[sender] =
-                static_cast<std::uint32_t>(std::unique(first, last) - pipes_.begin());
+            sender_end_[sender] = sender_first_[sender] +
+                                  static_cast<std::uint32_t>(std::unique(first, last) - first);
             compiled_.pipes += sender_end_[sender] - sender_first_[sender];
         }
-        for_each_end([&](std::uint32_t sender, const Pipe& pipe) {
-            const auto first = pipes_.begin() + sender_first_[sender];
-            const auto found = std::lower_bound(first, pipes_.begin() + sender_end_[sender], pipe);
-            compiled_.lane_pipes.push_back(number_first[sender] +
-                                           static_cast<std::uint32_t>(found - first));
-        });
+        for (const End& end : ends_) {
+            const Pipe* const first = pipes_.data() + sender_first_[end.sender];
+            const Pipe* const last = pipes_.data() + sender_end_[end.sender];
+            compiled_.lane_pipes.push_back(
+                number_first[end.sender] +
+                static_cast<std::uint32_t>(std::lower_bound(first, last, end.pipe) - first));
+        }
     }
 
 private:
     using Pipe = std::uint64_t; // of a sender: receiver, channel
+    struct End {
+        std::uint32_t sender = 0;
+        Pipe pipe = 0;
+    };
 
     // By lane and pipe of its kind.
-    template <class Visit>
-    void for_each_end(const Visit& visit) const
+    void list_ends()
     {
+        std::size_t count = 0;
+        for (const std::uint32_t kind : compiled_.lane_kinds) {
+            compiled_.lane_pipe_first.push_back(static_cast<std::uint32_t>(count));
+            count += kind_ends_[kind].size();
+        }
+        compiled_.lane_pipes.reserve(count);
+        ends_.reserve(count);
         for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l)
             for (const PipeEnd& end : kind_ends_[compiled_.lane_kinds[l]]) {
                 const std::uint32_t other = binding_.lanes[l].peers[end.peer.value].lane.value;
                 const bool sends = end.direction == Direction::send;
-                visit(sends ? l : other, Pipe{sends ? other : l} << 8 | end.channel);
+                ends_.push_back({sends ? l : other, Pipe{sends ? other : l} << 8 | end.channel});
             }
     }
 
     // Both ends of a pipe stand here.
     void list_by_sender()
     {
-        std::uint32_t ends = 0;
-        for (const std::uint32_t kind : compiled_.lane_kinds) {
-            compiled_.lane_pipe_first.push_back(ends);
-            ends += static_cast<std::uint32_t>(kind_ends_[kind].size());
-        }
-        compiled_.lane_pipes.reserve(ends);
         sender_first_.assign(binding_.lanes.size() + 1, 0);
-        for_each_end([&](std::uint32_t sender, Pipe) { ++sender_first_[sender + 1]; });
+        for (const End& end : ends_)
+            ++sender_first_[end.sender + 1];
         std::partial_sum(sender_first_.begin(), sender_first_.end(), sender_first_.begin());
         sender_end_.assign(sender_first_.begin(), sender_first_.end() - 1);
-        pipes_.resize(ends);
-        for_each_end(
-            [&](std::uint32_t sender, Pipe pipe) { pipes_[sender_end_[sender]++] = pipe; });
+        pipes_.resize(ends_.size());
+        for (const End& end : ends_)
+            pipes_[sender_end_[end.sender]++] = end.pipe;
     }
 
     const Binding& binding_;
     const std::vector<std::vector<PipeEnd>>& kind_ends_;
     CompiledProgram& compiled_;
+    std::vector<End> ends_;
     std::vector<std::uint32_t> sender_first_; // by sender, and the end: into pipes_
     std::vector<std::uint32_t> sender_end_;
     std::vector<Pipe> pipes_;

@@ -29,10 +29,11 @@ void LaneTimes::resize(const LaneKind& kind, bool loaded)
     part_loads.resize(loaded ? kind.parts.size() : 0);
 }
 
-void Charges::clear()
+void Charges::clear(const std::vector<std::uint32_t>& classes)
 {
     time = {};
-    std::fill(exposed.begin(), exposed.end(), 0);
+    for (const std::uint32_t of : classes)
+        exposed[of] = 0;
     work = {};
     compute_busy = 0;
 }

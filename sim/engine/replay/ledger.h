@@ -35,7 +35,8 @@ struct Charges {
     ComputeWork work{};
     Time compute_busy = 0;
 
-    void clear();
+    // `classes`: those that were charged.
+    void clear(const std::vector<std::uint32_t>& classes);
 };
 
 class Ledger {

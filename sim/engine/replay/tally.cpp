@@ -53,7 +53,7 @@ public:
         Charges charges;
         charges.exposed.resize(sums.size());
         for (std::uint32_t i = 0; i < cohort_.lanes.size(); ++i) {
-            charges.clear();
+            charges.clear(request_.composed.totals[c_].classes);
             const Time opened = player_.column(tape_.inputs[c_].opened)[i];
             const Time ended = player_.column(tape_.lane_ends[c_])[i];
             const Time computed = by_tape ? ended : plan_.on_tape ? computed_at(i) : opened;
@@ -65,9 +65,8 @@ public:
                 add_tape(i, computed - opened, charges);
             write(i, charges, ended - opened, result);
             result.lane_ends[cohort_.lanes[i]] = SimTime(ended);
-            for (std::size_t k = 0; k < sums.size(); ++k)
-                if (charges.exposed[k] != 0)
-                    sums[k].exposed += static_cast<u128>(charges.exposed[k]) * multiplicity_[i];
+            for (const std::uint32_t k : request_.composed.totals[c_].classes)
+                sums[k].exposed += static_cast<u128>(charges.exposed[k]) * multiplicity_[i];
         }
     }
 
