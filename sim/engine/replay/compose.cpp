@@ -21,7 +21,10 @@ Composer::Composer(const ComposeRequest& request, Tables& tables)
 
 std::optional<Composed> Composer::compose(const std::vector<Act>& acts) &&
 {
-    tape().instrs.reserve(2 * acts.size());
+    tape().instrs.reserve(2 * acts.size()); // about as many as there are, which spares copies
+    tape().reads.reserve(3 * acts.size());
+    tape().writes.reserve(2 * acts.size());
+    tape().values.reserve(2 * acts.size());
     for (const Act& act : acts)
         if (!write(act))
             return std::nullopt;

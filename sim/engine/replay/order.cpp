@@ -127,10 +127,23 @@ private:
     {
         if (!rates_ || slows_[c].empty() || released_ == std::pair{c, o})
             return true;
-        bool all = true;
-        for_each_rival(*cohorts_.all[c].kind, known_[c], slows_[c], o,
-                       [&](std::uint32_t rival) { all &= is_over(c, rival); });
-        return all;
+        const LaneKind& kind = *cohorts_.all[c].kind;
+        const auto over = known_[c].at_start(o);
+        for (std::size_t s = 0; s < kind.streams.size(); ++s) {
+            const StreamPlan& stream = kind.streams[s];
+            if (stream.kind != StreamKind::communication || s == known_[c].stream_of(o))
+                continue;
+            // As for_each_rival, from the first that is not over.
+            for (std::uint32_t p = std::max(over[s], states_[c].done[s]); p < stream.op_count; ++p)
+            {
+                const std::uint32_t rival = stream.op_first + p;
+                if (known_[c].over(known_[c].at_start(rival), o))
+                    break;
+                if (slows_[c][rival] != 0)
+                    return false;
+            }
+        }
+        return true;
     }
 
     void wake(std::uint32_t c)
