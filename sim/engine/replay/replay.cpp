@@ -71,6 +71,7 @@ private:
     std::optional<Player> player_;
     std::optional<Leaper> leaper_;
     std::optional<Scribe> scribe_;
+    std::size_t unchecked_ = 0; // instructions since the last look whether to go on
     std::vector<SimTime> step_ends_;
 };
 
@@ -154,6 +155,7 @@ bool Replay::keeps_too_much(const std::vector<Value>& kept) const
 void Replay::play()
 {
     start_lanes();
+    control_.work.check();
     for (int step = 0; step < control_.steps; ++step) {
         play_step(step);
         step_ends_.emplace_back(latest_end());
@@ -223,8 +225,10 @@ void Replay::play_instrs(const Run& run, int step)
     const bool recorded = scribe_->wants(step);
     const auto& instrs = composed_->tape.instrs;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
-        if (i % instrs_between_checks == 0)
+        if (++unchecked_ > instrs_between_checks) {
             control_.work.check();
+            unchecked_ = 0;
+        }
         const Stretch* stretch = leaper_->at(i);
         if (stretch != nullptr && !recorded && leaper_->leap(*player_, *stretch, measured)) {
             i += stretch->instr_count - 1;
