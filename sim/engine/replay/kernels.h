@@ -35,6 +35,13 @@ struct LoadColumn {
     Time share_all = 0;
 };
 
+// When a transfer arrives, moves data and ends.
+struct TransferTimes {
+    const Time* start;
+    const Time* begin;
+    const Time* end;
+};
+
 // Compute of less than this many ps, so that 2^20 times as much can be divided.
 inline constexpr Time longest_drained = Time{1} << 38;
 
@@ -64,6 +71,9 @@ struct Kernels {
     void (*add_span)(Time* sum, const Time* from, const Time* to, std::size_t n);
     // until = max(until, value); sum (null: nothing) += what until grows by
     void (*charge)(Time* until, const Time* value, Time* sum, std::size_t n);
+    // Three at once: until the start to nobody, then until the begin and the end.
+    void (*charge_transfer)(Time* until, const TransferTimes& times, Time* waiting, Time* exposed,
+                            std::size_t n);
     // Whether first <= second everywhere.
     bool (*ordered)(const Time* first, const Time* second, std::size_t n);
     // Whether value + constant + by <= root everywhere.

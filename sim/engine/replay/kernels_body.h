@@ -158,6 +158,22 @@ void charge(Time* __restrict until, const Time* __restrict value, Time* __restri
     }
 }
 
+void charge_transfer(Time* __restrict until, const TransferTimes& times, Time* __restrict waiting,
+                     Time* __restrict exposed, std::size_t n)
+{
+    const Time* __restrict start = times.start;
+    const Time* __restrict begin = times.begin;
+    const Time* __restrict end = times.end;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time arrived = later(until[i], start[i]);
+        const Time moves = later(arrived, begin[i]);
+        const Time over = later(moves, end[i]);
+        waiting[i] += moves - arrived;
+        exposed[i] += over - moves;
+        until[i] = over;
+    }
+}
+
 bool ordered(const Time* __restrict first, const Time* __restrict second, std::size_t n)
 {
     Time apart = 0; // < 0: somewhere not
@@ -307,6 +323,6 @@ Time greatest(const Time* __restrict from, std::size_t n)
 
 extern const Kernels kernels;
 const Kernels kernels{
-    TRAINYARD_KERNELS, latest, timed,   shifted, sum,   add_times, meet,  meet_rows,
-    add_span,          charge, ordered, reached, limit, drained,   apart, least,
-    greatest};
+    TRAINYARD_KERNELS, latest,   timed,  shifted,         sum,     add_times, meet,
+    meet_rows,         add_span, charge, charge_transfer, ordered, reached,   limit,
+    drained,           apart,    least,  greatest};

@@ -169,14 +169,21 @@ bool Leaper::leap(Player& player, const Stretch& stretch, bool measured)
 {
     Pattern& pattern = patterns_[stretch.pattern];
     const Slice lanes = player.lanes(stretch.cohort);
-    const Time* root = player.at(stretch.root, lanes);
+    Time* root = player.at(stretch.root, lanes);
     if (!holds(player, stretch, pattern, root))
         return false;
-    // The root's column may be free for a result.
-    root_.assign(root, root + lanes.count);
-    for (std::size_t r = 0; r < stretch.results.size(); ++r)
-        player.kernels().sum(player.at(stretch.results[r], lanes), root_.data(),
-                             pattern.results[r].data() + lanes.first, lanes.count);
+    // The root's column may be free for a result; that one comes last.
+    const Time* own = nullptr; // for the root's
+    for (std::size_t r = 0; r < stretch.results.size(); ++r) {
+        Time* to = player.at(stretch.results[r], lanes);
+        const Time* by = pattern.results[r].data() + lanes.first;
+        if (to == root)
+            own = by;
+        else
+            player.kernels().sum(to, root, by, lanes.count);
+    }
+    if (own != nullptr)
+        player.kernels().add_times(root, own, 1, lanes.count);
     if (measured)
         ++pattern.leaps[lanes.number == none ? slices_.size() : lanes.number];
     return true;

@@ -233,12 +233,34 @@ void Player::charge(const Instr& instr, const Slice& lanes)
                 k += charge.group - 1;
                 continue;
             }
-            Time* sum = charge.into == none ? nullptr
-                                            : sums_[instr.cohort].data() +
-                                                  charge.into * rows_[instr.cohort] + some.first;
-            kernels_.charge(until.data(), at(charge.value, lanes) + first, sum, some.count);
+            const auto value = [&](std::uint32_t of) {
+                return at(tape_.charges[instr.charge_first + of].value, lanes) + first;
+            };
+            const auto sum = [&](std::uint32_t of) {
+                return sums_[instr.cohort].data() +
+                       tape_.charges[instr.charge_first + of].into * rows_[instr.cohort] +
+                       some.first;
+            };
+            if (is_transfer(instr, k)) {
+                kernels_.charge_transfer(until.data(), {value(k), value(k + 1), value(k + 2)},
+                                         sum(k + 1), sum(k + 2), some.count);
+                k += 2;
+                continue;
+            }
+            kernels_.charge(until.data(), value(k), charge.into == none ? nullptr : sum(k),
+                            some.count);
         }
     }
+}
+
+// Whether an entry and the two behind it charge the time until a transfer starts, begins and ends.
+bool Player::is_transfer(const Instr& instr, std::uint32_t entry) const
+{
+    if (entry + 3 > instr.charge_count)
+        return false;
+    const Charge* charge = &tape_.charges[instr.charge_first + entry];
+    return charge[0].into == none && charge[1].into != none && charge[2].into != none &&
+           charge[1].into != charge[2].into && charge[1].group == 0 && charge[2].group == 0;
 }
 
 // On one of the lanes.

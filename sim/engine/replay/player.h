@@ -106,6 +106,7 @@ private:
     Drained drain_one(Time from, u128 work, std::size_t lane, Time opened);
     bool add_beside(const Instr& instr, Time last);
     void charge(const Instr& instr, const Slice& lanes);
+    bool is_transfer(const Instr& instr, std::uint32_t entry) const;
     void charge_group(const Instr& instr, std::uint32_t first, const Slice& lanes, std::size_t lane,
                       Time& until);
     void guard(const Instr& instr, const Slice& lanes);
