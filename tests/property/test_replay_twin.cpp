@@ -79,7 +79,7 @@ TEST_CASE("random programs replay as the reference engine runs them")
     std::map<std::string, int> refusals;
     int ran = 0;
     for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        RandomScene random(seed, {});
+        RandomScene random(seed, {.late = seed % 2 == 0});
         Scene& scene = random.scene();
         scene.bind_roles();
         INFO("seed " << seed);
@@ -116,7 +116,7 @@ TEST_CASE("replicas of random programs replay as the reference engine runs them"
     std::map<std::string, int> refusals;
     int ran = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {
-        RandomScene random(seed, {.interference = seed % 3 == 0});
+        RandomScene random(seed, {.interference = seed % 3 == 0, .late = seed % 2 == 0});
         Scene& scene = random.scene();
         scene.bind_roles();
         const auto copies = static_cast<std::uint32_t>(2 + seed % 9);

@@ -13,6 +13,7 @@ struct RandomTraits {
     bool links = false;
     bool conditions = false; // windows of slowness, jitter, late steps
     bool hops = false;       // links member by member
+    bool late = false;       // late steps
     int actions = 25;
     std::size_t most_lanes = 5;
 };
@@ -33,6 +34,9 @@ public:
             draw_action();
         if (traits.conditions)
             draw_conditions();
+        if (traits.late)
+            for (Lane& lane : scene_.binding.lanes)
+                draw_lateness(lane);
     }
 
     Scene& scene() { return scene_; }
@@ -86,10 +90,15 @@ private:
             }
             if (!lane.windows.empty() && chance(0.2))
                 lane.windows.back().end = longest_sim_time;
-            for (std::vector<SimTime>* late : {&lane.late, &lane.late_input})
-                for (std::size_t i = pick(0, 3); i > 0; --i)
-                    late->push_back(SimTime(random_.integer(0, 100)));
+            draw_lateness(lane);
         }
+    }
+
+    void draw_lateness(Lane& lane)
+    {
+        for (std::vector<SimTime>* late : {&lane.late, &lane.late_input})
+            for (std::size_t i = pick(0, 3); i > 0; --i)
+                late->push_back(SimTime(random_.integer(0, 100)));
     }
 
     // Some groups are also found in a second slot of all or some of their members.

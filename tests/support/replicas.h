@@ -44,6 +44,9 @@ private:
             lane.scales[0] = static_cast<std::uint32_t>(random_.integer(0, 2 * full_share));
         if (chance(0.2))
             lane.start = SimTime(random_.integer(0, 100));
+        for (std::vector<SimTime>* late : {&lane.late, &lane.late_input})
+            for (SimTime& time : *late)
+                time = SimTime(random_.integer(0, 100));
         return lane;
     }
 

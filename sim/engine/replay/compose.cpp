@@ -202,6 +202,7 @@ void Composer::run(std::uint32_t c, std::uint32_t o)
     if (slowed)
         load(c, o);
     last().table = times.duration;
+    last().varies = tables_.varies(c, op);
     last().counted = slowed && charged(c, o);
     result_.times[c][o] = times.duration;
     if (op.kind != OpKind::host && !op.by_itself) {

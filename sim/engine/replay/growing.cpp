@@ -166,6 +166,8 @@ bool Growing::derived(Value value) const
 // `first`: what it reckons from is known up to T; `some`: it needs the stretch.
 bool Growing::fits(const Instr& instr, bool first, bool some) const
 {
+    if (instr.varies)
+        return false;
     if (instr.base != none &&
         (derived(instr.base) || (stretch_.base != none && instr.base != stretch_.base)))
         return false;

@@ -102,10 +102,14 @@ bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& 
     for (const Cohort& cohort : cohorts.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());
     sum *= steps;
-    Time start = 0;
-    for (const Lane& lane : binding.lanes)
-        start = std::max(start, lane.start.value());
-    return sum + static_cast<double>(start) >= static_cast<double>(longest_sim_time.value() / 2);
+    double start = 0;
+    for (const Lane& lane : binding.lanes) {
+        auto late = static_cast<double>(lane.start.value());
+        for (const SimTime time : lane.late)
+            late += static_cast<double>(time.value());
+        start = std::max(start, late);
+    }
+    return sum + start >= static_cast<double>(longest_sim_time.value() / 2);
 }
 
 } // namespace trainyard::engine::replay

@@ -48,6 +48,7 @@ private:
     void play();
     Time latest_end();
     void start_lanes();
+    void begin_step(std::uint32_t step);
     void play_step(int step);
     void play_run(const Run& run, int step);
     void play_instrs(const Run& run, int step);
@@ -71,6 +72,7 @@ private:
     std::optional<Player> player_;
     std::optional<Leaper> leaper_;
     std::optional<Scribe> scribe_;
+    bool some_late_ = false;
     std::size_t unchecked_ = 0; // instructions since the last look whether to go on
     std::vector<SimTime> step_ends_;
 };
@@ -79,10 +81,11 @@ std::optional<Refusal> Replay::prepare()
 {
     if (control_.fidelity != Fidelity::alpha_beta)
         return Refusal{"transfers may share links"};
-    for (const Lane& lane : binding_.lanes)
-        if (!lane.windows.empty() || lane.jitter.valid() || !lane.late.empty() ||
-            !lane.late_input.empty())
-            return Refusal{"some rank is slow for a time, jitters or comes late"};
+    for (const Lane& lane : binding_.lanes) {
+        if (!lane.windows.empty() || lane.jitter.valid())
+            return Refusal{"some rank is slow for a time or jitters"};
+        some_late_ |= !lane.late.empty();
+    }
     if (any_stops(binding_))
         return Refusal{"a rank hangs or dies"};
     auto cohorts = gather_cohorts(program_, binding_, compiled_);
@@ -188,8 +191,22 @@ void Replay::start_lanes()
     }
 }
 
+// The host of a late lane begins a step later.
+void Replay::begin_step(std::uint32_t step)
+{
+    tables_->begin_step(step);
+    for (std::uint32_t c = 0; c < cohorts_.all.size() && some_late_; ++c) {
+        Time* base = player_->column(composed_->tape.inputs[c].base);
+        for (const std::uint32_t l : cohorts_.all[c].lanes) {
+            const std::vector<SimTime>& late = binding_.lanes[l].late;
+            *base++ += step < late.size() ? late[step].value() : 0;
+        }
+    }
+}
+
 void Replay::play_step(int step)
 {
+    begin_step(static_cast<std::uint32_t>(step));
     const bool recorded = scribe_->wants(step);
     if (recorded)
         scribe_->begin_step(*player_);

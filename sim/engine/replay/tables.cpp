@@ -78,7 +78,7 @@ const Variants& Tables::variants(std::uint32_t cohort, PeerSlot slot)
                          [&](const Lane& lane) { return lane.peers[slot.value].variant; });
 }
 
-const TimeTable* Tables::keep(Column times)
+TimeTable* Tables::keep(Column times)
 {
     const Time greatest =
         times.empty() ? 0 : fastest_kernels().greatest(times.data(), times.size());
@@ -101,8 +101,39 @@ Column Tables::durations(std::uint32_t cohort, const FlatOp& op)
     return column;
 }
 
+bool Tables::varies(std::uint32_t cohort, const FlatOp& op) const
+{
+    return op.first_input && latest_input(cohort) > 0;
+}
+
+Time Tables::latest_input(std::uint32_t cohort) const
+{
+    Time latest = 0;
+    for (const std::uint32_t l : cohorts_.all[cohort].lanes)
+        for (const SimTime late : binding_.lanes[l].late_input)
+            latest = std::max(latest, late.value());
+    return latest;
+}
+
+void Tables::begin_step(std::uint32_t step)
+{
+    for (const LateInput& input : late_inputs_)
+        for (std::size_t i = 0; i < input.in_time.size(); ++i) {
+            const Lane& lane = binding_.lanes[cohorts_.all[input.cohort].lanes[i]];
+            const Time late = step < lane.late_input.size() ? lane.late_input[step].value() : 0;
+            input.table->times[i] = input.in_time[i] + late;
+        }
+}
+
 OpTimes Tables::times(std::uint32_t cohort, const FlatOp& op)
 {
+    if (varies(cohort, op)) {
+        // A worker's: the host issues none of its kernels.
+        TimeTable* table = keep(durations(cohort, op));
+        table->greatest += latest_input(cohort);
+        late_inputs_.push_back({cohort, table->times, table});
+        return {table, nullptr};
+    }
     const OpKey key{op.scale, op.kernels};
     if (const OpTimes* known = times_.find(cohort, op.cost, key))
         return *known;

@@ -91,6 +91,10 @@ public:
     {}
 
     OpTimes times(std::uint32_t cohort, const FlatOp& op);
+    // Whether the op takes another time in every step: the first input of lanes where that is late.
+    bool varies(std::uint32_t cohort, const FlatOp& op) const;
+    // Gives such ops the times of a step.
+    void begin_step(std::uint32_t step);
 
     // By group of the meeting: from the last arrival to the end. The seats' ops in their order;
     // null where they do not mean the same transfer.
@@ -147,7 +151,8 @@ private:
     {
         return binding_.lanes[cohorts_.all[cohort].lanes[index]];
     }
-    const TimeTable* keep(Column times);
+    TimeTable* keep(Column times);
+    Time latest_input(std::uint32_t cohort) const;
     Column durations(std::uint32_t cohort, const FlatOp& op);
     template <class VariantOf>
     const Variants& find_variants(std::vector<std::optional<Variants>>& known, std::uint32_t cohort,
@@ -160,6 +165,12 @@ private:
     const Binding& binding_;
     const Cohorts& cohorts_;
     std::deque<TimeTable> tables_;
+    struct LateInput {
+        std::uint32_t cohort;
+        Column in_time; // what the op takes when it is not late
+        TimeTable* table;
+    };
+    std::vector<LateInput> late_inputs_;
     std::deque<Amount> amounts_;
     ByCost<OpKey, OpTimes> times_;                               // by cohort
     ByCost<std::vector<SeatKey>, const TimeTable*> collectives_; // by meeting, first seat's cost

@@ -31,6 +31,7 @@ struct Instr {
     bool measured = false;  // runs in the measured step only
     bool counted = false;   // a gather of one seat, which counts; compute, which sums its busy time
     bool host_ends = false; // the end waits for the host
+    bool varies = false;    // its table is another one in every step
     std::uint32_t cohort = 0;
     std::uint32_t meeting = none; // gather; pass_over, take: pipe of the sender
     std::uint32_t read_first = 0;
