@@ -6,6 +6,7 @@
 #include "tests/support/grid_job.h"
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <fstream>
 #include <string>
@@ -24,9 +25,10 @@ double resident(const char* field)
     return 0;
 }
 
-// From here on the most resident memory counts anew.
+// From here on the most resident memory counts anew, without what earlier runs have left.
 void forget_peak()
 {
+    malloc_trim(0);
     std::ofstream("/proc/self/clear_refs") << "5";
 }
 
@@ -64,7 +66,8 @@ void grid(benchmark::State& state)
     const test::GridJob job = grid_job(shape(static_cast<std::uint32_t>(state.range(0)) / 128));
     replay(state, {job.program, job.binding}, 1);
 }
-BENCHMARK(grid)->Arg(1'024)->Arg(16'384)->Arg(65'536)->Arg(1'048'576)->Unit(benchmark::kMillisecond);
+BENCHMARK(grid)->Arg(1'024)->Arg(16'384)->Arg(65'536)->Arg(1'048'576)->Unit(
+    benchmark::kMillisecond);
 
 void grid_with_interference(benchmark::State& state)
 {
