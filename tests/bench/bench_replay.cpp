@@ -4,33 +4,13 @@
 #include "sim/strategy/bind/costs.h"
 #include "sim/study/stages.h"
 #include "tests/support/grid_job.h"
+#include "tests/support/resident_memory.h"
 
 #include <benchmark/benchmark.h>
-#include <malloc.h>
-
-#include <fstream>
-#include <string>
 
 using namespace trainyard;
 
 namespace {
-
-// Resident memory in bytes: now, or the most so far.
-double resident(const char* field)
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(field))
-            return 1024.0 * std::stod(line.substr(line.find(':') + 1));
-    return 0;
-}
-
-// From here on the most resident memory counts anew, without what earlier runs have left.
-void forget_peak()
-{
-    malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << "5";
-}
 
 struct Case {
     const Program& program;
@@ -39,8 +19,7 @@ struct Case {
 
 void replay(benchmark::State& state, const Case& job, int steps)
 {
-    forget_peak();
-    const double before = resident("VmRSS");
+    const test::MemoryRise rise;
     std::uint64_t ops = 0;
     for (auto _ : state) {
         RunControl control;
@@ -53,7 +32,7 @@ void replay(benchmark::State& state, const Case& job, int steps)
         ops += result->ops;
     }
     state.counters["ops"] = static_cast<double>(ops) / static_cast<double>(state.iterations());
-    state.counters["MB"] = (resident("VmHWM") - before) * 1e-6;
+    state.counters["MB"] = rise.megabytes();
 }
 
 test::GridShape shape(std::uint32_t dp)

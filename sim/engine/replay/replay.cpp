@@ -2,6 +2,7 @@
 
 #include "sim/engine/replay/compose.h"
 #include "sim/engine/replay/leaper.h"
+#include "sim/engine/replay/link_log.h"
 #include "sim/engine/replay/place.h"
 #include "sim/engine/replay/premises.h"
 #include "sim/engine/replay/scribe.h"
@@ -17,7 +18,8 @@ namespace {
 using namespace replay;
 
 constexpr std::size_t instrs_between_checks = 1U << 12;
-constexpr std::size_t most_kept = std::size_t{1} << 28; // bytes
+constexpr std::size_t most_kept = std::size_t{1} << 28;   // bytes
+constexpr std::size_t most_logged = std::size_t{1} << 31; // likewise
 
 class Replay {
 public:
@@ -52,7 +54,8 @@ private:
     void play_step(int step);
     void play_run(const Run& run, int step);
     void play_instrs(const Run& run, int step);
-    StepResult result();
+    bool plays_all(int step) const;
+    tl::expected<StepResult, Refusal> result();
 
     const Program& program_;
     const Binding& binding_;
@@ -72,6 +75,7 @@ private:
     std::optional<Player> player_;
     std::optional<Leaper> leaper_;
     std::optional<Scribe> scribe_;
+    std::optional<LinkLog> link_log_; // where links may be shared
     bool some_late_ = false;
     std::size_t unchecked_ = 0; // instructions since the last look whether to go on
     std::vector<SimTime> step_ends_;
@@ -79,8 +83,8 @@ private:
 
 std::optional<Refusal> Replay::prepare()
 {
-    if (control_.fidelity != Fidelity::alpha_beta)
-        return Refusal{"transfers may share links"};
+    if (knows_steps(control_.fidelity))
+        return Refusal{"collectives may go step by step"};
     for (const Lane& lane : binding_.lanes) {
         if (!lane.windows.empty() || lane.jitter.valid())
             return Refusal{"some rank is slow for a time or jitters"};
@@ -100,9 +104,15 @@ std::optional<Refusal> Replay::prepare()
     if (keeps_too_much(kept))
         return Refusal{"the times of all ops are more than it holds"};
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
-    regions_ = find_regions(cohorts_, composed_->tape, kept);
-    slices_ = scribe_->wants_any() ? without_slices(composed_->tape)
-                                   : find_slices(cohorts_, composed_->tape, regions_);
+    if (control_.fidelity == Fidelity::bundle) {
+        link_log_.emplace(binding_, cohorts_, composed_->tape);
+        if (link_log_->size_of_step() * static_cast<std::size_t>(control_.steps) > most_logged)
+            return Refusal{"the times of all transfers are more than it holds"};
+    }
+    if (!link_log_)
+        regions_ = find_regions(cohorts_, composed_->tape, kept);
+    slices_ = scribe_->wants_any() || link_log_ ? without_slices(composed_->tape)
+                                                : find_slices(cohorts_, composed_->tape, regions_);
     place_values(composed_->tape, cohorts_, slices_, kept);
     player_.emplace(cohorts_, *composed_, kernels_);
     leaper_.emplace(*player_, cohorts_, composed_->tape, regions_, slices_);
@@ -212,7 +222,7 @@ void Replay::play_step(int step)
         scribe_->begin_step(*player_);
     player_->take_all();
     player_->measure(step + 1 == control_.steps);
-    if (recorded)
+    if (plays_all(step))
         play_instrs({0, static_cast<std::uint32_t>(composed_->tape.instrs.size()), false}, step);
     else
         for (const Run& run : slices_.runs)
@@ -222,6 +232,12 @@ void Replay::play_step(int step)
         scribe_->end_step(step);
     if (step + 1 == control_.steps)
         leaper_->settle(*player_);
+}
+
+// One instruction after the other on all lanes: somebody looks at what each leaves behind.
+bool Replay::plays_all(int step) const
+{
+    return scribe_->wants(step) || link_log_;
 }
 
 void Replay::play_run(const Run& run, int step)
@@ -247,7 +263,7 @@ void Replay::play_instrs(const Run& run, int step)
             unchecked_ = 0;
         }
         const Stretch* stretch = leaper_->at(i);
-        if (stretch != nullptr && !recorded && leaper_->leap(*player_, *stretch, measured)) {
+        if (stretch != nullptr && !plays_all(step) && leaper_->leap(*player_, *stretch, measured)) {
             i += stretch->instr_count - 1;
             continue;
         }
@@ -256,10 +272,12 @@ void Replay::play_instrs(const Run& run, int step)
         player_->play(instrs[i]);
         if (recorded)
             scribe_->note(*player_, instrs[i]);
+        if (link_log_)
+            link_log_->note(*player_, instrs[i]);
     }
 }
 
-StepResult Replay::result()
+tl::expected<StepResult, Refusal> Replay::result()
 {
     StepResult result;
     result.step_ends = step_ends_;
@@ -272,6 +290,12 @@ StepResult Replay::result()
     tally({program_, binding_, cohorts_, known_, stages_, slows_, *composed_}, *tables_, *player_,
           result);
     result.records = scribe_->take();
+    if (link_log_) {
+        auto links = link_log_->totals((result.step_ends.back() - result.step_time).value());
+        if (!links)
+            return tl::unexpected(Refusal{"transfers want more of a link than it carries"});
+        result.links = std::move(*links);
+    }
     return result;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/engine/replay/tables.h"
 
 #include "sim/engine/interference.h"
+#include "sim/engine/scale.h"
 
 #include <algorithm>
 
@@ -13,8 +14,8 @@ constexpr Time shortest_wide = Time{1} << 31; // ps: times any scale, 63 bits do
 
 Time time_of(const TransferCost& cost, std::uint32_t scale)
 {
-    const u128 work = cost.work.value * scale >> 20;
-    return (work > 0 ? cost.latency + time_to_finish(Work{work}, cost.ceiling) : cost.latency)
+    const Work work = scaled_work(cost, scale);
+    return (work.value > 0 ? cost.latency + time_to_finish(work, cost.ceiling) : cost.latency)
         .value();
 }
 
