@@ -292,17 +292,20 @@ void Player::guard(const Instr& instr, const Slice& lanes)
 void Player::carry()
 {
     // Some come from what comes in: none is overwritten before it is read.
-    std::vector<Time> moved;
+    std::size_t all = 0;
+    for (const Carry& carry : tape_.carries)
+        all += rows_[tape_.values[carry.from].cohort];
+    Column moved(all);
+    Time* next = moved.data();
     for (const Carry& carry : tape_.carries) {
-        const Time* from = column(carry.from);
-        for (std::size_t i = 0; i < lanes(tape_.values[carry.from].cohort).count; ++i)
-            moved.push_back(from[i] + carry.add);
+        const std::uint32_t cohort = tape_.values[carry.from].cohort;
+        kernels_.shifted(next, column(carry.from), carry.add, lanes(cohort).count);
+        next += rows_[cohort];
     }
-    const Time* next = moved.data();
+    next = moved.data();
     for (const Carry& carry : tape_.carries) {
-        const std::size_t n = lanes(tape_.values[carry.to].cohort).count;
-        std::copy_n(next, n, column(carry.to));
-        next += n;
+        std::copy_n(next, lanes(tape_.values[carry.to].cohort).count, column(carry.to));
+        next += rows_[tape_.values[carry.from].cohort];
     }
 }
 
