@@ -51,7 +51,7 @@ struct Ready {
     }
     BindOptions options(std::int64_t stragglers) const
     {
-        BindOptions out{.folding = Folding::replicas, .links = false, .conditions = {}};
+        BindOptions out{.folding = Folding::replicas, .conditions = {}};
         for (std::int64_t i = 0; i < stragglers; ++i)
             out.conditions.slowdown.emplace_back(
                 make_id<DeviceId>(static_cast<std::size_t>(i * 1601 % job().world())), 1.08);

@@ -71,7 +71,7 @@ void llama_405b(benchmark::State& state)
     file = scenario_in_memory(std::move(scenario), file.base, "bench");
     StageMemos memos;
     const Parts parts = build_parts(file, memos).value();
-    BindOptions options{.folding = Folding::none, .links = false, .conditions = {}};
+    BindOptions options{.folding = Folding::none, .conditions = {}};
     Random random(1);
     for (std::int64_t rank = 0; rank < ranks; ++rank)
         options.conditions.slowdown.emplace_back(make_id<DeviceId>(static_cast<std::size_t>(rank)),
