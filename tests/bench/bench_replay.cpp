@@ -45,7 +45,18 @@ void grid(benchmark::State& state)
     const test::GridJob job = grid_job(shape(static_cast<std::uint32_t>(state.range(0)) / 128));
     replay(state, {job.program, job.binding}, 1);
 }
-BENCHMARK(grid)->Arg(1'024)->Arg(16'384)->Arg(65'536)->Arg(1'048'576)->Unit(
+// The same on the reference engine, to compare with.
+void grid_by_reference(benchmark::State& state)
+{
+    const test::GridJob job = grid_job(shape(static_cast<std::uint32_t>(state.range(0)) / 128));
+    RunControl control;
+    control.steps = 1;
+    for (auto _ : state)
+        benchmark::DoNotOptimize(run_reference(job.program, job.binding, control));
+}
+BENCHMARK(grid_by_reference)->Arg(4'096)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+BENCHMARK(grid)->Arg(1'024)->Arg(4'096)->Arg(16'384)->Arg(65'536)->Arg(1'048'576)->Unit(
     benchmark::kMillisecond);
 
 void grid_with_interference(benchmark::State& state)
