@@ -71,4 +71,7 @@ private:
     bool some_dead_ = false;
 };
 
+// The same cluster with all its links in a good state; `topology` must outlive it.
+Topology in_good_state(const Topology& topology);
+
 } // namespace trainyard

@@ -23,6 +23,7 @@ struct FabricPart {
 // A ring crosses the border of a leaf (or pod) once per direction. A trunk that carries the hops of
 // several rings gives each its part of the capacity:
 //   share = min over trunks of capacity / sum over hops (1 / members of the hop's domain) / members
+// The cluster is taken to be sound: what it has lost is for LinkHealth.
 // Perfect spreading over the links of a trunk: collisions of ECMP are for fidelity bundle.
 std::vector<FabricPart> fabric_parts(std::span<const std::vector<RankId>> groups,
                                      const Topology& topology);

@@ -4,7 +4,6 @@
 #include "sim/topology/perturbed_model.h"
 
 #include <algorithm>
-#include <memory>
 #include <unordered_map>
 
 namespace trainyard {
@@ -118,10 +117,7 @@ std::vector<LinkHealth> health_of(std::span<const std::vector<RingHop>> ways,
     const auto* const perturbed = dynamic_cast<const PerturbedModel*>(&topology.model());
     if (perturbed == nullptr)
         return out;
-    // Not owned: it lives as long as the perturbed one.
-    const Topology sound(
-        std::shared_ptr<const TopologyModel>(std::shared_ptr<void>(), &perturbed->sound()));
-    const Traffic before(ways, sound, true);
+    const Traffic before(ways, in_good_state(topology), true);
     const Traffic now(ways, topology, !perturbed->has_collisions());
     for (std::size_t w = 0; w < ways.size(); ++w) {
         const Way& a = before.way(w);

@@ -4,6 +4,7 @@
 #include "sim/strategy/bind/link_health.h"
 #include "sim/strategy/job.h"
 #include "sim/strategy/stages.h"
+#include "sim/topology/perturbed_model.h"
 
 #include <algorithm>
 #include <array>
@@ -61,11 +62,13 @@ std::vector<std::vector<RankId>> groups_of(GroupKind kind, const RankLayout& lay
     return groups;
 }
 
-// What the fabric leaves to groups and pairs, where that is a matter of costs.
+// What the fabric leaves to groups and pairs, where that is a matter of costs: a share of the sound
+// one, and by its health what is lost of that. The narrowest place of a way counts once.
 class Fabric {
 public:
     Fabric(const Topology& topology, FabricLimit limit)
         : topology_(topology),
+          sound_(in_good_state(topology)),
           thin_(limit == FabricLimit::costs && topology.network(NodeId{0}).oversubscription > 1.0),
           together_(limit == FabricLimit::costs ? Together::siblings : Together::nobody)
     {}
@@ -80,15 +83,16 @@ public:
     }
     std::vector<FabricPart> parts_of(const std::vector<std::vector<RankId>>& groups) const
     {
-        return thin_ ? fabric_parts(groups, topology_) : std::vector<FabricPart>(groups.size());
+        return thin_ ? fabric_parts(groups, sound_) : std::vector<FabricPart>(groups.size());
     }
     FabricPart part_of_pair(RankId from, RankId to) const
     {
-        return {{}, thin_ ? oversubscription_between(from, to, topology_) : 1.0};
+        return {{}, thin_ ? oversubscription_between(from, to, sound_) : 1.0};
     }
 
 private:
     const Topology& topology_;
+    Topology sound_;
     bool thin_;
     Together together_;
 };
