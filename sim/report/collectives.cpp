@@ -1,6 +1,7 @@
 #include "sim/report/collectives.h"
 
 #include "sim/cost/collective_form.h"
+#include "sim/report/links_left.h"
 #include "sim/strategy/rank_layout.h"
 
 #include <algorithm>
@@ -57,7 +58,9 @@ GroupShape shape_of_world(const Outcome& outcome)
     std::vector<DeviceId> devices(static_cast<std::size_t>(outcome.job.world()));
     for (std::size_t i = 0; i < devices.size(); ++i)
         devices[i] = make_id<DeviceId>(i);
-    return group_shape(*outcome.topology, devices);
+    GroupShape shape = group_shape(*outcome.topology, devices);
+    shape.health = health_of_world(outcome);
+    return shape;
 }
 
 } // namespace
@@ -110,7 +113,10 @@ NodePair node_pair(const Outcome& outcome)
         return {};
     const std::array pair{outcome.topology->devices_of(NodeId{0}).front(),
                           outcome.topology->devices_of(NodeId{1}).front()};
-    const GroupShape shape = group_shape(*outcome.topology, pair);
+    if (outcome.topology->path(pair[0], pair[1]).empty())
+        return {};
+    GroupShape shape = group_shape(*outcome.topology, pair);
+    shape.health = health_between_nodes(outcome);
     const Backend backend = outcome.job.strategy.backend;
     const Bytes large = cluster_collective_size;
     return {outcome.cost->send_receive(Bytes(8), shape, backend).total,

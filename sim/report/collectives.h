@@ -36,13 +36,14 @@ struct ClusterCollectiveRow {
 
 inline constexpr Bytes cluster_collective_size{std::uint64_t{1} << 30};
 
-// All-reduce, all-gather, reduce-scatter, all-to-all and broadcast of 1 GiB, and a barrier. Empty
-// for a single rank.
+// All-reduce, all-gather, reduce-scatter, all-to-all and broadcast of 1 GiB, and a barrier, over the
+// links as they are. Empty for a single rank.
 std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome);
 
-// A message between GPUs of neighbouring nodes while all other pairs send too, sharing the NICs.
+// A message between GPUs of the first two nodes while all other pairs send too, sharing the NICs;
+// where links are perturbed, of the pair that they leave least.
 struct NodePair {
-    Seconds latency;     // of 8 bytes; 0: there is only one node
+    Seconds latency;     // of 8 bytes; 0: there is only one node, or nothing joins the two
     Bandwidth bandwidth; // of 1 GiB
 };
 NodePair node_pair(const Outcome& outcome);

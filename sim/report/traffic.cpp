@@ -1,6 +1,7 @@
 #include "sim/report/traffic.h"
 
 #include "sim/cost/collective_form.h"
+#include "sim/report/links_left.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/stages.h"
 #include "sim/study/environment_effects.h"
@@ -110,9 +111,9 @@ LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes, const
         return row("host link", device.host_link, bytes.inside + bytes.outside);
     if (nccl.host_path)
         return row("host link", device.host_link, bytes.inside);
-    if (device.nvlink.value() > 0)
-        return row(link_title(LinkKind::nvlink), device.nvlink, bytes.inside);
-    return row(link_title(LinkKind::pcie), device.pcie, bytes.inside);
+    const LinkKind kind = device.nvlink.value() > 0 ? LinkKind::nvlink : LinkKind::pcie;
+    const Bandwidth rate = kind == LinkKind::nvlink ? device.nvlink : device.pcie;
+    return row(link_title(kind), share_left(outcome, kind) * rate, bytes.inside);
 }
 
 std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
@@ -133,8 +134,8 @@ std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
         const std::size_t node = outcome.topology->devices_of(device.node).size();
         const std::size_t nodes = (world + node - 1) / node;
         rows.push_back({link_title(LinkKind::nic, network),
-                        nodes * static_cast<std::size_t>(network.nics), network.nic_rate,
-                        bytes.outside, 0});
+                        nodes * static_cast<std::size_t>(network.nics),
+                        share_left(outcome, LinkKind::nic) * network.nic_rate, bytes.outside, 0});
     }
     for (LinkClassRow& row : rows)
         row.utilization = utilization(row, step);

@@ -33,7 +33,7 @@ TrafficSplit traffic_split(const Outcome& outcome, CollectiveKind collective, Gr
 struct LinkClassRow {
     std::string name; // "NVLink", "NIC NDR400", ...
     std::size_t links = 0;
-    Bandwidth capacity;     // of one, one direction
+    Bandwidth capacity;     // of one, one direction: what it has left, in the mean
     double bytes = 0;       // per step, all links
     double utilization = 0; // mean over links and time
 };

@@ -103,3 +103,27 @@ TEST_CASE("the engine's own link totals take precedence")
     CHECK(rows[0].links == 2);
     CHECK_THAT(rows[0].utilization, WithinRel(4e9 / (2 * 450e9 * 0.1), 1e-9));
 }
+
+TEST_CASE("rows of links are of what perturbations leave of them")
+{
+    const auto rows_with = [](const char* name, double left) {
+        Outcome outcome = small_outcome();
+        Perturbation p;
+        p.link = name;
+        p.bandwidth = left;
+        outcome.sound = outcome.topology;
+        outcome.topology = perturbed_topology(outcome.sound, {p}, 1);
+        return link_rows(outcome);
+    };
+    const auto sound = link_rows(small_outcome());
+    const auto half = rows_with("node*/nic*", 0.5);
+    REQUIRE(half.size() == 2);
+    CHECK(half[0].capacity == sound[0].capacity);
+    CHECK_THAT(half[1].capacity.value(), WithinRel(25e9, 1e-12));
+    CHECK_THAT(half[1].utilization, WithinRel(2 * sound[1].utilization, 1e-12));
+    // One of four NICs.
+    CHECK_THAT(rows_with("node0/nic1", 0.5)[1].capacity.value(), WithinRel(50e9 * 7 / 8, 1e-12));
+    // GPU 1 of each node.
+    CHECK_THAT(rows_with("node*/gpu1/nvlink", 0.2)[0].capacity.value(),
+               WithinRel(450e9 * 0.6, 1e-12));
+}

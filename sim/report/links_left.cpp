@@ -1,0 +1,120 @@
+#include "sim/report/links_left.h"
+
+#include "sim/strategy/bind/link_health.h"
+#include "sim/topology/perturbed_model.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+bool is_sound(const Topology& topology)
+{
+    return &topology.model().sound() == &topology.model();
+}
+
+// Where a device sends to out of its domain: its like in the first node of another one; none where
+// there is one domain.
+std::vector<DeviceId> partner_outside(DeviceId device, const Topology& topology)
+{
+    const Placement place = topology.model().placement(device);
+    const std::vector<DeviceId> own = topology.devices_of(place.node);
+    const auto index = static_cast<std::size_t>(std::ranges::find(own, device) - own.begin());
+    for (int n = 0; n < topology.node_count(); ++n) {
+        const std::vector<DeviceId> there =
+            topology.devices_of(make_id<NodeId>(static_cast<std::size_t>(n)));
+        if (topology.model().placement(there.front()).domain != place.domain)
+            return {there[std::min(index, there.size() - 1)]};
+    }
+    return {};
+}
+
+// Links of a kind next to the ranks, on the usual ways.
+class UsedLinks {
+public:
+    UsedLinks(const Topology& sound, LinkKind kind) : sound_(sound), kind_(kind) {}
+
+    void add(DeviceId device, DeviceId other)
+    {
+        const auto of_kind = [&](LinkId link) { return sound_.link(link).kind == kind_; };
+        const bool many =
+            sound_.network(NodeId{0}).nics > static_cast<int>(sound_.devices_of(NodeId{0}).size());
+        for (std::uint64_t flow = 0; flow < (many ? 64U : 1U); ++flow) {
+            const std::vector<LinkId> out = sound_.path(device, other, flow);
+            if (const auto first = std::ranges::find_if(out, of_kind); first != out.end())
+                links_.insert(*first);
+            const std::vector<LinkId> back = sound_.path(other, device, flow);
+            if (const auto last = std::find_if(back.rbegin(), back.rend(), of_kind);
+                last != back.rend())
+                links_.insert(*last);
+        }
+    }
+    const std::set<LinkId>& links() const { return links_; }
+
+private:
+    const Topology& sound_;
+    LinkKind kind_;
+    std::set<LinkId> links_;
+};
+
+std::vector<RankId> all_ranks(const Outcome& outcome)
+{
+    std::vector<RankId> ranks(static_cast<std::size_t>(outcome.job.world()));
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        ranks[i] = make_id<RankId>(i);
+    return ranks;
+}
+
+} // namespace
+
+double share_left(const Outcome& outcome, LinkKind kind)
+{
+    const Topology& now = *outcome.topology;
+    if (is_sound(now))
+        return 1.0;
+    const Topology sound = in_good_state(now);
+    UsedLinks used(sound, kind);
+    const std::vector<RankId> ranks = all_ranks(outcome);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const DeviceId device{ranks[i].value};
+        const DeviceId next{ranks[(i + 1) % ranks.size()].value};
+        if (sound.model().placement(device).domain == sound.model().placement(next).domain) {
+            used.add(device, next);
+            used.add(next, device);
+        }
+        for (const DeviceId partner : partner_outside(device, sound))
+            used.add(device, partner);
+    }
+    double sum = 0;
+    for (const LinkId link : used.links())
+        sum += now.link(link).capacity / sound.link(link).capacity;
+    return used.links().empty() ? 1.0 : sum / static_cast<double>(used.links().size());
+}
+
+LinkHealth health_of_world(const Outcome& outcome)
+{
+    const std::vector<std::vector<RankId>> world{all_ranks(outcome)};
+    return ring_health(world, *outcome.topology, Together::siblings).front();
+}
+
+LinkHealth health_between_nodes(const Outcome& outcome)
+{
+    const std::vector<DeviceId> first = outcome.topology->devices_of(NodeId{0});
+    const std::vector<DeviceId> second = outcome.topology->devices_of(NodeId{1});
+    std::vector<std::array<RankId, 2>> pairs;
+    for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i)
+        pairs.push_back({RankId{first[i].value}, RankId{second[i].value}});
+    LinkHealth worst;
+    for (const LinkHealth& health : pair_health(pairs, *outcome.topology, Together::siblings)) {
+        worst.inside = std::min(worst.inside, health.inside);
+        worst.across = std::min(worst.across, health.across);
+        worst.inside_latency = std::max(worst.inside_latency, health.inside_latency);
+        worst.across_latency = std::max(worst.across_latency, health.across_latency);
+    }
+    return worst;
+}
+
+} // namespace trainyard

@@ -1,0 +1,20 @@
+#pragma once
+
+// What perturbations leave of the links that a job's ranks use.
+
+#include "sim/study/session.h"
+
+namespace trainyard {
+
+// Mean share of their line rate that links of this kind have left: of those that a rank's bytes
+// take first on its usual way out and last on its way back, to its neighbours and out of its
+// domain. 1 on a sound cluster.
+double share_left(const Outcome& outcome, LinkKind kind);
+
+// Of the rings of all ranks, run alone.
+LinkHealth health_of_world(const Outcome& outcome);
+
+// Of the worst pair of devices of the first two nodes while all of them exchange messages.
+LinkHealth health_between_nodes(const Outcome& outcome);
+
+} // namespace trainyard
