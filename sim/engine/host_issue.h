@@ -31,7 +31,7 @@ inline SimTime issue_time(const LaneKind& kind, const FlatOp& op, std::uint32_t 
 }
 
 // What the lane's late steps add to the host's clock since the segment of `op` began. Every step
-// begins in segment 0; without barriers that segment is all steps.
+// begins in segment 0; without barriers that segment is all steps. At most `longest_sim_time`.
 inline SimTime late_before(const Lane& lane, const LaneKind& kind, const FlatOp& op,
                            std::uint32_t step)
 {
@@ -40,7 +40,7 @@ inline SimTime late_before(const Lane& lane, const LaneKind& kind, const FlatOp&
         return sum;
     const std::size_t known = std::min<std::size_t>(lane.late.size(), std::size_t{step} + 1);
     for (std::size_t k = kind.host.barriers > 0 ? step : 0; k < known; ++k)
-        sum += lane.late[k];
+        sum = std::min(longest_sim_time, sum + lane.late[k]);
     return sum;
 }
 

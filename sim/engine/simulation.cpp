@@ -25,7 +25,8 @@ Diagnostic too_long()
         "",
         fmt::format("the steps take longer than {:.0f} days, which is as far as the clock counts",
                     to_seconds(longest_sim_time).value() / 86400),
-        "a smaller batch, a shorter sequence, or fewer steps in run.steps",
+        "a smaller batch, a shorter sequence, fewer steps in run.steps, or shorter times in "
+        "perturbations",
         Severity::error};
 }
 

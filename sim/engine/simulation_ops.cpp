@@ -78,7 +78,8 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
 bool Simulation::issued_by(SimTime issued, std::uint32_t index)
 {
     StreamState& stream = run_.streams[index];
-    if (issued >= run_.binding.lanes[run_.lane_of(index)].stop.at && !run_.head(index).by_itself) {
+    const Stop& stop = run_.binding.lanes[run_.lane_of(index)].stop;
+    if (stop.ever() && issued >= stop.at && !run_.head(index).by_itself) {
         stream.state = HeadState::unissued;
         return false;
     }

@@ -8,6 +8,14 @@
 
 namespace trainyard {
 
+namespace {
+
+// Seconds; a little less than the clock counts to.
+constexpr double longest = 26 * 86400.0;
+static_assert(longest < to_seconds(longest_sim_time).value());
+
+} // namespace
+
 std::string FieldValue<DeviceChoice>::type_name()
 {
     return "number, list of numbers, or \"all\"";
@@ -79,7 +87,8 @@ const FieldTable<LateArrival>& fields_of<LateArrival>()
 {
     static const auto table =
         FieldTable<LateArrival>("late", "Steps that begin late, or whose data comes late.")
-            .field("time", &LateArrival::time, {.help = "how late", .min = 0, .required = true})
+            .field("time", &LateArrival::time,
+                   {.help = "how late", .min = 0, .max = longest, .required = true})
             .field("chance", &LateArrival::chance,
                    {.help = "of a step to be late, drawn from run.seed", .min = 0, .max = 1})
             .field("part", &LateArrival::part,
@@ -99,19 +108,25 @@ const FieldTable<Perturbation>& fields_of<Perturbation>()
                    {.help = "compute takes this many times as long", .min = 0.01, .max = 1000})
             .field("node", &Perturbation::node, {.help = "all devices of this node", .min = 0})
             .field("from", &Perturbation::from,
-                   {.help = "the slowdown begins so long after the measured step", .min = 0})
-            .field(
-                "until", &Perturbation::until,
-                {.help = "the slowdown ends so long after the measured step has begun", .min = 0})
+                   {.help = "the slowdown begins so long after the measured step has begun",
+                    .min = 0,
+                    .max = longest})
+            .field("until", &Perturbation::until,
+                   {.help = "the slowdown ends so long after the measured step has begun",
+                    .min = 0,
+                    .max = longest})
             .field("jitter", &Perturbation::jitter, {.help = "random durations of kernels"})
             .field("late", &Perturbation::late, {.help = "steps that begin late"})
             .field("start", &Perturbation::start,
-                   {.help = "its first step begins so late", .min = 0})
+                   {.help = "its first step begins so late", .min = 0, .max = longest})
             .field("hangs", &Perturbation::hangs,
                    {.help = "its host issues nothing more, so long after the measured step began",
-                    .min = 0})
+                    .min = 0,
+                    .max = longest})
             .field("dies", &Perturbation::dies,
-                   {.help = "its process is gone, so long after the measured step began", .min = 0})
+                   {.help = "its process is gone, so long after the measured step began",
+                    .min = 0,
+                    .max = longest})
             .field("link", &Perturbation::link,
                    {.help = "links instead, as `trainyard topo` names them: \"node3/nic2\", "
                             "\"leaf0/uplink3 up\", \"node3/nic*\"; \"fabric\": all between "
@@ -120,7 +135,7 @@ const FieldTable<Perturbation>& fields_of<Perturbation>()
                 "bandwidth", &Perturbation::bandwidth,
                 {.help = "share of its line rate that the link has left", .min = 0.001, .max = 1})
             .field("latency", &Perturbation::latency,
-                   {.help = "more per traversal of the link", .min = 0})
+                   {.help = "more per traversal of the link", .min = 0, .max = longest})
             .field("background", &Perturbation::background,
                    {.help = "share of the link that other jobs take", .min = 0, .max = 0.999})
             .field("dead", &Perturbation::dead,

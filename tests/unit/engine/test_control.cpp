@@ -97,6 +97,20 @@ TEST_CASE("steps beyond the end of the clock are refused, not wrapped around")
     CHECK(result.error().front().message.find("27 days") != std::string::npos);
 }
 
+TEST_CASE("hosts that come behind the end of the clock are refused, not waited for")
+{
+    const auto refused = [](const auto& change) {
+        GridJob job = grid_job({});
+        change(job.binding.lanes.back());
+        const Checked<StepResult> result = run_reference(job.program, job.binding, {.steps = 4});
+        REQUIRE_FALSE(result);
+        CHECK(result.error().front().message.find("27 days") != std::string::npos);
+    };
+    refused([](Lane& lane) { lane.start = longest_sim_time; });
+    refused([](Lane& lane) { lane.late.assign(4, SimTime(longest_sim_time.value() / 3)); });
+    refused([](Lane& lane) { lane.late.assign(4, longest_sim_time); }); // 2^63 in all
+}
+
 TEST_CASE("a program without ops takes no time")
 {
     Scene scene(2);
