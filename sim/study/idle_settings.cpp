@@ -1,7 +1,10 @@
 #include "sim/study/idle_settings.h"
 
+#include "sim/base/units.h"
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/problems.h"
+
+#include <fmt/format.h>
 
 namespace trainyard {
 
@@ -40,6 +43,22 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
          "/data/page_cache", "what it caches depends on the size of \"dataset\"; no effect");
     note(scenario.run.seed != RunOptions{}.seed && !is_random(scenario.perturbations), "/run/seed",
          "nothing in this job is random: the seed changes no result");
+    return problems;
+}
+
+Problems idle_windows(const Scenario& scenario, const StepResult& result, SimTime measured_from)
+{
+    Problems problems;
+    const SimTime length = result.step_ends.back() - measured_from;
+    for (std::size_t i = 0; i < scenario.perturbations.size(); ++i) {
+        const std::optional<Seconds>& from = scenario.perturbations[i].from;
+        if (from && to_sim_time(*from) >= length)
+            problems.push_back({"", 0, fmt::format("/perturbations/{}/from", i),
+                                fmt::format("the measured step is over before: it takes {}; this "
+                                            "slowdown has no effect",
+                                            to_display(length)),
+                                "an earlier time", Severity::warning});
+    }
     return problems;
 }
 

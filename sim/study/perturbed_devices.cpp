@@ -2,11 +2,11 @@
 
 #include "sim/base/random.h"
 #include "sim/base/units.h"
+#include "sim/study/entry_problems.h"
 #include "sim/study/perturbation.h"
 #include "sim/study/perturbed_links.h"
+#include "sim/study/problems.h"
 #include "sim/topology/topology.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -31,126 +31,98 @@ std::vector<DeviceId> devices_of(const Perturbation& p, const Topology& topology
     return devices;
 }
 
-class Checker {
+class DeviceChecker {
 public:
-    Checker(const std::vector<Perturbation>& all, const Job& job, const Topology& topology,
-            int steps)
+    DeviceChecker(const std::vector<Perturbation>& all, const Job& job, const Topology& topology,
+                  int steps)
         : all_(all), job_(job), topology_(topology), steps_(steps)
     {}
 
     Problems check() &&
     {
-        for (index_ = 0; index_ < all_.size(); ++index_) {
-            const Perturbation& p = all_[index_];
-            if (p.of_network()) {
-                check_links(p);
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            const Perturbation& p = all_[i];
+            if (p.of_network())
                 continue;
-            }
+            problems_.enter(i);
             check_subject(p);
             check_window(p);
             check_effect(p);
-            if (!has_errors(problems_))
+            if (!has_errors(problems_.all()))
                 check_twice(p);
         }
-        return std::move(problems_);
+        return std::move(problems_).take();
     }
 
 private:
-    void report(Severity severity, const char* field, std::string message, std::string hint)
-    {
-        problems_.push_back({"", 0, fmt::format("/perturbations/{}{}", index_, field),
-                             std::move(message), std::move(hint), severity});
-    }
-    void error(const char* field, std::string message, std::string hint)
-    {
-        report(Severity::error, field, std::move(message), std::move(hint));
-    }
-    void warn(const char* field, std::string message, std::string hint = "")
-    {
-        report(Severity::warning, field, std::move(message), std::move(hint));
-    }
-
     void check_subject(const Perturbation& p)
     {
         const int world = job_.world();
         const std::string hint = fmt::format("devices are numbered 0 to {}", world - 1);
         for (const int number : p.device.numbers)
             if (number < 0 || number >= world)
-                error("/device", fmt::format("there is no device {} in this job", number), hint);
+                problems_.error("/device", fmt::format("there is no device {} in this job", number),
+                                hint);
         if (p.node && *p.node >= topology_.node_count())
-            error("/node", fmt::format("there is no node {} in this cluster", *p.node),
-                  fmt::format("nodes are numbered 0 to {}", topology_.node_count() - 1));
+            problems_.error("/node", fmt::format("there is no node {} in this cluster", *p.node),
+                            fmt::format("nodes are numbered 0 to {}", topology_.node_count() - 1));
         else if (p.node && devices_of(p, topology_, world).empty())
-            error("/node", fmt::format("no rank of this job runs on node {}", *p.node), hint);
+            problems_.error("/node", fmt::format("no rank of this job runs on node {}", *p.node),
+                            hint);
         if (p.device.given() && p.node)
-            error("/node", "devices and a node in one entry", "write two entries");
+            problems_.error("/node", "devices and a node in one entry", "write two entries");
         if (p.changes_links())
-            error("", "no \"link\" says which one is perturbed",
-                  "\"link\": \"node0/nic0\"; `trainyard topo` names them");
+            problems_.error("", "no \"link\" says which one is perturbed",
+                            "\"link\": \"node0/nic0\"; `trainyard topo` names them");
         else if (!p.device.given() && !p.node)
-            error("", "neither \"device\", \"node\" nor \"link\" says what is perturbed", hint);
-    }
-
-    void check_links(const Perturbation& p)
-    {
-        if (p.of_devices())
-            error(p.link.empty() ? "/ecmp" : "/link", "devices and links in one entry",
-                  "write two entries");
-        if (p.link.empty() && p.changes_links())
-            error("", "no \"link\" says which", "\"link\": \"fabric\": all between switches");
-        if (p.ecmp && !p.link.empty())
-            error("/ecmp", "collisions are of the whole fabric", "write it in an entry of its own");
-        if (p.dead && (p.bandwidth != 1.0 || p.background != 0.0 || p.latency.value() > 0))
-            error("/dead", fmt::format("\"{}\" is dead and more", p.link),
-                  "a dead link has no bandwidth, latency or traffic");
-        if (!p.link.empty() && !p.changes_links())
-            warn("", "this entry changes nothing",
-                 "\"bandwidth\", \"latency\", \"background\" or \"dead\" say what is wrong");
-        if (!p.link.empty() && links_matching(p.link, topology_).empty())
-            error("/link", fmt::format("no link of this cluster is named \"{}\"", p.link),
-                  link_name_hint(p.link, topology_));
+            problems_.error("", "neither \"device\", \"node\" nor \"link\" says what is perturbed",
+                            hint);
     }
 
     void check_window(const Perturbation& p)
     {
         if (p.from && p.until && *p.until <= *p.from)
-            error("/until",
-                  fmt::format("the window ends at {}, before it begins at {}", to_text(*p.until),
-                              to_text(*p.from)),
-                  "\"until\" counts from the start of the measured step, as \"from\" does");
+            problems_.error(
+                "/until",
+                fmt::format("the window ends at {}, before it begins at {}", to_text(*p.until),
+                            to_text(*p.from)),
+                "\"until\" counts from the start of the measured step, as \"from\" does");
         if (p.has_window() && p.slowdown == 1.0)
-            error(p.from ? "/from" : "/until", "a window without \"slowdown\"",
-                  "\"slowdown\": 1.5 beside it");
+            problems_.error(p.from ? "/from" : "/until", "a window without \"slowdown\"",
+                            "\"slowdown\": 1.5 beside it");
         if (p.has_window() && p.slowdown < 1.0)
-            error("/slowdown", "a window can slow a device, not speed it up",
-                  "1 or more; without \"from\" and \"until\" also less");
+            problems_.error("/slowdown", "a window can slow a device, not speed it up",
+                            "1 or more; without \"from\" and \"until\" also less");
     }
 
     void check_effect(const Perturbation& p)
     {
         const bool nothing = p.slowdown == 1.0 && !p.jitter && !p.late && !p.start && !p.stops();
-        if (nothing)
-            warn("", "this entry changes nothing",
-                 "\"slowdown\", \"jitter\", \"late\", \"start\", \"hangs\" or \"dies\" say what is "
-                 "wrong");
+        if (nothing && !problems_.wrong())
+            problems_.warn(
+                "", "this entry changes nothing",
+                "\"slowdown\", \"jitter\", \"late\", \"start\", \"hangs\" or \"dies\" say what is "
+                "wrong");
         if (p.hangs && p.dies)
-            error("/dies", "a process that both hangs and dies", "keep what comes first");
+            problems_.error("/dies", "a process that both hangs and dies", "keep what comes first");
         if (p.jitter && (p.jitter->scale == 0 || p.jitter->chance == 0))
-            warn("/jitter", "a jitter of nothing has no effect");
+            problems_.warn("/jitter", "a jitter of nothing has no effect");
         if (p.late && (p.late->time.value() == 0 || p.late->chance == 0))
-            warn("/late", "late by nothing, or never: no effect");
+            problems_.warn("/late", "late by nothing, or never: no effect");
         if (p.late && p.late->part == LatePart::loader &&
             (!job_.data || job_.data->loading.workers == 0))
-            error("/late/part", "no loader runs beside this job's training processes",
-                  "\"part\": \"step\", or \"data\" with workers");
+            problems_.error("/late/part", "no loader runs beside this job's training processes",
+                            "\"part\": \"step\", or \"data\" with workers");
         if (p.start && steps_ > 1 && p.start->value() > 0)
-            warn("/start",
-                 "the measured step is not the first one, and whoever waits for each other is in "
-                 "step by then",
-                 "--set run.steps=1 measures the first; \"late\" delays every step");
+            problems_.warn(
+                "/start",
+                "the measured step is not the first one, and whoever waits for each other is in "
+                "step by then",
+                "--set run.steps=1 measures the first; \"late\" delays every step");
     }
 
-    // One factor, one jitter and one start per device, no two windows at once.
+    // One factor, one jitter and one start per device, no two windows at once. A window slows what
+    // the factor leaves.
     void check_twice(const Perturbation& p)
     {
         for (const DeviceId device : devices_of(p, topology_, job_.world())) {
@@ -158,7 +130,8 @@ private:
             const auto once = [&](bool has, bool& before, const char* field, const char* what,
                                   const char* hint) {
                 if (has && std::exchange(before, true))
-                    error(field, fmt::format("device {} {} twice", device.value, what), hint);
+                    problems_.error(field, fmt::format("device {} {} twice", device.value, what),
+                                    hint);
             };
             const char* const subject = p.node ? "/node" : "/device";
             once(p.slowdown != 1.0 && !p.has_window(), seen.slowed, subject, "is slowed",
@@ -175,8 +148,9 @@ private:
                 p.until ? p.until->value() : std::numeric_limits<double>::infinity();
             for (const auto& [begin, end] : seen.windows)
                 if (from < end && begin < until)
-                    error(subject, fmt::format("two windows of device {} overlap", device.value),
-                          "end one where the other begins");
+                    problems_.error(subject,
+                                    fmt::format("two windows of device {} overlap", device.value),
+                                    "end one where the other begins");
             seen.windows.emplace_back(from, until);
         }
     }
@@ -193,9 +167,8 @@ private:
     const Job& job_;
     const Topology& topology_;
     int steps_;
-    std::size_t index_ = 0;
     std::map<DeviceId, Seen> seen_;
-    Problems problems_;
+    EntryProblems problems_;
 };
 
 SlowSpan span_of(const Perturbation& p, SimTime measured_from)
@@ -213,7 +186,9 @@ SlowSpan span_of(const Perturbation& p, SimTime measured_from)
 Problems perturbation_problems(const std::vector<Perturbation>& perturbations, const Job& job,
                                const Topology& topology, int steps)
 {
-    return Checker(perturbations, job, topology, steps).check();
+    Problems problems = DeviceChecker(perturbations, job, topology, steps).check();
+    append(problems, link_problems(perturbations, topology));
+    return problems;
 }
 
 Conditions conditions_of(const std::vector<Perturbation>& perturbations, const Topology& topology,

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace trainyard {
 
@@ -89,21 +90,54 @@ std::vector<int> other_ranks(const Topology& topology, int world, int self, cons
 
 } // namespace
 
-std::vector<LinkId> links_matching(std::string_view pattern, const Topology& topology)
+std::vector<std::vector<LinkId>> links_matching(const std::vector<std::string>& patterns,
+                                                const Topology& topology)
 {
-    std::vector<LinkId> found;
-    for (std::size_t i = 0; i < topology.link_count(); ++i) {
-        const auto id = make_id<LinkId>(i);
-        if (pattern == "fabric") {
-            if (topology.model().trunk(id))
-                found.push_back(id);
+    // Each name is written once; patterns without a star are looked up.
+    std::unordered_map<std::string_view, std::vector<std::size_t>> whole;
+    std::vector<std::size_t> open;
+    std::vector<std::size_t> fabric;
+    for (std::size_t i = 0; i < patterns.size(); ++i)
+        if (patterns[i] == "fabric")
+            fabric.push_back(i);
+        else if (patterns[i].find('*') != std::string::npos)
+            open.push_back(i);
+        else if (!patterns[i].empty())
+            whole[patterns[i]].push_back(i);
+    std::vector<std::vector<LinkId>> found(patterns.size());
+    const std::size_t links =
+        fabric.empty() && open.empty() && whole.empty() ? 0 : topology.link_count();
+    for (std::size_t l = 0; l < links; ++l) {
+        const auto id = make_id<LinkId>(l);
+        if (!fabric.empty() && topology.model().trunk(id))
+            for (const std::size_t i : fabric)
+                found[i].push_back(id);
+        if (open.empty() && whole.empty())
             continue;
-        }
         const std::string name = topology.link_name(id);
-        if (matches(pattern, name) || matches(pattern, without_direction(name)))
-            found.push_back(id);
+        const std::string_view plain = without_direction(name);
+        for (const std::size_t i : open)
+            if (matches(patterns[i], name) || matches(patterns[i], plain))
+                found[i].push_back(id);
+        const auto add = [&](std::string_view text) {
+            if (const auto exact = whole.find(text); exact != whole.end())
+                for (const std::size_t i : exact->second)
+                    found[i].push_back(id);
+        };
+        add(name);
+        if (plain != name)
+            add(plain);
     }
     return found;
+}
+
+std::vector<std::vector<LinkId>> links_by_entry(const std::vector<Perturbation>& perturbations,
+                                                const Topology& topology)
+{
+    std::vector<std::string> patterns;
+    for (const Perturbation& p : perturbations)
+        patterns.push_back(p.link);
+    return links_matching(patterns, topology);
 }
 
 std::string link_name_hint(std::string_view pattern, const Topology& topology)
@@ -126,12 +160,14 @@ std::shared_ptr<const Topology> perturbed_topology(const std::shared_ptr<const T
 {
     std::unordered_map<LinkId, LinkState> states;
     std::optional<std::uint64_t> collisions;
-    for (const Perturbation& p : perturbations) {
+    const std::vector<std::vector<LinkId>> links = links_by_entry(perturbations, *sound);
+    for (std::size_t i = 0; i < perturbations.size(); ++i) {
+        const Perturbation& p = perturbations[i];
         if (p.ecmp)
             collisions = hash_key(sound->model().ecmp_seed(), seed);
-        if (p.link.empty() || !p.changes_links())
+        if (!p.changes_links())
             continue;
-        for (const LinkId id : links_matching(p.link, *sound)) {
+        for (const LinkId id : links[i]) {
             LinkState& state = states[id];
             state.share *= p.bandwidth * (1.0 - p.background);
             state.latency += p.latency;

@@ -3,7 +3,9 @@
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 #include "sim/base/units.h"
+#include "sim/study/idle_settings.h"
 #include "sim/study/memo.h"
+#include "sim/study/problems.h"
 #include "sim/study/run_setup.h"
 #include "sim/study/sampling.h"
 #include "sim/study/stages.h"
@@ -173,6 +175,7 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         return tl::unexpected(std::move(bound.error()));
     if (has_stops(scenario.perturbations))
         return tl::unexpected(stops_too_late(scenario, bound->run->result, *origin));
+    append(out.warnings, idle_windows(scenario, bound->run->result, *origin));
     out.binding = bound->binding;
     out.bound = std::move(bound->options);
     const std::shared_ptr<const Run> made = bound->run;

@@ -224,11 +224,12 @@ TEST_CASE("links are found by name, by part of a name, and all of the fabric")
     const Checked<Outcome> outcome = session.simulate(scenario({}));
     REQUIRE(outcome);
     const Topology& t = *outcome->topology;
-    CHECK(links_matching("node0/nic3 out", t).size() == 1);
-    CHECK(links_matching("node0/nic3", t).size() == 2);
-    CHECK(links_matching("node0/nic*", t).size() == 16);
-    CHECK(links_matching("node*/nic3 in", t).size() == 2);
-    CHECK(links_matching("node0/nic9", t).empty());
+    const auto found = links_matching(
+        {"node0/nic3 out", "node0/nic3", "node0/nic*", "node*/nic3 in", "node0/nic9", ""}, t);
+    std::vector<std::size_t> counts;
+    for (const std::vector<LinkId>& links : found)
+        counts.push_back(links.size());
+    CHECK(counts == std::vector<std::size_t>{1, 2, 16, 2, 0, 0});
 }
 
 TEST_CASE("contradictory perturbations are named")
@@ -264,6 +265,83 @@ TEST_CASE("contradictory perturbations are named")
     mixed.device = DeviceChoice(1);
     CHECK(tells({mixed}, "devices and links in one entry"));
     CHECK(tells({Perturbation{}}, "says what is perturbed"));
+}
+
+TEST_CASE("two statements about one link are named, with both entries")
+{
+    const auto with = [](const std::string& name, const std::function<void(Perturbation&)>& set) {
+        Perturbation p = link(name);
+        set(p);
+        return p;
+    };
+    const Perturbation half = with("node0/nic3", [](Perturbation& p) { p.bandwidth = 0.5; });
+    const Perturbation thin = with("node0/nic* out", [](Perturbation& p) { p.bandwidth = 0.1; });
+    const Perturbation busy = with("node0/nic*", [](Perturbation& p) { p.background = 0.5; });
+    const Perturbation longer =
+        with("node*/nic3", [](Perturbation& p) { p.latency = Seconds(1e-5); });
+    const Perturbation dead = with("node0/nic3", [](Perturbation& p) { p.dead = true; });
+    Perturbation collisions;
+    collisions.ecmp = true;
+    CHECK(
+        tells({half, thin}, "node0/nic3 out has a bandwidth twice, here and in /perturbations/0"));
+    CHECK(tells({busy, half, busy}, "background twice, here and in /perturbations/0"));
+    CHECK(tells({half, longer, longer}, "latency twice, here and in /perturbations/1"));
+    CHECK(tells({collisions, half, collisions}, "collisions twice, here and in /perturbations/0"));
+    CHECK(tells({dead, half}, "\"node0/nic3\" is dead, says /perturbations/0"));
+    CHECK(tells({half, dead}, "\"node0/nic3\" is dead, says /perturbations/1"));
+    CHECK(tells({dead, dead}, "is dead, says /perturbations/0"));
+    // A slow link that others use and that is longer, one dead of many busy ones.
+    Session session;
+    CHECK(session.check(scenario({half, busy, longer, collisions})).empty());
+    CHECK(session.check(scenario({busy, dead})).empty());
+}
+
+TEST_CASE("an entry with an error is not said to change nothing")
+{
+    CHECK(tells({slow(3, 1.0)}, "changes nothing"));
+    CHECK(tells({link("node0/nic3")}, "changes nothing"));
+    CHECK_FALSE(tells({Perturbation{}}, "changes nothing"));
+    CHECK_FALSE(tells({slow(99, 1.0)}, "changes nothing"));
+    CHECK_FALSE(tells({link("node0/nick3")}, "changes nothing"));
+    Perturbation half = slow(3, 1.0);
+    half.bandwidth = 0.5;
+    CHECK_FALSE(tells({half}, "changes nothing"));
+}
+
+TEST_CASE("a slowdown that begins when all is over gives a warning, one within the step none")
+{
+    const auto warnings = [](double from) {
+        Perturbation p = slow(3, 2.0);
+        p.from = Seconds(from);
+        Session session;
+        return session.simulate(scenario({p}))->warnings;
+    };
+    const double step = to_seconds(step_time(scenario({}))).value();
+    CHECK(warnings(0.5 * step).empty());
+    REQUIRE(warnings(1.01 * step).size() == 1);
+    CHECK(warnings(1.01 * step).front().pointer == "/perturbations/0/from");
+}
+
+TEST_CASE("a window multiplies with a slowdown for ever")
+{
+    const auto one_step = [](Scenario& s) { s.run.steps = 1; };
+    Perturbation window = slow(all_devices(), 1.5);
+    window.from = Seconds(0);
+    const SimTime both = step_time(scenario({slow(all_devices(), 2.0), window}, one_step));
+    const SimTime product = step_time(scenario({slow(all_devices(), 3.0)}, one_step));
+    CHECK(std::abs((both - product).value()) < product.value() / 1000);
+}
+
+TEST_CASE("steps that come late beyond the clock are refused")
+{
+    Perturbation late;
+    late.device = DeviceChoice(1);
+    late.late = LateArrival{Seconds(14 * 86400), 1.0, LatePart::step};
+    Session session;
+    const Checked<Outcome> outcome = session.simulate(scenario({late}));
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().front().message.find("27 days") != std::string::npos);
+    CHECK(outcome.error().front().hint.find("perturbations") != std::string::npos);
 }
 
 TEST_CASE("a partitioned job says which ranks cannot reach which")
