@@ -19,6 +19,9 @@ namespace trainyard {
 
 namespace {
 
+// Ranks that wait for one that waits in the next step wait a step later, and so on.
+constexpr int most_steps_after = 3;
+
 // A binding, the key that it is known by, how it was made, and its run.
 struct Bound {
     std::shared_ptr<const Binding> binding;
@@ -142,6 +145,42 @@ struct Session::State {
         return measured_from(before->run->result);
     }
 
+    // Where `stuck` comes to rest; false where the measured step ends before anybody stops. Hosts
+    // run ahead of their devices: who stops late in the step may leave it whole, and others wait in
+    // one of the next. Hence steps after it are unrolled, until they hold everyone or say no more.
+    Checked<bool> come_to_rest(const Parts& parts, Stuck& stuck, const WorkControl& work)
+    {
+        const Scenario& scenario = stuck.scenario;
+        bool found = false;
+        for (int after = 0; after <= most_steps_after; ++after) {
+            Scenario longer = scenario;
+            longer.run.steps = stuck.measured_step + after;
+            const RunControl control = run_control(longer, work);
+            std::shared_ptr<const Binding> binding =
+                find_binding(bindings, binding_hash(parts, longer, stuck.measured_from), parts,
+                             bind_options(longer, parts, stuck.measured_from));
+            Checked<std::optional<Standstill>> rest =
+                find_standstill(parts.plan->program, *binding, control);
+            if (!rest)
+                return tl::unexpected(std::move(rest.error()));
+            if (*rest) {
+                stuck.standstill = std::move(**rest);
+                stuck.binding = std::move(binding);
+                found = true;
+                if (after > 0 && holds_everyone(stuck))
+                    break;
+            } else if (after == 0) {
+                const Checked<Bound> whole =
+                    bind_and_run(parts, scenario, stuck.measured_from, control);
+                if (!whole)
+                    return tl::unexpected(whole.error());
+                if (!any_stops_before(*binding, whole->run->result.step_ends.back()))
+                    return false;
+            }
+        }
+        return found;
+    }
+
     StageMemos memos;
     Memo<MemoryEstimate> memories{16};
     Memo<Binding> bindings{4};
@@ -197,8 +236,7 @@ Checked<std::optional<Stuck>> Session::stuck(const ScenarioFile& file, const Wor
     if (!parts)
         return tl::unexpected(parts.error());
     work.check();
-    RunControl control = run_control(scenario, work);
-    const Checked<SimTime> origin = state_->origin(*parts, scenario, control);
+    const Checked<SimTime> origin = state_->origin(*parts, scenario, run_control(scenario, work));
     if (!origin)
         return tl::unexpected(origin.error());
 
@@ -206,18 +244,16 @@ Checked<std::optional<Stuck>> Session::stuck(const ScenarioFile& file, const Wor
               .job = parts->job,
               .topology = parts->topology,
               .plan = parts->plan,
-              .binding = find_binding(state_->bindings, binding_hash(*parts, scenario, *origin),
-                                      *parts, bind_options(scenario, *parts, *origin)),
+              .binding = nullptr,
               .standstill = {},
               .measured_from = *origin,
+              .measured_step = steps_of(scenario),
               .warnings = parts->warnings};
-    Checked<std::optional<Standstill>> found =
-        find_standstill(parts->plan->program, *out.binding, control);
-    if (!found)
-        return tl::unexpected(std::move(found.error()));
-    if (!*found)
+    const Checked<bool> stops = state_->come_to_rest(*parts, out, work);
+    if (!stops)
+        return tl::unexpected(stops.error());
+    if (!*stops)
         return std::nullopt;
-    out.standstill = std::move(**found);
     if (Problems problems = time_out_problems(out); !problems.empty())
         return tl::unexpected(std::move(problems));
     return out;

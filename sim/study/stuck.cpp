@@ -5,7 +5,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 namespace trainyard {
+
+bool holds_everyone(const Stuck& stuck)
+{
+    std::set<LaneId> held;
+    for (const Culprit& culprit : stuck.standstill.culprits)
+        held.insert(culprit.lane);
+    for (const Wait& wait : stuck.standstill.waits)
+        for (const Waiter& waiter : wait.here)
+            held.insert(waiter.lane);
+    return held.size() == stuck.binding->lanes.size();
+}
+
+bool any_stops_before(const Binding& binding, SimTime time)
+{
+    return std::ranges::any_of(binding.lanes, [time](const Lane& lane) {
+        return lane.stop.ever() && lane.stop.at < time;
+    });
+}
 
 std::optional<Seconds> time_out_of(const Scenario& scenario, Backend backend)
 {

@@ -19,8 +19,15 @@ struct Stuck {
     std::shared_ptr<const Binding> binding;
     Standstill standstill;
     SimTime measured_from{}; // when the measured step began: times of reports count from there
+    int measured_step = 0;   // counted from 1; steps after it are unrolled too
     Problems warnings;
 };
+
+// Whether every rank has stopped or waits.
+bool holds_everyone(const Stuck& stuck);
+
+// Whether a lane is to hang or die before `time`.
+bool any_stops_before(const Binding& binding, SimTime time);
 
 // How long a process waits for an op that it has issued before it ends the job: what the scenario
 // says, else PyTorch's default: 10 minutes for NCCL (pytorch/pytorch#110947), 30 for other back

@@ -69,6 +69,7 @@ private:
         if (at.layer != BlockUse::no_index)
             out.layer = at.layer;
         out.step = at.step + 1;
+        out.steps_after = out.step - stuck_.measured_step;
         return out;
     }
 

@@ -26,7 +26,8 @@ struct StuckPlace {
     Phase phase = Phase::other;
     std::optional<int> micro_batch;
     std::optional<int> layer;
-    int step = 1; // counted from 1
+    int step = 1;        // counted from 1
+    int steps_after = 0; // the measured one
 
     bool operator==(const StuckPlace&) const = default;
 };
@@ -66,7 +67,7 @@ struct StuckNotice {
 struct StuckSummary {
     std::vector<StuckCulprit> culprits;
     std::vector<StuckWait> waits;
-    std::optional<StuckNotice> notice; // none: everyone waits for ever
+    std::optional<StuckNotice> notice; // none: nobody waits, or for ever
     int ranks = 0;                     // of the job
     int waiting = 0;                   // of them
 };

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -33,6 +35,10 @@ std::string where(const StuckPlace& place)
         text += fmt::format(", micro-batch {}", *place.micro_batch);
     if (place.layer)
         text += fmt::format(", layer {}", *place.layer);
+    if (place.steps_after == 1)
+        text += ", next step";
+    else if (place.steps_after > 1)
+        text += fmt::format(", {} steps later", place.steps_after);
     return text;
 }
 
@@ -70,8 +76,30 @@ std::string reason(const StuckWait& row)
     return text_of(row.missing);
 }
 
+// Whether no rank is left that could wait.
+bool all_stopped(const StuckSummary& summary)
+{
+    int stopped = 0;
+    for (const StuckCulprit& culprit : summary.culprits)
+        stopped += culprit.ranks;
+    return stopped == summary.ranks;
+}
+
+bool any_dies(const StuckSummary& summary)
+{
+    return std::ranges::any_of(summary.culprits, [](const StuckCulprit& culprit) {
+        return culprit.kind == StopKind::dies;
+    });
+}
+
 std::string notice_text(const StuckSummary& summary)
 {
+    if (summary.waits.empty())
+        return fmt::format(
+            "  nobody {}{}\n",
+            all_stopped(summary) ? "is left to wait for them" : "waits for what they hold",
+            any_dies(summary) ? "; a launcher that watches its processes ends the job"
+                              : ", and no time-out runs");
     if (!summary.notice)
         return "  nobody gives up: the libraries in use have no time-out\n";
     const StuckNotice& notice = *summary.notice;
@@ -82,24 +110,13 @@ std::string notice_text(const StuckSummary& summary)
         moment(notice.issued), to_display(notice.time_out),
         notice.is_default ? fmt::format("PyTorch's default for {}", to_name(notice.backend))
                           : "software.timeout");
-    for (const StuckCulprit& culprit : summary.culprits)
-        if (culprit.kind == StopKind::dies)
-            return text +
-                   "              a launcher that watches its processes ends the job sooner\n";
+    if (any_dies(summary))
+        text += "              a launcher that watches its processes ends the job sooner\n";
     return text;
 }
 
-} // namespace
-
-std::string stuck_text(const StuckSummary& summary)
+std::string waits_text(const StuckSummary& summary)
 {
-    std::string text =
-        fmt::format("\nSTUCK: {} of {} ranks wait for ever\n\n", summary.waiting, summary.ranks);
-    for (std::size_t i = 0; i < std::min(summary.culprits.size(), most_culprits); ++i)
-        text += "  because of  " + culprit_text(summary.culprits[i]);
-    if (summary.culprits.size() > most_culprits)
-        text += fmt::format("  and {} more that stop\n", summary.culprits.size() - most_culprits);
-    text += notice_text(summary);
     TextTable table(
         {Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
     table.add({"ranks that wait", "in", "where", "of", "since", "for ranks"});
@@ -109,11 +126,27 @@ std::string stuck_text(const StuckSummary& summary)
                    fmt::format("{} of {} ranks", to_name(row.group), row.group_ranks),
                    to_display(row.since), reason(row)});
     }
-    text += "\n" + table.text();
+    std::string text = table.text();
     if (summary.waits.size() > most_rows)
         text += fmt::format("  and {} more kinds of waits, all behind these (--json has them)\n",
                             summary.waits.size() - most_rows);
     return text;
+}
+
+} // namespace
+
+std::string stuck_text(const StuckSummary& summary)
+{
+    std::string text = all_stopped(summary)
+                           ? fmt::format("\nSTUCK: all {} ranks stop\n\n", summary.ranks)
+                           : fmt::format("\nSTUCK: {} of {} ranks wait for ever\n\n",
+                                         summary.waiting, summary.ranks);
+    for (std::size_t i = 0; i < std::min(summary.culprits.size(), most_culprits); ++i)
+        text += "  because of  " + culprit_text(summary.culprits[i]);
+    if (summary.culprits.size() > most_culprits)
+        text += fmt::format("  and {} more that stop\n", summary.culprits.size() - most_culprits);
+    text += notice_text(summary);
+    return summary.waits.empty() ? text : text + "\n" + waits_text(summary);
 }
 
 } // namespace trainyard
