@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/collectives.h"
 #include "sim/report/figures.h"
+#include "sim/report/timeline/recorded.h"
 
 #include <fmt/format.h>
 
@@ -14,66 +15,190 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t most_neighbours = 512; // lanes whose waits are recorded
+// Records that are kept at a time: some hundred megabytes.
+constexpr std::uint64_t most_records = 4'000'000;
+// A job of more neighbours than so many runs can record is told of them without the others.
+constexpr std::size_t most_recording_runs = 8;
 
-// The lane that sets the pace and those that share a communicator with it.
-std::set<LaneId> neighbours(const Binding& binding, LaneId pace)
+// Ops of all runs that leave out one entry each, where there are more entries than
+// `entries_always_tried`.
+constexpr std::uint64_t most_ops_without = 50'000'000;
+constexpr std::size_t entries_always_tried = 8;
+
+// Those that share a communicator with `pace` or exchange messages with it, the lowest first.
+std::vector<LaneId> neighbours(const Binding& binding, LaneId pace)
 {
-    std::set<LaneId> lanes{pace};
+    std::set<LaneId> lanes;
     for (const GroupId group : binding.lanes[pace.value].groups)
         if (group.valid())
-            for (const LaneId member : binding.groups[group.value].members)
-                if (lanes.size() < most_neighbours)
-                    lanes.insert(member);
-    return lanes;
+            lanes.insert(binding.groups[group.value].members.begin(),
+                         binding.groups[group.value].members.end());
+    for (const Peer& peer : binding.lanes[pace.value].peers)
+        if (peer.lane.valid())
+            lanes.insert(peer.lane);
+    lanes.erase(pace);
+    return {lanes.begin(), lanes.end()};
 }
 
-// What each lane waited in collectives of one group, and in how many.
-struct GroupWaits {
-    std::map<LaneId, SimTime> waited;
-    std::map<LaneId, int> collectives;
+struct Span {
+    SimTime begin{};
+    SimTime end{};
 };
 
-WaitRow wait_row(const Binding& binding, const Group& group, const GroupWaits& waits)
+// Apart and in order.
+std::vector<Span> merged(std::vector<Span> spans)
 {
-    WaitRow row;
-    row.group = group.kind;
-    row.members = static_cast<int>(group.ranks);
-    double sum = 0;
-    double ranks = 0;
-    for (const auto& [lane, waited] : waits.waited) {
-        const double stands_for = binding.lanes[lane.value].multiplicity;
-        sum += stands_for * to_seconds(waited).value();
-        ranks += stands_for;
-        if (row.longest < to_seconds(waited)) {
-            row.longest = to_seconds(waited);
-            row.longest_rank = static_cast<int>(binding.lanes[lane.value].rank.value);
-        }
-        row.collectives = std::max(row.collectives, waits.collectives.at(lane));
-    }
-    row.mean = Seconds(ranks > 0 ? sum / ranks : 0);
-    return row;
+    std::ranges::sort(spans, {}, &Span::begin);
+    std::vector<Span> out;
+    for (const Span& span : spans)
+        if (out.empty() || out.back().end < span.begin)
+            out.push_back(span);
+        else
+            out.back().end = std::max(out.back().end, span.end);
+    return out;
 }
 
-// In the collectives of the measured step to which `pace` came last.
-std::vector<WaitRow> wait_rows(const Outcome& outcome, LaneId pace)
+// How long some of `spans` last and none of `others` does.
+SimTime time_outside(const std::vector<Span>& spans, const std::vector<Span>& others)
 {
-    std::map<GroupId, GroupWaits> by_group;
-    for (const OpRecord& op : outcome.result->records) {
-        const bool waits = op.kind == OpKind::collective && op.last_arriver == pace &&
-                           op.lane != pace && op.transfer_start > op.start;
-        if (!waits)
-            continue;
-        GroupWaits& group = by_group[op.group];
-        group.waited[op.lane] += op.transfer_start - op.start;
-        ++group.collectives[op.lane];
+    SimTime time{};
+    const std::vector<Span> apart = merged(others);
+    for (const Span& span : merged(spans)) {
+        time += span.end - span.begin;
+        auto other = std::ranges::lower_bound(apart, span.begin, {}, &Span::end);
+        for (; other != apart.end() && other->begin < span.end; ++other)
+            time -= std::min(span.end, other->end) - std::max(span.begin, other->begin);
     }
-    std::vector<WaitRow> rows;
-    for (const auto& [id, waits] : by_group)
-        rows.push_back(wait_row(*outcome.binding, outcome.binding->groups[id.value], waits));
-    std::ranges::stable_sort(
-        rows, [](const WaitRow& a, const WaitRow& b) { return a.longest > b.longest; });
-    return rows;
+    return time;
+}
+
+// What each lane waited in transfers of one kind, and in how many.
+struct KindWaits {
+    std::map<LaneId, SimTime> waited;
+    std::map<LaneId, int> transfers;
+
+    void add(LaneId lane, SimTime time)
+    {
+        waited[lane] += time;
+        ++transfers[lane];
+    }
+};
+
+// What others waited in transfers of the measured step to which `pace` came last.
+class Waits {
+public:
+    Waits(const Binding& binding, LaneId pace) : binding_(binding), pace_(pace) {}
+
+    void add(const Outcome& seen)
+    {
+        add_collectives(seen.result->records);
+        add_messages(seen);
+    }
+
+    std::vector<WaitRow> rows() const
+    {
+        std::vector<WaitRow> rows;
+        for (const auto& [id, waits] : by_group_) {
+            const Group& group = binding_.groups[id.value];
+            rows.push_back(row_of(group.kind, static_cast<int>(group.ranks), waits));
+        }
+        if (!messages_.waited.empty())
+            rows.push_back(row_of(GroupKind::pp, 2, messages_));
+        std::ranges::stable_sort(
+            rows, [](const WaitRow& a, const WaitRow& b) { return a.longest > b.longest; });
+        return rows;
+    }
+
+private:
+    void add_collectives(const std::vector<OpRecord>& records)
+    {
+        for (const OpRecord& op : records)
+            if (op.kind == OpKind::collective && op.last_arriver == pace_ && op.lane != pace_ &&
+                op.transfer_start > op.start)
+                by_group_[op.group].add(op.lane, op.transfer_start - op.start);
+    }
+
+    // The other end of a message waits from its own arrival to that of `pace`, in several at once,
+    // and while it computes it waits for nobody.
+    void add_messages(const Outcome& seen)
+    {
+        const std::vector<OpRecord>& records = seen.result->records;
+        std::map<LaneId, std::vector<Span>> waits;
+        for (const RecordedMessage& message :
+             messages(binding_, records, place_records(*seen.plan, binding_, records)))
+        {
+            const bool sends = records[message.send].lane == pace_;
+            if (!sends && records[message.receive].lane != pace_)
+                continue;
+            const SimTime came = records[sends ? message.send : message.receive].start;
+            const OpRecord& other = records[sends ? message.receive : message.send];
+            if (came > other.start)
+                waits[other.lane].push_back({other.start, came});
+        }
+        std::map<LaneId, std::vector<Span>> busy;
+        for (const OpRecord& op : records)
+            if (op.kind == OpKind::compute && waits.contains(op.lane))
+                busy[op.lane].push_back({op.start, op.end});
+        for (const auto& [lane, spans] : waits) {
+            messages_.waited[lane] = time_outside(spans, busy[lane]);
+            messages_.transfers[lane] = static_cast<int>(spans.size());
+        }
+    }
+
+    WaitRow row_of(GroupKind kind, int members, const KindWaits& waits) const
+    {
+        WaitRow row;
+        row.group = kind;
+        row.members = members;
+        double sum = 0;
+        double ranks = 0;
+        for (const auto& [lane, waited] : waits.waited) {
+            const double stands_for = binding_.lanes[lane.value].multiplicity;
+            sum += stands_for * to_seconds(waited).value();
+            ranks += stands_for;
+            if (row.longest < to_seconds(waited)) {
+                row.longest = to_seconds(waited);
+                row.longest_rank = static_cast<int>(binding_.lanes[lane.value].rank.value);
+            }
+            row.transfers = std::max(row.transfers, waits.transfers.at(lane));
+        }
+        row.mean = Seconds(ranks > 0 ? sum / ranks : 0);
+        return row;
+    }
+
+    const Binding& binding_;
+    LaneId pace_;
+    std::map<GroupId, KindWaits> by_group_;
+    KindWaits messages_;
+};
+
+// Runs the job again, as often as its neighbours need to be recorded.
+void find_waits(Pace& pace, const Outcome& outcome, LaneId setter, const ScenarioFile& file,
+                Session& session)
+{
+    const std::vector<LaneId> lanes = neighbours(*outcome.binding, setter);
+    const auto steps = static_cast<std::uint16_t>(outcome.result->step_ends.size());
+    const std::uint64_t ops_of_lane =
+        1 + outcome.engine.ops / steps / outcome.binding->lanes.size();
+    const std::size_t at_a_time = std::max<std::size_t>(64, most_records / ops_of_lane);
+    Waits waits(*outcome.binding, setter);
+    std::size_t done = 0;
+    for (std::size_t run = 0; run < most_recording_runs && done < lanes.size(); ++run) {
+        const std::size_t end = std::min(lanes.size(), done + at_a_time);
+        const std::set<LaneId> recorded(lanes.begin() + static_cast<std::ptrdiff_t>(done),
+                                        lanes.begin() + static_cast<std::ptrdiff_t>(end));
+        SimulateRequest request;
+        request.record = RecordRequest{
+            [&recorded, setter](LaneId lane) { return lane == setter || recorded.contains(lane); },
+            static_cast<std::uint16_t>(steps - 1)};
+        const Checked<Outcome> seen = session.simulate(file, request);
+        if (!seen)
+            break;
+        waits.add(*seen);
+        done = end;
+    }
+    pace.waits = waits.rows();
+    pace.lanes_not_watched = static_cast<int>(lanes.size() - done);
 }
 
 // The step without what `change` takes out of the scenario; nothing when that cannot run.
@@ -89,11 +214,20 @@ std::optional<Seconds> step_without(const ScenarioFile& file, Session& session,
     return to_seconds(outcome->result->step_time);
 }
 
-std::vector<CulpritRow> culprits(const ScenarioFile& file, Session& session)
+// As many entries as are quick to leave out, at least `entries_always_tried`.
+std::size_t entries_to_try(const Outcome& outcome)
+{
+    return std::min<std::size_t>(
+        outcome.scenario.perturbations.size(),
+        std::max<std::uint64_t>(entries_always_tried,
+                                most_ops_without / std::max<std::uint64_t>(1, outcome.engine.ops)));
+}
+
+std::vector<CulpritRow> culprits(const Outcome& outcome, const ScenarioFile& file, Session& session)
 {
     std::vector<CulpritRow> rows;
     const std::vector<Perturbation>& all = file.scenario.perturbations;
-    for (std::size_t i = 0; i < std::min(all.size(), most_culprits); ++i) {
+    for (std::size_t i = 0; i < entries_to_try(outcome); ++i) {
         // An entry of nothing keeps the places, hence the seeds, of the others.
         const auto without =
             step_without(file, session, [i](std::vector<Perturbation>& perturbations) {
@@ -160,6 +294,16 @@ std::string window_of(const Perturbation& p)
                    : fmt::format(" from {} on", from);
 }
 
+// "1.5 times slower", "2 times faster", "0.01 % slower".
+std::string speed_text(double slowdown)
+{
+    const bool slower = slowdown > 1;
+    const double ratio = slower ? slowdown : 1 / slowdown;
+    const char* const how = slower ? "slower" : "faster";
+    return ratio < 1.005 ? fmt::format("{:.2g} % {}", 100 * (ratio - 1), how)
+                         : fmt::format("{:.4g} times {}", ratio, how);
+}
+
 void add(std::string& text, const std::string& more)
 {
     text += (text.empty() ? "" : ", ") + more;
@@ -189,7 +333,7 @@ std::string describe(const Perturbation& p)
         return describe_link(p);
     std::string what;
     if (p.slowdown != 1.0)
-        add(what, fmt::format("{:.4g} times slower{}", p.slowdown, window_of(p)));
+        add(what, speed_text(p.slowdown) + window_of(p));
     if (p.jitter)
         add(what,
             fmt::format("{} jitter of {:.3g}", to_name(p.jitter->distribution), p.jitter->scale));
@@ -208,16 +352,11 @@ std::optional<Pace> find_pace(const Outcome& outcome, const ScenarioFile& file, 
     if (file.scenario.perturbations.empty())
         return std::nullopt;
     Pace pace;
-    pace.culprits = culprits(file, session);
+    pace.culprits = culprits(outcome, file, session);
+    pace.not_tried = static_cast<int>(file.scenario.perturbations.size() - entries_to_try(outcome));
     const LaneId setter = pace_setter(outcome, pace.culprits);
     pace.rank = static_cast<int>(outcome.binding->lanes[setter.value].rank.value);
-    const std::set<LaneId> recorded = neighbours(*outcome.binding, setter);
-    SimulateRequest request;
-    request.record =
-        RecordRequest{[&recorded](LaneId lane) { return recorded.contains(lane); },
-                      static_cast<std::uint16_t>(outcome.result->step_ends.size() - 1)};
-    if (const Checked<Outcome> seen = session.simulate(file, request))
-        pace.waits = wait_rows(*seen, setter);
+    find_waits(pace, outcome, setter, file, session);
     pace.without_all = step_without(file, session, [](std::vector<Perturbation>& perturbations) {
                            perturbations.clear();
                        }).value_or(to_seconds(outcome.result->step_time));

@@ -8,13 +8,13 @@
 namespace trainyard {
 
 // What members of one kind of group waited for the rank that sets the pace, in the measured step,
-// in the collectives to which it came last. As a monitored barrier would see it.
+// in the transfers to which it came last. As a monitored barrier would see it.
 struct WaitRow {
     GroupKind group = GroupKind::world;
-    int members = 0;     // of the group that waited longest
-    int collectives = 0; // to which it came last
-    Seconds mean;        // over the other members
-    Seconds longest;     // of the one that waited longest
+    int members = 0;   // of the group that waited longest; of a message 2
+    int transfers = 0; // collectives or messages to which it came last
+    Seconds mean;      // over the other members
+    Seconds longest;   // of the one that waited longest
     int longest_rank = 0;
 };
 
@@ -30,11 +30,12 @@ struct Pace {
     std::vector<WaitRow> waits;       // longest first
     std::vector<CulpritRow> culprits; // the one that costs most first
     Seconds without_all;
+    int not_tried = 0;         // entries, the last ones, of which the cost is not known
+    int lanes_not_watched = 0; // that share a transfer with `rank`; they miss in `waits`
 };
 
-// Nothing when the scenario perturbs nothing. Simulates again: once for the waits, and once without
-// each entry (the first `most_culprits`) and without all.
-inline constexpr std::size_t most_culprits = 8;
+// Nothing when the scenario perturbs nothing. Simulates again: for the waits, without each entry
+// (as many as are quick, at least the first eight) and without all.
 std::optional<Pace> find_pace(const Outcome& outcome, const ScenarioFile& file, Session& session);
 
 // An entry in words.

@@ -109,7 +109,10 @@ std::string gain_bar(double gain)
 std::string breakdown_table(const Summary& summary)
 {
     HtmlTable table({{"of the step", Cell::text},
-                     {fmt::format("rank {}, which sets the pace", summary.critical_rank)},
+                     {fmt::format("rank {}, {}", summary.critical_rank,
+                                  summary.pace && summary.pace->rank != summary.critical_rank
+                                      ? "the least idle"
+                                      : "which sets the pace")},
                      {""},
                      {"mean of all ranks"},
                      {""}});
@@ -191,14 +194,14 @@ std::string pace_tables(const Summary& summary)
     const Seconds step = summary.step_time.value;
     HtmlTable waits({{fmt::format("waiting for rank {}", pace.rank), Cell::text},
                      {"ranks"},
-                     {"collectives"},
+                     {"transfers"},
                      {"mean"},
                      {"longest"},
                      {"rank"}});
     for (const WaitRow& row : pace.waits)
         waits.add({escaped(title_of(row.group)), fmt::format("{}", row.members),
-                   fmt::format("{}", row.collectives), to_display(row.mean),
-                   to_display(row.longest), fmt::format("{}", row.longest_rank)});
+                   fmt::format("{}", row.transfers), to_display(row.mean), to_display(row.longest),
+                   fmt::format("{}", row.longest_rank)});
     HtmlTable culprits({{"without", Cell::text}, {"step"}, {"gain"}});
     for (const CulpritRow& row : pace.culprits)
         culprits.add(

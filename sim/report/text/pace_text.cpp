@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace trainyard {
 
 namespace {
 
 constexpr std::size_t rows_shown = 6;
+constexpr std::size_t culprits_shown = 8;
 constexpr int bins = 24;
 
 Json::Member member(std::string_view key, Json value)
@@ -50,16 +52,27 @@ std::string pace_sentence(const Pace& pace, Seconds step)
     std::string out = fmt::format("Rank {} sets the pace", pace.rank);
     if (!pace.waits.empty()) {
         const WaitRow& row = pace.waits.front();
-        out += fmt::format(": rank {} waits {} for it in {} collectives ({})", row.longest_rank,
-                           to_display(row.longest), row.collectives, title_of(row.group));
+        out += fmt::format(": rank {} waits {} for it in {} transfer{} ({})", row.longest_rank,
+                           to_display(row.longest), row.transfers, row.transfers == 1 ? "" : "s",
+                           title_of(row.group));
+        if (pace.lanes_not_watched > 0)
+            out += fmt::format("; of {} more that communicate with it the waits are not known",
+                               pace.lanes_not_watched);
     }
     out += ". ";
     if (!pace.culprits.empty() && pace.culprits.front().without < step)
         out += fmt::format("{} costs {}: without it a step takes {}", pace.culprits.front().name,
                            cost(step, pace.culprits.front().without),
                            to_display(pace.culprits.front().without));
+    else if (pace.not_tried > 0)
+        out += fmt::format("None of the first {} perturbations alone costs time, {} more were not "
+                           "tried",
+                           pace.culprits.size(), pace.not_tried);
+    else if (pace.without_all < step)
+        out +=
+            "Without any single perturbation the step is no shorter: others hold it back as much";
     else
-        out += "No perturbation alone costs time";
+        out += "The perturbations cost no time";
     return out + fmt::format("; without any {}.", to_display(pace.without_all));
 }
 
@@ -70,12 +83,12 @@ std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::s
         out += "  " + line + "\n";
     if (!pace.waits.empty()) {
         TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
-        table.add({paint.dim("waiting for it"), paint.dim("collectives"), paint.dim("mean"),
+        table.add({paint.dim("waiting for it"), paint.dim("transfers"), paint.dim("mean"),
                    paint.dim("longest"), paint.dim("rank")});
         for (std::size_t i = 0; i < std::min(rows_shown, pace.waits.size()); ++i) {
             const WaitRow& row = pace.waits[i];
             table.add({fmt::format("{} {}", title_of(row.group), row.members),
-                       fmt::format("{}", row.collectives), to_display(row.mean),
+                       fmt::format("{}", row.transfers), to_display(row.mean),
                        to_display(row.longest), fmt::format("{}", row.longest_rank)});
         }
         out += table.text();
@@ -83,11 +96,18 @@ std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::s
     if (!pace.culprits.empty()) {
         TextTable table({Align::left, Align::right, Align::right});
         table.add({paint.dim("without"), paint.dim("step"), paint.dim("gain")});
-        for (const CulpritRow& row : pace.culprits)
-            table.add({row.name, to_display(row.without), percent((step - row.without) / step)});
+        const std::size_t shown = std::min(culprits_shown, pace.culprits.size());
+        for (const CulpritRow& row : std::span(pace.culprits).first(shown))
+            table.add({shortened(row.name, width - 30), to_display(row.without),
+                       percent((step - row.without) / step)});
         table.add(
             {"all of it", to_display(pace.without_all), percent((step - pace.without_all) / step)});
         out += table.text();
+        if (shown < pace.culprits.size())
+            out += fmt::format("  and {} more that cost less (--json has them)\n",
+                               pace.culprits.size() - shown);
+        if (pace.not_tried > 0)
+            out += fmt::format("  the last {} entries were not tried one by one\n", pace.not_tried);
     }
     return out;
 }
@@ -98,7 +118,7 @@ Json to_json(const Pace& pace, Seconds step)
     for (const WaitRow& row : pace.waits)
         waits.push_back(Json::Object{
             member("group", to_name(row.group)), member("ranks", row.members),
-            member("collectives", row.collectives), member("mean_s", row.mean.value()),
+            member("transfers", row.transfers), member("mean_s", row.mean.value()),
             member("longest_s", row.longest.value()), member("longest_rank", row.longest_rank)});
     Json culprits = Json::array();
     for (const CulpritRow& row : pace.culprits)
@@ -106,8 +126,11 @@ Json to_json(const Pace& pace, Seconds step)
             member("perturbation", static_cast<std::uint64_t>(row.entry)), member("name", row.name),
             member("step_time_without_s", row.without.value()),
             member("gain", (step - row.without) / step)});
-    return Json::Object{member("rank", pace.rank), member("waited_for_it", std::move(waits)),
+    return Json::Object{member("rank", pace.rank),
+                        member("waited_for_it", std::move(waits)),
                         member("culprits", std::move(culprits)),
+                        member("culprits_not_tried", pace.not_tried),
+                        member("lanes_not_watched", pace.lanes_not_watched),
                         member("step_time_without_all_s", pace.without_all.value())};
 }
 
@@ -115,11 +138,12 @@ std::string samples_text(const Samples& samples, const Paint& paint)
 {
     const Seconds least = quantile(samples, 0);
     const Seconds most = quantile(samples, 1);
-    std::string out = paint.bold("Step time over seeds") +
-                      paint.dim(fmt::format(" ({} samples, seeds {} to {})",
-                                            samples.step_times.size(), samples.first_seed,
-                                            samples.first_seed + samples.step_times.size() - 1)) +
-                      "\n";
+    std::string out =
+        paint.bold("Step time over seeds") +
+        paint.dim(fmt::format(" ({} sample{}, seeds {} to {})", samples.step_times.size(),
+                              samples.step_times.size() == 1 ? "" : "s", samples.first_seed,
+                              samples.first_seed + samples.step_times.size() - 1)) +
+        "\n";
     TextTable table({Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add(
         {paint.dim("mean"), paint.dim("p5"), paint.dim("p50"), paint.dim("p95"), paint.dim("max")});
