@@ -287,15 +287,21 @@ Bottleneck of_loss(const Symptoms& symptoms, const Loss& loss)
 }
 
 // A slow device is worth naming whatever else holds the step back.
-Bottleneck naming_the_slow(Bottleneck found, const SlowDevice& slow)
+Bottleneck naming_the_slow(Bottleneck found, const Symptoms& symptoms)
 {
-    found.evidence += fmt::format(
-        "; device {}{} {:.2f} times slower than the fastest", slow.device,
-        slow.others > 0 ? fmt::format(" and {} more run up to", slow.others) : std::string(" runs"),
-        slow.slowdown);
-    found.evidence += fmt::format(
-        "{}: it computes {} of the step longer, and others wait {} of it in collectives",
-        slow.sets_the_pace ? " and sets the pace" : "", percent(slow.longer), percent(slow.waited));
+    const SlowDevice& slow = *symptoms.slow;
+    const bool several = slow.others > 0;
+    found.evidence += fmt::format("; device {}{} {:.2f} times slower than the fastest", slow.device,
+                                  several ? fmt::format(" and {} more run up to", slow.others)
+                                          : std::string(" runs"),
+                                  slow.slowdown);
+    if (slow.sets_the_pace)
+        found.evidence += several ? " and set the pace" : " and sets the pace";
+    found.evidence +=
+        fmt::format(": it computes {} of the step longer, and others wait {} of it in collectives",
+                    percent(slow.longer), percent(slow.waited));
+    if (const double bubble = share_of(symptoms, TimeKind::bubble); bubble >= good_overhead)
+        found.evidence += fmt::format(", {} for other stages", percent(bubble));
     found.advice = fmt::format("mend or replace device {}; {}", slow.device, found.advice);
     return found;
 }
@@ -309,7 +315,15 @@ Bottleneck find_bottleneck(const Symptoms& symptoms)
     const Loss loss = largest_loss(symptoms);
     const Bottleneck found =
         loss.share < bad_overhead ? of_compute(symptoms, loss) : of_loss(symptoms, loss);
-    return symptoms.slow ? naming_the_slow(found, *symptoms.slow) : found;
+    return symptoms.slow ? naming_the_slow(found, symptoms) : found;
+}
+
+Bottleneck naming_the_perturbation(Bottleneck found, const std::string& perturbation, double cost)
+{
+    found.evidence =
+        fmt::format("{} of the step is due to {}; {}", percent(cost), perturbation, found.evidence);
+    found.advice = fmt::format("put an end to that; then {}", found.advice);
+    return found;
 }
 
 } // namespace trainyard

@@ -33,7 +33,7 @@ struct Bottleneck {
 // Devices slower than the rest, and the slowest of them.
 struct SlowDevice {
     int device = 0;
-    double slowdown = 1.0; // of the slowest, against the fastest device
+    double slowdown = 1.0; // of the slowest, against the fastest device or one as its profile says
     int others = 0;        // that are slow too
     bool sets_the_pace = false;
     double longer = 0; // share of the step that it computes longer for being slow
@@ -77,6 +77,9 @@ struct Symptoms {
 };
 
 Symptoms symptoms_of(const Outcome& outcome);
+
+// Says first what a perturbation costs that alone makes up much of the step. `cost`: its share.
+Bottleneck naming_the_perturbation(Bottleneck found, const std::string& perturbation, double cost);
 
 // The rules, in the README of this folder.
 Bottleneck find_bottleneck(const Symptoms& symptoms);

@@ -4,8 +4,26 @@
 #include "sim/report/pace.h"
 #include "sim/report/scaling.h"
 #include "sim/report/summary.h"
+#include "sim/report/targets.h"
 
 namespace trainyard {
+
+namespace {
+
+// Of the losses that the rules find, most come from the costliest perturbation; a slow device they
+// name themselves.
+void name_cause(Summary& summary, const Scenario& scenario)
+{
+    if (!summary.pace || summary.pace->culprits.empty() || !summary.fits)
+        return;
+    const CulpritRow& costliest = summary.pace->culprits.front();
+    const Seconds step = summary.step_time.value;
+    const double cost = (step - costliest.without) / step;
+    if (cost >= good_overhead && scenario.perturbations[costliest.entry].slowdown <= 1)
+        summary.bottleneck = naming_the_perturbation(summary.bottleneck, costliest.name, cost);
+}
+
+} // namespace
 
 Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
                   const SummaryOptions& options)
@@ -20,6 +38,7 @@ Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& ses
         runs.emplace_back([&] { scaling = scaling_against_smallest(outcome, file, session); });
     runs.emplace_back([&] { summary.pace = find_pace(outcome, file, session); });
     for_each_index(runs.size(), usable_threads(), [&](std::size_t i) { runs[i](); });
+    name_cause(summary, outcome.scenario);
     if (scaling) {
         summary.scaling_efficiency = scaling->efficiency;
         summary.scaling_base_gpus = scaling->base_gpus;

@@ -15,6 +15,9 @@ namespace trainyard {
 
 namespace {
 
+// NICs that save less of a transfer when twice as fast do not hold it back.
+constexpr double nics_hold_back = 0.05;
+
 // The kind of transfer whose exposed time weighs most, in the group that weighs most.
 const TransferTotals* heaviest_transfer(const std::vector<TransferTotals>& transfers)
 {
@@ -33,10 +36,16 @@ const TransferTotals* heaviest_transfer(const std::vector<TransferTotals>& trans
 // One such transfer in the first group of that kind.
 struct Representative {
     Seconds latency;
+    double nics_save = 0;  // of its time, were NICs and switches twice as fast
     double unevenness = 1; // members in the fullest domain per member in the emptiest
 };
 Representative first_of(const Outcome& outcome, const CollectiveRow& row)
 {
+    const CostModel faster(outcome.cost->profile(), outcome.cost->nccl_settings(), {.network = 2});
+    const auto representative = [](const TransferTime& time, const TransferTime& sooner) {
+        return Representative{time.latency,
+                              time.total.value() > 0 ? 1 - sooner.total / time.total : 0};
+    };
     const RankLayout layout(outcome.job);
     for (const Lane& lane : outcome.binding->lanes) {
         std::vector<DeviceId> devices;
@@ -45,15 +54,17 @@ Representative first_of(const Outcome& outcome, const CollectiveRow& row)
         if (devices.size() < 2)
             continue;
         const Backend backend = outcome.job.strategy.backend;
-        if (row.collective == CollectiveKind::send_receive)
-            return {outcome.cost
-                        ->send_receive(row.mean_size,
-                                       group_shape(*outcome.topology, std::span(devices).first(2)),
-                                       backend)
-                        .latency};
+        if (row.collective == CollectiveKind::send_receive) {
+            const GroupShape pair = group_shape(*outcome.topology, std::span(devices).first(2));
+            return representative(outcome.cost->send_receive(row.mean_size, pair, backend),
+                                  faster.send_receive(row.mean_size, pair, backend));
+        }
         const GroupShape shape = group_shape(*outcome.topology, devices);
-        return {outcome.cost->collective(row.collective, row.mean_size, shape, backend).latency,
-                1.0 * shape.ranks_per_domain / shape.crossing_ranks()};
+        Representative out =
+            representative(outcome.cost->collective(row.collective, row.mean_size, shape, backend),
+                           faster.collective(row.collective, row.mean_size, shape, backend));
+        out.unevenness = 1.0 * shape.ranks_per_domain / shape.crossing_ranks();
+        return out;
     }
     return {};
 }
@@ -77,6 +88,11 @@ void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
         const DeviceAttachment device = outcome.topology->device(DeviceId{0});
         const double inside = std::max(device.nvlink, device.pcie).value();
         if (nic <= 0 || outside / nic < (inside > 0 ? split.inside / inside : 0))
+            continue;
+        // Where no links are shared the closed form is what a transfer takes: PCIe between GPU and
+        // NIC, or the library itself, may be slower than a NIC's line rate.
+        if (outcome.scenario.run.fidelity == Fidelity::alpha_beta &&
+            first.nics_save < nics_hold_back)
             continue;
         symptoms.network_share = std::max(0.0, 1 - first.latency / row.mean_time);
         symptoms.unevenness = first.unevenness;
@@ -120,39 +136,47 @@ std::uint32_t slowdown_of(const Lane& lane)
                                : *std::max_element(lane.scales.begin(), lane.scales.end());
 }
 
+// What a device is held against: the fastest, but none faster than its profile says. Where one is,
+// the others are not slow.
+std::uint32_t usual_slowdown(const std::vector<Lane>& lanes)
+{
+    return std::max(1U << 20, slowdown_of(*std::ranges::min_element(lanes, {}, slowdown_of)));
+}
+
 void add_slow_device(Symptoms& symptoms, const Outcome& outcome)
 {
     const std::vector<Lane>& lanes = outcome.binding->lanes;
-    const auto [fastest, slowest] =
-        std::minmax_element(lanes.begin(), lanes.end(), [](const Lane& a, const Lane& b) {
-            return slowdown_of(a) < slowdown_of(b);
-        });
     const double step = to_seconds(outcome.result->step_time).value();
-    if (lanes.empty() || slowdown_of(*fastest) == slowdown_of(*slowest) || step <= 0)
+    if (lanes.empty() || step <= 0)
         return;
+    const std::uint32_t usual = usual_slowdown(lanes);
     // Of several the first, as users number them.
-    const auto first = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& lane) {
-        return slowdown_of(lane) == slowdown_of(*slowest);
-    });
+    const auto first = std::ranges::max_element(lanes, {}, slowdown_of);
+    const std::uint32_t slowest = slowdown_of(*first);
+    if (slowest <= usual)
+        return;
+    const LaneId critical = outcome.result->critical_lane;
     SlowDevice slow{.device = static_cast<int>(first->rank.value),
-                    .slowdown = static_cast<double>(slowdown_of(*first)) / slowdown_of(*fastest),
-                    .sets_the_pace = outcome.result->critical_lane.value == first - lanes.begin()};
+                    .slowdown = static_cast<double>(slowest) / usual,
+                    .sets_the_pace =
+                        critical.valid() && slowdown_of(lanes[critical.value]) == slowest};
     const double computes =
         compute_of(outcome.result->lanes[static_cast<std::size_t>(first - lanes.begin())]);
     slow.longer = computes * (1 - 1 / slow.slowdown) / step;
-    double fast = 0;
+    double usual_ranks = 0;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         const double ranks = lanes[i].multiplicity;
-        if (slowdown_of(lanes[i]) > slowdown_of(*fastest)) {
+        if (slowdown_of(lanes[i]) > usual) {
             slow.others += static_cast<int>(lanes[i].multiplicity);
             continue;
         }
         const SimTime waiting = outcome.result->lanes[i].time[index_of(TimeKind::waiting)];
         slow.waited += ranks * to_seconds(waiting).value() / step;
-        fast += ranks;
+        usual_ranks += ranks;
     }
     slow.others -= 1;
-    slow.waited /= fast;
+    if (usual_ranks > 0)
+        slow.waited /= usual_ranks;
     symptoms.slow = slow;
 }
 

@@ -194,13 +194,14 @@ TEST_CASE("where the line is hardly used, what holds it back helps and not more 
 TEST_CASE("a slow device is named whatever the bottleneck is")
 {
     const auto slow = [](Symptoms& s) { s.slow = SlowDevice{17, 1.08, 0, true, 0.065, 0.017}; };
-    for (const Symptoms& symptoms : {healthy(), with(TimeKind::bubble, 0.3)}) {
-        const Bottleneck found = find_bottleneck(changed(symptoms, slow));
+    for (const double bubble : {0.0, 0.3}) {
+        const Bottleneck found = find_bottleneck(changed(with(TimeKind::bubble, bubble), slow));
         CHECK_THAT(
             found.evidence,
             EndsWith("; device 17 runs 1.08 times slower than the fastest and sets the "
                      "pace: it computes 6.5 % of the step longer, and others wait 1.7 % of it in "
-                     "collectives"));
+                     "collectives" +
+                     std::string(bubble > 0 ? ", 30.0 % for other stages" : "")));
         CHECK_THAT(found.advice, StartsWith("mend or replace device 17; "));
     }
     const Bottleneck several = find_bottleneck(
@@ -238,6 +239,27 @@ TEST_CASE("the slowest device is found among the lanes, with what the fast ones 
     // It computes for 62 of 100 ms; at full speed that were 41.3.
     CHECK_THAT(symptoms.slow->longer, WithinRel(0.62 / 3, 1e-9));
     CHECK_THAT(symptoms.slow->waited, WithinRel(0.2, 1e-9));
+}
+
+TEST_CASE("beside one faster device the others are not slow")
+{
+    Outcome outcome = small_outcome();
+    Binding binding = *outcome.binding;
+    for (Lane& lane : binding.lanes)
+        lane.scales = {1U << 20};
+    binding.lanes[1].scales = {1U << 19};
+    outcome.binding = std::make_shared<const Binding>(std::move(binding));
+    CHECK_FALSE(symptoms_of(outcome).slow);
+}
+
+TEST_CASE("a costly perturbation is said before what the rules find")
+{
+    const Bottleneck plain = find_bottleneck(with(TimeKind::bubble, 0.3));
+    const Bottleneck named = naming_the_perturbation(plain, "device 3: host late by 2.00 s", 0.6);
+    CHECK(named.kind == plain.kind);
+    CHECK(named.evidence ==
+          "60.0 % of the step is due to device 3: host late by 2.00 s; " + plain.evidence);
+    CHECK(named.advice == "put an end to that; then " + plain.advice);
 }
 
 TEST_CASE("symptoms are shares of the step and name the heaviest group")
