@@ -81,6 +81,9 @@ AdviceReport advise(const Outcome& outcome, const ScenarioFile& file, Session& s
         const double gain = fits && base.value() > 0 ? 1 - *trial.step / base : 0;
         if (report.best.size() == shown || (fits && gain < worth_telling))
             break;
+        // Settings with the same effect say the same: the most promising of them speaks.
+        if (std::ranges::find(report.best, *trial.step, &Advice::step_time) != report.best.end())
+            continue;
         // Sure that it fits, every stage looked at.
         if (step_of(trial.file, session, AllocatorView::every_stage, options.work.cancel))
             report.best.push_back({trial.candidate.set, *trial.step, gain, trial.candidate.note});
