@@ -195,7 +195,7 @@ int run_simulate(const SimulateOptions& options)
     if (options.json)
         print_data(result_text(*outcome, summary, samples));
     else
-        print_data(terminal_text(*outcome, summary, {colour}) +
+        print_data(terminal_text(*outcome, summary, {colour, width_of_stdout()}) +
                    (samples ? "\n" + samples_text(*samples, Paint(colour)) : ""));
     return summary.fits ? exit_ok : exit_no;
 }

@@ -1,6 +1,7 @@
 #include "sim/cli/terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +16,19 @@ bool use_colour_on_stdout()
 {
     const char* const no_colour = std::getenv("NO_COLOR");
     return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
+}
+
+std::size_t width_of_stdout()
+{
+    constexpr std::size_t usual = 100;
+    if (::isatty(STDOUT_FILENO) != 1)
+        return usual;
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    const char* const columns = std::getenv("COLUMNS");
+    const long width = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
+    return width > 0 && width <= 10'000 ? static_cast<std::size_t>(width) : usual;
 }
 
 void print_data(std::string_view text)

@@ -16,6 +16,9 @@ namespace trainyard {
 // Colours only on a terminal, and not when NO_COLOR is set.
 bool use_colour_on_stdout();
 
+// Cells in a line of stdout: the terminal's (else those that COLUMNS says), 100 where it is none.
+std::size_t width_of_stdout();
+
 // Writes to stdout. Throws WorldError when it cannot (disk full); a closed pipe ends the program
 // quietly.
 void print_data(std::string_view text);

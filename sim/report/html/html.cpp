@@ -159,10 +159,11 @@ std::string inputs_section(const Outcome& outcome)
                                          escaped(to_text(to_json(outcome.scenario)))));
 }
 
-std::string engine_line(const EngineReport& engine)
+std::string engine_line(const Outcome& outcome)
 {
-    return fmt::format("trainyard {}; {} engine, {} ranks, {} ops and {} events in {:.0f} ms",
-                       version(), to_name(engine.use.tier), engine.ranks,
+    const EngineReport& engine = outcome.engine;
+    return fmt::format("trainyard {}; {}, {} ranks, {} ops and {} events in {:.0f} ms", version(),
+                       escaped(engine_words(outcome)), engine.ranks,
                        count_text(static_cast<double>(engine.ops)),
                        count_text(static_cast<double>(engine.events)), engine.wall_ms);
 }
@@ -205,7 +206,7 @@ std::string html_report(const Outcome& outcome, const Summary& summary)
     out += assumptions_section(outcome, summary);
     out += inputs_section(outcome);
     return out + fmt::format("<footer>{}</footer>\n</main></body></html>\n",
-                             escaped(engine_line(outcome.engine)));
+                             escaped(engine_line(outcome)));
 }
 
 } // namespace trainyard

@@ -83,6 +83,15 @@ std::string job_settings(const Outcome& outcome)
                               job.micro_batches() == 1 ? "" : "es");
 }
 
+std::string engine_words(const Outcome& outcome)
+{
+    const TierUse& use = outcome.engine.use;
+    const std::string_view why = outcome.scenario.run.engine != Tier::automatic ? "as asked"
+                                 : use.reason.empty() ? "the fastest that is exact here"
+                                                      : std::string_view(use.reason);
+    return fmt::format("{} engine ({})", to_name(use.tier), why);
+}
+
 std::string hash_text(std::uint64_t hash)
 {
     return fmt::format("{:#018x}", hash);

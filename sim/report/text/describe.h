@@ -12,6 +12,9 @@ std::string job_title(const Outcome& outcome);
 // "tp 4, pp 4 (5 virtual), dp 4, zero 1, bf16, 128 sequences of 8192 tokens, 32 micro-batches"
 std::string job_settings(const Outcome& outcome);
 
+// "event engine (too few ranks are simulated for the replay to pay)"
+std::string engine_words(const Outcome& outcome);
+
 // "0x0123456789abcdef"
 std::string hash_text(std::uint64_t hash);
 

@@ -132,8 +132,11 @@ std::string breakdown(const Summary& summary, const Paint& paint)
                    to_display(mean), percent(mean_share),
                    coloured(paint, kind, bar(critical_share, 30))});
     }
+    const bool sets_the_pace = !summary.pace || summary.pace->rank == summary.critical_rank;
     return paint.bold("Where the time goes") +
-           paint.dim(" (the rank that sets the pace, and all)") + "\n" + table.text();
+           paint.dim(sets_the_pace ? " (the rank that sets the pace, and all)"
+                                   : " (the least idle rank, and all)") +
+           "\n" + table.text();
 }
 
 std::string health(const Summary& summary, const Paint& paint)
@@ -177,7 +180,16 @@ std::string collectives(const Summary& summary, const Paint& paint)
     return out;
 }
 
-std::string network(const Summary& summary, const Paint& paint)
+std::string link_lines(const std::string& links, const Paint& paint, std::size_t width)
+{
+    std::string out;
+    for (const std::string& line : wrapped(links, width - 14))
+        out +=
+            fmt::format("  {} {}\n", out.empty() ? paint.dim("links busy:") : "           ", line);
+    return out;
+}
+
+std::string network(const Summary& summary, const Paint& paint, std::size_t width)
 {
     std::string out;
     for (const LinkClassRow& row : summary.links)
@@ -185,7 +197,7 @@ std::string network(const Summary& summary, const Paint& paint)
             out += fmt::format("{}{} {} of {}", out.empty() ? "" : ", ", row.name,
                                percent(row.utilization), to_display(row.capacity));
     if (!out.empty())
-        out = fmt::format("  {} {}\n", paint.dim("links busy:"), out);
+        out = link_lines(out, paint, width);
     if (summary.node_latency.value() > 0)
         out +=
             fmt::format("  {} {} latency, {} per GPU when all send\n", paint.dim("node to node:"),
@@ -282,15 +294,17 @@ std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width
 {
     const EngineReport& engine = outcome.engine;
     const std::string line = fmt::format(
-        "{} engine, {}, {} rank{} in {} lane{}, {} ops in {:.0f} ms; inputs {}",
-        to_name(engine.use.tier), to_name(engine.fidelity), engine.ranks,
-        engine.ranks == 1 ? "" : "s", engine.lanes, engine.lanes == 1 ? "" : "s",
-        count_text(static_cast<double>(engine.ops)), engine.wall_ms, hash_text(outcome.input_hash));
+        "{}, {}, {} rank{} in {} lane{}, {} ops in {:.0f} ms; inputs {}", engine_words(outcome),
+        to_name(engine.fidelity), engine.ranks, engine.ranks == 1 ? "" : "s", engine.lanes,
+        engine.lanes == 1 ? "" : "s", count_text(static_cast<double>(engine.ops)), engine.wall_ms,
+        hash_text(outcome.input_hash));
     std::string notes;
     for (const std::string& note : step_notes(outcome))
         for (const std::string& part : wrapped(note, width))
             notes += paint.dim(part) + "\n";
-    return warnings(outcome, width) + notes + paint.dim(shortened(line, width)) + "\n";
+    for (const std::string& part : wrapped(line, width))
+        notes += paint.dim(part) + "\n";
+    return warnings(outcome, width) + notes;
 }
 
 } // namespace
@@ -312,7 +326,7 @@ std::string terminal_text(const Outcome& outcome, const Summary& summary,
             out += "\n" + part;
     out += "\n" + breakdown(summary, paint);
     out += "\n" + health(summary, paint);
-    const std::string communication = collectives(summary, paint) + network(summary, paint);
+    const std::string communication = collectives(summary, paint) + network(summary, paint, width);
     if (!communication.empty())
         out += "\n" + communication;
     out += "\n" + memory(outcome, paint, width);
