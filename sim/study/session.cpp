@@ -86,6 +86,18 @@ Problems unfit_problem(const MemoryEstimate& memory)
          Severity::error}};
 }
 
+// In a report of several jobs; `trainyard simulate` has a page for one.
+Problems stuck_problem(const Stuck& stuck)
+{
+    const Culprit& first = stuck.standstill.culprits.front();
+    const Lane& lane = stuck.binding->lanes[first.lane.value];
+    return {{"", 0, "/perturbations",
+             fmt::format("no step comes to its end: rank {} {} {} into the step", lane.rank.value,
+                         first.stop.kind == StopKind::hangs ? "hangs" : "dies",
+                         to_display(to_seconds(first.stop.at - stuck.measured_from))),
+             "`trainyard simulate` shows who waits for whom", Severity::error}};
+}
+
 EngineReport engine_report(const Outcome& outcome, const TierUse& use)
 {
     EngineReport report;
@@ -198,6 +210,13 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     if (!parts)
         return tl::unexpected(parts.error());
     request.work.check();
+    if (has_stops(scenario.perturbations)) {
+        const Checked<std::optional<Stuck>> found = stuck(file, request.work);
+        if (!found)
+            return tl::unexpected(found.error());
+        if (*found && !(*found)->standstill.culprits.empty())
+            return tl::unexpected(stuck_problem(**found));
+    }
 
     Outcome out = outcome_of(scenario, *parts);
     out.memory = *find_memory(state_->memories, *parts, request.memory);
