@@ -10,8 +10,8 @@ namespace {
 
 using Cut = std::function<bool(LinkId)>;
 
-// Equal paths that are looked at before a pair counts as cut off from them: enough to meet one of a
-// few uplinks that are left.
+// Equal paths that a flow tries by its hash, so that flows spread over what is left; then it goes
+// through all of them one by one.
 constexpr std::uint64_t tries = 64;
 constexpr std::uint64_t relay_tries = 8; // of each pair of relays
 
@@ -38,6 +38,45 @@ private:
     std::uint64_t shift_;
 };
 
+// Goes through all choices of a route, from those of the flow on.
+class AllChoices final : public PathChoice {
+public:
+    explicit AllChoices(PathChoice& flow) : flow_(flow) {}
+
+    std::size_t choose(std::size_t hop, std::size_t choices) override
+    {
+        if (asked_ == turns_.size())
+            turns_.push_back({});
+        Turn& turn = turns_[asked_++];
+        turn.hop = hop;
+        turn.choices = choices;
+        return (flow_.choose(hop, choices) + turn.number) % choices;
+    }
+
+    // To the next route that differs up to link `cut` of this one; false behind the last.
+    bool advance(std::size_t cut)
+    {
+        turns_.resize(asked_);
+        asked_ = 0;
+        while (!turns_.empty() && turns_.back().hop > cut)
+            turns_.pop_back();
+        while (!turns_.empty() && ++turns_.back().number >= turns_.back().choices)
+            turns_.pop_back();
+        return !turns_.empty();
+    }
+
+private:
+    struct Turn {
+        std::size_t hop = 0;
+        std::size_t number = 0;
+        std::size_t choices = 1;
+    };
+
+    PathChoice& flow_;
+    std::vector<Turn> turns_; // in the order of the path
+    std::size_t asked_ = 0;
+};
+
 std::vector<LinkId> joined(std::vector<LinkId> path, const std::vector<LinkId>& more)
 {
     path.insert(path.end(), more.begin(), more.end());
@@ -59,11 +98,30 @@ std::vector<LinkId> ClusterRoutes::clear_route(DeviceId from, DeviceId to, PathC
     return {};
 }
 
+// One of the usual paths that is whole, whichever; empty when none is. Complexity: all equal paths
+// up to the first dead link of each.
+std::vector<LinkId> ClusterRoutes::any_clear_route(DeviceId from, DeviceId to, PathChoice& choice,
+                                                   const Cut& cut) const
+{
+    std::vector<LinkId> path = clear_route(from, to, choice, cut, tries);
+    if (!path.empty())
+        return path;
+    AllChoices all(choice);
+    std::size_t first_cut = 0;
+    do {
+        path = route(from, to, all);
+        if (is_clear(path, cut))
+            return path;
+        first_cut = static_cast<std::size_t>(std::ranges::find_if(path, cut) - path.begin());
+    } while (all.advance(first_cut));
+    return {};
+}
+
 // Between devices of one node: NVLink, else PCIe.
 std::vector<LinkId> ClusterRoutes::clear_inside(DeviceId from, DeviceId to, PathChoice& choice,
                                                 const Cut& cut) const
 {
-    std::vector<LinkId> usual = clear_route(from, to, choice, cut, tries);
+    std::vector<LinkId> usual = any_clear_route(from, to, choice, cut);
     if (!usual.empty())
         return usual;
     const auto gpus = static_cast<std::uint32_t>(node_.gpus);
@@ -81,7 +139,7 @@ std::vector<LinkId> ClusterRoutes::around(DeviceId from, DeviceId to, PathChoice
     const std::uint32_t to_first = to.value / gpus * gpus;
     if (from_first == to_first)
         return clear_inside(from, to, choice, cut);
-    std::vector<LinkId> usual = clear_route(from, to, choice, cut, tries);
+    std::vector<LinkId> usual = any_clear_route(from, to, choice, cut);
     if (!usual.empty())
         return usual;
     std::vector<std::vector<LinkId>> best;

@@ -44,6 +44,8 @@ private:
     std::vector<LinkId> clear_route(DeviceId from, DeviceId to, PathChoice& choice,
                                     const std::function<bool(LinkId)>& cut,
                                     std::uint64_t most_tries) const;
+    std::vector<LinkId> any_clear_route(DeviceId from, DeviceId to, PathChoice& choice,
+                                        const std::function<bool(LinkId)>& cut) const;
     std::vector<LinkId> clear_inside(DeviceId from, DeviceId to, PathChoice& choice,
                                      const std::function<bool(LinkId)>& cut) const;
     std::vector<LinkId> over_pcie(int node, int from, int to) const;

@@ -112,6 +112,25 @@ TEST_CASE("flows leave a dead uplink for those beside it")
           sound.model().trunk(link_named(sound, uplink))->capacity.value());
 }
 
+TEST_CASE("the one uplink left of many is found")
+{
+    const Topology sound = make_cluster(cluster(64, "dgx-h100", "ib_ndr", FabricKind::rail));
+    const DeviceId to = gpu(63 * 8);
+    Names uplinks; // of the leaf switch of the first device, those that flows to `to` take
+    std::set<std::string> seen;
+    for (std::uint64_t flow = 0; flow < 4096; ++flow)
+        for (const std::string& name : names(sound, sound.path(gpu(0), to, flow)))
+            if (name.find("/uplink") != std::string::npos && name.ends_with(" up") &&
+                seen.insert(name).second)
+                uplinks.push_back(name);
+    REQUIRE(uplinks.size() > 8);
+    const std::string left = uplinks.back();
+    uplinks.pop_back();
+    const Topology one = perturbed(sound, uplinks, dead);
+    for (std::uint64_t flow = 0; flow < 32; ++flow)
+        CHECK(crosses(one, one.path(gpu(0), to, flow), left));
+}
+
 TEST_CASE("a node without any NIC is cut off from the others")
 {
     const Topology sound = make_cluster(cluster(2, "dgx-h100", "ib_ndr", FabricKind::rail));
