@@ -16,7 +16,7 @@ Checked<Run> ran(Checked<StepResult> result, TierUse use)
 
 // An order for all lanes of a role is worth its price where enough of them follow it: about as much
 // as the event engine takes for this many.
-constexpr std::size_t lanes_worth_an_order = 64;
+constexpr std::size_t lanes_worth_an_order = 8;
 
 bool worth_replaying(const Program& program, const Binding& binding)
 {
