@@ -40,6 +40,8 @@ function(trainyard_test name)
     endif()
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE trainyard_test_main trainyard::warnings ${arg_LINKS})
+    # What is tested is optimised in full; the tests themselves only so far that they build quickly.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     set(arguments "")
     if(Catch2_VERSION VERSION_LESS 3)
         set(arguments EXTRA_ARGS --warn NoTests) # a name that selects nothing is a failure
