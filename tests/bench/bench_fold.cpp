@@ -115,11 +115,22 @@ void engine(benchmark::State& state)
     const Ready ready(state.range(0), state.range(1));
     const Binding bound = bind(*ready.parts.plan, ready.job(), *ready.parts.topology,
                                *ready.parts.cost, ready.options(state.range(1)));
-    std::uint64_t ops = 0;
+    StepResult result;
     for (auto _ : state)
-        ops = run(ready.parts.plan->program, bound, {}).value().result.ops;
+        result = run(ready.parts.plan->program, bound, {}).value().result;
     state.counters["lanes"] = static_cast<double>(bound.lanes.size());
-    state.counters["ops"] = static_cast<double>(ops);
+    state.counters["ops"] = static_cast<double>(result.ops);
+    state.counters["events"] = static_cast<double>(result.events);
+}
+
+// The same in the order of time, op by op.
+void engine_in_order(benchmark::State& state)
+{
+    const Ready ready(state.range(0), state.range(1));
+    const Binding bound = bind(*ready.parts.plan, ready.job(), *ready.parts.topology,
+                               *ready.parts.cost, ready.options(state.range(1)));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(run_event(ready.parts.plan->program, bound, {}));
 }
 
 void report(benchmark::State& state)
@@ -159,6 +170,7 @@ BENCHMARK(refinement)->Apply(sizes_and_stragglers);
 BENCHMARK(costs)->Apply(sizes);
 BENCHMARK(binding)->Apply(sizes_and_stragglers);
 BENCHMARK(engine)->Apply(sizes_and_stragglers);
+BENCHMARK(engine_in_order)->Args({16384, 0})->Unit(benchmark::kMillisecond);
 BENCHMARK(report)->Apply(sizes);
 BENCHMARK(all)->Apply(sizes);
 

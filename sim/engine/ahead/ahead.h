@@ -1,0 +1,19 @@
+#pragma once
+
+// Runs lanes ahead of the clock (README.md): an op is worked out as soon as the times of all it
+// needs are known, whatever time others have come to. Only what others may still disturb goes
+// through a queue in the order of time.
+
+#include "sim/engine/engine.h"
+
+#include <optional>
+
+namespace trainyard::engine {
+
+// The result of run_event, but for StepResult::events; nothing where it does not come to an end
+// (run_event says why) or where it cannot say what is exact: shared links, windows of slowness,
+// lanes that stop. Throws Cancelled. Requirements as for run_event.
+std::optional<StepResult> run_ahead(const Program& program, const Binding& binding,
+                                    const RunControl& control);
+
+} // namespace trainyard::engine

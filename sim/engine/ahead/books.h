@@ -1,0 +1,39 @@
+#pragma once
+
+// What the measured step of each lane adds up to, from the times of its ops.
+
+#include "sim/engine/replay/ledger.h"
+#include "sim/engine/state.h"
+
+namespace trainyard::engine::ahead {
+
+class Books {
+public:
+    explicit Books(const RunState& run);
+
+    // The times of a lane's measured step, to be filled in.
+    replay::LaneTimes& times(std::uint32_t lane) { return times_[lane]; }
+
+    // A transfer op of the measured step: from its arrival to `began` its members gathered.
+    void count_transfer(std::uint32_t lane, const FlatOp& op, SimTime arrived, SimTime began,
+                        SimTime end, Bytes bytes);
+
+    // The lane has gone through its measured step; all its times are filled in.
+    void close(std::uint32_t lane, SimTime opened, SimTime ended);
+
+    // Fills lanes, transfers and critical_lane of a result that has its step time and lane ends.
+    void write(StepResult& result) const;
+
+private:
+    const RunState& run_;
+    bool interferes_;
+    std::vector<replay::Known> known_;          // by kind
+    std::vector<std::uint8_t> joins_stages_;    // by GroupId
+    std::vector<replay::LaneTimes> times_;      // by LaneId
+    std::vector<LaneTotals> totals_;            // likewise
+    std::vector<ComputeWork> works_;            // likewise
+    std::vector<SimTime> own_steps_;            // likewise
+    std::vector<TransferSum> sums_;             // by class
+};
+
+} // namespace trainyard::engine::ahead

@@ -1,0 +1,47 @@
+#pragma once
+
+// What communication takes of one lane's device over time, as far as it is known.
+
+#include "sim/base/exact.h"
+
+#include <limits>
+#include <vector>
+
+namespace trainyard::engine::ahead {
+
+using Time = std::int64_t; // picoseconds
+inline constexpr Time never = std::numeric_limits<Time>::max();
+
+// Work is in ps x 2^20 and drains at what communication leaves of the device.
+class Loads {
+public:
+    // From `at` on, `change` more of 2^20.
+    void add(Time at, std::int64_t change);
+
+    // When work that begins to drain at `begin` is done, if nothing else comes.
+    Time end_of(Time begin, u128 work) const;
+
+    // What is left at `time` of work that begins to drain at `begin`.
+    u128 left_at(Time time, Time begin, u128 work) const;
+
+    // Nobody asks for what was before `time` any more.
+    void forget(Time time);
+
+private:
+    struct Change {
+        Time at;
+        std::int64_t amount;
+    };
+
+    // Calls with the share and when it begins and ends, piece by piece from `begin` on, until told
+    // to stop.
+    template <class Visit>
+    void for_each_piece(Time begin, const Visit& visit) const;
+
+    std::vector<Change> changes_; // by time
+    std::size_t first_ = 0;       // those before it are in `base_`
+    std::int64_t base_ = 0;
+    Time forgotten_ = 0;
+};
+
+} // namespace trainyard::engine::ahead

@@ -1,0 +1,163 @@
+#pragma once
+
+#include "sim/engine/ahead/books.h"
+#include "sim/engine/ahead/loads.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/recorder.h"
+#include "sim/engine/transfer_table.h"
+
+namespace trainyard::engine::ahead {
+
+// Steps that a lane has in hand at most, the one before the first that is not over among them: what
+// its streams wait for.
+inline constexpr std::uint32_t most_in_hand = 8;
+
+enum class State : std::uint8_t {
+    waits,   // something that the head needs is not known
+    joined,  // a transfer whose end is not known
+    drains,  // compute whose end is not known: communication may still disturb it
+    finished // no op left
+};
+
+// What a head waits for.
+enum class Block : std::uint8_t { nothing, op, host };
+
+// A stream of a lane and its head op.
+struct StreamRun {
+    Time ready = 0; // the latest of what the head needs, as far as known
+    Time start = 0; // of the head
+    Time begin = 0; // exchange: latest of its parts so far
+    Time end = 0;   // exchange: likewise; drains: of its device work as things stand
+    Time least = 0; // drains: no end before, whatever the device does
+    Time queued = 0; // drains: the end that is in the queue
+    Time quiet = 0; // joined: nothing about it that is not known happens before
+    u128 work = 0;  // drains
+    std::uint32_t done = 0;     // ops, all steps
+    std::uint32_t position = 0; // in its step
+    std::uint32_t step = 0;
+    std::uint32_t blocking_count = 0; // op: of its stream; host: segments
+    std::uint32_t next_member = nobody; // collective: the stream that joined before
+    std::uint32_t version = 0;
+    std::uint32_t seen = 0; // drains: changes on its lane when `end` was found
+    std::uint16_t waits_passed = 0;
+    std::uint16_t parts_left = 0;
+    std::uint8_t blocking_stream = 0;
+    Block block = Block::nothing;
+    State state = State::waits;
+    bool computes = false; // some op of it does
+};
+
+struct LaneRun {
+    const LaneKind* kind = nullptr;
+    Loads loads;
+    std::vector<Time> bases; // when the host began each segment, all steps
+    std::vector<Time> ends;  // [step % steps in hand][op]
+    std::array<std::uint32_t, most_in_hand> ops_left{};
+    std::array<Time, most_in_hand> step_end{};
+    // Compute of the measured step, from before it is known when that opens.
+    std::vector<std::uint32_t> early;
+    Time opened = never; // the measured step
+    std::uint32_t steps_over = 0;
+    std::uint32_t changes = 0; // counted: what is known of its ops and loads
+    bool dirty = false;
+};
+
+class Runner {
+public:
+    Runner(const Program& program, const Binding& binding, const RunControl& control);
+
+    std::optional<StepResult> run();
+
+private:
+    // runner.cpp: lanes from op to op
+    void begin();
+    void wake(std::uint32_t lane);
+    void advance(std::uint32_t lane);
+    bool advance_stream(std::uint32_t lane, std::uint32_t s);
+    bool ready(std::uint32_t lane, StreamRun& stream, const FlatOp& op);
+    bool still_blocked(std::uint32_t lane, const StreamRun& stream) const;
+    Time issued(std::uint32_t lane, const StreamRun& stream, const FlatOp& op) const;
+    void start_timed(std::uint32_t lane, std::uint32_t s, const FlatOp& op, Time issued);
+    void finish(std::uint32_t lane, std::uint32_t s, Time end);
+    void end_of_step(std::uint32_t lane, std::uint32_t step, Time end);
+    void open(std::uint32_t lane, Time time);
+    void record(std::uint32_t lane, std::uint32_t s, SimTime moved_from, Bytes bytes,
+                LaneId last_arriver, Time end);
+    void keep_in_touch();
+    StepResult result();
+
+    // runner_compute.cpp: compute that communication may slow
+    bool drain(std::uint32_t lane, std::uint32_t s);
+    void queue_drains(std::uint32_t lane);
+    void take_event();
+    void end_compute(std::uint32_t lane, std::uint32_t s, Time device);
+    void note_work(std::uint32_t lane, std::uint32_t s, Time device);
+    Time quiet_until(std::uint32_t lane, std::uint32_t computing) const;
+    Time quiet_until(std::uint32_t lane, std::uint32_t s, std::uint32_t computing) const;
+    void forget(std::uint32_t lane);
+    void load(std::uint32_t lane, Time at, std::int64_t change);
+
+    // runner_transfers.cpp
+    void join(std::uint32_t lane, std::uint32_t s, const FlatOp& op);
+    void join_collective(std::uint32_t lane, std::uint32_t s, const FlatOp& op);
+    void join_message(std::uint32_t lane, std::uint32_t s, const FlatOp& op, std::uint32_t part);
+    bool agree(Transfer& transfer, const TransferCost& cost, const FlatOp& op);
+    void complete(std::uint32_t transfer);
+    void begin_message(std::uint32_t transfer);
+    void end_part(std::uint32_t stream, const Transfer& transfer, Direction direction);
+    struct Span {
+        Time begin;
+        Time end;
+    };
+    void note_part(std::uint32_t lane, const FlatOp& op, const Transfer& transfer,
+                   Direction direction, Span span);
+    void note_loads(std::uint32_t lane, const FlatOp& op);
+    void finish_transfer(std::uint32_t lane, std::uint32_t s, Time began, Time end, Bytes bytes,
+                         LaneId last_arriver);
+    void load_traffic(std::uint32_t lane, std::uint32_t s, const TransferCost& cost, Time began,
+                      Time end);
+    std::uint32_t resident_share(std::uint32_t lane, const FlatOp& op) const;
+    const TransferCost& collective_cost(std::uint32_t lane, const FlatOp& op) const;
+    const TransferCost& part_cost(std::uint32_t lane, const PartPlan& part) const;
+
+    StreamRun& stream_at(std::uint32_t lane, std::size_t s)
+    {
+        return streams_[run_.stream_index(lane, s)];
+    }
+    const StreamRun& stream_at(std::uint32_t lane, std::size_t s) const
+    {
+        return streams_[run_.stream_index(lane, s)];
+    }
+    const FlatOp& head(std::uint32_t lane, std::size_t s) const
+    {
+        const LaneKind& kind = *lanes_[lane].kind;
+        return kind.ops[kind.streams[s].op_first + stream_at(lane, s).position];
+    }
+    std::uint32_t op_index(std::uint32_t lane, const FlatOp& op) const
+    {
+        return static_cast<std::uint32_t>(&op - lanes_[lane].kind->ops.data());
+    }
+    bool measured(const StreamRun& stream) const { return stream.step + 1 == run_.steps; }
+
+    const RunControl& control_;
+    RunState run_;
+    TransferTable table_;
+    EventQueue queue_{QueueKind::radix};
+    Recorder recorder_;
+    Books books_;
+    bool interferes_;
+    std::uint32_t in_hand_; // steps
+    std::vector<LaneRun> lanes_;
+    std::vector<StreamRun> streams_; // as RunState::streams
+    std::vector<std::uint32_t> dirty_;
+    std::vector<SimTime> step_ends_;
+    std::vector<SimTime> lane_ends_;
+    Time settled_ = 0;     // the queue has come to here
+    bool gave_up_ = false; // it cannot go on, or not exactly
+    std::uint64_t ops_ = 0;
+    std::uint64_t all_ops_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t next_report_ = 0;
+};
+
+} // namespace trainyard::engine::ahead

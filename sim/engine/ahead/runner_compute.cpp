@@ -1,0 +1,139 @@
+#include "sim/engine/ahead/runner.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::ahead {
+
+// Whether the end of a compute op is known.
+bool Runner::drain(std::uint32_t l, std::uint32_t s)
+{
+    const LaneRun& lane = lanes_[l];
+    StreamRun& stream = stream_at(l, s);
+    stream.seen = lane.changes;
+    stream.end = lane.loads.end_of(stream.start, stream.work);
+    if (stream.end > quiet_until(l, s))
+        return false;
+    end_compute(l, s, stream.end);
+    return true;
+}
+
+// What is not known of the ends of its compute depends on what happens before them.
+void Runner::queue_drains(std::uint32_t lane)
+{
+    for (std::uint32_t s = 0; s < lanes_[lane].kind->streams.size(); ++s) {
+        StreamRun& stream = stream_at(lane, s);
+        if (stream.state != State::drains || stream.end == stream.queued)
+            continue;
+        stream.queued = stream.end;
+        queue_.push({SimTime(stream.end), run_.stream_index(lane, s), ++stream.version});
+    }
+}
+
+// The first of all ends that are not known: nothing that is not known can come before it.
+void Runner::take_event()
+{
+    queue_.advance();
+    const Event event = queue_.pop();
+    StreamRun& stream = streams_[event.target];
+    if (stream.state != State::drains || stream.version != event.version)
+        return;
+    ++events_;
+    settled_ = event.time.value();
+    const std::uint32_t lane = run_.lane_of(event.target);
+    end_compute(lane, event.target - run_.stream_index(lane, 0), stream.end);
+    wake(lane);
+}
+
+// The device work of a compute op ends at a time that is known.
+void Runner::end_compute(std::uint32_t lane, std::uint32_t s, Time device)
+{
+    StreamRun& stream = stream_at(lane, s);
+    if (measured(stream))
+        note_work(lane, s, device);
+    ++stream.version;
+    finish(lane, s, std::max(device, stream.least));
+    if (interferes_)
+        forget(lane);
+}
+
+// For the account of the measured step: what it drains in it.
+void Runner::note_work(std::uint32_t l, std::uint32_t s, Time device)
+{
+    LaneRun& lane = lanes_[l];
+    const StreamRun& stream = stream_at(l, s);
+    replay::LaneTimes& times = books_.times(l);
+    const std::uint32_t o = op_index(l, head(l, s));
+    times.device[o] = device;
+    times.left[o] = stream.work;
+    if (stream.start >= lane.opened)
+        return;
+    if (lane.opened != never)
+        times.left[o] = lane.loads.left_at(lane.opened, stream.start, stream.work);
+    else
+        lane.early.push_back(o);
+}
+
+// Until when all is known of what communication takes of the device, except for what waits for the
+// compute at the head of stream `computing`.
+Time Runner::quiet_until(std::uint32_t lane, std::uint32_t computing) const
+{
+    const auto& streams = lanes_[lane].kind->streams;
+    Time until = never;
+    for (std::uint32_t s = 0; s < streams.size(); ++s)
+        if (streams[s].kind == StreamKind::communication && s != computing)
+            until = std::min(until, quiet_until(lane, s, computing));
+    return until;
+}
+
+// The same for the transfers of stream `s`: follows what its head waits for.
+Time Runner::quiet_until(std::uint32_t l, std::uint32_t s, std::uint32_t computing) const
+{
+    const LaneRun& lane = lanes_[l];
+    const LaneKind& kind = *lane.kind;
+    Time known = 0;
+    for (std::size_t hops = 0; hops <= kind.streams.size(); ++hops) {
+        const StreamRun& stream = stream_at(l, s);
+        if (s == computing || stream.state == State::finished)
+            return never;
+        if (stream.state == State::joined)
+            return std::max(known, stream.quiet);
+        if (stream.state == State::drains)
+            return std::max(known, stream.start);
+        known = std::max(known, stream.ready);
+        if (still_blocked(l, stream))
+            s = stream.block == Block::op
+                    ? stream.blocking_stream
+                    : kind.host.barrier_streams[(lane.bases.size() - 1) % kind.host.barriers];
+        else
+            return known;
+    }
+    return known;
+}
+
+// What no compute op to come can ask for.
+void Runner::forget(std::uint32_t l)
+{
+    LaneRun& lane = lanes_[l];
+    Time first = never;
+    for (std::uint32_t s = 0; s < lane.kind->streams.size(); ++s) {
+        const StreamRun& stream = stream_at(l, s);
+        if (stream.computes && stream.state != State::finished)
+            first = std::min(first, stream.state == State::waits ? stream.ready : stream.start);
+    }
+    for (const std::uint32_t o : lane.early)
+        first = std::min(first, books_.times(l).start[o]);
+    if (first != never)
+        lane.loads.forget(first);
+}
+
+void Runner::load(std::uint32_t lane, Time at, std::int64_t change)
+{
+    if (change == 0)
+        return;
+    if (at < settled_)
+        gave_up_ = true; // it comes too late
+    lanes_[lane].loads.add(at, change);
+    ++lanes_[lane].changes;
+}
+
+} // namespace trainyard::engine::ahead

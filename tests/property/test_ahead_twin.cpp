@@ -1,0 +1,113 @@
+// Lanes run ahead of the clock against the reference engine: everything but the count of events, on
+// thousands of random programs.
+
+#include "sim/engine/ahead/ahead.h"
+#include "tests/support/grid_job.h"
+#include "tests/support/random_scene.h"
+#include "tests/support/replicas.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+RunControl with_records(int steps)
+{
+    RunControl control;
+    control.steps = steps;
+    control.record = {[](LaneId lane) { return lane.value % 3 != 1; },
+                      static_cast<std::uint16_t>(steps == 3 ? 1 : 0)};
+    return control;
+}
+
+void require_equal(const Program& program, const Binding& binding, int steps)
+{
+    const RunControl control = with_records(steps);
+    const auto reference = run_reference(program, binding, control);
+    REQUIRE(reference.has_value());
+    auto ahead = engine::run_ahead(program, binding, control);
+    REQUIRE(ahead.has_value());
+    CHECK(ahead->events <= reference->events);
+    ahead->events = reference->events;
+    REQUIRE(ahead->step_ends == reference->step_ends);
+    REQUIRE(ahead->lane_ends == reference->lane_ends);
+    const bool same_records = ahead->records == reference->records;
+    REQUIRE(same_records);
+    for (std::size_t l = 0; l < ahead->lanes.size(); ++l) {
+        INFO("lane " << l);
+        for (std::size_t k = 0; k < time_kind_count; ++k) {
+            INFO("kind " << k);
+            REQUIRE(ahead->lanes[l].time[k].value() == reference->lanes[l].time[k].value());
+        }
+    }
+    REQUIRE(ahead->transfers == reference->transfers);
+    const bool equal = *ahead == *reference;
+    REQUIRE(equal);
+}
+
+void require_equal_at_random(const RandomTraits& traits, std::uint64_t seeds)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        RandomScene random(seed, traits);
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        INFO("seed " << seed);
+        require_equal(scene.program, scene.binding, 1 + static_cast<int>(seed % 4));
+    }
+}
+
+} // namespace
+
+TEST_CASE("random programs run ahead as the reference engine runs them")
+{
+    require_equal_at_random({.late = true}, 3000);
+}
+
+TEST_CASE("random programs with interference run ahead as the reference engine runs them")
+{
+    require_equal_at_random({.interference = true}, 3000);
+    require_equal_at_random({.interference = true, .late = true, .actions = 60}, 1000);
+}
+
+TEST_CASE("random programs of many steps run ahead as the reference engine runs them")
+{
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        RandomScene random(seed, {.late = true});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        INFO("seed " << seed);
+        require_equal(scene.program, scene.binding, 9 + static_cast<int>(seed % 20));
+    }
+}
+
+TEST_CASE("replicas of random programs run ahead as the reference engine runs them")
+{
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        RandomScene random(seed, {.interference = seed % 3 != 0, .late = seed % 2 == 0});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        const auto copies = static_cast<std::uint32_t>(2 + seed % 9);
+        const Binding binding = Replicator(scene.binding, copies, seed).replicate();
+        INFO("seed " << seed);
+        require_equal(scene.program, binding, 1 + static_cast<int>(seed % 3));
+    }
+}
+
+TEST_CASE("grids run ahead as the reference engine runs them")
+{
+    for (const std::uint32_t dp : {1U, 2U, 7U, 24U})
+        for (const std::uint32_t tp : {1U, 3U, 8U})
+            for (const std::uint32_t share : {0U, full_share / 8}) {
+                const GridJob job = grid_job({.tp = tp,
+                                              .pp = 1 + dp % 4,
+                                              .dp = dp,
+                                              .micro_batches = 5,
+                                              .uneven = true,
+                                              .sm_share = share,
+                                              .traffic_share = 2 * share,
+                                              .free_messages = true});
+                INFO("tp " << tp << " dp " << dp << " share " << share);
+                for (const int steps : {1, 2, 5})
+                    require_equal(job.program, job.binding, steps);
+            }
+}
