@@ -6,6 +6,7 @@
 #include "sim/engine/standstill.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace trainyard::engine {
 
@@ -74,7 +75,13 @@ void Runner::begin()
         if (run_.steps == 1)
             lane.opened = start;
         for (std::uint32_t s = 0; s < lane.kind->streams.size(); ++s)
-            stream_at(l, s).computes = computes(*lane.kind, lane.kind->streams[s]);
+        {
+            const StreamPlan& stream = lane.kind->streams[s];
+            const StreamMask me = StreamMask{1} << s;
+            lane.open |= me;
+            lane.communicating |= stream.kind == StreamKind::communication ? me : 0;
+            lane.computing |= computes(*lane.kind, stream) ? me : 0;
+        }
         wake(l);
     }
     std::reverse(dirty_.begin(), dirty_.end());
@@ -89,86 +96,83 @@ void Runner::wake(std::uint32_t lane)
 }
 
 // As far as the lane gets with what is known.
-void Runner::advance(std::uint32_t lane)
+void Runner::advance(std::uint32_t l)
 {
-    const auto count = static_cast<std::uint32_t>(lanes_[lane].kind->streams.size());
-    for (bool moved = true; moved && !gave_up_;) {
-        moved = false;
-        for (std::uint32_t s = 0; s < count; ++s)
-            while (advance_stream(lane, s))
-                moved = true;
-    }
-    if (interferes_)
-        queue_drains(lane);
+    LaneRun& lane = lanes_[l];
+    do {
+        while (lane.open != 0 && !gave_up_) {
+            const auto s = static_cast<std::uint32_t>(std::countr_zero(lane.open));
+            advance_stream(l, s);
+        }
+    } while (!gave_up_ && lane.draining != 0 && std::exchange(lane.unsettled, false) &&
+             settle_drains(l));
+    if (lane.draining != 0)
+        queue_drains(l);
 }
 
-// Whether the head of a stream has started or ended.
-bool Runner::advance_stream(std::uint32_t lane, std::uint32_t s)
+// The ops of a stream from its head on.
+void Runner::advance_stream(std::uint32_t l, std::uint32_t s)
 {
-    StreamRun& stream = stream_at(lane, s);
-    if (gave_up_ || stream.state == State::finished || stream.state == State::joined)
-        return false;
-    if (stream.state == State::drains)
-        return stream.seen != lanes_[lane].changes && drain(lane, s);
-    const FlatOp& op = head(lane, s);
-    if (!ready(lane, stream, op))
-        return false;
-    const Time issue = issued(lane, stream, op);
-    stream.start = std::max(stream.ready, issue);
-    if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
-        join(lane, s, op);
-    else
-        start_timed(lane, s, op, issue);
-    return true;
+    LaneRun& lane = lanes_[l];
+    StreamRun& stream = stream_at(l, s);
+    while (stream.state == State::waits && !gave_up_) {
+        const FlatOp& op = head(l, s);
+        if (!ready(l, s, op))
+            break;
+        const Time issue = issued(l, stream, op);
+        stream.start = std::max(stream.ready, issue);
+        if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
+            join(l, s, op);
+        else
+            start_timed(l, s, op, issue);
+    }
+    lane.open &= ~(StreamMask{1} << s);
 }
 
 // Whether all is known that the head needs: what it waits for, and when its host segment began.
-bool Runner::ready(std::uint32_t l, StreamRun& stream, const FlatOp& op)
+bool Runner::ready(std::uint32_t l, std::uint32_t s, const FlatOp& op)
 {
-    const LaneRun& lane = lanes_[l];
+    LaneRun& lane = lanes_[l];
     const LaneKind& kind = *lane.kind;
-    if (still_blocked(l, stream))
-        return false;
+    StreamRun& stream = stream_at(l, s);
+    const StreamMask me = StreamMask{1} << s;
     stream.block = Block::nothing;
-    if (stream.step + 1 >= lane.steps_over + most_in_hand)
+    if (stream.step + 1 >= lane.steps_over + most_in_hand) {
+        stream.block = Block::steps;
+        lane.behind_steps |= me;
         return false;
+    }
     for (; stream.waits_passed < op.wait_count; ++stream.waits_passed) {
         const StepWait& wait = kind.waits[op.wait_first + stream.waits_passed];
         if (wait.previous_step && stream.step == 0)
             continue;
         const std::uint32_t step = wait.previous_step ? stream.step - 1U : stream.step;
-        const StreamPlan& other = kind.streams[wait.stream];
-        const std::uint32_t needed = step * other.op_count + wait.position + 1;
-        if (stream_at(l, wait.stream).done < needed) {
+        const StreamPlan& plan = kind.streams[wait.stream];
+        StreamRun& other = stream_at(l, wait.stream);
+        const std::uint32_t needed = step * plan.op_count + wait.position + 1;
+        if (other.done < needed) {
             stream.block = Block::op;
             stream.blocking_stream = wait.stream;
-            stream.blocking_count = needed;
+            other.behind |= me;
+            other.wanted = std::min(other.wanted, needed);
             return false;
         }
-        const std::size_t in_hand = step % in_hand_;
-        stream.ready = std::max(
-            stream.ready, lane.ends[in_hand * kind.op_count + other.op_first + wait.position]);
+        stream.ready =
+            std::max(stream.ready,
+                     lane.ends[(step % in_hand_) * kind.op_count + plan.op_first + wait.position]);
     }
-    const std::uint32_t barriers = barriers_before(kind, op, stream.step);
-    if (!op.by_itself && lane.bases.size() <= barriers) {
+    if (!op.by_itself && lane.bases.size() <= barriers_before(kind, op, stream.step)) {
         stream.block = Block::host;
-        stream.blocking_count = barriers;
+        lane.behind_host |= me;
         return false;
     }
     return true;
 }
 
-// By what its head was found to wait for.
-bool Runner::still_blocked(std::uint32_t lane, const StreamRun& stream) const
+// Streams that may go on.
+void Runner::unblock(LaneRun& lane, StreamMask& behind)
 {
-    switch (stream.block) {
-    case Block::op:
-        return stream_at(lane, stream.blocking_stream).done < stream.blocking_count;
-    case Block::host:
-        return lanes_[lane].bases.size() <= stream.blocking_count;
-    default:
-        return false;
-    }
+    lane.open |= std::exchange(behind, 0);
 }
 
 Time Runner::issued(std::uint32_t lane, const StreamRun& stream, const FlatOp& op) const
@@ -195,7 +199,9 @@ void Runner::start_timed(std::uint32_t lane, std::uint32_t s, const FlatOp& op, 
         return end_compute(lane, s, device);
     stream.state = State::drains;
     stream.queued = never;
-    stream.seen = ++lanes_[lane].changes - 1;
+    stream.end = never;
+    lanes_[lane].draining |= StreamMask{1} << s;
+    lanes_[lane].unsettled = true;
 }
 
 void Runner::finish(std::uint32_t l, std::uint32_t s, Time end)
@@ -221,10 +227,15 @@ void Runner::finish(std::uint32_t l, std::uint32_t s, Time end)
         lane.bases.push_back(end);
         run_.now = SimTime(end);
         recorder_.host_segment(l);
+        unblock(lane, lane.behind_host);
     }
     ++ops_;
-    ++lane.changes;
-    ++stream.done;
+    if (++stream.done >= stream.wanted) {
+        unblock(lane, stream.behind);
+        stream.wanted = nobody;
+    }
+    lane.open |= StreamMask{1} << s;
+    lane.unsettled = true;
     stream.ready = end;
     stream.waits_passed = 0;
     stream.state = State::waits;
@@ -246,6 +257,7 @@ void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
     lane.ops_left[in_hand] = lane.kind->op_count;
     lane.step_end[in_hand] = 0;
     ++lane.steps_over;
+    unblock(lane, lane.behind_steps);
     step_ends_[step] = std::max(step_ends_[step], SimTime(end));
     if (step + 2 == run_.steps)
         open(l, end);
@@ -313,7 +325,8 @@ std::optional<StepResult> run_ahead(const Program& program, const Binding& bindi
 {
     const bool plain = std::all_of(binding.lanes.begin(), binding.lanes.end(),
                                    [](const Lane& lane) { return lane.windows.empty(); });
-    if (control.fidelity != Fidelity::alpha_beta || !plain || any_stops(binding))
+    if (control.fidelity != Fidelity::alpha_beta || !plain || any_stops(binding) ||
+        program.streams.size() > ahead::most_streams)
         return std::nullopt;
     return ahead::Runner(program, binding, control).run();
 }

@@ -20,7 +20,15 @@ enum class State : std::uint8_t {
 };
 
 // What a head waits for.
-enum class Block : std::uint8_t { nothing, op, host };
+enum class Block : std::uint8_t {
+    nothing, // that is known
+    op,      // of another stream
+    host,    // to come to it
+    steps    // of its lane: too many are in hand
+};
+
+using StreamMask = std::uint64_t; // of a lane
+inline constexpr std::size_t most_streams = 64;
 
 // A stream of a lane and its head op.
 struct StreamRun {
@@ -35,16 +43,15 @@ struct StreamRun {
     std::uint32_t done = 0;     // ops, all steps
     std::uint32_t position = 0; // in its step
     std::uint32_t step = 0;
-    std::uint32_t blocking_count = 0; // op: of its stream; host: segments
+    std::uint32_t wanted = nobody; // ops that `behind` wait for: the least count
     std::uint32_t next_member = nobody; // collective: the stream that joined before
     std::uint32_t version = 0;
-    std::uint32_t seen = 0; // drains: changes on its lane when `end` was found
+    StreamMask behind = 0; // streams that were found to wait for an op of this one
     std::uint16_t waits_passed = 0;
     std::uint16_t parts_left = 0;
     std::uint8_t blocking_stream = 0;
     Block block = Block::nothing;
     State state = State::waits;
-    bool computes = false; // some op of it does
 };
 
 struct LaneRun {
@@ -58,7 +65,13 @@ struct LaneRun {
     std::vector<std::uint32_t> early;
     Time opened = never; // the measured step
     std::uint32_t steps_over = 0;
-    std::uint32_t changes = 0; // counted: what is known of its ops and loads
+    StreamMask open = 0;        // streams whose heads may start, for all that is known
+    StreamMask draining = 0;    // in state `drains`
+    StreamMask behind_host = 0; // blocked by it
+    StreamMask behind_steps = 0;
+    StreamMask communicating = 0; // by kind
+    StreamMask computing = 0;     // have compute ops
+    bool unsettled = false;       // something that draining streams depend on has changed
     bool dirty = false;
 };
 
@@ -73,9 +86,9 @@ private:
     void begin();
     void wake(std::uint32_t lane);
     void advance(std::uint32_t lane);
-    bool advance_stream(std::uint32_t lane, std::uint32_t s);
-    bool ready(std::uint32_t lane, StreamRun& stream, const FlatOp& op);
-    bool still_blocked(std::uint32_t lane, const StreamRun& stream) const;
+    void advance_stream(std::uint32_t lane, std::uint32_t s);
+    bool ready(std::uint32_t lane, std::uint32_t s, const FlatOp& op);
+    void unblock(LaneRun& lane, StreamMask& behind);
     Time issued(std::uint32_t lane, const StreamRun& stream, const FlatOp& op) const;
     void start_timed(std::uint32_t lane, std::uint32_t s, const FlatOp& op, Time issued);
     void finish(std::uint32_t lane, std::uint32_t s, Time end);
@@ -88,6 +101,7 @@ private:
 
     // runner_compute.cpp: compute that communication may slow
     bool drain(std::uint32_t lane, std::uint32_t s);
+    bool settle_drains(std::uint32_t lane);
     void queue_drains(std::uint32_t lane);
     void take_event();
     void end_compute(std::uint32_t lane, std::uint32_t s, Time device);

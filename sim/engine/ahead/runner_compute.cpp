@@ -1,6 +1,7 @@
 #include "sim/engine/ahead/runner.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace trainyard::engine::ahead {
 
@@ -9,7 +10,6 @@ bool Runner::drain(std::uint32_t l, std::uint32_t s)
 {
     const LaneRun& lane = lanes_[l];
     StreamRun& stream = stream_at(l, s);
-    stream.seen = lane.changes;
     stream.end = lane.loads.end_of(stream.start, stream.work);
     if (stream.end > quiet_until(l, s))
         return false;
@@ -17,12 +17,23 @@ bool Runner::drain(std::uint32_t l, std::uint32_t s)
     return true;
 }
 
+// Whether the end of some compute op of the lane is known by now. Requires all other heads to have
+// been looked at.
+bool Runner::settle_drains(std::uint32_t lane)
+{
+    for (StreamMask left = lanes_[lane].draining; left != 0; left &= left - 1)
+        if (drain(lane, static_cast<std::uint32_t>(std::countr_zero(left))))
+            return true; // others may go on
+    return false;
+}
+
 // What is not known of the ends of its compute depends on what happens before them.
 void Runner::queue_drains(std::uint32_t lane)
 {
-    for (std::uint32_t s = 0; s < lanes_[lane].kind->streams.size(); ++s) {
+    for (StreamMask left = lanes_[lane].draining; left != 0; left &= left - 1) {
+        const auto s = static_cast<std::uint32_t>(std::countr_zero(left));
         StreamRun& stream = stream_at(lane, s);
-        if (stream.state != State::drains || stream.end == stream.queued)
+        if (stream.end == stream.queued)
             continue;
         stream.queued = stream.end;
         queue_.push({SimTime(stream.end), run_.stream_index(lane, s), ++stream.version});
@@ -51,6 +62,7 @@ void Runner::end_compute(std::uint32_t lane, std::uint32_t s, Time device)
     if (measured(stream))
         note_work(lane, s, device);
     ++stream.version;
+    lanes_[lane].draining &= ~(StreamMask{1} << s);
     finish(lane, s, std::max(device, stream.least));
     if (interferes_)
         forget(lane);
@@ -77,11 +89,11 @@ void Runner::note_work(std::uint32_t l, std::uint32_t s, Time device)
 // compute at the head of stream `computing`.
 Time Runner::quiet_until(std::uint32_t lane, std::uint32_t computing) const
 {
-    const auto& streams = lanes_[lane].kind->streams;
     Time until = never;
-    for (std::uint32_t s = 0; s < streams.size(); ++s)
-        if (streams[s].kind == StreamKind::communication && s != computing)
-            until = std::min(until, quiet_until(lane, s, computing));
+    for (StreamMask left = lanes_[lane].communicating & ~(StreamMask{1} << computing); left != 0;
+         left &= left - 1)
+        until = std::min(until, quiet_until(lane, static_cast<std::uint32_t>(std::countr_zero(left)),
+                                            computing));
     return until;
 }
 
@@ -89,9 +101,9 @@ Time Runner::quiet_until(std::uint32_t lane, std::uint32_t computing) const
 Time Runner::quiet_until(std::uint32_t l, std::uint32_t s, std::uint32_t computing) const
 {
     const LaneRun& lane = lanes_[l];
-    const LaneKind& kind = *lane.kind;
+    const HostPlan& host = lane.kind->host;
     Time known = 0;
-    for (std::size_t hops = 0; hops <= kind.streams.size(); ++hops) {
+    for (;;) {
         const StreamRun& stream = stream_at(l, s);
         if (s == computing || stream.state == State::finished)
             return never;
@@ -100,14 +112,13 @@ Time Runner::quiet_until(std::uint32_t l, std::uint32_t s, std::uint32_t computi
         if (stream.state == State::drains)
             return std::max(known, stream.start);
         known = std::max(known, stream.ready);
-        if (still_blocked(l, stream))
-            s = stream.block == Block::op
-                    ? stream.blocking_stream
-                    : kind.host.barrier_streams[(lane.bases.size() - 1) % kind.host.barriers];
+        if (stream.block == Block::op)
+            s = stream.blocking_stream;
+        else if (stream.block == Block::host)
+            s = host.barrier_streams[(lane.bases.size() - 1) % host.barriers];
         else
             return known;
     }
-    return known;
 }
 
 // What no compute op to come can ask for.
@@ -115,9 +126,9 @@ void Runner::forget(std::uint32_t l)
 {
     LaneRun& lane = lanes_[l];
     Time first = never;
-    for (std::uint32_t s = 0; s < lane.kind->streams.size(); ++s) {
-        const StreamRun& stream = stream_at(l, s);
-        if (stream.computes && stream.state != State::finished)
+    for (StreamMask left = lane.computing; left != 0; left &= left - 1) {
+        const StreamRun& stream = stream_at(l, static_cast<std::size_t>(std::countr_zero(left)));
+        if (stream.state != State::finished)
             first = std::min(first, stream.state == State::waits ? stream.ready : stream.start);
     }
     for (const std::uint32_t o : lane.early)
@@ -133,7 +144,7 @@ void Runner::load(std::uint32_t lane, Time at, std::int64_t change)
     if (at < settled_)
         gave_up_ = true; // it comes too late
     lanes_[lane].loads.add(at, change);
-    ++lanes_[lane].changes;
+    lanes_[lane].unsettled = true;
 }
 
 } // namespace trainyard::engine::ahead

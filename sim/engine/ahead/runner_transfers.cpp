@@ -52,7 +52,7 @@ std::uint32_t Runner::resident_share(std::uint32_t lane, const FlatOp& op) const
 void Runner::join(std::uint32_t lane, std::uint32_t s, const FlatOp& op)
 {
     StreamRun& stream = stream_at(lane, s);
-    ++lanes_[lane].changes;
+    lanes_[lane].unsettled = true;
     stream.state = State::joined;
     stream.quiet = stream.start;
     if (interferes_ && lanes_[lane].kind->streams[s].kind == StreamKind::communication)
