@@ -14,7 +14,7 @@ Books::Books(const RunState& run)
       sums_(transfer_class_count())
 {
     for (const LaneKind& kind : run.compiled.kinds)
-        known_.emplace_back(kind, replay::Known::StepBefore::ignored);
+        barriers_.push_back(replay::barriers_of(kind));
     for (const Group& group : run.binding.groups)
         joins_stages_.push_back(joins_stages(group, run.binding.lanes) ? 1 : 0);
     for (std::size_t l = 0; l < run.lanes.size(); ++l)
@@ -40,7 +40,7 @@ void Books::close(std::uint32_t lane, SimTime opened, SimTime ended)
     std::vector<std::uint8_t> stages;
     for (const GroupId group : run_.binding.lanes[lane].groups)
         stages.push_back(group.valid() ? joins_stages_[group.value] : 0);
-    replay::Ledger ledger(run_.program, kind, known_[run_.compiled.lane_kinds[lane]],
+    replay::Ledger ledger(run_.program, kind, barriers_[run_.compiled.lane_kinds[lane]],
                           std::move(stages), std::vector<std::uint32_t>(kind.streams.size()));
     replay::Charges charges;
     charges.exposed.resize(sums_.size());

@@ -27,7 +27,7 @@ public:
 private:
     const RunState& run_;
     bool interferes_;
-    std::vector<replay::Known> known_;          // by kind
+    std::vector<std::vector<StepWait>> barriers_; // by kind
     std::vector<std::uint8_t> joins_stages_;    // by GroupId
     std::vector<replay::LaneTimes> times_;      // by LaneId
     std::vector<LaneTotals> totals_;            // likewise

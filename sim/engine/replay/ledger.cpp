@@ -16,6 +16,27 @@ Time& at(Charges& charges, TimeKind kind)
     return charges.time[static_cast<std::size_t>(kind)];
 }
 
+// The stream of all compute ops if it is the only one meant for them, else none.
+std::uint8_t computing_stream(const LaneKind& kind)
+{
+    std::uint8_t found = no_stream;
+    for (std::size_t s = 0; s < kind.streams.size(); ++s) {
+        const StreamPlan& stream = kind.streams[s];
+        if (stream.kind == StreamKind::compute && found != no_stream)
+            return no_stream;
+        if (stream.kind == StreamKind::compute)
+            found = static_cast<std::uint8_t>(s);
+        const auto first = kind.ops.begin() + stream.op_first;
+        const bool elsewhere =
+            stream.kind != StreamKind::compute &&
+            std::any_of(first, first + stream.op_count,
+                        [](const FlatOp& op) { return op.kind == OpKind::compute; });
+        if (elsewhere)
+            return no_stream;
+    }
+    return found;
+}
+
 } // namespace
 
 void LaneTimes::resize(const LaneKind& kind, bool loaded)
@@ -38,20 +59,136 @@ void Charges::clear(const std::vector<std::uint32_t>& classes)
     compute_busy = 0;
 }
 
-Ledger::Ledger(const Program& program, const LaneKind& kind, const Known& known,
+std::vector<StepWait> barriers_of(const LaneKind& kind)
+{
+    std::vector<StepWait> barriers(kind.host.barriers);
+    for (std::size_t s = 0; s < kind.streams.size(); ++s)
+        for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p) {
+            const FlatOp& op = kind.ops[kind.streams[s].op_first + p];
+            if (op.ends_segment)
+                barriers[op.segment] = {p, static_cast<std::uint8_t>(s), false};
+        }
+    return barriers;
+}
+
+Ledger::Ledger(const Program& program, const LaneKind& kind, std::vector<StepWait> barriers,
                std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first)
     : program_(program),
       kind_(kind),
-      known_(known),
+      barriers_(std::move(barriers)),
       stages_(std::move(stages)),
       first_(std::move(first)),
       heads_(kind.streams.size()),
-      left_(kind.streams.size())
+      left_(kind.streams.size()),
+      compute_(computing_stream(kind))
 {}
 
 void Ledger::charge(const LaneTimes& times, Time from, Charges& charges)
 {
     next_ = first_;
+    charge_all(times, compute_ == no_stream ? from : charge_in_order(times, from, charges),
+               charges);
+}
+
+// The ops of the only stream that computes, and the gaps between them. Gives when the last ends.
+Time Ledger::charge_in_order(const LaneTimes& times, Time from, Charges& charges)
+{
+    const StreamPlan& stream = kind_.streams[compute_];
+    Time now = from;
+    for (std::uint32_t p = first_[compute_]; p < stream.op_count; ++p) {
+        const std::uint32_t o = stream.op_first + p;
+        if (times.end[o] <= now)
+            continue;
+        if (times.start[o] > now) {
+            charge_gap(times, o, now, charges);
+            now = times.start[o];
+        }
+        if (kind_.ops[o].kind == OpKind::compute)
+            charge_compute(times, o, now, charges);
+        else
+            charge_own(times, o, now, times.end[o], charges);
+        now = times.end[o];
+    }
+    return now;
+}
+
+void Ledger::charge_compute(const LaneTimes& times, std::uint32_t o, Time begin, Charges& charges)
+{
+    const Time device = std::max(times.device[o], begin);
+    charges.work[phase_index(kind_.ops[o].phase)] += times.left[o];
+    charges.compute_busy += device - begin;
+    at(charges, TimeKind::host) += times.end[o] - device;
+}
+
+// Until the op starts: follows what it waits for, and what that waits for.
+void Ledger::charge_gap(const LaneTimes& times, std::uint32_t waiting, Time begin, Charges& charges)
+{
+    const Time until = times.start[waiting];
+    for (Time now = begin; now < until;) {
+        std::uint32_t o = waiting;
+        std::uint8_t behind = awaited(times, kind_.ops[o], now);
+        while (behind != no_stream) {
+            std::uint32_t& next = next_[behind];
+            while (times.end[kind_.streams[behind].op_first + next] <= now)
+                ++next;
+            o = kind_.streams[behind].op_first + next;
+            if (times.start[o] <= now)
+                break;
+            behind = awaited(times, kind_.ops[o], now);
+        }
+        const Time end = std::min(until, behind == no_stream ? times.start[o] : times.end[o]);
+        if (behind == no_stream)
+            at(charges, TimeKind::host) += end - now; // which is about to issue it
+        else
+            charge_own(times, o, now, end, charges);
+        now = end;
+    }
+}
+
+// While an op that does not compute runs, or gathers.
+void Ledger::charge_own(const LaneTimes& times, std::uint32_t o, Time begin, Time end,
+                        Charges& charges) const
+{
+    const FlatOp& op = kind_.ops[o];
+    if (op.kind != OpKind::collective && op.kind != OpKind::exchange) {
+        const bool data = op.kind == OpKind::copy || op.phase == Phase::data;
+        at(charges, data ? TimeKind::data : TimeKind::host) += end - begin;
+        return;
+    }
+    const Time exposed = moving(times, o, begin, end);
+    const bool bubble = op.kind == OpKind::exchange || stages_[op.group.value] != 0;
+    at(charges, bubble ? TimeKind::bubble : TimeKind::waiting) += end - begin - exposed;
+    const Label& label = program_.labels[op.label.value];
+    at(charges, exposed_kind(label.group)) += exposed;
+    charges.exposed[transfer_class(label)] += exposed;
+}
+
+// How long data of a transfer op moves.
+Time Ledger::moving(const LaneTimes& times, std::uint32_t o, Time begin, Time end) const
+{
+    const FlatOp& op = kind_.ops[o];
+    if (op.kind == OpKind::collective)
+        return end - std::clamp(times.begin[o], begin, end);
+    Time sum = 0;
+    for (Time now = begin; now < end;) {
+        Time from = end;  // when some part moves next
+        Time until = end; // and ends
+        for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
+            const Time part = std::max(times.part_begin[p], now);
+            if (part < from && times.part_end[p] > part) {
+                from = part;
+                until = std::min(end, times.part_end[p]);
+            }
+        }
+        sum += until - from;
+        now = until;
+    }
+    return sum;
+}
+
+// All streams, whenever something changes on one of them.
+void Ledger::charge_all(const LaneTimes& times, Time from, Charges& charges)
+{
     std::fill(heads_.begin(), heads_.end(), Head{});
     for (Time now = from;;) {
         for (std::size_t s = 0; s < heads_.size(); ++s)
@@ -80,38 +217,36 @@ void Ledger::look(std::size_t s, const LaneTimes& times, Time now)
     if (head.op != before)
         left_[s] = times.left[head.op];
     const OpKind kind = kind_.ops[head.op].kind;
-    if (times.start[head.op] > now)
-        head.state = waiting(head, times, now);
-    else
+    if (times.start[head.op] > now) {
+        head.behind = awaited(times, kind_.ops[head.op], now);
+        head.state = head.behind == no_stream ? State::waits_for_issue : State::waits_for_stream;
+    } else {
         head.state =
             kind == OpKind::collective || kind == OpKind::exchange ? State::joined : State::runs;
+    }
     head.drains =
         head.state == State::runs && kind == OpKind::compute && times.device[head.op] > now;
 }
 
-Ledger::State Ledger::waiting(Head& head, const LaneTimes& times, Time now) const
+// The stream whose head must end before the op can start; none if only the host must issue it.
+std::uint8_t Ledger::awaited(const LaneTimes& times, const FlatOp& op, Time now) const
 {
-    const FlatOp& op = kind_.ops[head.op];
+    const auto is_over = [&](const StepWait& wait) {
+        return wait.position < first_[wait.stream] ||
+               times.end[kind_.streams[wait.stream].op_first + wait.position] <= now;
+    };
     for (std::size_t w = 0; w < op.wait_count; ++w) {
         const StepWait& wait = kind_.waits[op.wait_first + w];
-        const std::uint32_t on = kind_.streams[wait.stream].op_first + wait.position;
-        if (!wait.previous_step && wait.position >= first_[wait.stream] && times.end[on] > now) {
-            head.behind = wait.stream;
-            return State::waits_for_stream;
-        }
+        if (!wait.previous_step && !is_over(wait))
+            return wait.stream;
     }
     if (op.by_itself)
-        return State::waits_for_issue;
+        return no_stream;
     // The host stands at the first barrier that is not over.
-    for (std::size_t b = 0; b < op.segment; ++b) {
-        const std::uint32_t barrier = known_.barriers()[b];
-        const std::uint8_t stream = known_.stream_of(barrier);
-        if (known_.position_of(barrier) >= first_[stream] && times.end[barrier] > now) {
-            head.behind = stream;
-            return State::waits_for_stream;
-        }
-    }
-    return State::waits_for_issue;
+    for (std::size_t b = 0; b < op.segment; ++b)
+        if (!is_over(barriers_[b]))
+            return barriers_[b].stream;
+    return no_stream;
 }
 
 Time Ledger::next_change(const LaneTimes& times, Time now) const
@@ -210,18 +345,10 @@ void Ledger::charge_idle(const LaneTimes& times, Time begin, Time end, Charges& 
 {
     const std::uint8_t next = next_compute();
     const Cause cause = next == no_stream ? at_the_end(times, begin, end) : behind(next);
-    if (cause.transfer == no_stream) {
+    if (cause.transfer == no_stream)
         at(charges, cause.kind) += end - begin;
-        return;
-    }
-    const FlatOp& op = op_of(cause.transfer);
-    const Time moving =
-        std::clamp(moving_since(times, heads_[cause.transfer].op, begin, end), begin, end);
-    const bool bubble = op.kind == OpKind::exchange || stages_[op.group.value] != 0;
-    at(charges, bubble ? TimeKind::bubble : TimeKind::waiting) += moving - begin;
-    const Label& label = program_.labels[op.label.value];
-    at(charges, exposed_kind(label.group)) += end - moving;
-    charges.exposed[transfer_class(label)] += end - moving;
+    else
+        charge_own(times, heads_[cause.transfer].op, begin, end, charges);
 }
 
 // The stream whose head was written first.

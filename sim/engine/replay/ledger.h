@@ -1,10 +1,13 @@
 #pragma once
 
 // Where the time of one lane goes, piece by piece, from the times of its ops: the rules of
-// Accounting (see README.md of the engine) read backwards. Slow but general; used where no loop
-// over lanes can be written.
+// Accounting (see README.md of the engine) read backwards.
+//
+// Where all compute is on one stream, each gap in it belongs to what its next op waits for, which is
+// followed from op to op. Behind the last, and for lanes with several such streams, all streams are
+// looked at whenever something changes on one of them.
 
-#include "sim/engine/replay/compose.h"
+#include "sim/engine/replay/tables.h"
 #include "sim/engine/totals.h"
 
 namespace trainyard::engine::replay {
@@ -19,7 +22,6 @@ struct LaneLoad {
 // The times of one lane's ops, by op and part of its kind.
 struct LaneTimes {
     std::vector<Time> start, begin, end;
-    std::vector<Time> alone;  // what an op takes on a free device
     std::vector<Time> device; // when its device work is done
     std::vector<u128> left;   // work to drain from the first charge on, in ps x 2^20
     std::vector<Time> part_begin, part_end;
@@ -39,11 +41,16 @@ struct Charges {
     void clear(const std::vector<std::uint32_t>& classes);
 };
 
+inline constexpr std::uint8_t no_stream = 0xff;
+
+// The ops for which the host of a kind stops, in their order.
+std::vector<StepWait> barriers_of(const LaneKind& kind);
+
 class Ledger {
 public:
-    // `stages`: by GroupSlot, whether its groups join stages of a pipeline. `first`: the op of
-    // each stream to begin with; those before it are over.
-    Ledger(const Program& program, const LaneKind& kind, const Known& known,
+    // `barriers`: of the kind. `stages`: by GroupSlot, whether its groups join stages of a
+    // pipeline. `first`: the op of each stream to begin with; those before it are over.
+    Ledger(const Program& program, const LaneKind& kind, std::vector<StepWait> barriers,
            std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first);
 
     // From `from` until the last op has ended.
@@ -61,10 +68,17 @@ private:
         std::uint8_t transfer = no_stream;
         TimeKind kind = TimeKind::bubble;
     };
-    static constexpr std::uint8_t no_stream = 0xff;
+
+    Time charge_in_order(const LaneTimes& times, Time from, Charges& charges);
+    void charge_compute(const LaneTimes& times, std::uint32_t op, Time begin, Charges& charges);
+    void charge_gap(const LaneTimes& times, std::uint32_t op, Time begin, Charges& charges);
+    void charge_own(const LaneTimes& times, std::uint32_t op, Time begin, Time end,
+                    Charges& charges) const;
+    Time moving(const LaneTimes& times, std::uint32_t op, Time begin, Time end) const;
+    void charge_all(const LaneTimes& times, Time from, Charges& charges);
 
     void look(std::size_t stream, const LaneTimes& times, Time now);
-    State waiting(Head& head, const LaneTimes& times, Time now) const;
+    std::uint8_t awaited(const LaneTimes& times, const FlatOp& op, Time now) const;
     Time next_change(const LaneTimes& times, Time now) const;
     // What communication leaves of the device.
     Time share(const LaneTimes& times, Time now) const;
@@ -79,12 +93,13 @@ private:
 
     const Program& program_;
     const LaneKind& kind_;
-    const Known& known_;
+    std::vector<StepWait> barriers_;
     std::vector<std::uint8_t> stages_;
     std::vector<std::uint32_t> first_; // position, by stream
     std::vector<std::uint32_t> next_;  // likewise, during a charge
     std::vector<Head> heads_;
     std::vector<u128> left_; // by stream: what its compute has still to drain, in ps x 2^20
+    std::uint8_t compute_ = no_stream; // the only one that computes
 };
 
 } // namespace trainyard::engine::replay

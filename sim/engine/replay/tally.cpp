@@ -49,7 +49,7 @@ public:
         const bool by_tape = plan_.on_tape && charge_tail();
         if (plan_.on_tape)
             sum_work();
-        Ledger ledger(request_.program, kind_, request_.known[c_], request_.stages[c_], plan_.tail);
+        Ledger ledger(request_.program, kind_, barriers_of(kind_), request_.stages[c_], plan_.tail);
         Charges charges;
         charges.exposed.resize(sums.size());
         for (std::uint32_t i = 0; i < cohort_.lanes.size(); ++i) {
