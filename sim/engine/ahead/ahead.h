@@ -10,9 +10,10 @@
 
 namespace trainyard::engine {
 
-// The result of run_event, but for StepResult::events; nothing where it does not come to an end
-// (run_event says why) or where it cannot say what is exact: shared links, windows of slowness,
-// lanes that stop. Throws Cancelled. Requirements as for run_event.
+// The result of run_event, but for StepResult::events; nothing where the run does not come to an
+// end (run_event says why), where more can be disturbed than compute (shared links, windows of
+// slowness, lanes that stop), or where the times of all ops are too many to keep. Throws Cancelled.
+// Requirements as for run_event.
 std::optional<StepResult> run_ahead(const Program& program, const Binding& binding,
                                     const RunControl& control);
 

@@ -21,6 +21,16 @@ Books::Books(const RunState& run)
         times_[l].resize(*run.lanes[l].kind, interferes_);
 }
 
+std::size_t Books::size(const RunState& run)
+{
+    constexpr std::size_t per_op = 4 * sizeof(replay::Time) + sizeof(u128);
+    constexpr std::size_t per_part = 2 * sizeof(replay::Time);
+    std::size_t bytes = 0;
+    for (const LaneState& lane : run.lanes)
+        bytes += lane.kind->ops.size() * per_op + lane.kind->parts.size() * per_part;
+    return bytes;
+}
+
 void Books::count_transfer(std::uint32_t lane, const FlatOp& op, SimTime arrived, SimTime began,
                            SimTime end, Bytes bytes)
 {

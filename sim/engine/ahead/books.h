@@ -11,6 +11,9 @@ class Books {
 public:
     explicit Books(const RunState& run);
 
+    // What the times of all lanes take, in bytes.
+    static std::size_t size(const RunState& run);
+
     // The times of a lane's measured step, to be filled in.
     replay::LaneTimes& times(std::uint32_t lane) { return times_[lane]; }
 
@@ -28,12 +31,12 @@ private:
     const RunState& run_;
     bool interferes_;
     std::vector<std::vector<StepWait>> barriers_; // by kind
-    std::vector<std::uint8_t> joins_stages_;    // by GroupId
-    std::vector<replay::LaneTimes> times_;      // by LaneId
-    std::vector<LaneTotals> totals_;            // likewise
-    std::vector<ComputeWork> works_;            // likewise
-    std::vector<SimTime> own_steps_;            // likewise
-    std::vector<TransferSum> sums_;             // by class
+    std::vector<std::uint8_t> joins_stages_;      // by GroupId
+    std::vector<replay::LaneTimes> times_;        // by LaneId
+    std::vector<LaneTotals> totals_;              // likewise
+    std::vector<ComputeWork> works_;              // likewise
+    std::vector<SimTime> own_steps_;              // likewise
+    std::vector<TransferSum> sums_;               // by class
 };
 
 } // namespace trainyard::engine::ahead

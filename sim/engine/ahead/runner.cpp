@@ -15,6 +15,7 @@ namespace ahead {
 namespace {
 
 constexpr std::uint64_t ops_between_reports = 1U << 14;
+constexpr std::size_t most_kept = std::size_t{1} << 26; // bytes
 
 bool computes(const LaneKind& kind, const StreamPlan& stream)
 {
@@ -30,9 +31,8 @@ Runner::Runner(const Program& program, const Binding& binding, const RunControl&
       run_(program, binding, control.steps),
       table_(run_),
       recorder_(run_, control.record, Recorder::Segments::of_recorded_lanes),
-      books_(run_),
       interferes_(interferes(binding.costs)),
-      in_hand_(std::min(run_.steps, most_in_hand)),
+      in_hand_(std::bit_ceil(std::min(run_.steps, most_in_hand)) - 1),
       lanes_(run_.lanes.size()),
       streams_(run_.streams.size()),
       step_ends_(run_.steps),
@@ -41,6 +41,9 @@ Runner::Runner(const Program& program, const Binding& binding, const RunControl&
 
 std::optional<StepResult> Runner::run()
 {
+    if (Books::size(run_) > most_kept)
+        return std::nullopt;
+    books_.emplace(run_);
     begin();
     for (;;) {
         while (!dirty_.empty() && !gave_up_) {
@@ -68,23 +71,32 @@ void Runner::begin()
         all_ops_ += std::uint64_t{ops} * run_.steps;
         const Time start = run_.binding.lanes[l].start.value();
         lane.bases.push_back(start);
-        lane.ends.resize(std::size_t{ops} * in_hand_);
+        lane.ends.resize(std::size_t{ops} * (in_hand_ + 1));
         lane.ops_left.fill(ops);
         if (ops == 0)
             continue;
         if (run_.steps == 1)
             lane.opened = start;
         for (std::uint32_t s = 0; s < lane.kind->streams.size(); ++s)
-        {
-            const StreamPlan& stream = lane.kind->streams[s];
-            const StreamMask me = StreamMask{1} << s;
-            lane.open |= me;
-            lane.communicating |= stream.kind == StreamKind::communication ? me : 0;
-            lane.computing |= computes(*lane.kind, stream) ? me : 0;
-        }
+            begin_stream(l, s);
         wake(l);
     }
     std::reverse(dirty_.begin(), dirty_.end());
+}
+
+void Runner::begin_stream(std::uint32_t l, std::uint32_t s)
+{
+    LaneRun& lane = lanes_[l];
+    const StreamPlan& plan = lane.kind->streams[s];
+    StreamRun& stream = stream_at(l, s);
+    stream.op = lane.kind->ops.data() + plan.op_first;
+    stream.lane = l;
+    stream.index = static_cast<std::uint8_t>(s);
+    stream.communicates = plan.kind == StreamKind::communication;
+    const StreamMask me = StreamMask{1} << s;
+    lane.open |= me;
+    lane.communicating |= stream.communicates ? me : 0;
+    lane.computing |= computes(*lane.kind, plan) ? me : 0;
 }
 
 void Runner::wake(std::uint32_t lane)
@@ -100,10 +112,9 @@ void Runner::advance(std::uint32_t l)
 {
     LaneRun& lane = lanes_[l];
     do {
-        while (lane.open != 0 && !gave_up_) {
-            const auto s = static_cast<std::uint32_t>(std::countr_zero(lane.open));
-            advance_stream(l, s);
-        }
+        while (lane.open != 0 && !gave_up_)
+            advance_stream(lane,
+                           stream_at(l, static_cast<std::size_t>(std::countr_zero(lane.open))));
     } while (!gave_up_ && lane.draining != 0 && std::exchange(lane.unsettled, false) &&
              settle_drains(l));
     if (lane.draining != 0)
@@ -111,32 +122,27 @@ void Runner::advance(std::uint32_t l)
 }
 
 // The ops of a stream from its head on.
-void Runner::advance_stream(std::uint32_t l, std::uint32_t s)
+void Runner::advance_stream(LaneRun& lane, StreamRun& stream)
 {
-    LaneRun& lane = lanes_[l];
-    StreamRun& stream = stream_at(l, s);
-    while (stream.state == State::waits && !gave_up_) {
-        const FlatOp& op = head(l, s);
-        if (!ready(l, s, op))
-            break;
-        const Time issue = issued(l, stream, op);
+    while (stream.state == State::waits && ready(lane, stream)) {
+        const Time issue = issued(lane, stream);
         stream.start = std::max(stream.ready, issue);
-        if (op.kind == OpKind::collective || op.kind == OpKind::exchange)
-            join(l, s, op);
+        if (stream.op->kind == OpKind::collective || stream.op->kind == OpKind::exchange)
+            join(stream);
         else
-            start_timed(l, s, op, issue);
+            start_timed(lane, stream, issue);
+        if (gave_up_)
+            return;
     }
-    lane.open &= ~(StreamMask{1} << s);
+    lane.open &= ~(StreamMask{1} << stream.index);
 }
 
 // Whether all is known that the head needs: what it waits for, and when its host segment began.
-bool Runner::ready(std::uint32_t l, std::uint32_t s, const FlatOp& op)
+bool Runner::ready(LaneRun& lane, StreamRun& stream)
 {
-    LaneRun& lane = lanes_[l];
     const LaneKind& kind = *lane.kind;
-    StreamRun& stream = stream_at(l, s);
-    const StreamMask me = StreamMask{1} << s;
-    stream.block = Block::nothing;
+    const FlatOp& op = *stream.op;
+    const StreamMask me = StreamMask{1} << stream.index;
     if (stream.step + 1 >= lane.steps_over + most_in_hand) {
         stream.block = Block::steps;
         lane.behind_steps |= me;
@@ -148,7 +154,7 @@ bool Runner::ready(std::uint32_t l, std::uint32_t s, const FlatOp& op)
             continue;
         const std::uint32_t step = wait.previous_step ? stream.step - 1U : stream.step;
         const StreamPlan& plan = kind.streams[wait.stream];
-        StreamRun& other = stream_at(l, wait.stream);
+        StreamRun& other = stream_at(stream.lane, wait.stream);
         const std::uint32_t needed = step * plan.op_count + wait.position + 1;
         if (other.done < needed) {
             stream.block = Block::op;
@@ -159,13 +165,14 @@ bool Runner::ready(std::uint32_t l, std::uint32_t s, const FlatOp& op)
         }
         stream.ready =
             std::max(stream.ready,
-                     lane.ends[(step % in_hand_) * kind.op_count + plan.op_first + wait.position]);
+                     lane.ends[(step & in_hand_) * kind.op_count + plan.op_first + wait.position]);
     }
     if (!op.by_itself && lane.bases.size() <= barriers_before(kind, op, stream.step)) {
         stream.block = Block::host;
         lane.behind_host |= me;
         return false;
     }
+    stream.block = Block::nothing;
     return true;
 }
 
@@ -175,58 +182,61 @@ void Runner::unblock(LaneRun& lane, StreamMask& behind)
     lane.open |= std::exchange(behind, 0);
 }
 
-Time Runner::issued(std::uint32_t lane, const StreamRun& stream, const FlatOp& op) const
+Time Runner::issued(const LaneRun& lane, const StreamRun& stream) const
 {
+    const FlatOp& op = *stream.op;
     if (op.by_itself)
-        return run_.binding.lanes[lane].start.value();
-    const Time base = lanes_[lane].bases[barriers_before(*lanes_[lane].kind, op, stream.step)];
-    return issue_time(run_, lane, op, stream.step, SimTime(base)).value();
+        return run_.binding.lanes[stream.lane].start.value();
+    const Time base = lane.bases[barriers_before(*lane.kind, op, stream.step)];
+    return issue_time(run_, stream.lane, op, stream.step, SimTime(base)).value();
 }
 
 // Compute, copy, host.
-void Runner::start_timed(std::uint32_t lane, std::uint32_t s, const FlatOp& op, Time issue)
+void Runner::start_timed(LaneRun& lane, StreamRun& stream, Time issue)
 {
-    StreamRun& stream = stream_at(lane, s);
-    const SimTime duration = run_.duration_of(lane, op, stream.step);
+    const FlatOp& op = *stream.op;
+    const SimTime duration = run_.duration_of(stream.lane, op, stream.step);
     stream.least = stream.start;
     if (op.kind != OpKind::host && !op.by_itself)
         stream.least = std::max(stream.least, earliest_end(op, SimTime(issue), duration).value());
     const Time device = stream.start + duration.value();
-    if (op.kind != OpKind::compute)
-        return finish(lane, s, std::max(device, stream.least));
+    if (op.kind != OpKind::compute) {
+        record(stream, SimTime(stream.start), Bytes(0), LaneId::none(),
+               std::max(device, stream.least));
+        return finish(stream, std::max(device, stream.least));
+    }
     stream.work = static_cast<u128>(duration.value()) * full_share;
     if (!interferes_ || duration.value() == 0)
-        return end_compute(lane, s, device);
+        return end_compute(stream, device);
     stream.state = State::drains;
     stream.queued = never;
     stream.end = never;
-    lanes_[lane].draining |= StreamMask{1} << s;
-    lanes_[lane].unsettled = true;
+    lane.draining |= StreamMask{1} << stream.index;
+    lane.unsettled = true;
 }
 
-void Runner::finish(std::uint32_t l, std::uint32_t s, Time end)
+// The head of a stream ends at a time that is known.
+void Runner::finish(StreamRun& stream, Time end)
 {
     if (end >= longest_sim_time.value()) {
         gave_up_ = true;
         return;
     }
-    LaneRun& lane = lanes_[l];
+    LaneRun& lane = lanes_[stream.lane];
     const LaneKind& kind = *lane.kind;
-    StreamRun& stream = stream_at(l, s);
-    const FlatOp& op = head(l, s);
-    const std::uint32_t o = op_index(l, op);
-    const std::size_t in_hand = stream.step % in_hand_;
-    lane.ends[in_hand * kind.op_count + o] = end;
+    const StreamPlan& plan = kind.streams[stream.index];
+    const FlatOp& op = *stream.op;
+    const std::uint32_t o = op_index(stream);
+    const std::uint32_t slot = stream.step & in_hand_;
+    lane.ends[std::size_t{slot} * kind.op_count + o] = end;
     if (measured(stream)) {
-        books_.times(l).start[o] = stream.start;
-        books_.times(l).end[o] = end;
+        books_->times(stream.lane).start[o] = stream.start;
+        books_->times(stream.lane).end[o] = end;
     }
-    if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
-        record(l, s, SimTime(stream.start), Bytes(0), LaneId::none(), end);
     if (op.ends_segment) {
         lane.bases.push_back(end);
         run_.now = SimTime(end);
-        recorder_.host_segment(l);
+        recorder_.host_segment(stream.lane);
         unblock(lane, lane.behind_host);
     }
     ++ops_;
@@ -234,28 +244,28 @@ void Runner::finish(std::uint32_t l, std::uint32_t s, Time end)
         unblock(lane, stream.behind);
         stream.wanted = nobody;
     }
-    lane.open |= StreamMask{1} << s;
+    lane.open |= StreamMask{1} << stream.index;
     lane.unsettled = true;
     stream.ready = end;
     stream.waits_passed = 0;
     stream.state = State::waits;
     const std::uint32_t step = stream.step;
-    if (++stream.position == kind.streams[s].op_count) {
-        stream.position = 0;
+    ++stream.op;
+    if (o + 1 == plan.op_first + plan.op_count) {
+        stream.op = kind.ops.data() + plan.op_first;
         if (++stream.step == run_.steps)
             stream.state = State::finished;
     }
-    lane.step_end[in_hand] = std::max(lane.step_end[in_hand], end);
-    if (--lane.ops_left[in_hand] == 0)
-        end_of_step(l, step, lane.step_end[in_hand]);
+    lane.step_end[slot] = std::max(lane.step_end[slot], end);
+    if (--lane.ops_left[slot] == 0)
+        end_of_step(stream.lane, step, lane.step_end[slot]);
 }
 
 void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
 {
     LaneRun& lane = lanes_[l];
-    const std::size_t in_hand = step % in_hand_;
-    lane.ops_left[in_hand] = lane.kind->op_count;
-    lane.step_end[in_hand] = 0;
+    lane.ops_left[step & in_hand_] = lane.kind->op_count;
+    lane.step_end[step & in_hand_] = 0;
     ++lane.steps_over;
     unblock(lane, lane.behind_steps);
     step_ends_[step] = std::max(step_ends_[step], SimTime(end));
@@ -264,7 +274,7 @@ void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
     if (step + 1 != run_.steps)
         return;
     lane_ends_[l] = SimTime(end);
-    books_.close(l, SimTime(lane.opened), SimTime(end));
+    books_->close(l, SimTime(lane.opened), SimTime(end));
 }
 
 // The measured step of the lane begins.
@@ -272,24 +282,25 @@ void Runner::open(std::uint32_t l, Time time)
 {
     LaneRun& lane = lanes_[l];
     lane.opened = time;
-    replay::LaneTimes& times = books_.times(l);
+    replay::LaneTimes& times = books_->times(l);
     for (const std::uint32_t o : lane.early)
         times.left[o] = lane.loads.left_at(time, times.start[o], times.left[o]);
     lane.early.clear();
 }
 
-void Runner::record(std::uint32_t lane, std::uint32_t s, SimTime moved_from, Bytes bytes,
-                    LaneId last_arriver, Time end)
+// The head of a stream, before it ends.
+void Runner::record(const StreamRun& stream, SimTime moved_from, Bytes bytes, LaneId last_arriver,
+                    Time end)
 {
-    if (!recorder_.wants(lane))
+    if (!recorder_.wants(stream.lane))
         return;
-    const StreamRun& from = stream_at(lane, s);
-    StreamState& stream = run_.streams[run_.stream_index(lane, s)];
-    stream.start = SimTime(from.start);
-    stream.step = static_cast<std::uint16_t>(from.step);
-    stream.head = op_index(lane, head(lane, s));
+    const std::uint32_t number = number_of(stream);
+    StreamState& state = run_.streams[number];
+    state.start = SimTime(stream.start);
+    state.step = static_cast<std::uint16_t>(stream.step);
+    state.head = op_index(stream);
     run_.now = SimTime(end);
-    recorder_.add(run_.stream_index(lane, s), moved_from, bytes, last_arriver);
+    recorder_.add(number, moved_from, bytes, last_arriver);
 }
 
 void Runner::keep_in_touch()
@@ -311,7 +322,7 @@ StepResult Runner::result()
     if (step_ends_.size() > 1)
         result.step_time -= step_ends_[step_ends_.size() - 2];
     result.lane_ends = lane_ends_;
-    books_.write(result);
+    books_->write(result);
     result.records = recorder_.take();
     result.ops = ops_;
     result.events = events_;

@@ -32,33 +32,37 @@ inline constexpr std::size_t most_streams = 64;
 
 // A stream of a lane and its head op.
 struct StreamRun {
-    Time ready = 0; // the latest of what the head needs, as far as known
-    Time start = 0; // of the head
-    Time begin = 0; // exchange: latest of its parts so far
-    Time end = 0;   // exchange: likewise; drains: of its device work as things stand
-    Time least = 0; // drains: no end before, whatever the device does
-    Time queued = 0; // drains: the end that is in the queue
-    Time quiet = 0; // joined: nothing about it that is not known happens before
-    u128 work = 0;  // drains
-    std::uint32_t done = 0;     // ops, all steps
-    std::uint32_t position = 0; // in its step
+    const FlatOp* op = nullptr; // the head
+    std::uint32_t lane = 0;
+    std::uint8_t index = 0; // in its lane
+    bool communicates = false;
+    State state = State::waits;
+    Block block = Block::nothing;
+    std::uint8_t blocking_stream = 0;
+    Time ready = 0;         // the latest of what the head needs, as far as known
+    Time start = 0;         // of the head
+    Time begin = 0;         // exchange: latest of its parts so far
+    Time end = 0;           // exchange: likewise; drains: of its device work as things stand
+    Time least = 0;         // drains: no end before, whatever the device does
+    Time queued = 0;        // drains: the end that is in the queue
+    Time quiet = 0;         // joined: nothing about it that is not known happens before
+    u128 work = 0;          // drains
+    std::uint32_t done = 0; // ops, all steps
     std::uint32_t step = 0;
-    std::uint32_t wanted = nobody; // ops that `behind` wait for: the least count
+    std::uint32_t wanted = nobody;      // ops that `behind` wait for: the least count
     std::uint32_t next_member = nobody; // collective: the stream that joined before
     std::uint32_t version = 0;
-    StreamMask behind = 0; // streams that were found to wait for an op of this one
+    std::uint32_t resident = 0; // joined: what its kernel takes of the device
+    StreamMask behind = 0;      // streams that were found to wait for an op of this one
     std::uint16_t waits_passed = 0;
     std::uint16_t parts_left = 0;
-    std::uint8_t blocking_stream = 0;
-    Block block = Block::nothing;
-    State state = State::waits;
 };
 
 struct LaneRun {
     const LaneKind* kind = nullptr;
     Loads loads;
     std::vector<Time> bases; // when the host began each segment, all steps
-    std::vector<Time> ends;  // [step % steps in hand][op]
+    std::vector<Time> ends;  // [step & in_hand_][op]
     std::array<std::uint32_t, most_in_hand> ops_left{};
     std::array<Time, most_in_hand> step_end{};
     // Compute of the measured step, from before it is known when that opens.
@@ -84,53 +88,60 @@ public:
 private:
     // runner.cpp: lanes from op to op
     void begin();
+    void begin_stream(std::uint32_t lane, std::uint32_t s);
     void wake(std::uint32_t lane);
     void advance(std::uint32_t lane);
-    void advance_stream(std::uint32_t lane, std::uint32_t s);
-    bool ready(std::uint32_t lane, std::uint32_t s, const FlatOp& op);
+    void advance_stream(LaneRun& lane, StreamRun& stream);
+    bool ready(LaneRun& lane, StreamRun& stream);
     void unblock(LaneRun& lane, StreamMask& behind);
-    Time issued(std::uint32_t lane, const StreamRun& stream, const FlatOp& op) const;
-    void start_timed(std::uint32_t lane, std::uint32_t s, const FlatOp& op, Time issued);
-    void finish(std::uint32_t lane, std::uint32_t s, Time end);
+    Time issued(const LaneRun& lane, const StreamRun& stream) const;
+    void start_timed(LaneRun& lane, StreamRun& stream, Time issued);
+    void finish(StreamRun& stream, Time end);
     void end_of_step(std::uint32_t lane, std::uint32_t step, Time end);
     void open(std::uint32_t lane, Time time);
-    void record(std::uint32_t lane, std::uint32_t s, SimTime moved_from, Bytes bytes,
-                LaneId last_arriver, Time end);
+    void record(const StreamRun& stream, SimTime moved_from, Bytes bytes, LaneId last_arriver,
+                Time end);
     void keep_in_touch();
     StepResult result();
 
     // runner_compute.cpp: compute that communication may slow
-    bool drain(std::uint32_t lane, std::uint32_t s);
+    bool drain(StreamRun& stream);
     bool settle_drains(std::uint32_t lane);
     void queue_drains(std::uint32_t lane);
     void take_event();
-    void end_compute(std::uint32_t lane, std::uint32_t s, Time device);
-    void note_work(std::uint32_t lane, std::uint32_t s, Time device);
-    Time quiet_until(std::uint32_t lane, std::uint32_t computing) const;
-    Time quiet_until(std::uint32_t lane, std::uint32_t s, std::uint32_t computing) const;
+    void end_compute(StreamRun& stream, Time device);
+    void note_work(const StreamRun& stream, Time device);
+    Time quiet_until(const StreamRun& computing) const;
+    Time quiet_until(const StreamRun& stream, const StreamRun& computing) const;
     void forget(std::uint32_t lane);
     void load(std::uint32_t lane, Time at, std::int64_t change);
 
     // runner_transfers.cpp
-    void join(std::uint32_t lane, std::uint32_t s, const FlatOp& op);
-    void join_collective(std::uint32_t lane, std::uint32_t s, const FlatOp& op);
-    void join_message(std::uint32_t lane, std::uint32_t s, const FlatOp& op, std::uint32_t part);
+    void join(StreamRun& stream);
+    void hold(StreamRun& stream, std::uint32_t sm_share);
+    void join_collective(StreamRun& stream);
+    void join_exchange(StreamRun& stream);
+    void join_message(StreamRun& stream, std::uint32_t part);
     bool agree(Transfer& transfer, const TransferCost& cost, const FlatOp& op);
     void complete(std::uint32_t transfer);
     void begin_message(std::uint32_t transfer);
-    void end_part(std::uint32_t stream, const Transfer& transfer, Direction direction);
+    void end_part(StreamRun& stream, const Transfer& transfer, Direction direction);
     struct Span {
         Time begin;
         Time end;
     };
-    void note_part(std::uint32_t lane, const FlatOp& op, const Transfer& transfer,
-                   Direction direction, Span span);
-    void note_loads(std::uint32_t lane, const FlatOp& op);
-    void finish_transfer(std::uint32_t lane, std::uint32_t s, Time began, Time end, Bytes bytes,
-                         LaneId last_arriver);
-    void load_traffic(std::uint32_t lane, std::uint32_t s, const TransferCost& cost, Time began,
-                      Time end);
-    std::uint32_t resident_share(std::uint32_t lane, const FlatOp& op) const;
+    void note_part(const StreamRun& stream, const Transfer& transfer, Direction direction,
+                   Span span);
+    void note_loads(const StreamRun& stream);
+    // What a collective tells each of its members.
+    struct Gathered {
+        const TransferCost& cost;
+        Span span;
+        LaneId last_arriver;
+    };
+    void finish_collective(StreamRun& stream, const Gathered& gathered);
+    void finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId last_arriver);
+    void load_traffic(const StreamRun& stream, const TransferCost& cost, Span span);
     const TransferCost& collective_cost(std::uint32_t lane, const FlatOp& op) const;
     const TransferCost& part_cost(std::uint32_t lane, const PartPlan& part) const;
 
@@ -142,14 +153,13 @@ private:
     {
         return streams_[run_.stream_index(lane, s)];
     }
-    const FlatOp& head(std::uint32_t lane, std::size_t s) const
+    std::uint32_t op_index(const StreamRun& stream) const
     {
-        const LaneKind& kind = *lanes_[lane].kind;
-        return kind.ops[kind.streams[s].op_first + stream_at(lane, s).position];
+        return static_cast<std::uint32_t>(stream.op - lanes_[stream.lane].kind->ops.data());
     }
-    std::uint32_t op_index(std::uint32_t lane, const FlatOp& op) const
+    std::uint32_t number_of(const StreamRun& stream) const
     {
-        return static_cast<std::uint32_t>(&op - lanes_[lane].kind->ops.data());
+        return static_cast<std::uint32_t>(&stream - streams_.data());
     }
     bool measured(const StreamRun& stream) const { return stream.step + 1 == run_.steps; }
 
@@ -158,9 +168,9 @@ private:
     TransferTable table_;
     EventQueue queue_{QueueKind::radix};
     Recorder recorder_;
-    Books books_;
+    std::optional<Books> books_;
     bool interferes_;
-    std::uint32_t in_hand_; // steps
+    std::uint32_t in_hand_; // the slots for steps are numbered by these bits of theirs
     std::vector<LaneRun> lanes_;
     std::vector<StreamRun> streams_; // as RunState::streams
     std::vector<std::uint32_t> dirty_;

@@ -6,14 +6,12 @@
 namespace trainyard::engine::ahead {
 
 // Whether the end of a compute op is known.
-bool Runner::drain(std::uint32_t l, std::uint32_t s)
+bool Runner::drain(StreamRun& stream)
 {
-    const LaneRun& lane = lanes_[l];
-    StreamRun& stream = stream_at(l, s);
-    stream.end = lane.loads.end_of(stream.start, stream.work);
-    if (stream.end > quiet_until(l, s))
+    stream.end = lanes_[stream.lane].loads.end_of(stream.start, stream.work);
+    if (stream.end > quiet_until(stream))
         return false;
-    end_compute(l, s, stream.end);
+    end_compute(stream, stream.end);
     return true;
 }
 
@@ -22,7 +20,7 @@ bool Runner::drain(std::uint32_t l, std::uint32_t s)
 bool Runner::settle_drains(std::uint32_t lane)
 {
     for (StreamMask left = lanes_[lane].draining; left != 0; left &= left - 1)
-        if (drain(lane, static_cast<std::uint32_t>(std::countr_zero(left))))
+        if (drain(stream_at(lane, static_cast<std::size_t>(std::countr_zero(left)))))
             return true; // others may go on
     return false;
 }
@@ -31,12 +29,11 @@ bool Runner::settle_drains(std::uint32_t lane)
 void Runner::queue_drains(std::uint32_t lane)
 {
     for (StreamMask left = lanes_[lane].draining; left != 0; left &= left - 1) {
-        const auto s = static_cast<std::uint32_t>(std::countr_zero(left));
-        StreamRun& stream = stream_at(lane, s);
+        StreamRun& stream = stream_at(lane, static_cast<std::size_t>(std::countr_zero(left)));
         if (stream.end == stream.queued)
             continue;
         stream.queued = stream.end;
-        queue_.push({SimTime(stream.end), run_.stream_index(lane, s), ++stream.version});
+        queue_.push({SimTime(stream.end), number_of(stream), ++stream.version});
     }
 }
 
@@ -50,31 +47,31 @@ void Runner::take_event()
         return;
     ++events_;
     settled_ = event.time.value();
-    const std::uint32_t lane = run_.lane_of(event.target);
-    end_compute(lane, event.target - run_.stream_index(lane, 0), stream.end);
-    wake(lane);
+    end_compute(stream, stream.end);
+    wake(stream.lane);
 }
 
 // The device work of a compute op ends at a time that is known.
-void Runner::end_compute(std::uint32_t lane, std::uint32_t s, Time device)
+void Runner::end_compute(StreamRun& stream, Time device)
 {
-    StreamRun& stream = stream_at(lane, s);
     if (measured(stream))
-        note_work(lane, s, device);
+        note_work(stream, device);
+    const std::uint32_t lane = stream.lane;
+    const Time end = std::max(device, stream.least);
     ++stream.version;
-    lanes_[lane].draining &= ~(StreamMask{1} << s);
-    finish(lane, s, std::max(device, stream.least));
+    lanes_[lane].draining &= ~(StreamMask{1} << stream.index);
+    record(stream, SimTime(stream.start), Bytes(0), LaneId::none(), end);
+    finish(stream, end);
     if (interferes_)
         forget(lane);
 }
 
 // For the account of the measured step: what it drains in it.
-void Runner::note_work(std::uint32_t l, std::uint32_t s, Time device)
+void Runner::note_work(const StreamRun& stream, Time device)
 {
-    LaneRun& lane = lanes_[l];
-    const StreamRun& stream = stream_at(l, s);
-    replay::LaneTimes& times = books_.times(l);
-    const std::uint32_t o = op_index(l, head(l, s));
+    LaneRun& lane = lanes_[stream.lane];
+    replay::LaneTimes& times = books_->times(stream.lane);
+    const std::uint32_t o = op_index(stream);
     times.device[o] = device;
     times.left[o] = stream.work;
     if (stream.start >= lane.opened)
@@ -86,36 +83,39 @@ void Runner::note_work(std::uint32_t l, std::uint32_t s, Time device)
 }
 
 // Until when all is known of what communication takes of the device, except for what waits for the
-// compute at the head of stream `computing`.
-Time Runner::quiet_until(std::uint32_t lane, std::uint32_t computing) const
+// compute at the head of a stream.
+Time Runner::quiet_until(const StreamRun& computing) const
 {
     Time until = never;
-    for (StreamMask left = lanes_[lane].communicating & ~(StreamMask{1} << computing); left != 0;
+    const StreamMask others = ~(StreamMask{1} << computing.index | computing.behind);
+    for (StreamMask left = lanes_[computing.lane].communicating & others; left != 0;
          left &= left - 1)
-        until = std::min(until, quiet_until(lane, static_cast<std::uint32_t>(std::countr_zero(left)),
-                                            computing));
+        until = std::min(
+            until,
+            quiet_until(stream_at(computing.lane, static_cast<std::size_t>(std::countr_zero(left))),
+                        computing));
     return until;
 }
 
-// The same for the transfers of stream `s`: follows what its head waits for.
-Time Runner::quiet_until(std::uint32_t l, std::uint32_t s, std::uint32_t computing) const
+// The same for the transfers of one stream: follows what its head waits for.
+Time Runner::quiet_until(const StreamRun& transfers, const StreamRun& computing) const
 {
-    const LaneRun& lane = lanes_[l];
+    const LaneRun& lane = lanes_[computing.lane];
     const HostPlan& host = lane.kind->host;
     Time known = 0;
-    for (;;) {
-        const StreamRun& stream = stream_at(l, s);
-        if (s == computing || stream.state == State::finished)
+    for (const StreamRun* stream = &transfers;;) {
+        if (stream == &computing || stream->state == State::finished)
             return never;
-        if (stream.state == State::joined)
-            return std::max(known, stream.quiet);
-        if (stream.state == State::drains)
-            return std::max(known, stream.start);
-        known = std::max(known, stream.ready);
-        if (stream.block == Block::op)
-            s = stream.blocking_stream;
-        else if (stream.block == Block::host)
-            s = host.barrier_streams[(lane.bases.size() - 1) % host.barriers];
+        if (stream->state == State::joined)
+            return std::max(known, stream->quiet);
+        if (stream->state == State::drains)
+            return std::max(known, stream->start);
+        known = std::max(known, stream->ready);
+        if (stream->block == Block::op)
+            stream = &stream_at(computing.lane, stream->blocking_stream);
+        else if (stream->block == Block::host)
+            stream = &stream_at(computing.lane,
+                                host.barrier_streams[(lane.bases.size() - 1) % host.barriers]);
         else
             return known;
     }
@@ -132,7 +132,7 @@ void Runner::forget(std::uint32_t l)
             first = std::min(first, stream.state == State::waits ? stream.ready : stream.start);
     }
     for (const std::uint32_t o : lane.early)
-        first = std::min(first, books_.times(l).start[o]);
+        first = std::min(first, books_->times(l).start[o]);
     if (first != never)
         lane.loads.forget(first);
 }

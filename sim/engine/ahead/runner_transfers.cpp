@@ -15,6 +15,12 @@ SimTime moving_time(const TransferCost& cost, std::uint32_t scale)
     return work.value == 0 ? SimTime(0) : time_to_finish(work, cost.ceiling);
 }
 
+// When a transfer is over that begins at `begin`.
+Time end_of(const TransferCost& cost, std::uint32_t scale, Time begin)
+{
+    return begin + (cost.latency + moving_time(cost, scale)).value();
+}
+
 // From its arrival on, how long nothing about a transfer changes that compute feels.
 Time quiet_for(const TransferCost& cost, std::uint32_t scale)
 {
@@ -27,8 +33,7 @@ Time quiet_for(const TransferCost& cost, std::uint32_t scale)
 
 const TransferCost& Runner::collective_cost(std::uint32_t lane, const FlatOp& op) const
 {
-    const std::uint32_t variant =
-        run_.binding.groups[run_.group_of(lane, op.group).value].variant;
+    const std::uint32_t variant = run_.binding.groups[run_.group_of(lane, op.group).value].variant;
     return run_.binding.costs.transfers[variant][op.cost.value];
 }
 
@@ -38,35 +43,22 @@ const TransferCost& Runner::part_cost(std::uint32_t lane, const PartPlan& part) 
     return run_.binding.costs.transfers[peer.variant][part.cost.value];
 }
 
-// SMs that the op's kernel holds; the parts of an exchange are one kernel.
-std::uint32_t Runner::resident_share(std::uint32_t lane, const FlatOp& op) const
+void Runner::join(StreamRun& stream)
 {
-    if (op.kind == OpKind::collective)
-        return collective_cost(lane, op).sm_share;
-    std::uint32_t share = 0;
-    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-        share = std::max(share, part_cost(lane, lanes_[lane].kind->parts[p]).sm_share);
-    return share;
-}
-
-void Runner::join(std::uint32_t lane, std::uint32_t s, const FlatOp& op)
-{
-    StreamRun& stream = stream_at(lane, s);
-    lanes_[lane].unsettled = true;
+    lanes_[stream.lane].unsettled = true;
     stream.state = State::joined;
     stream.quiet = stream.start;
-    if (interferes_ && lanes_[lane].kind->streams[s].kind == StreamKind::communication)
-        load(lane, stream.start, resident_share(lane, op));
-    if (op.kind == OpKind::collective)
-        return join_collective(lane, s, op);
-    stream.begin = stream.start;
-    stream.end = stream.start;
-    stream.quiet = never;
-    stream.parts_left = op.part_count;
-    if (op.part_count == 0)
-        return finish_transfer(lane, s, stream.begin, stream.end, Bytes(0), LaneId::none());
-    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count && !gave_up_; ++p)
-        join_message(lane, s, op, p);
+    if (stream.op->kind == OpKind::collective)
+        join_collective(stream);
+    else
+        join_exchange(stream);
+}
+
+// A communication kernel is resident from its arrival on.
+void Runner::hold(StreamRun& stream, std::uint32_t sm_share)
+{
+    stream.resident = interferes_ && stream.communicates ? sm_share : 0;
+    load(stream.lane, stream.start, stream.resident);
 }
 
 // Whether a newcomer means the same transfer as those before it.
@@ -78,32 +70,36 @@ bool Runner::agree(Transfer& transfer, const TransferCost& cost, const FlatOp& o
         return true;
     }
     const auto& labels = run_.program.labels;
-    const bool same =
-        (transfer.cost == &cost || *transfer.cost == cost) &&
-        labels[transfer.label.value].collective == labels[op.label.value].collective;
+    const bool same = (transfer.cost == &cost || *transfer.cost == cost) &&
+                      labels[transfer.label.value].collective == labels[op.label.value].collective;
     gave_up_ |= !same;
     return same;
 }
 
-void Runner::join_collective(std::uint32_t lane, std::uint32_t s, const FlatOp& op)
+void Runner::join_collective(StreamRun& stream)
 {
-    StreamRun& stream = stream_at(lane, s);
-    const std::uint32_t channel = table_.group_channel(run_.group_of(lane, op.group));
-    const std::uint32_t per_step = lanes_[lane].kind->collectives_per_step[op.group.value];
+    const FlatOp& op = *stream.op;
+    const TransferCost& cost = collective_cost(stream.lane, op);
+    hold(stream, cost.sm_share);
+    const LaneId lane{stream.lane};
+    const std::uint32_t scale = run_.scale_of(stream.lane, op.scale);
+    const std::uint32_t channel = table_.group_channel(run_.group_of(stream.lane, op.group));
+    if (table_.members(channel) == 1)
+        return finish_collective(stream,
+                                 {cost, {stream.start, end_of(cost, scale, stream.start)}, lane});
+    const std::uint32_t per_step = lanes_[stream.lane].kind->collectives_per_step[op.group.value];
     const std::uint32_t id = table_.find_or_add(channel, stream.step * per_step + op.ordinal);
     Transfer& transfer = run_.transfers[id];
-    const TransferCost& cost = collective_cost(lane, op);
     if (!agree(transfer, cost, op))
         return;
     stream.next_member = transfer.first_member;
-    transfer.first_member = run_.stream_index(lane, s);
+    transfer.first_member = number_of(stream);
     const SimTime arrival(stream.start);
     if (transfer.arrived == 0 || transfer.start < arrival)
-        transfer.last_arriver = LaneId{lane};
+        transfer.last_arriver = lane;
     else if (transfer.start == arrival)
-        transfer.last_arriver = std::min(transfer.last_arriver, LaneId{lane});
+        transfer.last_arriver = std::min(transfer.last_arriver, lane);
     transfer.start = std::max(transfer.start, arrival);
-    const std::uint32_t scale = run_.scale_of(lane, op.scale);
     transfer.scale = transfer.arrived == 0 ? scale : std::max(transfer.scale, scale);
     if (++transfer.arrived == table_.members(channel))
         return complete(id);
@@ -114,39 +110,62 @@ void Runner::join_collective(std::uint32_t lane, std::uint32_t s, const FlatOp& 
 // All members have arrived.
 void Runner::complete(std::uint32_t id)
 {
-    const Transfer transfer = run_.transfers[id];
-    table_.release(id);
+    const Transfer& transfer = run_.transfers[id];
     const Time began = transfer.start.value();
-    const Time end = (transfer.start + transfer.cost->latency +
-                      moving_time(*transfer.cost, transfer.scale))
-                         .value();
-    for (std::uint32_t member = transfer.first_member; member != nobody && !gave_up_;) {
-        const std::uint32_t lane = run_.lane_of(member);
-        const std::uint32_t s = member - run_.stream_index(lane, 0);
-        member = streams_[member].next_member;
-        load_traffic(lane, s, *transfer.cost, began, end);
-        finish_transfer(lane, s, began, end, transfer.cost->bytes, transfer.last_arriver);
-        wake(lane);
+    const Gathered gathered{*transfer.cost,
+                            {began, end_of(*transfer.cost, transfer.scale, began)},
+                            transfer.last_arriver};
+    const std::uint32_t first = transfer.first_member;
+    table_.release(id);
+    for (std::uint32_t member = first; member != nobody && !gave_up_;) {
+        StreamRun& stream = streams_[member];
+        member = stream.next_member;
+        finish_collective(stream, gathered);
+        wake(stream.lane);
     }
 }
 
-void Runner::join_message(std::uint32_t lane, std::uint32_t s, const FlatOp& op, std::uint32_t p)
+void Runner::finish_collective(StreamRun& stream, const Gathered& gathered)
 {
-    const LaneKind& kind = *lanes_[lane].kind;
+    load_traffic(stream, gathered.cost, gathered.span);
+    finish_transfer(stream, gathered.span, gathered.cost.bytes, gathered.last_arriver);
+}
+
+// The parts of an exchange are one kernel: the largest counts.
+void Runner::join_exchange(StreamRun& stream)
+{
+    const FlatOp& op = *stream.op;
+    std::uint32_t sm_share = 0;
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
+        sm_share =
+            std::max(sm_share, part_cost(stream.lane, lanes_[stream.lane].kind->parts[p]).sm_share);
+    hold(stream, sm_share);
+    stream.begin = stream.start;
+    stream.end = stream.start;
+    stream.quiet = never;
+    stream.parts_left = op.part_count;
+    if (op.part_count == 0)
+        return finish_transfer(stream, {stream.start, stream.start}, Bytes(0), LaneId::none());
+    for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count && !gave_up_; ++p)
+        join_message(stream, p);
+}
+
+void Runner::join_message(StreamRun& stream, std::uint32_t p)
+{
+    const LaneKind& kind = *lanes_[stream.lane].kind;
     const PartPlan& part = kind.parts[p];
-    StreamRun& stream = stream_at(lane, s);
     const std::uint32_t pipe =
-        run_.compiled.lane_pipes[run_.compiled.lane_pipe_first[lane] + part.pipe];
+        run_.compiled.lane_pipes[run_.compiled.lane_pipe_first[stream.lane] + part.pipe];
     const std::uint32_t id = table_.find_or_add(
         table_.pipe_channel(pipe), stream.step * kind.parts_per_step[part.pipe] + part.ordinal);
     Transfer& transfer = run_.transfers[id];
-    const TransferCost& cost = part_cost(lane, part);
-    if (!agree(transfer, cost, op))
+    const TransferCost& cost = part_cost(stream.lane, part);
+    if (!agree(transfer, cost, *stream.op))
         return;
     const bool sends = part.direction == Direction::send;
-    (sends ? transfer.sender : transfer.receiver) = run_.stream_index(lane, s);
+    (sends ? transfer.sender : transfer.receiver) = number_of(stream);
     if (sends)
-        transfer.scale = run_.scale_of(lane, op.scale);
+        transfer.scale = run_.scale_of(stream.lane, stream.op->scale);
     if (sends || !cost.eager)
         transfer.start = std::max(transfer.start, SimTime(stream.start));
     ++transfer.arrived;
@@ -160,64 +179,59 @@ void Runner::join_message(std::uint32_t lane, std::uint32_t s, const FlatOp& op,
     stream.quiet = std::min(stream.quiet, quiet);
 }
 
-// All who are needed have arrived, or a receiver to an eager message.
+// All who are needed have arrived, or the receiver of an eager message.
 void Runner::begin_message(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
     if (transfer.state == TransferState::gathering) {
         transfer.state = TransferState::delivered;
-        transfer.settled = transfer.start + transfer.cost->latency +
-                           moving_time(*transfer.cost, transfer.scale);
-        end_part(transfer.sender, transfer, Direction::send);
+        transfer.settled = SimTime(end_of(*transfer.cost, transfer.scale, transfer.start.value()));
+        end_part(streams_[transfer.sender], transfer, Direction::send);
     }
     if (transfer.receiver == nobody)
         return;
-    end_part(transfer.receiver, transfer, Direction::receive);
+    end_part(streams_[transfer.receiver], transfer, Direction::receive);
     table_.release(id);
 }
 
 // All is known of one end of a message.
-void Runner::end_part(std::uint32_t index, const Transfer& transfer, Direction direction)
+void Runner::end_part(StreamRun& stream, const Transfer& transfer, Direction direction)
 {
-    const std::uint32_t lane = run_.lane_of(index);
-    const std::uint32_t s = index - run_.stream_index(lane, 0);
-    StreamRun& stream = streams_[index];
-    const FlatOp& op = head(lane, s);
-    const Time began = std::max(stream.start, transfer.start.value());
-    const Time end = std::max(stream.start, transfer.settled.value());
-    stream.begin = std::max(stream.begin, began);
-    stream.end = std::max(stream.end, end);
+    const FlatOp& op = *stream.op;
+    const Span span{std::max(stream.start, transfer.start.value()),
+                    std::max(stream.start, transfer.settled.value())};
+    stream.begin = std::max(stream.begin, span.begin);
+    stream.end = std::max(stream.end, span.end);
     if (measured(stream))
-        note_part(lane, op, transfer, direction, {began, end});
+        note_part(stream, transfer, direction, span);
     if (direction == Direction::send)
-        load_traffic(lane, s, *transfer.cost, began, end);
-    wake(lane);
+        load_traffic(stream, *transfer.cost, span);
+    wake(stream.lane);
     if (--stream.parts_left > 0)
         return;
     Bytes bytes{};
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-        const PartPlan& part = lanes_[lane].kind->parts[p];
+        const PartPlan& part = lanes_[stream.lane].kind->parts[p];
         if (part.direction == Direction::send)
-            bytes += part_cost(lane, part).bytes;
+            bytes += part_cost(stream.lane, part).bytes;
     }
-    finish_transfer(lane, s, stream.begin, stream.end, bytes, LaneId::none());
+    finish_transfer(stream, {stream.begin, stream.end}, bytes, LaneId::none());
 }
 
-// The times of the part that the message is to the head op of a lane.
-void Runner::note_part(std::uint32_t lane, const FlatOp& op, const Transfer& transfer,
-                       Direction direction, Span span)
+// The times of the part that the message is to the head of a stream.
+void Runner::note_part(const StreamRun& stream, const Transfer& transfer, Direction direction,
+                       Span span)
 {
-    const LaneKind& kind = *lanes_[lane].kind;
-    replay::LaneTimes& times = books_.times(lane);
-    const std::uint32_t step = run_.steps - 1;
+    const LaneKind& kind = *lanes_[stream.lane].kind;
+    replay::LaneTimes& times = books_->times(stream.lane);
+    const FlatOp& op = *stream.op;
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
         const PartPlan& part = kind.parts[p];
         const std::uint32_t pipe =
-            run_.compiled.lane_pipes[run_.compiled.lane_pipe_first[lane] + part.pipe];
-        const bool same = part.direction == direction &&
-                          table_.pipe_channel(pipe) == transfer.channel &&
-                          step * kind.parts_per_step[part.pipe] + part.ordinal == transfer.sequence;
-        if (!same)
+            run_.compiled.lane_pipes[run_.compiled.lane_pipe_first[stream.lane] + part.pipe];
+        const std::uint32_t sequence = stream.step * kind.parts_per_step[part.pipe] + part.ordinal;
+        if (part.direction != direction || table_.pipe_channel(pipe) != transfer.channel ||
+            sequence != transfer.sequence)
             continue;
         times.part_begin[p] = span.begin;
         times.part_end[p] = span.end;
@@ -225,51 +239,46 @@ void Runner::note_part(std::uint32_t lane, const FlatOp& op, const Transfer& tra
 }
 
 // What data that moves takes of a lane that it leaves.
-void Runner::load_traffic(std::uint32_t lane, std::uint32_t s, const TransferCost& cost,
-                          Time began, Time end)
+void Runner::load_traffic(const StreamRun& stream, const TransferCost& cost, Span span)
 {
-    const Time moves = began + cost.latency.value();
-    if (!interferes_ || moves >= end ||
-        lanes_[lane].kind->streams[s].kind != StreamKind::communication)
+    const Time moves = span.begin + cost.latency.value();
+    if (!interferes_ || !stream.communicates || moves >= span.end)
         return;
-    load(lane, moves, traffic_of(cost, cost.ceiling));
-    load(lane, end, -std::int64_t{traffic_of(cost, cost.ceiling)});
+    load(stream.lane, moves, traffic_of(cost, cost.ceiling));
+    load(stream.lane, span.end, -std::int64_t{traffic_of(cost, cost.ceiling)});
 }
 
 // All is known of the transfer op at the head of a stream.
-void Runner::finish_transfer(std::uint32_t lane, std::uint32_t s, Time began, Time end,
-                             Bytes bytes, LaneId last_arriver)
+void Runner::finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId last_arriver)
 {
-    const FlatOp& op = head(lane, s);
-    StreamRun& stream = stream_at(lane, s);
-    if (interferes_ && lanes_[lane].kind->streams[s].kind == StreamKind::communication)
-        load(lane, end, -std::int64_t{resident_share(lane, op)});
+    load(stream.lane, span.end, -std::int64_t{stream.resident});
     if (measured(stream)) {
-        books_.times(lane).begin[op_index(lane, op)] = began;
+        books_->times(stream.lane).begin[op_index(stream)] = span.begin;
         if (interferes_)
-            note_loads(lane, op);
-        books_.count_transfer(lane, op, SimTime(stream.start), SimTime(began), SimTime(end),
-                              bytes);
+            note_loads(stream);
+        books_->count_transfer(stream.lane, *stream.op, SimTime(stream.start), SimTime(span.begin),
+                               SimTime(span.end), bytes);
     }
-    record(lane, s, SimTime(began), bytes, last_arriver, end);
-    finish(lane, s, end);
+    record(stream, SimTime(span.begin), bytes, last_arriver, span.end);
+    finish(stream, span.end);
 }
 
 // What the op takes of the device, for the account of the measured step.
-void Runner::note_loads(std::uint32_t lane, const FlatOp& op)
+void Runner::note_loads(const StreamRun& stream)
 {
-    replay::LaneTimes& times = books_.times(lane);
+    replay::LaneTimes& times = books_->times(stream.lane);
+    const FlatOp& op = *stream.op;
     const auto load_of = [](const TransferCost& cost) {
         return replay::LaneLoad{cost.sm_share, cost.latency.value(),
                                 traffic_of(cost, cost.ceiling)};
     };
-    replay::LaneLoad& load = times.loads[op_index(lane, op)];
+    replay::LaneLoad& load = times.loads[op_index(stream)];
     if (op.kind == OpKind::collective)
-        load = load_of(collective_cost(lane, op));
+        load = load_of(collective_cost(stream.lane, op));
     else
-        load = {resident_share(lane, op), 0, 0};
+        load = {stream.resident, 0, 0};
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-        times.part_loads[p] = load_of(part_cost(lane, lanes_[lane].kind->parts[p]));
+        times.part_loads[p] = load_of(part_cost(stream.lane, lanes_[stream.lane].kind->parts[p]));
 }
 
 } // namespace trainyard::engine::ahead

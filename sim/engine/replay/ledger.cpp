@@ -27,10 +27,10 @@ std::uint8_t computing_stream(const LaneKind& kind)
         if (stream.kind == StreamKind::compute)
             found = static_cast<std::uint8_t>(s);
         const auto first = kind.ops.begin() + stream.op_first;
-        const bool elsewhere =
-            stream.kind != StreamKind::compute &&
-            std::any_of(first, first + stream.op_count,
-                        [](const FlatOp& op) { return op.kind == OpKind::compute; });
+        const bool elsewhere = stream.kind != StreamKind::compute &&
+                               std::any_of(first, first + stream.op_count, [](const FlatOp& op) {
+                                   return op.kind == OpKind::compute;
+                               });
         if (elsewhere)
             return no_stream;
     }

@@ -3,9 +3,9 @@
 // Where the time of one lane goes, piece by piece, from the times of its ops: the rules of
 // Accounting (see README.md of the engine) read backwards.
 //
-// Where all compute is on one stream, each gap in it belongs to what its next op waits for, which is
-// followed from op to op. Behind the last, and for lanes with several such streams, all streams are
-// looked at whenever something changes on one of them.
+// Where all compute is on one stream, each gap in it belongs to what its next op waits for, which
+// is followed from op to op. Behind the last, and for lanes with several such streams, all streams
+// are looked at whenever something changes on one of them.
 
 #include "sim/engine/replay/tables.h"
 #include "sim/engine/totals.h"
