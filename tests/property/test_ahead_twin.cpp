@@ -69,6 +69,19 @@ TEST_CASE("random programs with interference run ahead as the reference engine r
     require_equal_at_random({.interference = true, .late = true, .actions = 60}, 1000);
 }
 
+TEST_CASE("random programs under jitter and lateness run ahead as the reference engine runs them")
+{
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+        RandomScene random(seed, {.interference = seed % 2 == 0, .conditions = true});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        for (Lane& lane : scene.binding.lanes)
+            lane.windows.clear();
+        INFO("seed " << seed);
+        require_equal(scene.program, scene.binding, 1 + static_cast<int>(seed % 4));
+    }
+}
+
 TEST_CASE("random programs of many steps run ahead as the reference engine runs them")
 {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
