@@ -55,15 +55,6 @@ void Composer::bring_in(std::uint32_t c)
     tape().inputs.push_back(std::move(in));
     tape().ops.emplace_back(kind(c).ops.size());
     tape().parts.emplace_back(kind(c).parts.size());
-    std::vector<std::uint32_t> op_of_part(kind(c).parts.size());
-    std::vector<std::vector<std::uint32_t>> parts_of_pipe(kind(c).parts_per_step.size());
-    for (std::uint32_t o = 0; o < kind(c).ops.size(); ++o)
-        for (std::uint32_t p = 0; p < kind(c).ops[o].part_count; ++p)
-            op_of_part[kind(c).ops[o].part_first + p] = o;
-    for (std::uint32_t p = 0; p < kind(c).parts.size(); ++p)
-        parts_of_pipe[kind(c).parts[p].pipe].push_back(p);
-    op_of_part_.push_back(std::move(op_of_part));
-    parts_of_pipe_.push_back(std::move(parts_of_pipe));
     result_.totals.emplace_back().index.assign(transfer_class_count(), none);
     result_.times.emplace_back(kind(c).ops.size());
     find_slowing(c);

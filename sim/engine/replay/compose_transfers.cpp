@@ -58,10 +58,10 @@ bool Composer::gather(std::uint32_t m, std::uint32_t ordinal)
 bool Composer::message(Instr::Code code, std::uint32_t c, std::uint32_t p)
 {
     const PartPlan& sent = kind(c).parts[p];
-    const std::uint32_t o = op_of_part_[c][p];
+    const std::uint32_t o = known_[c].op_of_part(p);
     const PipeLink& link = cohorts_.all[c].pipes[sent.pipe];
-    const std::uint32_t there = parts_of_pipe_[link.cohort][link.pipe][sent.ordinal];
-    const std::uint32_t their_op = op_of_part_[link.cohort][there];
+    const std::uint32_t there = known_[link.cohort].part_at(link.pipe, sent.ordinal);
+    const std::uint32_t their_op = known_[link.cohort].op_of_part(there);
     const TimeTable* table = tables_.message(
         c, kind(c).ops[o], sent, kind(link.cohort).ops[their_op], kind(link.cohort).parts[there]);
     if (table == nullptr)

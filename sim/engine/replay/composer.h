@@ -73,10 +73,8 @@ private:
         std::uint32_t instr, cohort, stream;
         std::uint32_t first; // of the transfers of the stream that slow compute
     };
-    std::vector<std::vector<SlowingStream>> slowing_;    // by cohort, stream
-    std::vector<Before> before_;                         // compute that the step before may slow
-    std::vector<std::vector<std::uint32_t>> op_of_part_; // by cohort
-    std::vector<std::vector<std::vector<std::uint32_t>>> parts_of_pipe_;
+    std::vector<std::vector<SlowingStream>> slowing_;  // by cohort, stream
+    std::vector<Before> before_;                       // compute that the step before may slow
     std::vector<std::vector<std::uint32_t>> gathered_; // by meeting; ordinal x seats + seat: op
     std::vector<std::uint32_t> needed_; // ops of this step that the one at hand waits for
     std::vector<const FlatOp*> ops_;    // of the collective at hand

@@ -1,17 +1,26 @@
 #include "sim/engine/replay/known.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trainyard::engine::replay {
 
+namespace {
+
+constexpr std::size_t lanes_of_register = 4; // rows are raised that many counts at a time
+
+} // namespace
+
 Known::Known(const LaneKind& kind, StepBefore before)
     : streams_(kind.streams.size()),
-      counts_(kind.op_count * streams_),
+      width_((streams_ + lanes_of_register - 1) / lanes_of_register * lanes_of_register),
+      counts_(kind.op_count * width_),
       issue_order_(kind.op_count),
       position_of_(kind.op_count),
       stream_of_(kind.op_count)
 {
     place_ops(kind);
+    place_parts(kind);
     look_at_step(kind);
     if (before == StepBefore::matters)
         look_at_step_before(kind);
@@ -28,23 +37,55 @@ void Known::place_ops(const LaneKind& kind)
         }
 }
 
+void Known::place_parts(const LaneKind& kind)
+{
+    op_of_part_.resize(kind.parts.size());
+    for (std::uint32_t o = 0; o < kind.op_count; ++o)
+        std::fill_n(op_of_part_.begin() + kind.ops[o].part_first, kind.ops[o].part_count, o);
+    pipe_first_.resize(kind.parts_per_step.size());
+    std::exclusive_scan(kind.parts_per_step.begin(), kind.parts_per_step.end(), pipe_first_.begin(),
+                        0U);
+    parts_.resize(kind.parts.size());
+    for (std::uint32_t p = 0; p < kind.parts.size(); ++p)
+        parts_[pipe_first_[kind.parts[p].pipe] + kind.parts[p].ordinal] = p;
+}
+
+// What the op before it on its stream knows.
+Known::Row Known::begin_row(std::vector<std::uint32_t>& table, std::uint32_t op) const
+{
+    const Row here = row(table, op);
+    if (position_of_[op] > 0)
+        std::copy_n(here - width_, width_, here);
+    return here;
+}
+
+void Known::raise(Row to, const std::uint32_t* from) const
+{
+    for (std::size_t s = 0; s < width_; s += lanes_of_register)
+        for (std::size_t i = s; i < s + lanes_of_register; ++i)
+            to[i] = std::max(to[i], from[i]);
+}
+
+void Known::raise_by_end(Row to, std::uint32_t op) const
+{
+    raise(to, counts_.data() + std::size_t{op} * width_);
+    std::uint32_t& of_stream = to[stream_of_[op]];
+    of_stream = std::max(of_stream, position_of_[op] + 1);
+}
+
 void Known::look_at_step(const LaneKind& kind)
 {
-    std::vector<std::uint32_t> at_start(streams_);
     for (const std::uint32_t op : issue_order_) {
         const FlatOp& flat = kind.ops[op];
-        std::fill(at_start.begin(), at_start.end(), 0);
-        if (position_of_[op] > 0)
-            add_end_of(at_start, op - 1);
+        const Row here = begin_row(counts_, op);
+        here[stream_of_[op]] = position_of_[op];
         for (std::size_t w = 0; w < flat.wait_count; ++w) {
             const StepWait& wait = kind.waits[flat.wait_first + w];
             if (!wait.previous_step)
-                add_end_of(at_start, kind.streams[wait.stream].op_first + wait.position);
+                raise_by_end(here, kind.streams[wait.stream].op_first + wait.position);
         }
         if (!flat.by_itself && flat.segment > 0)
-            add_end_of(at_start, barriers_[flat.segment - 1]);
-        std::copy(at_start.begin(), at_start.end(),
-                  counts_.begin() + static_cast<std::ptrdiff_t>(op * streams_));
+            raise_by_end(here, barriers_[flat.segment - 1]);
         if (flat.ends_segment)
             barriers_.push_back(op);
     }
@@ -53,37 +94,27 @@ void Known::look_at_step(const LaneKind& kind)
 void Known::look_at_step_before(const LaneKind& kind)
 {
     before_.resize(counts_.size());
-    std::vector<std::uint32_t> at_start(streams_);
-    const auto add = [&](std::uint32_t op) {
-        const auto theirs = before_at_start(op);
-        for (std::size_t s = 0; s < streams_; ++s)
-            at_start[s] = std::max(at_start[s], theirs[s]);
-    };
     for (const std::uint32_t op : issue_order_) {
         const FlatOp& flat = kind.ops[op];
-        std::fill(at_start.begin(), at_start.end(), 0);
+        const Row here = begin_row(before_, op);
         const StreamPlan& stream = kind.streams[stream_of_[op]];
-        if (position_of_[op] > 0)
-            add(op - 1);
-        else
-            add_end_of(at_start, stream.op_first + stream.op_count - 1);
+        if (position_of_[op] == 0)
+            raise_by_end(here, stream.op_first + stream.op_count - 1);
         for (std::size_t w = 0; w < flat.wait_count; ++w) {
             const StepWait& wait = kind.waits[flat.wait_first + w];
             const std::uint32_t on = kind.streams[wait.stream].op_first + wait.position;
             if (wait.previous_step)
-                add_end_of(at_start, on);
+                raise_by_end(here, on);
             else
-                add(on);
+                raise(here, row(before_, on));
         }
         if (!flat.by_itself && flat.segment > 0)
-            add(barriers_[flat.segment - 1]);
+            raise(here, row(before_, barriers_[flat.segment - 1]));
         else if (!flat.by_itself && !barriers_.empty())
-            add_end_of(at_start, barriers_.back());
+            raise_by_end(here, barriers_.back());
+        const Row started = row(counts_, op);
         for (std::size_t s = 0; s < streams_; ++s)
-            if (counts_[op * streams_ + s] > 0)
-                at_start[s] = kind.streams[s].op_count;
-        std::copy(at_start.begin(), at_start.end(),
-                  before_.begin() + static_cast<std::ptrdiff_t>(op * streams_));
+            here[s] = started[s] > 0 ? kind.streams[s].op_count : here[s];
     }
 }
 

@@ -20,22 +20,25 @@ public:
     // Of each stream, how many ops of this step have finished when `op` starts.
     std::span<const std::uint32_t> at_start(std::uint32_t op) const
     {
-        return {counts_.data() + std::size_t{op} * streams_, streams_};
+        return {counts_.data() + std::size_t{op} * width_, streams_};
     }
 
     // Likewise of the step before.
     std::span<const std::uint32_t> before_at_start(std::uint32_t op) const
     {
-        return {before_.data() + std::size_t{op} * streams_, streams_};
+        return {before_.data() + std::size_t{op} * width_, streams_};
     }
 
-    // In the order in which the host issues them; every op comes behind those of its lane and step
-    // that it needs.
-    const std::vector<std::uint32_t>& issue_order() const { return issue_order_; }
     std::uint8_t stream_of(std::uint32_t op) const { return stream_of_[op]; }
     std::uint32_t position_of(std::uint32_t op) const { return position_of_[op]; }
     // The op that ends host segment i.
     const std::vector<std::uint32_t>& barriers() const { return barriers_; }
+    // The exchange of a part, and the part of that ordinal in its pipe.
+    std::uint32_t op_of_part(std::uint32_t part) const { return op_of_part_[part]; }
+    std::uint32_t part_at(std::uint32_t pipe, std::uint32_t ordinal) const
+    {
+        return parts_[pipe_first_[pipe] + ordinal];
+    }
 
     // Whether `op` has finished when those are over.
     bool over(std::span<const std::uint32_t> counts, std::uint32_t op) const
@@ -46,17 +49,35 @@ public:
     void add_end_of(std::vector<std::uint32_t>& counts, std::uint32_t op) const;
 
 private:
+    using Row = std::uint32_t*; // of a table: a count for each stream
+
     void place_ops(const LaneKind& kind);
+    void place_parts(const LaneKind& kind);
     void look_at_step(const LaneKind& kind);
     void look_at_step_before(const LaneKind& kind);
+    Row begin_row(std::vector<std::uint32_t>& table, std::uint32_t op) const;
+    Row row(std::vector<std::uint32_t>& table, std::uint32_t op) const
+    {
+        return table.data() + std::size_t{op} * width_;
+    }
+    // All counts are at least those of the other row.
+    void raise(Row to, const std::uint32_t* from) const;
+    // Likewise, once `op` has finished.
+    void raise_by_end(Row to, std::uint32_t op) const;
 
     std::size_t streams_;
+    std::size_t width_;                 // of a row
     std::vector<std::uint32_t> counts_; // by op, stream
     std::vector<std::uint32_t> before_;
+    // In the order in which the host issues them; every op comes behind those of its lane and step
+    // that it needs.
     std::vector<std::uint32_t> issue_order_;
     std::vector<std::uint32_t> position_of_;
     std::vector<std::uint8_t> stream_of_;
     std::vector<std::uint32_t> barriers_;
+    std::vector<std::uint32_t> op_of_part_;
+    std::vector<std::uint32_t> pipe_first_; // into parts_
+    std::vector<std::uint32_t> parts_;      // by pipe, ordinal
 };
 
 } // namespace trainyard::engine::replay

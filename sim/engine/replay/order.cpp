@@ -14,27 +14,21 @@ public:
           eager_(request.eager),
           slows_(request.slows)
     {
-        for (const Cohort& cohort : cohorts_.all) {
-            const LaneKind& kind = *cohort.kind;
-            State state;
+        for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
+            const LaneKind& kind = *cohorts_.all[c].kind;
+            State& state = states_.emplace_back();
             state.done.resize(kind.streams.size());
-            state.started.resize(kind.streams.size());
-            state.parts_left.resize(kind.ops.size());
-            state.op_of_part.resize(kind.parts.size());
-            for (std::uint32_t o = 0; o < kind.ops.size(); ++o) {
-                const FlatOp& op = kind.ops[o];
-                state.parts_left[o] = op.part_count;
-                for (std::uint32_t p = 0; p < op.part_count; ++p)
-                    state.op_of_part[op.part_first + p] = o;
-            }
-            state.parts_of_pipe.resize(kind.parts_per_step.size());
-            for (std::uint32_t p = 0; p < kind.parts.size(); ++p)
-                state.parts_of_pipe[kind.parts[p].pipe].push_back(p);
+            state.heads.resize(kind.streams.size());
+            for (std::size_t s = 0; s < kind.streams.size(); ++s)
+                take_head(c, s);
+            state.parts_left.reserve(kind.ops.size());
+            for (const FlatOp& op : kind.ops)
+                state.parts_left.push_back(op.part_count);
             ops_ += kind.op_count;
-            states_.push_back(std::move(state));
         }
         for (const Meeting& meeting : cohorts_.meetings)
-            arrived_.emplace_back(meeting.per_step);
+            arrived_.emplace_back(meeting);
+        acts_.reserve(2 * ops_);
     }
 
     std::vector<Act> order() &&
@@ -50,15 +44,48 @@ public:
     }
 
 private:
+    // An op of a stream by its position there; none: nothing.
+    struct Blocker {
+        std::uint8_t stream = 0;
+        std::uint32_t position = none;
+    };
+    // The next op of a stream.
+    struct Head {
+        std::uint32_t op = none; // none: the stream is over, or its next transfer has arrived
+        std::uint32_t order = 0; // in which it was written
+        Blocker blocker;         // it does not start before this has finished
+    };
     struct State {
         std::vector<std::uint32_t> done;       // ops, by stream
-        std::vector<std::uint8_t> started;     // by stream: its head is a transfer that has arrived
+        std::vector<Head> heads;               // by stream
         std::vector<std::uint32_t> parts_left; // by op
-        std::vector<std::uint32_t> op_of_part;
-        std::vector<std::vector<std::uint32_t>> parts_of_pipe;
-        std::uint32_t barriers = 0;
         bool awake = false;
     };
+    // The ops that have come to the collectives of a meeting.
+    struct Arrivals {
+        explicit Arrivals(const Meeting& meeting)
+            : seats(meeting.seats.size()),
+              count(meeting.per_step),
+              ops(seats > 1 ? seats * meeting.per_step : 0)
+        {}
+
+        std::size_t seats;
+        std::vector<std::uint32_t> count;                         // by ordinal
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> ops; // by ordinal: cohort, op
+    };
+
+    void take_head(std::uint32_t c, std::size_t s)
+    {
+        const LaneKind& kind = *cohorts_.all[c].kind;
+        const StreamPlan& stream = kind.streams[s];
+        const std::uint32_t done = states_[c].done[s];
+        Head& head = states_[c].heads[s];
+        head = {};
+        if (done == stream.op_count)
+            return;
+        head.op = stream.op_first + done;
+        head.order = kind.ops[head.op].order;
+    }
 
     void run_awake()
     {
@@ -75,14 +102,11 @@ private:
     bool release_one()
     {
         for (std::uint32_t c = 0; c < states_.size(); ++c) {
-            const LaneKind& kind = *cohorts_.all[c].kind;
-            for (std::size_t s = 0; s < kind.streams.size(); ++s) {
-                if (states_[c].started[s] != 0 || states_[c].done[s] == kind.streams[s].op_count)
+            for (Head& head : states_[c].heads) {
+                if (head.op == none || needed(c, head.op) || !outlasted(c, head.op))
                     continue;
-                const std::uint32_t o = kind.streams[s].op_first + states_[c].done[s];
-                if (!ready(c, kind.ops[o]) || !outlasted(c, o))
-                    continue;
-                released_ = {c, o};
+                released_ = {c, head.op};
+                head.blocker = {};
                 wake(c);
                 return true;
             }
@@ -97,8 +121,11 @@ private:
         others.acts_.clear();
         others.rates_ = false;
         others.barred_ = {c, o};
-        for (std::uint32_t other = 0; other < states_.size(); ++other)
+        for (std::uint32_t other = 0; other < states_.size(); ++other) {
+            for (Head& head : others.states_[other].heads)
+                head.blocker = {};
             others.wake(other);
+        }
         others.run_awake();
         bool all = true;
         for_each_rival(*cohorts_.all[c].kind, known_[c], slows_[c], o, [&](std::uint32_t rival) {
@@ -122,11 +149,11 @@ private:
         return states_[c].done[known_[c].stream_of(o)] > known_[c].position_of(o);
     }
 
-    // Whether all is known that may slow a compute op.
-    bool rivals_known(std::uint32_t c, std::uint32_t o) const
+    // The first transfer that may slow a compute op and is not known yet, if there is one.
+    std::optional<Blocker> unknown_rival(std::uint32_t c, std::uint32_t o) const
     {
         if (!rates_ || slows_[c].empty() || released_ == std::pair{c, o})
-            return true;
+            return std::nullopt;
         const LaneKind& kind = *cohorts_.all[c].kind;
         const auto over = known_[c].at_start(o);
         for (std::size_t s = 0; s < kind.streams.size(); ++s) {
@@ -140,10 +167,10 @@ private:
                 if (known_[c].over(known_[c].at_start(rival), o))
                     break;
                 if (slows_[c][rival] != 0)
-                    return false;
+                    return Blocker{static_cast<std::uint8_t>(s), p};
             }
         }
-        return true;
+        return std::nullopt;
     }
 
     void wake(std::uint32_t c)
@@ -154,36 +181,56 @@ private:
         awake_.push_back(c);
     }
 
-    bool ready(std::uint32_t c, const FlatOp& op) const
+    bool has_finished(std::uint32_t c, const Blocker& blocker) const
     {
-        const State& state = states_[c];
+        return states_[c].done[blocker.stream] > blocker.position;
+    }
+
+    // An op that must have finished before this one starts and has not, if there is one.
+    std::optional<Blocker> needed(std::uint32_t c, std::uint32_t o) const
+    {
         const LaneKind& kind = *cohorts_.all[c].kind;
-        if (!op.by_itself && state.barriers < op.segment)
-            return false;
+        const FlatOp& op = kind.ops[o];
+        if (!op.by_itself && op.segment > 0) {
+            const std::uint32_t barrier = known_[c].barriers()[op.segment - 1];
+            const Blocker blocker{known_[c].stream_of(barrier), known_[c].position_of(barrier)};
+            if (!has_finished(c, blocker))
+                return blocker;
+        }
         for (std::size_t w = 0; w < op.wait_count; ++w) {
             const StepWait& wait = kind.waits[op.wait_first + w];
-            if (!wait.previous_step && state.done[wait.stream] <= wait.position)
-                return false;
+            const Blocker blocker{wait.stream, wait.position};
+            if (!wait.previous_step && !has_finished(c, blocker))
+                return blocker;
         }
-        return true;
+        return std::nullopt;
+    }
+
+    // Whether nothing is in the way of the head; else notes what is.
+    bool may_start(std::uint32_t c, Head& head) const
+    {
+        if (barred_ == std::pair{c, head.op})
+            return false;
+        std::optional<Blocker> blocker = needed(c, head.op);
+        if (!blocker && cohorts_.all[c].kind->ops[head.op].kind == OpKind::compute)
+            blocker = unknown_rival(c, head.op);
+        head.blocker = blocker.value_or(Blocker{});
+        return !blocker;
     }
 
     // The first written of the ops that may start; none if there is no such op.
-    std::uint32_t next(std::uint32_t c) const
+    std::uint32_t next(std::uint32_t c)
     {
-        const State& state = states_[c];
-        const LaneKind& kind = *cohorts_.all[c].kind;
-        std::uint32_t best = none;
-        for (std::size_t s = 0; s < kind.streams.size(); ++s) {
-            if (state.started[s] != 0 || state.done[s] == kind.streams[s].op_count)
+        const Head* best = nullptr;
+        for (Head& head : states_[c].heads) {
+            if (head.op == none || (best != nullptr && head.order > best->order))
                 continue;
-            const std::uint32_t o = kind.streams[s].op_first + state.done[s];
-            const FlatOp& op = kind.ops[o];
-            if ((best == none || op.order < kind.ops[best].order) && barred_ != std::pair{c, o} &&
-                ready(c, op) && (op.kind != OpKind::compute || rivals_known(c, o)))
-                best = o;
+            if (head.blocker.position != none && !has_finished(c, head.blocker))
+                continue;
+            if (may_start(c, head))
+                best = &head;
         }
-        return best;
+        return best == nullptr ? none : best->op;
     }
 
     void go_on(std::uint32_t c)
@@ -195,7 +242,7 @@ private:
                 finish(c, o);
                 continue;
             }
-            states_[c].started[known_[c].stream_of(o)] = 1;
+            states_[c].heads[known_[c].stream_of(o)].op = none;
             acts_.push_back({Act::Kind::arrive, c, o});
             if (op.kind == OpKind::collective)
                 join(c, op);
@@ -206,12 +253,9 @@ private:
 
     void finish(std::uint32_t c, std::uint32_t o)
     {
-        State& state = states_[c];
         const std::uint8_t stream = known_[c].stream_of(o);
-        ++state.done[stream];
-        state.started[stream] = 0;
-        if (cohorts_.all[c].kind->ops[o].ends_segment)
-            ++state.barriers;
+        ++states_[c].done[stream];
+        take_head(c, stream);
         ++finished_;
         wake(c);
     }
@@ -219,15 +263,22 @@ private:
     void join(std::uint32_t c, const FlatOp& op)
     {
         const std::uint32_t m = cohorts_.all[c].meetings[op.group.value];
-        const Meeting& meeting = cohorts_.meetings[m];
-        auto& waiting = arrived_[m][op.ordinal];
-        waiting.push_back({c, static_cast<std::uint32_t>(&op - cohorts_.all[c].kind->ops.data())});
-        if (waiting.size() < meeting.seats.size())
+        const auto o = static_cast<std::uint32_t>(&op - cohorts_.all[c].kind->ops.data());
+        Arrivals& arrivals = arrived_[m];
+        std::uint32_t& count = arrivals.count[op.ordinal];
+        if (arrivals.seats == 1) {
+            acts_.push_back({Act::Kind::gather, m, op.ordinal});
+            return finish(c, o);
+        }
+        const auto first =
+            arrivals.ops.begin() + static_cast<std::ptrdiff_t>(op.ordinal * arrivals.seats);
+        first[count++] = {c, o};
+        if (count < arrivals.seats)
             return;
         acts_.push_back({Act::Kind::gather, m, op.ordinal});
-        for (const auto& [cohort, o] : waiting)
-            finish(cohort, o);
-        waiting = {};
+        for (std::size_t s = 0; s < arrivals.seats; ++s)
+            finish(first[static_cast<std::ptrdiff_t>(s)].first,
+                   first[static_cast<std::ptrdiff_t>(s)].second);
     }
 
     bool has_arrived(std::uint32_t c, std::uint32_t o) const
@@ -236,7 +287,7 @@ private:
         const std::uint8_t stream = known_[c].stream_of(o);
         const std::uint32_t position = known_[c].position_of(o);
         return state.done[stream] > position ||
-               (state.done[stream] == position && state.started[stream] != 0);
+               (state.done[stream] == position && state.heads[stream].op == none);
     }
 
     void exchange(std::uint32_t c, std::uint32_t o)
@@ -255,8 +306,8 @@ private:
     {
         const PartPlan& part = cohorts_.all[c].kind->parts[p];
         const PipeLink& link = cohorts_.all[c].pipes[part.pipe];
-        const std::uint32_t other = states_[link.cohort].parts_of_pipe[link.pipe][part.ordinal];
-        const std::uint32_t other_op = states_[link.cohort].op_of_part[other];
+        const std::uint32_t other = known_[link.cohort].part_at(link.pipe, part.ordinal);
+        const std::uint32_t other_op = known_[link.cohort].op_of_part(other);
         const bool sends = part.direction == Direction::send;
         const bool eager = eager_[c][p] != 0;
         if (sends && eager) {
@@ -292,7 +343,7 @@ private:
     bool rates_ = true;         // compute waits for what may slow it
     std::pair<std::uint32_t, std::uint32_t> barred_{none, none};   // cohort, op: must not run
     std::pair<std::uint32_t, std::uint32_t> released_{none, none}; // may run
-    std::vector<std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>> arrived_;
+    std::vector<Arrivals> arrived_;                                // by meeting
     std::vector<std::uint32_t> awake_;
     std::vector<Act> acts_;
     std::size_t ops_ = 0;
