@@ -35,7 +35,7 @@ void Capture::note_inputs(Player& player)
 void Capture::note(Player& player, const Instr& instr)
 {
     for (std::uint32_t w = 0; w < instr.write_count; ++w)
-        copy(player, tape_.writes[instr.write_first + w]);
+        copy(player, instr.write_first + w);
 }
 
 void Capture::copy(Player& player, Value value)

@@ -98,7 +98,7 @@ void Charger::begin(Instr::Code code, std::uint32_t c)
     instr.cohort = c;
     instr.measured = true;
     instr.read_first = static_cast<std::uint32_t>(tape_.reads.size());
-    instr.charge_first = static_cast<std::uint32_t>(tape_.charges.size());
+    instr.extra = static_cast<std::uint32_t>(tape_.charges.size());
     tape_.instrs.push_back(instr);
 }
 
@@ -106,6 +106,18 @@ void Charger::read(Value value)
 {
     tape_.reads.push_back(value);
     ++tape_.instrs.back().read_count;
+}
+
+void Charger::note_uses()
+{
+    const auto at = static_cast<std::uint32_t>(tape_.instrs.size() - 1);
+    for (const Value value : reads_of(tape_, tape_.instrs.back()))
+        tape_.values[value].last_use = at;
+    for (const Charge& charge : charges_of(tape_, tape_.instrs.back())) {
+        tape_.values[charge.value].last_use = at;
+        if (charge.then != none)
+            tape_.values[charge.then].last_use = at;
+    }
 }
 
 void Charger::charge(const Charge& entry)
@@ -123,7 +135,7 @@ void Charger::end_charge()
         --instr.charge_count;
     }
     if (instr.charge_count > 0)
-        return;
+        return note_uses();
     tape_.reads.resize(instr.read_first);
     tape_.instrs.pop_back();
 }
@@ -143,6 +155,7 @@ void Charger::charge_gap(std::uint32_t c, std::uint32_t o)
     begin(Instr::Code::guard, c); // no op of the stream is cut by the step before
     read(tape_.inputs[c].opened);
     read(tape_.ops[c][o].start);
+    note_uses();
 }
 
 void Charger::charge_own(std::uint32_t c, std::uint32_t o)
@@ -229,6 +242,7 @@ void Charger::guard_tail(std::uint32_t c)
         begin(Instr::Code::guard, c);
         read(tape_.ops[c][stream.op_first + first - 1].end);
         read(tape_.ops[c][plans_[c].last_compute].end);
+        note_uses();
     }
 }
 

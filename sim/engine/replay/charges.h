@@ -35,6 +35,7 @@ private:
     CohortCharges plan(std::uint32_t c) const;
     void begin(Instr::Code code, std::uint32_t c);
     void read(Value value);
+    void note_uses();
     void charge(const Charge& entry);
     void end_charge();
     void wait_for_needs(std::uint32_t c, std::uint32_t o);

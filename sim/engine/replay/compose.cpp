@@ -1,6 +1,8 @@
 #include "sim/engine/replay/composer.h"
 #include "sim/engine/totals.h"
 
+#include <algorithm>
+
 namespace trainyard::engine::replay {
 
 Composer::Composer(const ComposeRequest& request, Tables& tables)
@@ -23,7 +25,6 @@ std::optional<Composed> Composer::compose(const std::vector<Act>& acts) &&
 {
     tape().instrs.reserve(2 * acts.size()); // about as many as there are, which spares copies
     tape().reads.reserve(3 * acts.size());
-    tape().writes.reserve(2 * acts.size());
     tape().values.reserve(2 * acts.size());
     for (const Act& act : acts)
         if (!write(act))
@@ -31,6 +32,7 @@ std::optional<Composed> Composer::compose(const std::vector<Act>& acts) &&
     load_from_before();
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
         carry_out(c);
+    note_last_uses();
     if (!by_lane_)
         result_.charges = std::move(*charger_).finish();
     else
@@ -80,7 +82,7 @@ void Composer::find_slowing(std::uint32_t c)
 
 Value Composer::value(std::uint32_t cohort)
 {
-    tape().values.push_back({cohort, none});
+    tape().values.push_back({cohort});
     return static_cast<Value>(tape().values.size() - 1);
 }
 
@@ -90,20 +92,26 @@ void Composer::begin(Instr::Code code, std::uint32_t cohort)
     instr.code = code;
     instr.cohort = cohort;
     instr.read_first = static_cast<std::uint32_t>(tape().reads.size());
-    instr.write_first = static_cast<std::uint32_t>(tape().writes.size());
+    instr.write_first = static_cast<Value>(tape().values.size());
 }
 
 void Composer::read(Value value)
 {
     tape().reads.push_back(value);
     ++last().read_count;
+    use(value);
+}
+
+void Composer::use(Value value)
+{
+    tape().values[value].last_use = static_cast<std::uint32_t>(tape().instrs.size() - 1);
 }
 
 Value Composer::write_to(std::uint32_t cohort)
 {
     const Value written = value(cohort);
-    tape().writes.push_back(written);
     ++last().write_count;
+    use(written);
     return written;
 }
 
@@ -144,6 +152,7 @@ void Composer::wait(std::uint32_t c, std::uint32_t o)
 {
     const FlatOp& op = kind(c).ops[o];
     last().base = base_of(c, op);
+    use(last().base);
     if (!op.by_itself)
         last().constant = op.issue_offset.value();
     needed_.clear();
@@ -186,20 +195,19 @@ bool Composer::charged(std::uint32_t c, std::uint32_t o) const
 void Composer::run(std::uint32_t c, std::uint32_t o)
 {
     const FlatOp& op = kind(c).ops[o];
-    const OpTimes times = tables_.times(c, op);
+    const TimeTable* times = tables_.times(c, op);
     const bool slowed = op.kind == OpKind::compute && !slows_[c].empty();
     begin(slowed ? Instr::Code::compute : Instr::Code::run, c);
     wait(c, o);
     if (slowed)
         load(c, o);
-    last().table = times.duration;
+    last().table = times;
     last().varies = tables_.varies(c, op);
     last().counted = slowed && charged(c, o);
-    result_.times[c][o] = times.duration;
+    result_.times[c][o] = times;
     if (op.kind != OpKind::host && !op.by_itself) {
         last().host_ends = true;
         last().end_constant = op.issue_offset.value();
-        last().table2 = times.kernel;
         if (op.kernels > 0)
             last().end_constant += op.issue_rest.value();
     }
@@ -239,6 +247,21 @@ void Composer::carry_out(std::uint32_t c)
     }
     tape().lane_ends.push_back(end);
     tape().carries.push_back({end, in.opened});
+}
+
+// What comes in is written from outside at the end of the step.
+void Composer::note_last_uses()
+{
+    for_each_last_use(tape(), [&](std::uint32_t list, std::uint32_t rival, std::uint32_t i) {
+        for_each_value(tape(), tape().rivals[list][rival], [&](Value value) {
+            std::uint32_t& last_use = tape().values[value].last_use;
+            last_use = std::max(last_use, i);
+        });
+    });
+    for (const Inputs& in : tape().inputs)
+        for_each_value(in, [&](Value value) { keep(tape(), value); });
+    for (const Carry& carry : tape().carries)
+        keep(tape(), carry.from);
 }
 
 std::optional<Composed> compose(const ComposeRequest& request, const std::vector<Act>& acts,

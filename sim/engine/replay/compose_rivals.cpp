@@ -50,8 +50,10 @@ void Composer::for_each_load(std::uint32_t c, std::uint32_t rival, const Visit& 
 // at most one that has begun.
 void Composer::load(std::uint32_t c, std::uint32_t o)
 {
-    last().load_first = static_cast<std::uint32_t>(tape().loads.size());
-    last().range_first = static_cast<std::uint32_t>(tape().ranges.size());
+    last().extra = static_cast<std::uint32_t>(tape().besides.size());
+    Beside beside;
+    beside.load_first = static_cast<std::uint32_t>(tape().loads.size());
+    beside.range_first = static_cast<std::uint32_t>(tape().ranges.size());
     const auto over = known_[c].at_start(o);
     const auto over_before = known_[c].before_at_start(o);
     for (std::uint32_t s = 0; s < kind(c).streams.size(); ++s) {
@@ -63,14 +65,19 @@ void Composer::load(std::uint32_t c, std::uint32_t o)
             tape().ranges.push_back({stream.list, first, done});
         if (done < stream.ops.size())
             for_each_load(c, stream.ops[done], [&](const Load& load) {
-                if (load.from != none)
-                    tape().loads.push_back(load);
+                if (load.from == none)
+                    return;
+                tape().loads.push_back(load);
+                use(load.from);
+                if (load.to != none)
+                    use(load.to);
             });
         if (const std::uint32_t first = stream.before[over_before[s]]; first < stream.ops.size())
             before_.push_back({static_cast<std::uint32_t>(tape().instrs.size() - 1), c, s, first});
     }
-    last().load_count = static_cast<std::uint32_t>(tape().loads.size()) - last().load_first;
-    last().range_count = static_cast<std::uint32_t>(tape().ranges.size()) - last().range_first;
+    beside.load_count = static_cast<std::uint32_t>(tape().loads.size()) - beside.load_first;
+    beside.range_count = static_cast<std::uint32_t>(tape().ranges.size()) - beside.range_first;
+    tape().besides.push_back(beside);
 }
 
 void Composer::add_rival(std::uint32_t c, std::uint32_t o)
@@ -100,17 +107,17 @@ void Composer::load_from_before()
                 bring_over(c, stream);
     for (const Before& before : before_) {
         const SlowingStream& stream = slowing_[before.cohort][before.stream];
-        Instr& compute = tape().instrs[before.instr];
+        Beside& beside = tape().besides[tape().instrs[before.instr].extra];
         const auto first = static_cast<std::uint32_t>(tape().ranges.size());
-        for (std::uint32_t r = 0; r < compute.range_count; ++r) {
-            const RivalRange range = tape().ranges[compute.range_first + r];
+        for (std::uint32_t r = 0; r < beside.range_count; ++r) {
+            const RivalRange range = tape().ranges[beside.range_first + r];
             tape().ranges.push_back(range);
         }
         tape().ranges.push_back(
             {stream.list_before, before.first - stream.first_before,
              static_cast<std::uint32_t>(stream.ops.size()) - stream.first_before});
-        compute.range_first = first;
-        ++compute.range_count;
+        beside.range_first = first;
+        ++beside.range_count;
     }
 }
 

@@ -45,7 +45,7 @@ bool Composer::gather(std::uint32_t m, std::uint32_t ordinal)
     }
     if (meeting.seats.size() == 1) {
         last().counted = true;
-        last().total = total_of(meeting.seats[0].cohort, *ops_[0]);
+        last().extra = total_of(meeting.seats[0].cohort, *ops_[0]);
     } else {
         for (std::size_t s = 0; s < meeting.seats.size(); ++s)
             count(meeting.seats[s].cohort, members[s]);
@@ -128,7 +128,7 @@ void Composer::count(std::uint32_t c, std::uint32_t o)
     const OpValues& values = tape().ops[c][o];
     begin(Instr::Code::count, c);
     last().measured = true;
-    last().total = total_of(c, kind(c).ops[o]);
+    last().extra = total_of(c, kind(c).ops[o]);
     read(values.start);
     read(values.begin);
     read(values.end);

@@ -29,11 +29,13 @@ private:
     void bring_in(std::uint32_t c);
     void find_slowing(std::uint32_t c);
     void carry_out(std::uint32_t c);
+    void note_last_uses();
 
     Value value(std::uint32_t cohort);
     void begin(Instr::Code code, std::uint32_t cohort);
     Instr& last() { return tape().instrs.back(); }
     void read(Value value);
+    void use(Value value);
     Value write_to(std::uint32_t cohort);
 
     bool write(const Act& act);

@@ -15,16 +15,17 @@ Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const R
                const Slices& slices)
     : cohorts_(cohorts),
       tape_(tape),
-      stretches_(regions.stretches),
+      regions_(regions),
       slices_(slices.slices),
       patterns_(regions.patterns),
       stretch_at_(tape.instrs.size(), none)
 {
-    for (std::uint32_t s = 0; s < stretches_.size(); ++s) {
-        stretch_at_[stretches_[s].instr_first] = s;
-        Pattern& pattern = patterns_[stretches_[s].pattern];
+    for (std::uint32_t s = 0; s < regions.stretches.size(); ++s) {
+        const Stretch& stretch = regions.stretches[s];
+        stretch_at_[stretch.instr_first] = s;
+        Pattern& pattern = patterns_[stretch.pattern];
         if (pattern.first == nullptr) {
-            pattern.first = &stretches_[s];
+            pattern.first = &stretch;
             make_room(pattern);
         }
     }
@@ -48,8 +49,8 @@ void Leaper::make_room(Pattern& pattern) const
     pattern.leaps.assign(slices_.size() + 1, 0);
     if (stretch.base != none)
         pattern.base.assign(n, long_ago);
-    pattern.outside.assign(stretch.outside.size(), Column(n, long_ago));
-    pattern.results.assign(stretch.results.size(), Column(n));
+    pattern.outside.assign(stretch.outside_count, Column(n, long_ago));
+    pattern.results.assign(stretch.result_count, Column(n));
     for (std::uint32_t i = 0; i < stretch.instr_count; ++i)
         if (tape_.instrs[stretch.instr_first + i].code == Instr::Code::compute) {
             pattern.computes_from.assign(n, longest_sim_time.value());
@@ -71,20 +72,20 @@ void Leaper::learn(Player& player, Pattern& pattern)
     const Stretch& stretch = *pattern.first;
     const Slice lanes = player.lanes(stretch.cohort);
     set_out(player, stretch, lanes);
-    for (const RivalRange& range : stretch.beside)
+    for (const RivalRange& range : regions_.beside(stretch))
         player.ignore_rivals_before(range.list, none);
-    for (const RivalRange& range : stretch.own)
+    for (const RivalRange& range : regions_.own(stretch))
         player.ignore_rivals_before(range.list, range.first);
     for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
         const Instr& instr = tape_.instrs[stretch.instr_first + i];
         player.play(instr);
         guard(player, pattern, instr, lanes);
     }
-    for (const auto* ranges : {&stretch.beside, &stretch.own})
-        for (const RivalRange& range : *ranges)
+    for (const auto& ranges : {regions_.beside(stretch), regions_.own(stretch)})
+        for (const RivalRange& range : ranges)
             player.ignore_rivals_before(range.list, 0);
-    for (std::size_t r = 0; r < stretch.results.size(); ++r)
-        std::copy_n(player.at(stretch.results[r], lanes), lanes.count,
+    for (std::size_t r = 0; r < stretch.result_count; ++r)
+        std::copy_n(player.at(regions_.results(stretch)[r], lanes), lanes.count,
                     pattern.results[r].begin() + static_cast<std::ptrdiff_t>(lanes.first));
     keep_sums(player, pattern, lanes);
 }
@@ -95,7 +96,7 @@ void Leaper::set_out(Player& player, const Stretch& stretch, const Slice& lanes)
     player.forget_ranges();
     if (stretch.base != none)
         std::fill_n(player.at(stretch.base, lanes), lanes.count, long_ago);
-    for (const Value value : stretch.outside)
+    for (const Value value : regions_.outside(stretch))
         std::fill_n(player.at(value, lanes), lanes.count, long_ago);
     std::fill_n(player.at(tape_.inputs[stretch.cohort].opened, lanes), lanes.count, long_ago);
     std::fill_n(player.at(stretch.root, lanes), lanes.count, Time{0});
@@ -132,27 +133,25 @@ void Leaper::guard(Player& player, Pattern& pattern, const Instr& instr, const S
                                lanes.count);
     };
     const auto outside = [&](Value value, const Time* column) {
-        const auto found = std::find(stretch.outside.begin(), stretch.outside.end(), value);
-        if (found != stretch.outside.end())
-            not_after(pattern.outside[static_cast<std::size_t>(found - stretch.outside.begin())],
-                      column, 0, nullptr);
+        const std::span<const Value> known = regions_.outside(stretch);
+        const auto found = std::find(known.begin(), known.end(), value);
+        if (found != known.end())
+            not_after(pattern.outside[static_cast<std::size_t>(found - known.begin())], column, 0,
+                      nullptr);
     };
-    const auto written = [&](std::uint32_t w) {
-        return player.at(tape_.writes[instr.write_first + w], lanes);
-    };
+    const auto written = [&](std::uint32_t w) { return player.at(instr.write_first + w, lanes); };
     const bool computes = instr.code == Instr::Code::compute;
     if (instr.base != none)
         not_after(pattern.base, written(0), instr.constant - stretch.base_constant, nullptr);
     if (instr.host_ends)
         not_after(pattern.base, written(computes ? 2 : 1),
-                  instr.end_constant - stretch.base_constant, instr.table2);
+                  instr.end_constant - stretch.base_constant, instr.table->kernel);
     if (computes || instr.code == Instr::Code::latest || instr.code == Instr::Code::run)
         for (std::uint32_t r = 0; r < instr.read_count; ++r)
             outside(tape_.reads[instr.read_first + r], written(0));
     if (instr.code == Instr::Code::charge)
-        for (std::uint32_t k = 0; k < instr.charge_count; ++k)
-            outside(tape_.charges[instr.charge_first + k].value,
-                    player.at(tape_.reads[instr.read_first], lanes));
+        for (const Charge& charge : charges_of(tape_, instr))
+            outside(charge.value, player.at(tape_.reads[instr.read_first], lanes));
     if (!computes)
         return;
     const Time* start = written(0);
@@ -174,8 +173,8 @@ bool Leaper::leap(Player& player, const Stretch& stretch, bool measured)
         return false;
     // The root's column may be free for a result; that one comes last.
     const Time* own = nullptr; // for the root's
-    for (std::size_t r = 0; r < stretch.results.size(); ++r) {
-        Time* to = player.at(stretch.results[r], lanes);
+    for (std::size_t r = 0; r < stretch.result_count; ++r) {
+        Time* to = player.at(regions_.results(stretch)[r], lanes);
         const Time* by = pattern.results[r].data() + lanes.first;
         if (to == root)
             own = by;
@@ -197,11 +196,11 @@ bool Leaper::holds(Player& player, const Stretch& stretch, const Pattern& patter
         !kernels.reached(root, player.at(stretch.base, lanes), stretch.base_constant,
                          pattern.base.data() + lanes.first, lanes.count))
         return false;
-    for (std::size_t o = 0; o < stretch.outside.size(); ++o)
-        if (!kernels.reached(root, player.at(stretch.outside[o], lanes), 0,
+    for (std::size_t o = 0; o < stretch.outside_count; ++o)
+        if (!kernels.reached(root, player.at(regions_.outside(stretch)[o], lanes), 0,
                              pattern.outside[o].data() + lanes.first, lanes.count))
             return false;
-    return stretch.beside.empty() || undisturbed(player, stretch, pattern, root);
+    return stretch.beside_count == 0 || undisturbed(player, stretch, pattern, root);
 }
 
 // Whether transfers from before are over when the compute of the stretch begins, or begin when it
@@ -215,7 +214,7 @@ bool Leaper::undisturbed(Player& player, const Stretch& stretch, const Pattern& 
     const Time* from = pattern.computes_from.data() + lanes.first;
     const Time* to = pattern.computes_to.data() + lanes.first;
     std::optional<Time> last; // it is over by then
-    for (const RivalRange& range : stretch.beside)
+    for (const RivalRange& range : regions_.beside(stretch))
         for (std::uint32_t r = player.first_after(range, first); r < range.end; ++r) {
             if (!last) {
                 root_.resize(lanes.count);
@@ -225,8 +224,7 @@ bool Leaper::undisturbed(Player& player, const Stretch& stretch, const Pattern& 
             const Rival& rival = tape_.rivals[range.list][r];
             if (player.range(rival.start).least >= *last)
                 break;
-            for (std::uint32_t l = 0; l < rival.load_count; ++l) {
-                const Load& load = tape_.loads[rival.load_first + l];
+            for (const Load& load : loads_of(tape_, rival)) {
                 if (!kernels.apart(root, from, to, player.load_column(load, lanes), lanes.count))
                     return false;
             }

@@ -16,7 +16,7 @@ public:
     // The stretch that begins with this instruction; null if none does.
     const Stretch* at(std::size_t instr) const
     {
-        return stretch_at_[instr] == none ? nullptr : &stretches_[stretch_at_[instr]];
+        return stretch_at_[instr] == none ? nullptr : &regions_.stretches[stretch_at_[instr]];
     }
 
     // Writes what the stretch leaves behind on the player's lanes. False, and nothing done, if
@@ -55,7 +55,7 @@ private:
 
     const Cohorts& cohorts_;
     const Tape& tape_;
-    const std::vector<Stretch>& stretches_;
+    const Regions& regions_;
     const std::vector<Slice>& slices_;
     std::vector<Pattern> patterns_;
     std::vector<std::uint32_t> stretch_at_; // by instruction

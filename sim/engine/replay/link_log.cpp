@@ -144,7 +144,7 @@ void LinkLog::note(Player& player, const Instr& instr)
 {
     if (instr.write_count == 0)
         return;
-    const auto written = [&](std::uint32_t w) { return tape_.writes[instr.write_first + w]; };
+    const auto written = [&](std::uint32_t w) { return instr.write_first + w; };
     const bool eager = instr.code == Instr::Code::send;
     const Value first_end = written(eager ? 0 : std::min(1U, instr.write_count - 1));
     if (transfer_of_[first_end] == none)

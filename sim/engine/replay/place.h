@@ -6,8 +6,7 @@
 
 namespace trainyard::engine::replay {
 
-// `kept` values have it to themselves.
-void place_values(Tape& tape, const Cohorts& cohorts, const Slices& slices,
-                  const std::vector<Value>& kept);
+// By their last uses; those that come in and those of always have one to themselves.
+void place_values(Tape& tape, const Cohorts& cohorts, const Slices& slices);
 
 } // namespace trainyard::engine::replay

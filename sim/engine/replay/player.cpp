@@ -79,7 +79,8 @@ IssueSpan Player::end_issue(const Instr& instr, const Slice& lanes)
     if (!instr.host_ends)
         return {};
     return {at(instr.base, lanes), instr.end_constant,
-            instr.table2 != nullptr ? instr.table2->times.data() + lanes.first : nullptr};
+            instr.table->kernel != nullptr ? instr.table->kernel->times.data() + lanes.first
+                                           : nullptr};
 }
 
 // writes[0], once all is over that it reads and the host has issued it.
@@ -212,7 +213,7 @@ void Player::count_times(const Instr& instr, const Slice& lanes, const Time* sta
                          const Time* begin, const Time* end)
 {
     Time* waiting =
-        totals_[instr.cohort].data() + 2 * instr.total * rows_[instr.cohort] + lanes.first;
+        totals_[instr.cohort].data() + 2 * instr.extra * rows_[instr.cohort] + lanes.first;
     Time* moving = waiting + rows_[instr.cohort];
     kernels_.add_span(waiting, start, begin, lanes.count);
     kernels_.add_span(moving, begin, end, lanes.count);
@@ -226,20 +227,19 @@ void Player::charge(const Instr& instr, const Slice& lanes)
         const Slice some{lanes.first + first, std::min(block, lanes.count - first)};
         std::copy_n(read(instr, 0, lanes) + first, some.count, until.begin());
         for (std::uint32_t k = 0; k < instr.charge_count; ++k) {
-            const Charge& charge = tape_.charges[instr.charge_first + k];
+            const Charge& charge = tape_.charges[instr.extra + k];
             if (charge.group > 0) {
                 for (std::size_t i = 0; i < some.count; ++i)
-                    charge_group(instr, instr.charge_first + k, lanes, first + i, until[i]);
+                    charge_group(instr, instr.extra + k, lanes, first + i, until[i]);
                 k += charge.group - 1;
                 continue;
             }
             const auto value = [&](std::uint32_t of) {
-                return at(tape_.charges[instr.charge_first + of].value, lanes) + first;
+                return at(tape_.charges[instr.extra + of].value, lanes) + first;
             };
             const auto sum = [&](std::uint32_t of) {
                 return sums_[instr.cohort].data() +
-                       tape_.charges[instr.charge_first + of].into * rows_[instr.cohort] +
-                       some.first;
+                       tape_.charges[instr.extra + of].into * rows_[instr.cohort] + some.first;
             };
             if (is_transfer(instr, k)) {
                 kernels_.charge_transfer(until.data(), {value(k), value(k + 1), value(k + 2)},
@@ -258,7 +258,7 @@ bool Player::is_transfer(const Instr& instr, std::uint32_t entry) const
 {
     if (entry + 3 > instr.charge_count)
         return false;
-    const Charge* charge = &tape_.charges[instr.charge_first + entry];
+    const Charge* charge = &tape_.charges[instr.extra + entry];
     return charge[0].into == none && charge[1].into != none && charge[2].into != none &&
            charge[1].into != charge[2].into && charge[1].group == 0 && charge[2].group == 0;
 }

@@ -122,7 +122,7 @@ private:
     }
     Time* write(const Instr& instr, std::uint32_t i, const Slice& lanes)
     {
-        return at(tape_.writes[instr.write_first + i], lanes);
+        return at(instr.write_first + i, lanes);
     }
 
     const Cohorts& cohorts_;

@@ -95,16 +95,14 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     Time* device = write(instr, 1, lanes);
     const Time first = kernels_.least(from, lanes.count);
     near_.clear();
-    for (std::uint32_t l = 0; l < instr.load_count; ++l) {
-        const Load& load = tape_.loads[instr.load_first + l];
+    for (const Load& load : loads_of(tape_, instr))
         if (load.to == none || range(load.to).most > first)
             near_.push_back(&load);
-    }
     beside_.clear();
-    for_each_range(tape_, instr, [&](RivalRange range) {
+    for (RivalRange range : ranges_of(tape_, instr)) {
         range.first = std::min(std::max(range.first, ignored_[range.list]), range.end);
         beside_.push_back(first_after(range, first));
-    });
+    }
     // What begins behind its end does not slow it; the more does, the later that is.
     kernels_.sum(device, from, time, lanes.count);
     load_columns_.clear();
@@ -126,14 +124,15 @@ void Player::compute(const Instr& instr, const Slice& lanes)
 bool Player::add_beside(const Instr& instr, Time last)
 {
     bool some = false;
-    for (std::uint32_t r = 0; r < instr.range_count; ++r) {
-        const RivalRange& range = tape_.ranges[instr.range_first + r];
+    const std::span<const RivalRange> ranges = ranges_of(tape_, instr);
+    for (std::size_t r = 0; r < ranges.size(); ++r) {
+        const RivalRange& range = ranges[r];
         for (; beside_[r] < range.end; ++beside_[r]) {
             const Rival& rival = tape_.rivals[range.list][beside_[r]];
             if (this->range(rival.start).least >= last)
                 break;
-            for (std::uint32_t l = 0; l < rival.load_count; ++l)
-                near_.push_back(&tape_.loads[rival.load_first + l]);
+            for (const Load& load : loads_of(tape_, rival))
+                near_.push_back(&load);
             some = true;
         }
     }

@@ -16,6 +16,11 @@ double greatest(const TimeTable* table)
     return table == nullptr ? 0.0 : static_cast<double>(table->greatest);
 }
 
+double greatest_kernel(const Instr& instr)
+{
+    return instr.host_ends ? greatest(instr.table->kernel) : 0.0;
+}
+
 } // namespace
 
 std::optional<JoinsStages> find_stages(const Binding& binding, const Cohorts& cohorts)
@@ -97,7 +102,7 @@ bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& 
             return true;
         const double slower = slowed ? full_share / least_share + 1 : 1;
         sum += static_cast<double>(instr.constant + instr.end_constant) +
-               slower * (greatest(instr.table) + greatest(instr.table2));
+               slower * (greatest(instr.table) + greatest_kernel(instr));
     }
     for (const Cohort& cohort : cohorts.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());

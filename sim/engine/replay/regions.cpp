@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace trainyard::engine::replay {
 
@@ -16,59 +17,30 @@ struct SignatureHash {
     std::size_t operator()(const Signature& signature) const
     {
         std::uint64_t hash = signature.size();
-        for (const std::uint64_t word : signature)
-            hash = (hash ^ word) * 0x9e3779b97f4a7c15U ^ hash >> 29;
+        for (const std::uint64_t word : signature) {
+            const u128 product = static_cast<u128>(hash ^ word) * 0x9e3779b97f4a7c15U;
+            hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+        }
         return static_cast<std::size_t>(hash);
     }
 };
 
 class Finder {
 public:
-    Finder(const Cohorts& cohorts, Tape& tape, const std::vector<Value>& noted)
-        : cohorts_(cohorts),
-          tape_(tape),
-          reads_(tape.values.size()),
-          rivals_(tape),
-          numbers_(tape.values.size())
-    {
-        instrs_.reserve(tape.instrs.size());
-        for (const Value value : tape.reads)
-            ++reads_[value];
-        for (const Instr& instr : tape.instrs) {
-            if (instr.base != none)
-                ++reads_[instr.base];
-            for (std::uint32_t l = 0; l < instr.load_count; ++l) {
-                const Load& load = tape.loads[instr.load_first + l];
-                ++reads_[load.from];
-                if (load.to != none)
-                    ++reads_[load.to];
-            }
-        }
-        for (const Charge& charge : tape.charges) {
-            ++reads_[charge.value];
-            if (charge.then != none)
-                ++reads_[charge.then];
-        }
-        for (const Value value : noted)
-            ++reads_[value];
-        for (const Carry& carry : tape.carries)
-            ++reads_[carry.from];
-    }
+    Finder(const Cohorts& cohorts, Tape& tape)
+        : cohorts_(cohorts), tape_(tape), growing_(tape, regions_)
+    {}
 
     Regions find() &&
     {
-        std::uint32_t root = none; // the gather that the next stretch starts from
-        for (std::uint32_t i = 0; i < tape_.instrs.size();) {
-            if (root == none) {
-                instrs_.push_back(tape_.instrs[i]);
-                if (roots(tape_.instrs[i]))
-                    root = i;
-                ++i;
-                continue;
-            }
-            std::tie(i, root) = grow(root, i);
-        }
-        tape_.instrs = std::move(instrs_);
+        for (std::uint32_t i = 0; i < tape_.instrs.size();)
+            if (root_)
+                i = grow(*std::exchange(root_, std::nullopt), i);
+            else
+                note_root(tape_.instrs[i++]);
+        for (ValueInfo& value : tape_.values)
+            if (value.last_use < moved_.size())
+                value.last_use = std::max(value.last_use, moved_[value.last_use]);
         return std::move(regions_);
     }
 
@@ -77,67 +49,85 @@ private:
     {
         return instr.code == Instr::Code::gather && cohorts_.meetings[instr.meeting].stride == 1;
     }
-
-    // A stretch from instruction i on. Gives where to go on, and the gather to do so from.
-    std::pair<std::uint32_t, std::uint32_t> grow(std::uint32_t root, std::uint32_t i)
+    void note_root(const Instr& instr)
     {
-        Growing growing(tape_, rivals_, numbers_, signature_, root);
-        taken_.clear();
-        std::uint32_t next_root = none;
-        const std::size_t all = tape_.instrs.size();
-        for (; i < all && next_root == none; ++i) {
-            const Instr& instr = tape_.instrs[i];
-            const bool is_root = roots(instr);
-            if (is_root && instr.cohort != tape_.instrs[root].cohort)
-                break;
-            const Growing::Verdict verdict = growing.judge(instr);
-            if (verdict == Growing::Verdict::behind)
-                break;
-            if (verdict == Growing::Verdict::before) {
-                instrs_.push_back(instr);
-                if (is_root)
-                    next_root = i; // of the same lanes, but not from here
-                continue;
-            }
-            growing.take(instr);
-            taken_.push_back(i);
-            if (is_root && taken_.size() >= long_enough)
-                next_root = i;
-        }
-        const auto first = static_cast<std::uint32_t>(instrs_.size());
-        for (const std::uint32_t t : taken_)
-            instrs_.push_back(tape_.instrs[t]);
-        if (taken_.size() > too_short)
-            add(growing.finish(reads_, taken_.back()), first);
-        return {i, next_root};
+        if (roots(instr))
+            root_ = instr;
     }
 
-    void add(Stretch stretch, std::uint32_t first)
+    // A stretch from instruction i on. Gives where to go on.
+    std::uint32_t grow(const Instr& root, std::uint32_t i)
     {
-        stretch.instr_first = first;
+        growing_.begin(root);
+        taken_.clear();
+        while (i < tape_.instrs.size() && !root_) {
+            const Instr& instr = tape_.instrs[i];
+            if (roots(instr) && instr.cohort != root.cohort)
+                break;
+            const Growing::Verdict verdict = growing_.judge(instr);
+            if (verdict == Growing::Verdict::behind)
+                break;
+            if (verdict == Growing::Verdict::inside) {
+                growing_.take(instr);
+                taken_.push_back(i);
+            }
+            // One that is not in it is of the same lanes, but from elsewhere.
+            if (verdict == Growing::Verdict::before || taken_.size() >= long_enough)
+                note_root(instr);
+            ++i;
+        }
+        if (taken_.size() > too_short)
+            add(growing_.finish(taken_.back()));
+        else
+            growing_.drop();
+        return i;
+    }
+
+    void add(Stretch stretch)
+    {
+        put_together();
         stretch.instr_count = static_cast<std::uint32_t>(taken_.size());
-        stretch.pattern = known_.try_emplace(signature_, regions_.patterns).first->second;
+        stretch.instr_first = taken_.back() + 1 - stretch.instr_count;
+        stretch.pattern = known_.try_emplace(growing_.signature(), regions_.patterns).first->second;
         regions_.patterns = std::max(regions_.patterns, stretch.pattern + 1);
-        regions_.stretches.push_back(std::move(stretch));
+        regions_.stretches.push_back(stretch);
+    }
+
+    // What lies between the instructions of the stretch goes before them.
+    void put_together()
+    {
+        const std::uint32_t first = taken_.front();
+        const std::uint32_t last = taken_.back();
+        if (last - first + 1 == taken_.size())
+            return;
+        moved_.resize(tape_.instrs.size());
+        std::fill(moved_.begin() + first, moved_.begin() + last + 1, last);
+        own_.clear();
+        std::uint32_t to = first;
+        for (std::uint32_t i = first; i <= last; ++i)
+            if (i == taken_[own_.size()])
+                own_.push_back(tape_.instrs[i]);
+            else
+                tape_.instrs[to++] = tape_.instrs[i];
+        std::copy(own_.begin(), own_.end(), tape_.instrs.begin() + to);
     }
 
     const Cohorts& cohorts_;
     Tape& tape_;
-    std::vector<std::uint32_t> reads_; // by value
-    NamedRivals rivals_;
-    Numbers numbers_;
-    std::vector<Instr> instrs_;
-    std::vector<std::uint32_t> taken_; // by the stretch at hand
-    Signature signature_;              // of it
     Regions regions_;
+    Growing growing_;
+    std::optional<Instr> root_;        // the gather that the next stretch starts from
+    std::vector<std::uint32_t> taken_; // by the stretch at hand
+    std::vector<Instr> own_;           // of it
+    std::vector<std::uint32_t> moved_; // by instruction: no later than there it is now
     std::unordered_map<Signature, std::uint32_t, SignatureHash> known_;
 };
 
 } // namespace
 
-Regions find_regions(const Cohorts& cohorts, Tape& tape, const std::vector<Value>& noted)
+Regions find_regions(const Cohorts& cohorts, Tape& tape)
 {
-    return Finder(cohorts, tape, noted).find();
+    return Finder(cohorts, tape).find();
 }
 
 } // namespace trainyard::engine::replay

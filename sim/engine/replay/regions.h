@@ -18,23 +18,49 @@ struct Stretch {
     std::uint32_t cohort = 0;
     std::uint32_t instr_first = 0;
     std::uint32_t instr_count = 0;
-    Value root = none;          // T
-    Value base = none;          // of the host; none if it issues nothing here
-    Time base_constant = 0;     // added to it
-    std::vector<Value> outside; // other values from before the stretch
-    // Transfers that may slow its compute: those from before it, and where its own begin.
-    std::vector<RivalRange> beside;
-    std::vector<RivalRange> own; // to their end
-    std::vector<Value> results;  // read behind it
+    Value root = none;      // T
+    Value base = none;      // of the host; none if it issues nothing here
+    Time base_constant = 0; // added to it
+    std::uint32_t outside_first = 0;
+    std::uint32_t outside_count = 0;
+    std::uint32_t result_first = 0;
+    std::uint32_t result_count = 0;
+    std::uint32_t beside_first = 0;
+    std::uint32_t beside_count = 0;
+    std::uint32_t own_first = 0;
+    std::uint32_t own_count = 0;
 };
 
 struct Regions {
     std::uint32_t patterns = 0;
     std::vector<Stretch> stretches; // in the order of the tape
+    std::vector<Value> values;      // of all stretches
+    std::vector<RivalRange> ranges;
+
+    // Other values from before the stretch.
+    std::span<const Value> outside(const Stretch& of) const
+    {
+        return {values.data() + of.outside_first, of.outside_count};
+    }
+    // Values read behind it.
+    std::span<const Value> results(const Stretch& of) const
+    {
+        return {values.data() + of.result_first, of.result_count};
+    }
+    // Transfers from before it that may slow its compute.
+    std::span<const RivalRange> beside(const Stretch& of) const
+    {
+        return {ranges.data() + of.beside_first, of.beside_count};
+    }
+    // From where on its own do, to their end.
+    std::span<const RivalRange> own(const Stretch& of) const
+    {
+        return {ranges.data() + of.own_first, of.own_count};
+    }
 };
 
 // Puts the instructions of stretches side by side; before place_values, which must see the same
-// tape. `noted`: values that others read as they are written.
-Regions find_regions(const Cohorts& cohorts, Tape& tape, const std::vector<Value>& noted);
+// tape.
+Regions find_regions(const Cohorts& cohorts, Tape& tape);
 
 } // namespace trainyard::engine::replay

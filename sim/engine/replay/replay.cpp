@@ -103,6 +103,8 @@ std::optional<Refusal> Replay::prepare()
     const std::vector<Value> kept = tallied_values(cohorts_, composed_->tape, composed_->charges);
     if (keeps_too_much(kept))
         return Refusal{"the times of all ops are more than it holds"};
+    for (const Value value : kept)
+        keep(composed_->tape, value);
     scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
     if (control_.fidelity == Fidelity::bundle) {
         link_log_.emplace(binding_, cohorts_, composed_->tape);
@@ -110,10 +112,10 @@ std::optional<Refusal> Replay::prepare()
             return Refusal{"the times of all transfers are more than it holds"};
     }
     if (!link_log_)
-        regions_ = find_regions(cohorts_, composed_->tape, kept);
+        regions_ = find_regions(cohorts_, composed_->tape);
     slices_ = scribe_->wants_any() || link_log_ ? without_slices(composed_->tape)
                                                 : find_slices(cohorts_, composed_->tape, regions_);
-    place_values(composed_->tape, cohorts_, slices_, kept);
+    place_values(composed_->tape, cohorts_, slices_);
     player_.emplace(cohorts_, *composed_, kernels_);
     leaper_.emplace(*player_, cohorts_, composed_->tape, regions_, slices_);
     return std::nullopt;

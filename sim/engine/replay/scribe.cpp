@@ -62,7 +62,7 @@ void Scribe::note_last_arrivers(Player& player, const Instr& instr)
         if (std::none_of(members.begin(), members.end(), kept))
             continue;
         const auto begin_of = [&](const Member& member) {
-            return tape_.writes[instr.write_first + 2 * member.seat];
+            return instr.write_first + 2 * member.seat;
         };
         LaneId last = LaneId::none();
         for (const Member& member : members)

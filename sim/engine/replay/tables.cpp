@@ -83,7 +83,7 @@ TimeTable* Tables::keep(Column times)
 {
     const Time greatest =
         times.empty() ? 0 : fastest_kernels().greatest(times.data(), times.size());
-    return &tables_.emplace_back(TimeTable{std::move(times), greatest});
+    return &tables_.emplace_back(TimeTable{std::move(times), greatest, nullptr});
 }
 
 Column Tables::durations(std::uint32_t cohort, const FlatOp& op)
@@ -126,27 +126,26 @@ void Tables::begin_step(std::uint32_t step)
         }
 }
 
-OpTimes Tables::times(std::uint32_t cohort, const FlatOp& op)
+const TimeTable* Tables::times(std::uint32_t cohort, const FlatOp& op)
 {
     if (varies(cohort, op)) {
         // A worker's: the host issues none of its kernels.
         TimeTable* table = keep(durations(cohort, op));
         table->greatest += latest_input(cohort);
         late_inputs_.push_back({cohort, table->times, table});
-        return {table, nullptr};
+        return table;
     }
     const OpKey key{op.scale, op.kernels};
-    if (const OpTimes* known = times_.find(cohort, op.cost, key))
+    if (const auto* known = times_.find(cohort, op.cost, key))
         return *known;
-    OpTimes times;
-    times.duration = keep(durations(cohort, op));
+    TimeTable* table = keep(durations(cohort, op));
     if (op.kernels > 0) {
-        Column kernel = times.duration->times;
+        Column kernel = table->times;
         for (Time& time : kernel)
             time /= op.kernels;
-        times.kernel = keep(std::move(kernel));
+        table->kernel = keep(std::move(kernel));
     }
-    return times_.add(cohort, op.cost, key, times);
+    return times_.add(cohort, op.cost, key, table);
 }
 
 const TimeTable* Tables::collective(std::uint32_t number, std::span<const FlatOp* const> ops)

@@ -14,6 +14,7 @@ namespace trainyard::engine::replay {
 struct TimeTable {
     Column times;
     Time greatest = 0;
+    const TimeTable* kernel = nullptr; // of an op with kernels: one of them in the mean
 };
 
 // A number for every lane of a cohort, or one for all.
@@ -31,13 +32,6 @@ struct TransferLoad {
     Amount resident;
     Amount latency;
     Amount traffic;
-};
-
-// What compute, copies and host ops take by index of their cohort: the whole op, and one kernel in
-// the mean (null: the op has none).
-struct OpTimes {
-    const TimeTable* duration = nullptr;
-    const TimeTable* kernel = nullptr;
 };
 
 // What is known of costs, each by the place that has it: a cohort or a meeting.
@@ -90,7 +84,8 @@ public:
         : program_(program), binding_(binding), cohorts_(cohorts)
     {}
 
-    OpTimes times(std::uint32_t cohort, const FlatOp& op);
+    // What compute, copies and host ops take by index of their cohort.
+    const TimeTable* times(std::uint32_t cohort, const FlatOp& op);
     // Whether the op takes another time in every step: the first input of lanes where that is late.
     bool varies(std::uint32_t cohort, const FlatOp& op) const;
     // Gives such ops the times of a step.
@@ -172,7 +167,7 @@ private:
     };
     std::vector<LateInput> late_inputs_;
     std::deque<Amount> amounts_;
-    ByCost<OpKey, OpTimes> times_;                               // by cohort
+    ByCost<OpKey, const TimeTable*> times_;                      // by cohort
     ByCost<std::vector<SeatKey>, const TimeTable*> collectives_; // by meeting, first seat's cost
     ByCost<MessageKey, const TimeTable*> messages_;              // by sender
     ByCost<LoadKey, TransferLoad> loads_;                        // by cohort

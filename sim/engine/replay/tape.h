@@ -15,7 +15,7 @@ struct Instr {
     enum class Code : std::uint8_t {
         latest,    // writes[0] = max(reads, base + constant)
         run,       // writes: start = max(reads, base + constant),
-                   // end = max(start + table, base + end_constant + table2)
+                   // end = max(start + table, base + end_constant + kernel of the table)
         compute,   // as run, slowed by loads and rivals; writes: start, device done, end and, where
                    // lanes are charged one by one, work left when the step before ended
         gather,    // reads: arrivals by seat; writes: begin, end by seat
@@ -28,28 +28,24 @@ struct Instr {
         guard      // reads[0] <= reads[1], or the tape does not fit
     };
     Code code = Code::latest;
-    bool measured = false;  // runs in the measured step only
-    bool counted = false;   // a gather of one seat, which counts; compute, which sums its busy time
-    bool host_ends = false; // the end waits for the host
-    bool varies = false;    // its table is another one in every step
+    bool measured : 1 = false; // runs in the measured step only
+    bool counted : 1 =
+        false; // a gather of one seat, which counts; compute, which sums its busy time
+    bool host_ends : 1 = false; // the end waits for the host
+    bool varies : 1 = false;    // its table is another one in every step
     std::uint32_t cohort = 0;
     std::uint32_t meeting = none; // gather; pass_over, take: pipe of the sender
     std::uint32_t read_first = 0;
     std::uint32_t read_count = 0;
-    std::uint32_t write_first = 0;
+    Value write_first = 0; // values that follow each other
     std::uint32_t write_count = 0;
-    std::uint32_t total = 0; // counts: first of two totals
-    std::uint32_t load_first = 0;
-    std::uint32_t load_count = 0;
-    std::uint32_t range_first = 0; // of rivals
-    std::uint32_t range_count = 0;
-    std::uint32_t charge_first = 0;
+    // Counts: first of two totals. Compute: what is beside it. Charge: first of the charges.
+    std::uint32_t extra = 0;
     std::uint32_t charge_count = 0;
     Value base = none; // the time that the host's segment began
     Time constant = 0;
     Time end_constant = 0;
     const TimeTable* table = nullptr;
-    const TimeTable* table2 = nullptr;
 };
 
 // Part of a device that compute loses between two times.
@@ -73,6 +69,14 @@ struct RivalRange {
     std::uint32_t list = 0;
     std::uint32_t first = 0;
     std::uint32_t end = 0;
+};
+
+// What may slow a compute op.
+struct Beside {
+    std::uint32_t load_first = 0;
+    std::uint32_t load_count = 0;
+    std::uint32_t range_first = 0; // of rivals
+    std::uint32_t range_count = 0;
 };
 
 // All time until `value` that is not charged yet goes to the sum `into` (none: to nobody). With
@@ -99,10 +103,13 @@ struct PartValues {
     Value end = none;
 };
 
+inline constexpr std::uint32_t always = 0xffffffff;
+
 struct ValueInfo {
     std::uint32_t cohort = 0;
-    std::uint32_t slot = none; // column of the cohort, or of a slice
-    bool in_slice = false;     // is written and read while one slice is played
+    std::uint32_t slot = none;  // column of the cohort, or of a slice
+    std::uint32_t last_use = 0; // instruction; always: it is needed behind the tape
+    bool in_slice = false;      // is written and read while one slice is played
 };
 
 // At the end of a step `from` + `add` becomes `to` of the next.
@@ -137,8 +144,8 @@ void for_each_value(const Inputs& in, const Visit& visit)
 
 struct Tape {
     std::vector<Instr> instrs;
-    std::vector<Value> reads;
-    std::vector<Value> writes;
+    std::vector<Value> reads; // of all instructions, as are besides and charges
+    std::vector<Beside> besides;
     std::vector<Load> loads;
     // Of one stream of a cohort each, in its order; those of the step before are lists of their
     // own.
@@ -155,11 +162,41 @@ struct Tape {
     std::uint32_t slice_slots = 0;              // columns of the slice at hand, of any cohort
 };
 
-template <class Visit>
-void for_each_range(const Tape& tape, const Instr& instr, const Visit& visit)
+inline std::span<const Value> reads_of(const Tape& tape, const Instr& instr)
 {
-    for (std::uint32_t r = 0; r < instr.range_count; ++r)
-        visit(tape.ranges[instr.range_first + r]);
+    return {tape.reads.data() + instr.read_first, instr.read_count};
+}
+
+inline std::span<const Charge> charges_of(const Tape& tape, const Instr& instr)
+{
+    return {tape.charges.data() + instr.extra, instr.charge_count};
+}
+
+inline std::span<const Load> loads_of(const Tape& tape, const Instr& instr)
+{
+    if (instr.code != Instr::Code::compute)
+        return {};
+    const Beside& beside = tape.besides[instr.extra];
+    return {tape.loads.data() + beside.load_first, beside.load_count};
+}
+
+inline std::span<const Load> loads_of(const Tape& tape, const Rival& rival)
+{
+    return {tape.loads.data() + rival.load_first, rival.load_count};
+}
+
+inline std::span<const RivalRange> ranges_of(const Tape& tape, const Instr& instr)
+{
+    if (instr.code != Instr::Code::compute)
+        return {};
+    const Beside& beside = tape.besides[instr.extra];
+    return {tape.ranges.data() + beside.range_first, beside.range_count};
+}
+
+// Its column stays until the step is over.
+inline void keep(Tape& tape, Value value)
+{
+    tape.values[value].last_use = always;
 }
 
 // Calls with the values that say when a rival runs.
@@ -168,9 +205,9 @@ void for_each_value(const Tape& tape, const Rival& rival, const Visit& visit)
 {
     visit(rival.start);
     visit(rival.end);
-    for (std::uint32_t l = 0; l < rival.load_count; ++l) {
-        visit(tape.loads[rival.load_first + l].from);
-        visit(tape.loads[rival.load_first + l].to);
+    for (const Load& load : loads_of(tape, rival)) {
+        visit(load.from);
+        visit(load.to);
     }
 }
 
@@ -185,7 +222,7 @@ void for_each_last_use(const Tape& tape, const Visit& visit)
     };
     std::vector<Seen> seen(tape.rivals.size());
     for (auto i = static_cast<std::uint32_t>(tape.instrs.size()); i-- > 0;)
-        for_each_range(tape, tape.instrs[i], [&](const RivalRange& range) {
+        for (const RivalRange& range : ranges_of(tape, tape.instrs[i])) {
             Seen& of = seen[range.list];
             if (of.first == none)
                 of = {range.first, range.first};
@@ -193,7 +230,7 @@ void for_each_last_use(const Tape& tape, const Visit& visit)
                 visit(range.list, of.end, i);
             for (; of.first > range.first; --of.first)
                 visit(range.list, of.first - 1, i);
-        });
+        }
 }
 
 // Calls with all values that say when an op of a cohort runs; some are none.
