@@ -9,9 +9,11 @@ namespace trainyard::engine::replay {
 namespace {
 
 // A stretch ends with the first collective behind so many instructions.
-constexpr std::size_t long_enough = 60;
+constexpr std::size_t long_enough = 80;
 // Shorter ones are played as they are.
 constexpr std::size_t too_short = 3;
+// Learning a pattern costs about as much as playing it twice.
+constexpr std::uint32_t few_times = 3;
 
 struct SignatureHash {
     std::size_t operator()(const Signature& signature) const
@@ -27,8 +29,8 @@ struct SignatureHash {
 
 class Finder {
 public:
-    Finder(const Cohorts& cohorts, Tape& tape)
-        : cohorts_(cohorts), tape_(tape), growing_(tape, regions_)
+    Finder(const Cohorts& cohorts, Tape& tape, std::uint32_t steps)
+        : cohorts_(cohorts), tape_(tape), steps_(steps), growing_(tape, regions_)
     {}
 
     Regions find() &&
@@ -41,6 +43,7 @@ public:
         for (ValueInfo& value : tape_.values)
             if (value.last_use < moved_.size())
                 value.last_use = std::max(value.last_use, moved_[value.last_use]);
+        drop_rare();
         return std::move(regions_);
     }
 
@@ -112,8 +115,26 @@ private:
         std::copy(own_.begin(), own_.end(), tape_.instrs.begin() + to);
     }
 
+    // Patterns that are not worth the learning; the others get new numbers.
+    void drop_rare()
+    {
+        std::vector<std::uint32_t> times(regions_.patterns);
+        for (const Stretch& stretch : regions_.stretches)
+            ++times[stretch.pattern];
+        std::erase_if(regions_.stretches, [&](const Stretch& stretch) {
+            return times[stretch.pattern] * steps_ < few_times;
+        });
+        std::uint32_t patterns = 0;
+        for (std::uint32_t& number : times)
+            number = number * steps_ < few_times ? none : patterns++;
+        for (Stretch& stretch : regions_.stretches)
+            stretch.pattern = times[stretch.pattern];
+        regions_.patterns = patterns;
+    }
+
     const Cohorts& cohorts_;
     Tape& tape_;
+    std::uint32_t steps_;
     Regions regions_;
     Growing growing_;
     std::optional<Instr> root_;        // the gather that the next stretch starts from
@@ -125,9 +146,9 @@ private:
 
 } // namespace
 
-Regions find_regions(const Cohorts& cohorts, Tape& tape)
+Regions find_regions(const Cohorts& cohorts, Tape& tape, std::uint32_t steps)
 {
-    return Finder(cohorts, tape).find();
+    return Finder(cohorts, tape, steps).find();
 }
 
 } // namespace trainyard::engine::replay

@@ -60,7 +60,7 @@ struct Regions {
 };
 
 // Puts the instructions of stretches side by side; before place_values, which must see the same
-// tape.
-Regions find_regions(const Cohorts& cohorts, Tape& tape);
+// tape. The tape is played so many `steps`.
+Regions find_regions(const Cohorts& cohorts, Tape& tape, std::uint32_t steps);
 
 } // namespace trainyard::engine::replay

@@ -112,7 +112,8 @@ std::optional<Refusal> Replay::prepare()
             return Refusal{"the times of all transfers are more than it holds"};
     }
     if (!link_log_)
-        regions_ = find_regions(cohorts_, composed_->tape);
+        regions_ =
+            find_regions(cohorts_, composed_->tape, static_cast<std::uint32_t>(control_.steps));
     slices_ = scribe_->wants_any() || link_log_ ? without_slices(composed_->tape)
                                                 : find_slices(cohorts_, composed_->tape, regions_);
     place_values(composed_->tape, cohorts_, slices_);
