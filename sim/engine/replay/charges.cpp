@@ -123,18 +123,18 @@ void Charger::note_uses()
 void Charger::charge(const Charge& entry)
 {
     tape_.charges.push_back(entry);
-    ++tape_.instrs.back().charge_count;
+    ++tape_.instrs.back().extra_count;
 }
 
 // Time that nobody takes is the host's, which is what the others leave.
 void Charger::end_charge()
 {
     Instr& instr = tape_.instrs.back();
-    while (instr.charge_count > 0 && tape_.charges.back().into == none) {
+    while (instr.extra_count > 0 && tape_.charges.back().into == none) {
         tape_.charges.pop_back();
-        --instr.charge_count;
+        --instr.extra_count;
     }
-    if (instr.charge_count > 0)
+    if (instr.extra_count > 0)
         return note_uses();
     tape_.reads.resize(instr.read_first);
     tape_.instrs.pop_back();

@@ -1,6 +1,8 @@
 #include "sim/engine/replay/composer.h"
 #include "sim/engine/totals.h"
 
+#include <algorithm>
+
 namespace trainyard::engine::replay {
 
 void Composer::arrive(std::uint32_t c, std::uint32_t o)
@@ -45,7 +47,8 @@ bool Composer::gather(std::uint32_t m, std::uint32_t ordinal)
     }
     if (meeting.seats.size() == 1) {
         last().counted = true;
-        last().extra = total_of(meeting.seats[0].cohort, *ops_[0]);
+        last().extra = count_moving(meeting.seats[0].cohort, *ops_[0],
+                                    {.by = Moving::By::group, .where = m, .table = table});
     } else {
         for (std::size_t s = 0; s < meeting.seats.size(); ++s)
             count(meeting.seats[s].cohort, members[s]);
@@ -96,8 +99,19 @@ bool Composer::message(Instr::Code code, std::uint32_t c, std::uint32_t p)
     }
     last().table = table;
     last().meeting = sent.pipe;
-    if (code != Instr::Code::send && eager_[c][p] != 0)
+    if (code != Instr::Code::send && eager_[c][p] != 0) {
         last().meeting = link.pipe; // partners as the receiver sees them
+        return true;
+    }
+    last().extra = last().extra_count = none;
+    if (kind(c).ops[o].part_count == 1)
+        last().extra = count_moving(c, kind(c).ops[o], {.table = table});
+    if (code == Instr::Code::pass && kind(link.cohort).ops[their_op].part_count == 1)
+        last().extra_count =
+            count_moving(link.cohort, kind(link.cohort).ops[their_op],
+                         {.by = link.partners.empty() ? Moving::By::lane : Moving::By::partner,
+                          .where = link.partners.empty() ? 0 : link.pipe,
+                          .table = table});
     return true;
 }
 
@@ -108,6 +122,9 @@ void Composer::complete(std::uint32_t c, std::uint32_t o)
     if (op.part_count == 1) {
         values.begin = tape().parts[c][op.part_first].begin;
         values.end = tape().parts[c][op.part_first].end;
+        const PartPlan& part = kind(c).parts[op.part_first];
+        if (eager_[c][op.part_first] != 0 && part.direction == Direction::receive)
+            count(c, o);
     } else {
         const auto latest = [&](auto member) {
             begin(Instr::Code::latest, c);
@@ -118,8 +135,8 @@ void Composer::complete(std::uint32_t c, std::uint32_t o)
         };
         values.begin = latest(&PartValues::begin);
         values.end = latest(&PartValues::end);
+        count(c, o);
     }
-    count(c, o);
     end_transfer(c, o);
 }
 
@@ -132,6 +149,19 @@ void Composer::count(std::uint32_t c, std::uint32_t o)
     read(values.start);
     read(values.begin);
     read(values.end);
+}
+
+// Gives the total of its class.
+std::uint32_t Composer::count_moving(std::uint32_t c, const FlatOp& op, Moving moving)
+{
+    moving.total = total_of(c, op);
+    auto& known = result_.totals[c].moving;
+    auto found = std::find_if(known.begin(), known.end(),
+                              [&](const auto& of) { return of.first == moving; });
+    if (found == known.end())
+        found = known.insert(found, {moving, 0});
+    ++found->second;
+    return moving.total;
 }
 
 std::uint32_t Composer::total_of(std::uint32_t c, const FlatOp& op)

@@ -6,10 +6,22 @@
 
 namespace trainyard::engine::replay {
 
+// Transfers of a class that move data for the same times: these are not summed as they are played.
+struct Moving {
+    enum class By : std::uint8_t { lane, partner, group };
+    std::uint32_t total = 0; // its place in Totals::classes
+    By by = By::lane;        // whose time is in the table
+    std::uint32_t where = 0; // partner: pipe; group: meeting
+    const TimeTable* table = nullptr;
+
+    friend bool operator==(const Moving&, const Moving&) = default;
+};
+
 // What the ops of a cohort add up to, by class of transfer (collective x group kind).
 struct Totals {
-    std::vector<std::uint32_t> classes; // in use
-    std::vector<std::uint32_t> index;   // by class: in `classes`, or none
+    std::vector<std::uint32_t> classes;                   // in use
+    std::vector<std::uint32_t> index;                     // by class: in `classes`, or none
+    std::vector<std::pair<Moving, std::uint32_t>> moving; // and how many
 };
 
 // Sums of a cohort by lane; classes of exposed transfers follow.

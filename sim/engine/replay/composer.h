@@ -51,6 +51,7 @@ private:
     void complete(std::uint32_t c, std::uint32_t o);
     void count(std::uint32_t c, std::uint32_t o);
     std::uint32_t total_of(std::uint32_t c, const FlatOp& op);
+    std::uint32_t count_moving(std::uint32_t c, const FlatOp& op, Moving moving);
     void end_transfer(std::uint32_t c, std::uint32_t o);
 
     void load(std::uint32_t c, std::uint32_t o);

@@ -61,19 +61,22 @@ struct Kernels {
     void (*sum)(Time* to, const Time* from, const Time* by, std::size_t n);
     // to += by x times
     void (*add_times)(Time* to, const Time* by, Time times, std::size_t n);
+    // to = max(to, from)
+    void (*raise)(Time* to, const Time* from, std::size_t n);
     // begin = max(here, there), end = begin + by
     void (*meet)(Time* begin, Time* end, const Time* here, const Time* there, const Time* by,
                  std::size_t n);
-    // Rows of `size` lanes each: begin = the latest of the row, end = begin + by of the row.
-    void (*meet_rows)(Time* begin, Time* end, const Time* from, const Time* by, std::size_t size,
-                      std::size_t n);
+    // Rows of `size` lanes each: begin = the latest of the row, end = begin + by of the row;
+    // waiting (null: nothing) += begin - from
+    void (*meet_rows)(Time* begin, Time* end, const Time* from, const Time* by, Time* waiting,
+                      std::size_t size, std::size_t n);
     // sum += to - from
     void (*add_span)(Time* sum, const Time* from, const Time* to, std::size_t n);
-    // until = max(until, value); sum (null: nothing) += what until grows by
-    void (*charge)(Time* until, const Time* value, Time* sum, std::size_t n);
+    // until (null: nowhere) = max(from, value); sum (null: nothing) += until - from
+    void (*charge)(Time* until, const Time* from, const Time* value, Time* sum, std::size_t n);
     // Three at once: until the start to nobody, then until the begin and the end.
-    void (*charge_transfer)(Time* until, const TransferTimes& times, Time* waiting, Time* exposed,
-                            std::size_t n);
+    void (*charge_transfer)(Time* until, const Time* from, const TransferTimes& times,
+                            Time* waiting, Time* exposed, std::size_t n);
     // Whether first <= second everywhere.
     bool (*ordered)(const Time* first, const Time* second, std::size_t n);
     // Whether value + constant + by <= root everywhere.

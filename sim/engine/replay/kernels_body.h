@@ -101,6 +101,13 @@ void meet(Time* __restrict begin, Time* __restrict end, const Time* __restrict h
     }
 }
 
+void add_span(Time* __restrict sum, const Time* __restrict from, const Time* __restrict to,
+              std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i)
+        sum[i] += to[i] - from[i];
+}
+
 // Rows of a size known when built: each is one or two registers.
 template <std::size_t size>
 void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
@@ -118,16 +125,44 @@ void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* _
     }
 }
 
+template <std::size_t size>
+void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
+                     const Time* __restrict by, Time* __restrict waiting, std::size_t rows)
+{
+    for (std::size_t row = 0; row < rows; ++row) {
+        Time latest = from[row * size];
+        for (std::size_t m = 1; m < size; ++m)
+            latest = later(latest, from[row * size + m]);
+        const Time over = latest + by[row];
+        for (std::size_t m = 0; m < size; ++m)
+            begin[row * size + m] = latest;
+        for (std::size_t m = 0; m < size; ++m)
+            end[row * size + m] = over;
+        for (std::size_t m = 0; m < size; ++m)
+            waiting[row * size + m] += latest - from[row * size + m];
+    }
+}
+
+template <std::size_t size>
+void meet_even_rows(Time* begin, Time* end, const Time* from, const Time* by, Time* waiting,
+                    std::size_t rows)
+{
+    if (waiting == nullptr)
+        meet_short_rows<size>(begin, end, from, by, rows);
+    else
+        meet_short_rows<size>(begin, end, from, by, waiting, rows);
+}
+
 void meet_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
-               const Time* __restrict by, std::size_t size, std::size_t n)
+               const Time* __restrict by, Time* __restrict waiting, std::size_t size, std::size_t n)
 {
     const std::size_t rows = n / size;
     if (size == 8)
-        return meet_short_rows<8>(begin, end, from, by, rows);
+        return meet_even_rows<8>(begin, end, from, by, waiting, rows);
     if (size == 4)
-        return meet_short_rows<4>(begin, end, from, by, rows);
+        return meet_even_rows<4>(begin, end, from, by, waiting, rows);
     if (size == 2)
-        return meet_short_rows<2>(begin, end, from, by, rows);
+        return meet_even_rows<2>(begin, end, from, by, waiting, rows);
     for (std::size_t row = 0; row < rows; ++row) {
         Time latest = from[row * size];
         for (std::size_t m = 1; m < size; ++m)
@@ -137,41 +172,50 @@ void meet_rows(Time* __restrict begin, Time* __restrict end, const Time* __restr
             end[row * size + m] = latest + by[row];
         }
     }
+    if (waiting != nullptr)
+        add_span(waiting, from, begin, rows * size);
 }
 
-void add_span(Time* __restrict sum, const Time* __restrict from, const Time* __restrict to,
-              std::size_t n)
-{
-    for (std::size_t i = 0; i < n; ++i)
-        sum[i] += to[i] - from[i];
-}
-
-void charge(Time* __restrict until, const Time* __restrict value, Time* __restrict sum,
-            std::size_t n)
+void charge(Time* __restrict until, const Time* __restrict from, const Time* __restrict value,
+            Time* __restrict sum, std::size_t n)
 {
     if (sum == nullptr)
-        return raise(until, value, n);
-    for (std::size_t i = 0; i < n; ++i) {
-        const Time to = later(until[i], value[i]);
-        sum[i] += to - until[i];
-        until[i] = to;
-    }
+        for (std::size_t i = 0; i < n; ++i)
+            until[i] = later(from[i], value[i]);
+    else if (until == nullptr)
+        for (std::size_t i = 0; i < n; ++i)
+            sum[i] += later(from[i], value[i]) - from[i];
+    else
+        for (std::size_t i = 0; i < n; ++i) {
+            const Time to = later(from[i], value[i]);
+            sum[i] += to - from[i];
+            until[i] = to;
+        }
 }
 
-void charge_transfer(Time* __restrict until, const TransferTimes& times, Time* __restrict waiting,
-                     Time* __restrict exposed, std::size_t n)
+void charge_transfer(Time* __restrict until, const Time* __restrict from,
+                     const TransferTimes& times, Time* __restrict waiting, Time* __restrict exposed,
+                     std::size_t n)
 {
     const Time* __restrict start = times.start;
     const Time* __restrict begin = times.begin;
     const Time* __restrict end = times.end;
-    for (std::size_t i = 0; i < n; ++i) {
-        const Time arrived = later(until[i], start[i]);
-        const Time moves = later(arrived, begin[i]);
-        const Time over = later(moves, end[i]);
-        waiting[i] += moves - arrived;
-        exposed[i] += over - moves;
-        until[i] = over;
-    }
+    if (until == nullptr)
+        for (std::size_t i = 0; i < n; ++i) {
+            const Time arrived = later(from[i], start[i]);
+            const Time moves = later(arrived, begin[i]);
+            waiting[i] += moves - arrived;
+            exposed[i] += later(moves, end[i]) - moves;
+        }
+    else
+        for (std::size_t i = 0; i < n; ++i) {
+            const Time arrived = later(from[i], start[i]);
+            const Time moves = later(arrived, begin[i]);
+            const Time over = later(moves, end[i]);
+            waiting[i] += moves - arrived;
+            exposed[i] += over - moves;
+            until[i] = over;
+        }
 }
 
 bool ordered(const Time* __restrict first, const Time* __restrict second, std::size_t n)
@@ -322,7 +366,22 @@ Time greatest(const Time* __restrict from, std::size_t n)
 } // namespace
 
 extern const Kernels kernels;
-const Kernels kernels{
-    TRAINYARD_KERNELS, latest,   timed,  shifted,         sum,     add_times, meet,
-    meet_rows,         add_span, charge, charge_transfer, ordered, reached,   limit,
-    drained,           apart,    least,  greatest};
+const Kernels kernels{TRAINYARD_KERNELS,
+                      latest,
+                      timed,
+                      shifted,
+                      sum,
+                      add_times,
+                      raise,
+                      meet,
+                      meet_rows,
+                      add_span,
+                      charge,
+                      charge_transfer,
+                      ordered,
+                      reached,
+                      limit,
+                      drained,
+                      apart,
+                      least,
+                      greatest};

@@ -94,7 +94,7 @@ void Player::start(const Instr& instr, const Slice& lanes)
         from[r] = read(instr, r, lanes);
     kernels_.latest(to, {from.data(), count}, start_issue(instr, lanes), lanes.count);
     for (std::uint32_t r = most; r < instr.read_count; ++r)
-        kernels_.charge(to, read(instr, r, lanes), nullptr, lanes.count);
+        kernels_.raise(to, read(instr, r, lanes), lanes.count);
 }
 
 void Player::run(const Instr& instr, const Slice& lanes)
@@ -113,17 +113,19 @@ void Player::send(const Instr& instr, const Slice& lanes)
 void Player::gather(const Instr& instr, const Slice& lanes)
 {
     const Meeting& meeting = cohorts_.meetings[instr.meeting];
+    Time* waiting =
+        instr.counted && measured_ ? this->waiting(instr.cohort, instr.extra, lanes) : nullptr;
     if (meeting.stride == 1)
-        kernels_.meet_rows(write(instr, 0, lanes), write(instr, 1, lanes), read(instr, 0, lanes),
-                           instr.table->times.data() + lanes.first / meeting.size, meeting.size,
-                           lanes.count);
-    else if (meeting.stride > 1)
+        return kernels_.meet_rows(write(instr, 0, lanes), write(instr, 1, lanes),
+                                  read(instr, 0, lanes),
+                                  instr.table->times.data() + lanes.first / meeting.size, waiting,
+                                  meeting.size, lanes.count);
+    if (meeting.stride > 1)
         gather_rows(instr, meeting, lanes);
     else
         gather_seats(instr, meeting, lanes);
-    if (instr.counted && measured_)
-        count_times(instr, lanes, read(instr, 0, lanes), write(instr, 0, lanes),
-                    write(instr, 1, lanes));
+    if (waiting != nullptr)
+        kernels_.add_span(waiting, read(instr, 0, lanes), write(instr, 0, lanes), lanes.count);
 }
 
 void Player::gather_seats(const Instr& instr, const Meeting& meeting, const Slice& lanes)
@@ -155,7 +157,7 @@ void Player::gather_rows(const Instr& instr, const Meeting& meeting, const Slice
         Time* end = write(instr, 1, lanes) + first;
         std::copy_n(from, stride, latest);
         for (std::size_t m = 1; m < size; ++m)
-            kernels_.charge(latest, from + m * stride, nullptr, stride);
+            kernels_.raise(latest, from + m * stride, stride);
         for (std::size_t m = 0; m < size; ++m) {
             std::copy_n(latest, stride, begin + m * stride);
             kernels_.sum(end + m * stride, latest, instr.table->times.data() + sheet * stride,
@@ -168,6 +170,22 @@ void Player::pass(const Instr& instr, const Slice& lanes)
 {
     kernels_.meet(write(instr, 0, lanes), write(instr, 1, lanes), read(instr, 0, lanes),
                   read(instr, 1, lanes), instr.table->times.data() + lanes.first, lanes.count);
+    count_waiting(instr, write(instr, 0, lanes), write(instr, 0, lanes), lanes);
+}
+
+// Of a message: the sender and the receiver.
+void Player::count_waiting(const Instr& instr, const Time* begin, const Time* begin_there,
+                           const Slice& lanes)
+{
+    if (!measured_)
+        return;
+    if (instr.extra != none)
+        kernels_.add_span(waiting(instr.cohort, instr.extra, lanes), read(instr, 0, lanes), begin,
+                          lanes.count);
+    const std::uint32_t there = cohorts_.all[instr.cohort].pipes[instr.meeting].cohort;
+    if (instr.extra_count != none)
+        kernels_.add_span(waiting(there, instr.extra_count, lanes), read(instr, 1, lanes),
+                          begin_there, lanes.count);
 }
 
 void Player::pass_over(const Instr& instr, const Slice& lanes)
@@ -187,6 +205,7 @@ void Player::pass_over(const Instr& instr, const Slice& lanes)
         begin_there[partners[i]] = begin[i];
         end_there[partners[i]] = end[i];
     }
+    count_waiting(instr, begin, begin_there, lanes);
 }
 
 void Player::take(const Instr& instr, const Slice& lanes)
@@ -206,70 +225,63 @@ void Player::take(const Instr& instr, const Slice& lanes)
 
 void Player::count(const Instr& instr, const Slice& lanes)
 {
-    count_times(instr, lanes, read(instr, 0, lanes), read(instr, 1, lanes), read(instr, 2, lanes));
-}
-
-void Player::count_times(const Instr& instr, const Slice& lanes, const Time* start,
-                         const Time* begin, const Time* end)
-{
-    Time* waiting =
-        totals_[instr.cohort].data() + 2 * instr.extra * rows_[instr.cohort] + lanes.first;
-    Time* moving = waiting + rows_[instr.cohort];
-    kernels_.add_span(waiting, start, begin, lanes.count);
-    kernels_.add_span(moving, begin, end, lanes.count);
+    Time* waiting = this->waiting(instr.cohort, instr.extra, lanes);
+    const Time* begin = read(instr, 1, lanes);
+    kernels_.add_span(waiting, read(instr, 0, lanes), begin, lanes.count);
+    kernels_.add_span(waiting + rows_[instr.cohort], begin, read(instr, 2, lanes), lanes.count);
 }
 
 void Player::charge(const Instr& instr, const Slice& lanes)
 {
     constexpr std::size_t block = 512;
-    alignas(64) std::array<Time, block> until;
+    alignas(64) std::array<std::array<Time, block>, 2> buffers;
+    const std::span<const Charge> charges = charges_of(tape_, instr);
     for (std::size_t first = 0; first < lanes.count; first += block) {
         const Slice some{lanes.first + first, std::min(block, lanes.count - first)};
-        std::copy_n(read(instr, 0, lanes) + first, some.count, until.begin());
-        for (std::uint32_t k = 0; k < instr.charge_count; ++k) {
-            const Charge& charge = tape_.charges[instr.extra + k];
-            if (charge.group > 0) {
+        const auto value = [&](std::size_t of) { return at(charges[of].value, lanes) + first; };
+        const auto sum = [&](std::size_t of) {
+            return charges[of].into == none
+                       ? nullptr
+                       : sums_[instr.cohort].data() + charges[of].into * rows_[instr.cohort] +
+                             some.first;
+        };
+        const Time* from = read(instr, 0, lanes) + first;
+        for (std::size_t k = 0, next = 0; k < charges.size(); k = next) {
+            const bool transfer = is_transfer(charges.subspan(k));
+            next = k + (transfer ? 3 : std::max(charges[k].group, 1U));
+            Time* until = buffers[from == buffers[0].data() ? 1 : 0].data();
+            if (charges[k].group > 0) {
+                std::copy_n(from, some.count, until);
                 for (std::size_t i = 0; i < some.count; ++i)
-                    charge_group(instr, instr.extra + k, lanes, first + i, until[i]);
-                k += charge.group - 1;
-                continue;
+                    charge_group(instr, charges.subspan(k), lanes, first + i, until[i]);
+            } else if (transfer) {
+                kernels_.charge_transfer(next < charges.size() ? until : nullptr, from,
+                                         {value(k), value(k + 1), value(k + 2)}, sum(k + 1),
+                                         sum(k + 2), some.count);
+            } else {
+                const bool last = next == charges.size() && charges[k].into != none;
+                kernels_.charge(last ? nullptr : until, from, value(k), sum(k), some.count);
             }
-            const auto value = [&](std::uint32_t of) {
-                return at(tape_.charges[instr.extra + of].value, lanes) + first;
-            };
-            const auto sum = [&](std::uint32_t of) {
-                return sums_[instr.cohort].data() +
-                       tape_.charges[instr.extra + of].into * rows_[instr.cohort] + some.first;
-            };
-            if (is_transfer(instr, k)) {
-                kernels_.charge_transfer(until.data(), {value(k), value(k + 1), value(k + 2)},
-                                         sum(k + 1), sum(k + 2), some.count);
-                k += 2;
-                continue;
-            }
-            kernels_.charge(until.data(), value(k), charge.into == none ? nullptr : sum(k),
-                            some.count);
+            from = until;
         }
     }
 }
 
 // Whether an entry and the two behind it charge the time until a transfer starts, begins and ends.
-bool Player::is_transfer(const Instr& instr, std::uint32_t entry) const
+bool Player::is_transfer(std::span<const Charge> charges)
 {
-    if (entry + 3 > instr.charge_count)
-        return false;
-    const Charge* charge = &tape_.charges[instr.extra + entry];
-    return charge[0].into == none && charge[1].into != none && charge[2].into != none &&
-           charge[1].into != charge[2].into && charge[1].group == 0 && charge[2].group == 0;
+    return charges.size() >= 3 && charges[0].into == none && charges[1].into != none &&
+           charges[2].into != none && charges[1].into != charges[2].into && charges[1].group == 0 &&
+           charges[2].group == 0;
 }
 
 // On one of the lanes.
-void Player::charge_group(const Instr& instr, std::uint32_t first, const Slice& lanes,
+void Player::charge_group(const Instr& instr, std::span<const Charge> charges, const Slice& lanes,
                           std::size_t lane, Time& until)
 {
     std::vector<const Charge*> order;
-    for (std::uint32_t k = 0; k < tape_.charges[first].group; ++k)
-        order.push_back(&tape_.charges[first + k]);
+    for (std::uint32_t k = 0; k < charges[0].group; ++k)
+        order.push_back(&charges[k]);
     std::sort(order.begin(), order.end(), [&](const Charge* a, const Charge* b) {
         return at(a->value, lanes)[lane] < at(b->value, lanes)[lane];
     });

@@ -38,7 +38,8 @@ public:
         return info.in_slice ? slice_columns_.data() + info.slot * slice_lanes
                              : column(value) + lanes.first;
     }
-    // Sums of a class of transfers of a cohort, by index: waiting, then moving.
+    // Sums of a class of transfers of a cohort, by index: waiting, then moving of those that count
+    // it.
     const Time* total(std::uint32_t cohort, std::uint32_t of, std::uint32_t which) const
     {
         return totals_[cohort].data() + (2 * of + which) * rows_[cohort];
@@ -106,13 +107,18 @@ private:
     Drained drain_one(Time from, u128 work, std::size_t lane, Time opened);
     bool add_beside(const Instr& instr, Time last);
     void charge(const Instr& instr, const Slice& lanes);
-    bool is_transfer(const Instr& instr, std::uint32_t entry) const;
-    void charge_group(const Instr& instr, std::uint32_t first, const Slice& lanes, std::size_t lane,
-                      Time& until);
+    static bool is_transfer(std::span<const Charge> charges);
+    void charge_group(const Instr& instr, std::span<const Charge> charges, const Slice& lanes,
+                      std::size_t lane, Time& until);
     void guard(const Instr& instr, const Slice& lanes);
     void start(const Instr& instr, const Slice& lanes);
-    void count_times(const Instr& instr, const Slice& lanes, const Time* start, const Time* begin,
-                     const Time* end);
+    void count_waiting(const Instr& instr, const Time* begin, const Time* begin_there,
+                       const Slice& lanes);
+    // The sum of a class of transfers, by index of the slice.
+    Time* waiting(std::uint32_t cohort, std::uint32_t of, const Slice& lanes)
+    {
+        return totals_[cohort].data() + std::size_t{2} * of * rows_[cohort] + lanes.first;
+    }
     IssueSpan start_issue(const Instr& instr, const Slice& lanes);
     IssueSpan end_issue(const Instr& instr, const Slice& lanes);
 

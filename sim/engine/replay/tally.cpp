@@ -251,6 +251,33 @@ void count_transfers(const TallyRequest& request, std::uint32_t c, Tables& table
     }
 }
 
+// For how long the transfers of a class move, by index.
+Column moving_times(const TallyRequest& request, std::uint32_t c, const Player& player,
+                    std::uint32_t total)
+{
+    const Cohort& cohort = request.cohorts.all[c];
+    const Time* counted = player.total(c, total, 1);
+    Column times(counted, counted + cohort.lanes.size());
+    for (const auto& [moving, count] : request.composed.totals[c].moving) {
+        if (moving.total != total)
+            continue;
+        const Time* of = moving.table->times.data();
+        if (moving.by == Moving::By::lane) {
+            player.kernels().add_times(times.data(), of, count, times.size());
+        } else if (moving.by == Moving::By::partner) {
+            const std::vector<std::uint32_t>& partners = cohort.pipes[moving.where].partners;
+            for (std::size_t i = 0; i < times.size(); ++i)
+                times[i] += of[partners[i]] * count;
+        } else {
+            const Meeting& meeting = request.cohorts.meetings[moving.where];
+            for (std::size_t g = 0; g < meeting.groups.size(); ++g)
+                for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
+                    times[meeting.members[m].index] += of[g] * count;
+        }
+    }
+    return times;
+}
+
 void add_totals(const TallyRequest& request, std::uint32_t c, const Player& player,
                 const std::vector<std::uint32_t>& multiplicity, StepResult& result,
                 std::vector<TransferSum>& sums)
@@ -260,7 +287,7 @@ void add_totals(const TallyRequest& request, std::uint32_t c, const Player& play
     for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
         TransferSum& sum = sums[totals.classes[k]];
         const Time* waiting = player.total(c, k, 0);
-        const Time* moving = player.total(c, k, 1);
+        const Column moving = moving_times(request, c, player, k);
         for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
             result.lanes[cohort.lanes[i]].communication_busy += SimTime(moving[i]);
             sum.waiting += static_cast<u128>(waiting[i]) * multiplicity[i];

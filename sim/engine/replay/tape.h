@@ -18,8 +18,9 @@ struct Instr {
                    // end = max(start + table, base + end_constant + kernel of the table)
         compute,   // as run, slowed by loads and rivals; writes: start, device done, end and, where
                    // lanes are charged one by one, work left when the step before ended
-        gather,    // reads: arrivals by seat; writes: begin, end by seat
-        pass,      // reads: arrivals of sender, receiver; writes: begin, end
+        gather,    // reads: arrivals by seat; writes: begin, end by seat; one that counts sums the
+                   // waiting of a class
+        pass,      // reads: arrivals of sender, receiver; writes: begin, end; counts likewise
         pass_over, // likewise between other places; writes: begin, end there, begin, end here
         send,      // reads: arrival of the sender; writes: end
         take,      // reads: arrival and end of the sender, arrival here; writes: begin, end here
@@ -39,9 +40,11 @@ struct Instr {
     std::uint32_t read_count = 0;
     Value write_first = 0; // values that follow each other
     std::uint32_t write_count = 0;
-    // Counts: first of two totals. Compute: what is beside it. Charge: first of the charges.
+    // Counts: the total. Passes: that of the sender, or none. Compute: what is beside it. Charge:
+    // the first of the charges.
     std::uint32_t extra = 0;
-    std::uint32_t charge_count = 0;
+    // Passes: the total of the receiver, or none. Charge: how many.
+    std::uint32_t extra_count = 0;
     Value base = none; // the time that the host's segment began
     Time constant = 0;
     Time end_constant = 0;
@@ -169,7 +172,9 @@ inline std::span<const Value> reads_of(const Tape& tape, const Instr& instr)
 
 inline std::span<const Charge> charges_of(const Tape& tape, const Instr& instr)
 {
-    return {tape.charges.data() + instr.extra, instr.charge_count};
+    if (instr.code != Instr::Code::charge)
+        return {};
+    return {tape.charges.data() + instr.extra, instr.extra_count};
 }
 
 inline std::span<const Load> loads_of(const Tape& tape, const Instr& instr)
