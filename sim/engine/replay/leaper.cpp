@@ -26,7 +26,7 @@ Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const R
         Pattern& pattern = patterns_[stretch.pattern];
         if (pattern.first == nullptr) {
             pattern.first = &stretch;
-            make_room(pattern);
+            make_room(player, pattern);
         }
     }
     player.measure(true);
@@ -42,7 +42,7 @@ Leaper::Leaper(Player& player, const Cohorts& cohorts, const Tape& tape, const R
     player.take_all();
 }
 
-void Leaper::make_room(Pattern& pattern) const
+void Leaper::make_room(const Player& player, Pattern& pattern) const
 {
     const Stretch& stretch = *pattern.first;
     const std::size_t n = cohorts_.all[stretch.cohort].lanes.size();
@@ -51,11 +51,18 @@ void Leaper::make_room(Pattern& pattern) const
         pattern.base.assign(n, long_ago);
     pattern.outside.assign(stretch.outside_count, Column(n, long_ago));
     pattern.results.assign(stretch.result_count, Column(n));
-    for (std::uint32_t i = 0; i < stretch.instr_count; ++i)
-        if (tape_.instrs[stretch.instr_first + i].code == Instr::Code::compute) {
+    for (std::uint32_t i = 0; i < stretch.instr_count; ++i) {
+        const Instr& instr = tape_.instrs[stretch.instr_first + i];
+        if (instr.code == Instr::Code::compute) {
             pattern.computes_from.assign(n, longest_sim_time.value());
             pattern.computes_to.assign(n, 0);
         }
+        player.for_each_sum(instr, [&](std::uint32_t sum) {
+            const auto of_sum = [&](const Delta& delta) { return delta.sum == sum; };
+            if (std::none_of(pattern.deltas.begin(), pattern.deltas.end(), of_sum))
+                pattern.deltas.push_back({sum, Column(n)});
+        });
+    }
 }
 
 // All patterns whose first stretch is in the run.
@@ -105,20 +112,11 @@ void Leaper::set_out(Player& player, const Stretch& stretch, const Slice& lanes)
 // Takes what the stretch has added to sums.
 void Leaper::keep_sums(Player& player, Pattern& pattern, const Slice& lanes) const
 {
-    const std::uint32_t cohort = pattern.first->cohort;
-    std::uint32_t number = 0;
-    player.for_each_sum(cohort, [&](Time* column) {
-        Time* sum = column + lanes.first;
-        const std::uint32_t of = number++;
-        if (std::all_of(sum, sum + lanes.count, [](Time time) { return time == 0; }))
-            return;
-        auto delta = std::find_if(pattern.deltas.begin(), pattern.deltas.end(),
-                                  [&](const Delta& known) { return known.sum == of; });
-        if (delta == pattern.deltas.end())
-            delta = pattern.deltas.insert(delta, {of, Column(cohorts_.all[cohort].lanes.size())});
-        std::copy_n(sum, lanes.count, delta->by.begin() + static_cast<std::ptrdiff_t>(lanes.first));
+    for (Delta& delta : pattern.deltas) {
+        Time* sum = player.sum(pattern.first->cohort, delta.sum, lanes);
+        std::copy_n(sum, lanes.count, delta.by.begin() + static_cast<std::ptrdiff_t>(lanes.first));
         std::fill_n(sum, lanes.count, 0);
-    });
+    }
 }
 
 // What the instruction just played takes for granted of values from outside.
@@ -238,14 +236,12 @@ void Leaper::settle(Player& player) const
     for (const Pattern& pattern : patterns_) {
         const std::uint32_t cohort = pattern.first->cohort;
         const Slice all{0, cohorts_.all[cohort].lanes.size(), none};
-        std::vector<Time*> sums;
-        player.for_each_sum(cohort, [&](Time* sum) { sums.push_back(sum); });
         for (const Delta& delta : pattern.deltas)
             for (std::size_t s = 0; s <= slices_.size(); ++s) {
                 const Slice& slice = s < slices_.size() ? slices_[s] : all;
                 if (pattern.leaps[s] > 0)
-                    kernels.add_times(sums[delta.sum] + slice.first, delta.by.data() + slice.first,
-                                      pattern.leaps[s], slice.count);
+                    kernels.add_times(player.sum(cohort, delta.sum, slice),
+                                      delta.by.data() + slice.first, pattern.leaps[s], slice.count);
             }
     }
 }

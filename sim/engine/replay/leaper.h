@@ -28,7 +28,7 @@ public:
 
 private:
     struct Delta {
-        std::uint32_t sum; // of the cohort's, in their order
+        std::uint32_t sum; // of the player's
         Column by;         // by index
     };
     struct Pattern {
@@ -42,7 +42,7 @@ private:
         std::vector<Delta> deltas;
     };
 
-    void make_room(Pattern& pattern) const;
+    void make_room(const Player& player, Pattern& pattern) const;
     void learn_from(const Run& run, Player& player);
     void learn(Player& player, Pattern& pattern);
     void set_out(Player& player, const Stretch& stretch, const Slice& lanes) const;

@@ -19,9 +19,9 @@ Player::Player(const Cohorts& cohorts, const Composed& composed, const Kernels& 
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
         rows_.push_back(column_stride(cohorts.all[c].lanes.size()));
         columns_.emplace_back(tape_.slots[c] * rows_[c]);
-        const std::size_t classes = composed.totals[c].classes.size();
-        totals_.emplace_back(2 * classes * rows_[c]);
-        sums_.emplace_back((static_cast<std::size_t>(Sum::classes) + classes) * rows_[c]);
+        const auto classes = static_cast<std::uint32_t>(composed.totals[c].classes.size());
+        totals_first_.push_back(static_cast<std::uint32_t>(Sum::classes) + classes);
+        sums_.emplace_back((totals_first_[c] + 2 * classes) * rows_[c]);
     }
 }
 
@@ -113,8 +113,9 @@ void Player::send(const Instr& instr, const Slice& lanes)
 void Player::gather(const Instr& instr, const Slice& lanes)
 {
     const Meeting& meeting = cohorts_.meetings[instr.meeting];
-    Time* waiting =
-        instr.counted && measured_ ? this->waiting(instr.cohort, instr.extra, lanes) : nullptr;
+    Time* waiting = instr.counted && measured_
+                        ? sum(instr.cohort, waiting_sum(instr.cohort, instr.extra), lanes)
+                        : nullptr;
     if (meeting.stride == 1)
         return kernels_.meet_rows(write(instr, 0, lanes), write(instr, 1, lanes),
                                   read(instr, 0, lanes),
@@ -180,12 +181,12 @@ void Player::count_waiting(const Instr& instr, const Time* begin, const Time* be
     if (!measured_)
         return;
     if (instr.extra != none)
-        kernels_.add_span(waiting(instr.cohort, instr.extra, lanes), read(instr, 0, lanes), begin,
-                          lanes.count);
+        kernels_.add_span(sum(instr.cohort, waiting_sum(instr.cohort, instr.extra), lanes),
+                          read(instr, 0, lanes), begin, lanes.count);
     const std::uint32_t there = cohorts_.all[instr.cohort].pipes[instr.meeting].cohort;
     if (instr.extra_count != none)
-        kernels_.add_span(waiting(there, instr.extra_count, lanes), read(instr, 1, lanes),
-                          begin_there, lanes.count);
+        kernels_.add_span(sum(there, waiting_sum(there, instr.extra_count), lanes),
+                          read(instr, 1, lanes), begin_there, lanes.count);
 }
 
 void Player::pass_over(const Instr& instr, const Slice& lanes)
@@ -225,7 +226,7 @@ void Player::take(const Instr& instr, const Slice& lanes)
 
 void Player::count(const Instr& instr, const Slice& lanes)
 {
-    Time* waiting = this->waiting(instr.cohort, instr.extra, lanes);
+    Time* waiting = sum(instr.cohort, waiting_sum(instr.cohort, instr.extra), lanes);
     const Time* begin = read(instr, 1, lanes);
     kernels_.add_span(waiting, read(instr, 0, lanes), begin, lanes.count);
     kernels_.add_span(waiting + rows_[instr.cohort], begin, read(instr, 2, lanes), lanes.count);
@@ -287,7 +288,7 @@ void Player::charge_group(const Instr& instr, std::span<const Charge> charges, c
     });
     const auto charge = [&](Value value, std::uint32_t into) {
         const Time to = std::max(until, at(value, lanes)[lane]);
-        sums_[instr.cohort][into * rows_[instr.cohort] + lanes.first + lane] += to - until;
+        sum(instr.cohort, into, lanes)[lane] += to - until;
         until = to;
     };
     for (const Charge* part : order) {

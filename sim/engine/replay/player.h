@@ -38,24 +38,35 @@ public:
         return info.in_slice ? slice_columns_.data() + info.slot * slice_lanes
                              : column(value) + lanes.first;
     }
-    // Sums of a class of transfers of a cohort, by index: waiting, then moving of those that count
-    // it.
-    const Time* total(std::uint32_t cohort, std::uint32_t of, std::uint32_t which) const
-    {
-        return totals_[cohort].data() + (2 * of + which) * rows_[cohort];
-    }
-    // Sum of a cohort by lane (see charges.h).
+    // Sum of a cohort by index (see charges.h); behind these, for each class of transfers, waiting
+    // and moving of those that count it.
     const Time* sum(std::uint32_t cohort, std::uint32_t which) const
     {
         return sums_[cohort].data() + which * rows_[cohort];
     }
-    // Calls with every column of sums of the cohort.
-    template <class Visit>
-    void for_each_sum(std::uint32_t cohort, const Visit& visit)
+    Time* sum(std::uint32_t cohort, std::uint32_t which, const Slice& lanes)
     {
-        for (auto* sums : {&totals_[cohort], &sums_[cohort]})
-            for (std::size_t at = 0; at < sums->size(); at += rows_[cohort])
-                visit(sums->data() + at);
+        return sums_[cohort].data() + which * rows_[cohort] + lanes.first;
+    }
+    std::uint32_t waiting_sum(std::uint32_t cohort, std::uint32_t of) const
+    {
+        return totals_first_[cohort] + 2 * of;
+    }
+    // Calls with each sum that the instruction adds to.
+    template <class Visit>
+    void for_each_sum(const Instr& instr, const Visit& visit) const
+    {
+        const bool counts = instr.code == Instr::Code::count;
+        if (counts || (instr.code == Instr::Code::gather && instr.counted))
+            visit(waiting_sum(instr.cohort, instr.extra));
+        if (counts)
+            visit(waiting_sum(instr.cohort, instr.extra) + 1);
+        if (instr.code == Instr::Code::compute && instr.counted)
+            visit(static_cast<std::uint32_t>(Sum::busy));
+        for (const Charge& charge : charges_of(tape_, instr))
+            for (const std::uint32_t into : {charge.into, charge.then_into})
+                if (into != none)
+                    visit(into);
     }
     // Whether all guards held.
     bool fits() const { return fits_; }
@@ -114,11 +125,6 @@ private:
     void start(const Instr& instr, const Slice& lanes);
     void count_waiting(const Instr& instr, const Time* begin, const Time* begin_there,
                        const Slice& lanes);
-    // The sum of a class of transfers, by index of the slice.
-    Time* waiting(std::uint32_t cohort, std::uint32_t of, const Slice& lanes)
-    {
-        return totals_[cohort].data() + std::size_t{2} * of * rows_[cohort] + lanes.first;
-    }
     IssueSpan start_issue(const Instr& instr, const Slice& lanes);
     IssueSpan end_issue(const Instr& instr, const Slice& lanes);
 
@@ -137,8 +143,8 @@ private:
     std::vector<std::size_t> rows_; // by cohort
     std::vector<Column> columns_;   // by cohort
     Column slice_columns_;
-    std::vector<Column> totals_; // by cohort
-    std::vector<Column> sums_;   // by cohort
+    std::vector<Column> sums_;                // by cohort
+    std::vector<std::uint32_t> totals_first_; // likewise: the first of a class of transfers
     Slice slice_;
     bool sliced_ = false;
     bool measured_ = false;

@@ -114,10 +114,8 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     const Time* done = device;
     kernels_.latest(write(instr, 2, lanes), {&done, 1}, end_issue(instr, lanes), lanes.count);
     if (instr.counted && measured_)
-        kernels_.add_span(sums_[instr.cohort].data() +
-                              static_cast<std::size_t>(Sum::busy) * rows_[instr.cohort] +
-                              lanes.first,
-                          from, device, lanes.count);
+        kernels_.add_span(sum(instr.cohort, static_cast<std::uint32_t>(Sum::busy), lanes), from,
+                          device, lanes.count);
 }
 
 // Adds to what may slow it the rivals that begin before `last`; false if there are no more.

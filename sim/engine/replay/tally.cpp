@@ -47,15 +47,19 @@ public:
             return;
         }
         const bool by_tape = plan_.on_tape && charge_tail();
-        if (plan_.on_tape)
+        if (plan_.on_tape) {
             sum_work();
+            find_sums();
+        }
+        const Time* opens = player_.column(tape_.inputs[c_].opened);
+        const Time* ends = player_.column(tape_.lane_ends[c_]);
         Ledger ledger(request_.program, kind_, barriers_of(kind_), request_.stages[c_], plan_.tail);
         Charges charges;
         charges.exposed.resize(sums.size());
         for (std::uint32_t i = 0; i < cohort_.lanes.size(); ++i) {
             charges.clear(request_.composed.totals[c_].classes);
-            const Time opened = player_.column(tape_.inputs[c_].opened)[i];
-            const Time ended = player_.column(tape_.lane_ends[c_])[i];
+            const Time opened = opens[i];
+            const Time ended = ends[i];
             const Time computed = by_tape ? ended : plan_.on_tape ? computed_at(i) : opened;
             if (computed < ended) {
                 fill_times(i);
@@ -108,23 +112,31 @@ private:
         }
     }
 
-    // What the tape has charged of the `span` up to the last compute; the rest is the host's.
-    void add_tape(std::size_t lane, Time span, Charges& charges)
+    void find_sums()
     {
-        const auto sum = [&](std::uint32_t which) { return player_.sum(c_, which)[lane]; };
-        const auto add = [&](TimeKind kind, Time time) {
-            charges.time[static_cast<std::size_t>(kind)] += time;
-            span -= time;
+        const auto sum = [&](Sum which) {
+            return player_.sum(c_, static_cast<std::uint32_t>(which));
         };
-        add(TimeKind::bubble, sum(static_cast<std::uint32_t>(Sum::bubble)));
-        add(TimeKind::waiting, sum(static_cast<std::uint32_t>(Sum::waiting)));
-        add(TimeKind::data, sum(static_cast<std::uint32_t>(Sum::data)));
-        const Totals& totals = request_.composed.totals[c_];
-        for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
-            const Time exposed = sum(static_cast<std::uint32_t>(Sum::classes) + k);
-            charges.exposed[totals.classes[k]] += exposed;
-            add(exposed_kind(static_cast<GroupKind>(totals.classes[k] % group_kind_count)),
-                exposed);
+        busy_ = sum(Sum::busy);
+        sums_ = {{TimeKind::bubble, sum(Sum::bubble), none},
+                 {TimeKind::waiting, sum(Sum::waiting), none},
+                 {TimeKind::data, sum(Sum::data), none}};
+        const std::vector<std::uint32_t>& classes = request_.composed.totals[c_].classes;
+        for (std::uint32_t k = 0; k < classes.size(); ++k)
+            sums_.push_back({exposed_kind(static_cast<GroupKind>(classes[k] % group_kind_count)),
+                             player_.sum(c_, static_cast<std::uint32_t>(Sum::classes) + k),
+                             classes[k]});
+    }
+
+    // What the tape has charged of the `span` up to the last compute; the rest is the host's.
+    void add_tape(std::size_t lane, Time span, Charges& charges) const
+    {
+        for (const TapeSum& sum : sums_) {
+            const Time time = sum.column[lane];
+            charges.time[static_cast<std::size_t>(sum.kind)] += time;
+            span -= time;
+            if (sum.exposed != none)
+                charges.exposed[sum.exposed] += time;
         }
         Time alone = 0;
         for (std::size_t kind = 0; kind < work_.size(); ++kind) {
@@ -133,8 +145,7 @@ private:
             charges.work[kind] += static_cast<u128>(work_[kind][lane]) * full_share;
             alone += work_[kind][lane];
         }
-        charges.compute_busy +=
-            request_.slows[c_].empty() ? alone : sum(static_cast<std::uint32_t>(Sum::busy));
+        charges.compute_busy += request_.slows[c_].empty() ? alone : busy_[lane];
         charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
     }
 
@@ -203,6 +214,14 @@ private:
     const std::vector<std::uint32_t>& multiplicity_;
     LaneTimes times_;
     std::vector<Column> work_; // by kind of computing time; by index
+    // What the tape charges to a kind of time, by index.
+    struct TapeSum {
+        TimeKind kind;
+        const Time* column;
+        std::uint32_t exposed; // class of transfers; none
+    };
+    std::vector<TapeSum> sums_;
+    const Time* busy_ = nullptr;
 };
 
 // The ranks of a cohort that have each of some variants.
@@ -256,7 +275,7 @@ Column moving_times(const TallyRequest& request, std::uint32_t c, const Player& 
                     std::uint32_t total)
 {
     const Cohort& cohort = request.cohorts.all[c];
-    const Time* counted = player.total(c, total, 1);
+    const Time* counted = player.sum(c, player.waiting_sum(c, total) + 1);
     Column times(counted, counted + cohort.lanes.size());
     for (const auto& [moving, count] : request.composed.totals[c].moving) {
         if (moving.total != total)
@@ -286,7 +305,7 @@ void add_totals(const TallyRequest& request, std::uint32_t c, const Player& play
     const Totals& totals = request.composed.totals[c];
     for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
         TransferSum& sum = sums[totals.classes[k]];
-        const Time* waiting = player.total(c, k, 0);
+        const Time* waiting = player.sum(c, player.waiting_sum(c, k));
         const Column moving = moving_times(request, c, player, k);
         for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
             result.lanes[cohort.lanes[i]].communication_busy += SimTime(moving[i]);
