@@ -47,6 +47,26 @@ inline constexpr Time longest_drained = Time{1} << 38;
 
 inline constexpr std::size_t drained_lanes = 64;
 
+// A load on so many lanes at most.
+struct BlockLoad {
+    const Time* from = nullptr;
+    const Time* to = nullptr;
+    const Time* share = nullptr; // null: share_all
+    Time share_all = 0;
+};
+
+// Room to work in, for each load.
+struct DrainScratch {
+    Time* times = nullptr; // drained_lanes each
+    BlockLoad* loads = nullptr;
+};
+
+// Of a column.
+struct Extent {
+    Time least = 0;
+    Time most = 0;
+};
+
 struct Kernels {
     const char* name;
 
@@ -84,13 +104,16 @@ struct Kernels {
                     std::size_t n);
     // limit = max(limit, constant + by (null: 0) - value)
     void (*limit)(Time* limit, const Time* value, Time constant, const Time* by, std::size_t n);
+    // done = from + by; gives the least of from and the most of done.
+    Extent (*computed)(Time* done, const Time* from, const Time* by, std::size_t n);
     // done = when `work` that begins at `from` has drained at what the loads leave. All work is
-    // shorter than longest_drained. `scratch`: 3 x count x drained_lanes.
+    // shorter than longest_drained.
     void (*drained)(Time* done, const Time* from, const Time* work, const LoadColumn* loads,
-                    std::size_t count, Time* scratch, std::size_t n);
+                    std::size_t count, const DrainScratch& scratch, std::size_t n);
     // Whether the load is over by root + first or begins no earlier than root + last everywhere.
     bool (*apart)(const Time* root, const Time* first, const Time* last, const LoadColumn& load,
                   std::size_t n);
+    Extent (*extent)(const Time* from, std::size_t n);
     Time (*least)(const Time* from, std::size_t n);
     Time (*greatest)(const Time* from, std::size_t n);
 };

@@ -246,32 +246,29 @@ void limit(Time* __restrict limit, const Time* __restrict value, Time constant,
             limit[i] = later(limit[i], constant + by[i] - value[i]);
 }
 
-// Begin, end and share of a load on some lanes; one that takes no time lies before all.
-void spread(const LoadColumn& load, std::size_t first, Time* __restrict begin, Time* __restrict end,
-            Time* __restrict share, std::size_t n)
+// Adds what takes effect now, and when the next thing changes.
+void add_load(Time* __restrict share, Time* __restrict change, const Time* __restrict now,
+              const BlockLoad& load, std::size_t n)
 {
-    for (std::size_t i = 0; i < n; ++i)
-        begin[i] = load.from[first + i];
-    if (load.delay != nullptr)
+    const Time* __restrict from = load.from;
+    const Time* __restrict to = load.to;
+    const Time* __restrict lost = load.share;
+    const Time all = load.share_all;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time next = from[i] > now[i] ? from[i] : to[i] > now[i] ? to[i] : never;
+        change[i] = next < change[i] ? next : change[i];
+    }
+    if (lost == nullptr)
         for (std::size_t i = 0; i < n; ++i)
-            begin[i] += load.delay[first + i];
+            share[i] += from[i] <= now[i] && now[i] < to[i] ? all : 0;
     else
         for (std::size_t i = 0; i < n; ++i)
-            begin[i] += load.delay_all;
-    for (std::size_t i = 0; i < n; ++i)
-        end[i] = load.to != nullptr ? load.to[first + i] : never;
-    for (std::size_t i = 0; i < n; ++i)
-        share[i] = load.share != nullptr ? load.share[first + i] : load.share_all;
-    for (std::size_t i = 0; i < n; ++i) {
-        const bool some = begin[i] < end[i];
-        begin[i] = some ? begin[i] : -never;
-        end[i] = some ? end[i] : -never;
-    }
+            share[i] += from[i] <= now[i] && now[i] < to[i] ? lost[i] : 0;
 }
 
 // On n <= drained_lanes lanes.
 void drain(Time* __restrict done, const Time* __restrict from, const Time* __restrict work,
-           const Time* __restrict spans, std::size_t count, std::size_t n)
+           const BlockLoad* loads, std::size_t count, std::size_t n)
 {
     Time now[drained_lanes];
     Time left[drained_lanes]; // ps x 2^20
@@ -286,16 +283,8 @@ void drain(Time* __restrict done, const Time* __restrict from, const Time* __res
             share[i] = 0;
             change[i] = never;
         }
-        for (std::size_t l = 0; l < count; ++l) {
-            const Time* __restrict begin = spans + 3 * l * drained_lanes;
-            const Time* __restrict end = begin + drained_lanes;
-            const Time* __restrict lost = end + drained_lanes;
-            for (std::size_t i = 0; i < n; ++i) {
-                share[i] += begin[i] <= now[i] && now[i] < end[i] ? lost[i] : 0;
-                const Time next = begin[i] > now[i] ? begin[i] : end[i] > now[i] ? end[i] : never;
-                change[i] = next < change[i] ? next : change[i];
-            }
-        }
+        for (std::size_t l = 0; l < count; ++l)
+            add_load(share, change, now, loads[l], n);
         Time late = 0; // < 0: somewhere it goes on
         for (std::size_t i = 0; i < n; ++i) {
             share[i] = full - share[i] < least_left ? least_left : full - share[i];
@@ -317,16 +306,51 @@ void drain(Time* __restrict done, const Time* __restrict from, const Time* __res
     }
 }
 
-void drained(Time* __restrict done, const Time* __restrict from, const Time* __restrict work,
-             const LoadColumn* loads, std::size_t count, Time* __restrict scratch, std::size_t n)
+// Whether the load is over when the work begins, or begins behind `times` the work, on all lanes.
+bool misses(const BlockLoad& load, const Time* __restrict from, const Time* __restrict work,
+            Time times, std::size_t n)
 {
+    const Time* __restrict begin = load.from;
+    const Time* __restrict end = load.to;
+    Time beside = 0; // < 0: somewhere not
+    for (std::size_t i = 0; i < n; ++i)
+        beside |= (from[i] - end[i]) & (begin[i] - (from[i] + work[i] * times));
+    return beside >= 0;
+}
+
+void drained(Time* __restrict done, const Time* __restrict from, const Time* __restrict work,
+             const LoadColumn* loads, std::size_t count, const DrainScratch& scratch, std::size_t n)
+{
+    Time lost = 0; // at most
+    for (std::size_t l = 0; l < count; ++l)
+        lost += loads[l].share != nullptr ? full : loads[l].share_all;
+    const Time share = full - lost < least_left ? least_left : full - lost;
+    const Time times = (full + share - 1) / share; // as long as it takes alone, at most
+    Time forever[drained_lanes];
+    for (std::size_t i = 0; i < drained_lanes; ++i)
+        forever[i] = never;
     for (std::size_t first = 0; first < n; first += drained_lanes) {
         const std::size_t lanes = n - first < drained_lanes ? n - first : drained_lanes;
+        std::size_t near = 0;
         for (std::size_t l = 0; l < count; ++l) {
-            Time* begin = scratch + 3 * l * drained_lanes;
-            spread(loads[l], first, begin, begin + drained_lanes, begin + 2 * drained_lanes, lanes);
+            const LoadColumn& load = loads[l];
+            const Time* __restrict start = load.from + first;
+            Time* __restrict begin = scratch.times + near * drained_lanes;
+            if (load.delay != nullptr)
+                sum(begin, start, load.delay + first, lanes);
+            else if (load.delay_all != 0)
+                shifted(begin, start, load.delay_all, lanes);
+            BlockLoad& block = scratch.loads[near];
+            block.from = load.delay != nullptr || load.delay_all != 0 ? begin : start;
+            block.to = load.to != nullptr ? load.to + first : forever;
+            block.share = load.share != nullptr ? load.share + first : nullptr;
+            block.share_all = load.share_all;
+            near += misses(block, from + first, work + first, times, lanes) ? 0 : 1;
         }
-        drain(done + first, from + first, work + first, scratch, count, lanes);
+        if (near == 0)
+            sum(done + first, from + first, work + first, lanes);
+        else
+            drain(done + first, from + first, work + first, scratch.loads, near, lanes);
     }
 }
 
@@ -345,6 +369,31 @@ bool apart(const Time* __restrict root, const Time* __restrict first, const Time
         for (std::size_t i = 0; i < n; ++i)
             beside |= (root[i] + first[i] - to[i]) & (from[i] + delay[i] - (root[i] + last[i]));
     return beside >= 0;
+}
+
+Extent extent(const Time* __restrict from, std::size_t n)
+{
+    Time least = from[0];
+    Time most = from[0];
+    for (std::size_t i = 1; i < n; ++i) {
+        least = from[i] < least ? from[i] : least;
+        most = later(most, from[i]);
+    }
+    return {least, most};
+}
+
+Extent computed(Time* __restrict done, const Time* __restrict from, const Time* __restrict by,
+                std::size_t n)
+{
+    Time least = from[0];
+    Time most = from[0] + by[0];
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time over = from[i] + by[i];
+        done[i] = over;
+        least = from[i] < least ? from[i] : least;
+        most = later(most, over);
+    }
+    return {least, most};
 }
 
 Time least(const Time* __restrict from, std::size_t n)
@@ -366,22 +415,24 @@ Time greatest(const Time* __restrict from, std::size_t n)
 } // namespace
 
 extern const Kernels kernels;
-const Kernels kernels{TRAINYARD_KERNELS,
-                      latest,
-                      timed,
-                      shifted,
-                      sum,
-                      add_times,
-                      raise,
-                      meet,
-                      meet_rows,
-                      add_span,
-                      charge,
-                      charge_transfer,
-                      ordered,
-                      reached,
-                      limit,
-                      drained,
-                      apart,
-                      least,
-                      greatest};
+const Kernels kernels{.name = TRAINYARD_KERNELS,
+                      .latest = latest,
+                      .timed = timed,
+                      .shifted = shifted,
+                      .sum = sum,
+                      .add_times = add_times,
+                      .raise = raise,
+                      .meet = meet,
+                      .meet_rows = meet_rows,
+                      .add_span = add_span,
+                      .charge = charge,
+                      .charge_transfer = charge_transfer,
+                      .ordered = ordered,
+                      .reached = reached,
+                      .limit = limit,
+                      .computed = computed,
+                      .drained = drained,
+                      .apart = apart,
+                      .extent = extent,
+                      .least = least,
+                      .greatest = greatest};

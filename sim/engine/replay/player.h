@@ -81,11 +81,7 @@ public:
 
     // The least and the greatest of a column on its lanes; of values that are not written again
     // until the next call of forget_ranges.
-    struct Range {
-        Time least = 0;
-        Time most = 0;
-    };
-    Range range(Value value);
+    Extent range(Value value);
     void forget_ranges() { ++range_stamp_; }
 
     // Of a list, those before do not slow anything.
@@ -149,14 +145,15 @@ private:
     bool sliced_ = false;
     bool measured_ = false;
     Column scratch_;
-    std::vector<Range> ranges_;               // by value
+    std::vector<Extent> ranges_;              // by value
     std::vector<std::uint32_t> range_stamps_; // of what is in ranges_
     std::uint32_t range_stamp_ = 1;
     std::vector<std::uint32_t> ignored_;   // by list of rivals: before which
     std::vector<std::uint32_t> beside_;    // by range of the compute at hand: up to which
     std::vector<const Load*> near_;        // what may slow it
     std::vector<LoadColumn> load_columns_; // of these
-    std::vector<LoadSpan> spans_;          // likewise, of one lane
+    std::vector<BlockLoad> block_loads_;
+    std::vector<LoadSpan> spans_; // likewise, of one lane
     bool fits_ = true;
 };
 

@@ -40,13 +40,11 @@ Drained drained_on_one(std::span<const LoadSpan> loads, Time now, u128 work, Tim
 
 } // namespace
 
-Player::Range Player::range(Value value)
+Extent Player::range(Value value)
 {
     if (range_stamps_[value] != range_stamp_) {
         const Slice slice = lanes(tape_.values[value].cohort);
-        const Time* first = at(value, slice);
-        ranges_[value] = {kernels_.least(first, slice.count),
-                          kernels_.greatest(first, slice.count)};
+        ranges_[value] = kernels_.extent(at(value, slice), slice.count);
         range_stamps_[value] = range_stamp_;
     }
     return ranges_[value];
@@ -93,7 +91,7 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     const Time* from = write(instr, 0, lanes);
     const Time* time = instr.table->times.data() + lanes.first;
     Time* device = write(instr, 1, lanes);
-    const Time first = kernels_.least(from, lanes.count);
+    const auto [first, alone] = kernels_.computed(device, from, time, lanes.count);
     near_.clear();
     for (const Load& load : loads_of(tape_, instr))
         if (load.to == none || range(load.to).most > first)
@@ -104,11 +102,13 @@ void Player::compute(const Instr& instr, const Slice& lanes)
         beside_.push_back(first_after(range, first));
     }
     // What begins behind its end does not slow it; the more does, the later that is.
-    kernels_.sum(device, from, time, lanes.count);
-    load_columns_.clear();
-    drain(instr, lanes);
-    while (add_beside(instr, kernels_.greatest(device, lanes.count)))
-        drain(instr, lanes);
+    add_beside(instr, alone);
+    if (!near_.empty())
+        do
+            drain(instr, lanes);
+        while (add_beside(instr, kernels_.greatest(device, lanes.count)));
+    else
+        load_columns_.clear();
     if (instr.write_count > 3)
         drain_keeping_left(instr, lanes);
     const Time* done = device;
@@ -139,8 +139,6 @@ bool Player::add_beside(const Instr& instr, Time last)
 
 void Player::drain(const Instr& instr, const Slice& lanes)
 {
-    if (near_.empty())
-        return;
     load_columns_.clear();
     for (const Load* load : near_)
         load_columns_.push_back(load_column(*load, lanes));
@@ -148,9 +146,10 @@ void Player::drain(const Instr& instr, const Slice& lanes)
     const Time* time = instr.table->times.data() + lanes.first;
     Time* device = write(instr, 1, lanes);
     if (instr.table->greatest < longest_drained) {
-        scratch_.resize(std::max(scratch_.size(), 3 * near_.size() * drained_lanes));
+        scratch_.resize(std::max(scratch_.size(), near_.size() * drained_lanes));
+        block_loads_.resize(std::max(block_loads_.size(), near_.size()));
         return kernels_.drained(device, from, time, load_columns_.data(), load_columns_.size(),
-                                scratch_.data(), lanes.count);
+                                {scratch_.data(), block_loads_.data()}, lanes.count);
     }
     for (std::size_t i = 0; i < lanes.count; ++i)
         device[i] = drain_one(from[i], static_cast<u128>(time[i]) * full_share, i, 0).end;
