@@ -25,7 +25,7 @@ struct Totals {
 };
 
 // Sums of a cohort by lane; classes of exposed transfers follow.
-enum class Sum : std::uint8_t { bubble, waiting, data, busy, classes };
+enum class Sum : std::uint8_t { bubble, waiting, data, slowed, classes };
 
 struct CohortCharges {
     bool on_tape = false;              // else a Ledger charges each lane

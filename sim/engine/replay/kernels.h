@@ -61,6 +61,14 @@ struct DrainScratch {
     BlockLoad* loads = nullptr;
 };
 
+// How ops of all lanes begin: the least start, the most end if nothing slows them, and whether the
+// host has issued the last of their kernels by then everywhere.
+struct Begun {
+    Time least = 0;
+    Time most = 0;
+    bool issued = false;
+};
+
 // Of a column.
 struct Extent {
     Time least = 0;
@@ -72,6 +80,10 @@ struct Kernels {
 
     // to = the latest of the columns and the issue; at least one of them.
     void (*latest)(Time* to, const Columns& from, const IssueSpan& issue, std::size_t n);
+    // start = the latest of the columns and the issue, done = start + by. `last`: as the constant of
+    // the issue, for the last kernel.
+    Begun (*begin)(Time* start, Time* done, const Columns& from, const IssueSpan& issue, Time last,
+                   const Time* by, std::size_t n);
     // to = max(from + by, issue)
     void (*timed)(Time* to, const Time* from, const Time* by, const IssueSpan& issue,
                   std::size_t n);
@@ -104,8 +116,6 @@ struct Kernels {
                     std::size_t n);
     // limit = max(limit, constant + by (null: 0) - value)
     void (*limit)(Time* limit, const Time* value, Time constant, const Time* by, std::size_t n);
-    // done = from + by; gives the least of from and the most of done.
-    Extent (*computed)(Time* done, const Time* from, const Time* by, std::size_t n);
     // done = when `work` that begins at `from` has drained at what the loads leave. All work is
     // shorter than longest_drained.
     void (*drained)(Time* done, const Time* from, const Time* work, const LoadColumn* loads,

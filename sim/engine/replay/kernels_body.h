@@ -69,6 +69,48 @@ void latest(Time* __restrict to, const Columns& columns, const IssueSpan& issue,
             to[i] = later(to[i], base[i] + constant + more[i]);
 }
 
+// From where they start on.
+Begun go_on(Time* __restrict done, const Time* __restrict start, const Time* __restrict base,
+            Time last, const Time* __restrict by, std::size_t n)
+{
+    Time least = never;
+    Time most = -never;
+    Time apart = 0; // < 0: somewhere the host is behind
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time over = start[i] + by[i];
+        done[i] = over;
+        least = start[i] < least ? start[i] : least;
+        most = later(most, over);
+        apart |= start[i] - (base[i] + last);
+    }
+    return {least, most, apart >= 0};
+}
+
+Begun begin(Time* __restrict start, Time* __restrict done, const Columns& columns,
+            const IssueSpan& issue, Time last, const Time* __restrict by, std::size_t n)
+{
+    const Time* __restrict base = issue.base;
+    const Time constant = issue.constant;
+    if (columns.count != 1) {
+        latest(start, columns, issue, n);
+        return go_on(done, start, base, last, by, n);
+    }
+    const Time* __restrict from = columns.first[0];
+    Time least = never;
+    Time most = -never;
+    Time apart = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Time at = later(from[i], base[i] + constant);
+        const Time over = at + by[i];
+        start[i] = at;
+        done[i] = over;
+        least = at < least ? at : least;
+        most = later(most, over);
+        apart |= at - (base[i] + last);
+    }
+    return {least, most, apart >= 0};
+}
+
 void timed(Time* __restrict to, const Time* __restrict from, const Time* __restrict by,
            const IssueSpan& issue, std::size_t n)
 {
@@ -382,20 +424,6 @@ Extent extent(const Time* __restrict from, std::size_t n)
     return {least, most};
 }
 
-Extent computed(Time* __restrict done, const Time* __restrict from, const Time* __restrict by,
-                std::size_t n)
-{
-    Time least = from[0];
-    Time most = from[0] + by[0];
-    for (std::size_t i = 0; i < n; ++i) {
-        const Time over = from[i] + by[i];
-        done[i] = over;
-        least = from[i] < least ? from[i] : least;
-        most = later(most, over);
-    }
-    return {least, most};
-}
-
 Time least(const Time* __restrict from, std::size_t n)
 {
     Time least = from[0];
@@ -417,6 +445,7 @@ Time greatest(const Time* __restrict from, std::size_t n)
 extern const Kernels kernels;
 const Kernels kernels{.name = TRAINYARD_KERNELS,
                       .latest = latest,
+                      .begin = begin,
                       .timed = timed,
                       .shifted = shifted,
                       .sum = sum,
@@ -430,7 +459,6 @@ const Kernels kernels{.name = TRAINYARD_KERNELS,
                       .ordered = ordered,
                       .reached = reached,
                       .limit = limit,
-                      .computed = computed,
                       .drained = drained,
                       .apart = apart,
                       .extent = extent,

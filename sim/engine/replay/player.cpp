@@ -43,7 +43,7 @@ void Player::play(const Instr& instr)
     const Slice slice = lanes(instr.cohort);
     switch (instr.code) {
     case Instr::Code::latest:
-        return start(instr, slice);
+        return latest(instr, slice);
     case Instr::Code::run:
         return run(instr, slice);
     case Instr::Code::compute:
@@ -76,32 +76,43 @@ IssueSpan Player::start_issue(const Instr& instr, const Slice& lanes)
 
 IssueSpan Player::end_issue(const Instr& instr, const Slice& lanes)
 {
-    if (!instr.host_ends)
-        return {};
     return {at(instr.base, lanes), instr.end_constant,
             instr.table->kernel != nullptr ? instr.table->kernel->times.data() + lanes.first
                                            : nullptr};
 }
 
-// writes[0], once all is over that it reads and the host has issued it.
-void Player::start(const Instr& instr, const Slice& lanes)
+std::span<const Time* const> Player::columns_read(const Instr& instr, const Slice& lanes)
 {
-    constexpr std::uint32_t most = 16;
-    std::array<const Time*, most> from;
-    Time* to = write(instr, 0, lanes);
-    const std::uint32_t count = std::min(instr.read_count, most);
-    for (std::uint32_t r = 0; r < count; ++r)
-        from[r] = read(instr, r, lanes);
-    kernels_.latest(to, {from.data(), count}, start_issue(instr, lanes), lanes.count);
-    for (std::uint32_t r = most; r < instr.read_count; ++r)
-        kernels_.raise(to, read(instr, r, lanes), lanes.count);
+    from_.clear();
+    for (std::uint32_t r = 0; r < instr.read_count; ++r)
+        from_.push_back(read(instr, r, lanes));
+    return from_;
+}
+
+// writes[0], once all is over that it reads and the host has issued it.
+void Player::latest(const Instr& instr, const Slice& lanes)
+{
+    const auto from = columns_read(instr, lanes);
+    kernels_.latest(write(instr, 0, lanes), {from.data(), from.size()}, start_issue(instr, lanes),
+                    lanes.count);
+}
+
+// writes[0] likewise, and writes[1]: when it is over if nothing slows it.
+Begun Player::begin(const Instr& instr, const Slice& lanes)
+{
+    const auto from = columns_read(instr, lanes);
+    return kernels_.begin(write(instr, 0, lanes), write(instr, 1, lanes),
+                          {from.data(), from.size()}, start_issue(instr, lanes), instr.end_constant,
+                          instr.table->times.data() + lanes.first, lanes.count);
 }
 
 void Player::run(const Instr& instr, const Slice& lanes)
 {
-    start(instr, lanes);
-    kernels_.timed(write(instr, 1, lanes), write(instr, 0, lanes),
-                   instr.table->times.data() + lanes.first, end_issue(instr, lanes), lanes.count);
+    const Begun begun = begin(instr, lanes);
+    if (instr.host_ends && !begun.issued)
+        kernels_.timed(write(instr, 1, lanes), write(instr, 0, lanes),
+                       instr.table->times.data() + lanes.first, end_issue(instr, lanes),
+                       lanes.count);
 }
 
 void Player::send(const Instr& instr, const Slice& lanes)

@@ -62,7 +62,7 @@ public:
         if (counts)
             visit(waiting_sum(instr.cohort, instr.extra) + 1);
         if (instr.code == Instr::Code::compute && instr.counted)
-            visit(static_cast<std::uint32_t>(Sum::busy));
+            visit(static_cast<std::uint32_t>(Sum::slowed));
         for (const Charge& charge : charges_of(tape_, instr))
             for (const std::uint32_t into : {charge.into, charge.then_into})
                 if (into != none)
@@ -109,6 +109,7 @@ private:
     void take(const Instr& instr, const Slice& lanes);
     void count(const Instr& instr, const Slice& lanes);
     void compute(const Instr& instr, const Slice& lanes);
+    void slow(const Instr& instr, const Slice& lanes);
     void drain(const Instr& instr, const Slice& lanes);
     void drain_keeping_left(const Instr& instr, const Slice& lanes);
     Drained drain_one(Time from, u128 work, std::size_t lane, Time opened);
@@ -118,7 +119,8 @@ private:
     void charge_group(const Instr& instr, std::span<const Charge> charges, const Slice& lanes,
                       std::size_t lane, Time& until);
     void guard(const Instr& instr, const Slice& lanes);
-    void start(const Instr& instr, const Slice& lanes);
+    std::span<const Time* const> columns_read(const Instr& instr, const Slice& lanes);
+    Begun begin(const Instr& instr, const Slice& lanes);
     void count_waiting(const Instr& instr, const Time* begin, const Time* begin_there,
                        const Slice& lanes);
     IssueSpan start_issue(const Instr& instr, const Slice& lanes);
@@ -145,6 +147,7 @@ private:
     bool sliced_ = false;
     bool measured_ = false;
     Column scratch_;
+    std::vector<const Time*> from_;           // what the instruction at hand reads
     std::vector<Extent> ranges_;              // by value
     std::vector<std::uint32_t> range_stamps_; // of what is in ranges_
     std::uint32_t range_stamp_ = 1;

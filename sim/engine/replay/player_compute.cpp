@@ -87,11 +87,8 @@ LoadColumn Player::load_column(const Load& load, const Slice& lanes)
 
 void Player::compute(const Instr& instr, const Slice& lanes)
 {
-    start(instr, lanes);
-    const Time* from = write(instr, 0, lanes);
-    const Time* time = instr.table->times.data() + lanes.first;
-    Time* device = write(instr, 1, lanes);
-    const auto [first, alone] = kernels_.computed(device, from, time, lanes.count);
+    const Time* device = write(instr, 1, lanes);
+    const auto [first, alone, issued] = begin(instr, lanes);
     near_.clear();
     for (const Load& load : loads_of(tape_, instr))
         if (load.to == none || range(load.to).most > first)
@@ -104,18 +101,29 @@ void Player::compute(const Instr& instr, const Slice& lanes)
     // What begins behind its end does not slow it; the more does, the later that is.
     add_beside(instr, alone);
     if (!near_.empty())
-        do
-            drain(instr, lanes);
-        while (add_beside(instr, kernels_.greatest(device, lanes.count)));
-    else
-        load_columns_.clear();
+        slow(instr, lanes);
     if (instr.write_count > 3)
         drain_keeping_left(instr, lanes);
+    Time* end = write(instr, 2, lanes);
     const Time* done = device;
-    kernels_.latest(write(instr, 2, lanes), {&done, 1}, end_issue(instr, lanes), lanes.count);
-    if (instr.counted && measured_)
-        kernels_.add_span(sum(instr.cohort, static_cast<std::uint32_t>(Sum::busy), lanes), from,
-                          device, lanes.count);
+    if (issued || !instr.host_ends)
+        std::copy_n(done, lanes.count, end);
+    else
+        kernels_.latest(end, {&done, 1}, end_issue(instr, lanes), lanes.count);
+}
+
+// By what is near.
+void Player::slow(const Instr& instr, const Slice& lanes)
+{
+    const Time* device = write(instr, 1, lanes);
+    do
+        drain(instr, lanes);
+    while (add_beside(instr, kernels_.greatest(device, lanes.count)));
+    if (!instr.counted || !measured_)
+        return;
+    Time* slowed = sum(instr.cohort, static_cast<std::uint32_t>(Sum::slowed), lanes);
+    kernels_.add_span(slowed, write(instr, 0, lanes), device, lanes.count);
+    kernels_.add_times(slowed, instr.table->times.data() + lanes.first, -1, lanes.count);
 }
 
 // Adds to what may slow it the rivals that begin before `last`; false if there are no more.
@@ -158,6 +166,8 @@ void Player::drain(const Instr& instr, const Slice& lanes)
 // Also what is left of the work when the step before ends.
 void Player::drain_keeping_left(const Instr& instr, const Slice& lanes)
 {
+    if (near_.empty())
+        load_columns_.clear();
     const Time* from = write(instr, 0, lanes);
     const Time* time = instr.table->times.data() + lanes.first;
     const Time* opened = at(tape_.inputs[instr.cohort].opened, lanes);

@@ -117,7 +117,7 @@ private:
         const auto sum = [&](Sum which) {
             return player_.sum(c_, static_cast<std::uint32_t>(which));
         };
-        busy_ = sum(Sum::busy);
+        slowed_ = sum(Sum::slowed);
         sums_ = {{TimeKind::bubble, sum(Sum::bubble), none},
                  {TimeKind::waiting, sum(Sum::waiting), none},
                  {TimeKind::data, sum(Sum::data), none}};
@@ -145,7 +145,7 @@ private:
             charges.work[kind] += static_cast<u128>(work_[kind][lane]) * full_share;
             alone += work_[kind][lane];
         }
-        charges.compute_busy += request_.slows[c_].empty() ? alone : busy_[lane];
+        charges.compute_busy += alone + slowed_[lane];
         charges.time[static_cast<std::size_t>(TimeKind::host)] += span - charges.compute_busy;
     }
 
@@ -221,7 +221,7 @@ private:
         std::uint32_t exposed; // class of transfers; none
     };
     std::vector<TapeSum> sums_;
-    const Time* busy_ = nullptr;
+    const Time* slowed_ = nullptr; // compute, by index
 };
 
 // The ranks of a cohort that have each of some variants.

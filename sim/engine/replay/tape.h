@@ -31,7 +31,7 @@ struct Instr {
     Code code = Code::latest;
     bool measured : 1 = false; // runs in the measured step only
     bool counted : 1 =
-        false; // a gather of one seat, which counts; compute, which sums its busy time
+        false; // a gather of one seat, which counts; compute, which sums by how much it is slowed
     bool host_ends : 1 = false; // the end waits for the host
     bool varies : 1 = false;    // its table is another one in every step
     std::uint32_t cohort = 0;
