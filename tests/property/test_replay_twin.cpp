@@ -110,6 +110,29 @@ TEST_CASE("random programs with interference replay as the reference engine runs
     CHECK(ran > 1300);
 }
 
+TEST_CASE("random programs whose kernels jitter replay as the reference engine runs them")
+{
+    std::map<std::string, int> refusals;
+    int ran = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        RandomScene random(seed, {.interference = seed % 3 == 0, .conditions = true});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        for (Lane& lane : scene.binding.lanes)
+            lane.windows.clear();
+        const auto copies = static_cast<std::uint32_t>(1 + seed % 5);
+        const Binding binding = Replicator(scene.binding, copies, seed).replicate();
+        INFO("seed " << seed);
+        ran +=
+            replays(scene.program, binding, with_records(1 + static_cast<int>(seed % 3)), refusals)
+                ? 1
+                : 0;
+    }
+    for (const auto& [reason, count] : refusals)
+        WARN(reason << ": " << count);
+    CHECK(ran > 1100);
+}
+
 TEST_CASE("replicas of random programs replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;

@@ -87,7 +87,7 @@ void Charger::add_work(std::uint32_t c)
 {
     const StreamPlan& compute = compute_stream(c);
     for (std::uint32_t o = compute.op_first; o < compute.op_first + compute.op_count; ++o)
-        if (kind(c).ops[o].kind == OpKind::compute)
+        if (kind(c).ops[o].kind == OpKind::compute && composed_.times[c][o] != nullptr)
             ++plans_[c].computing[{phase_index(kind(c).ops[o].phase), composed_.times[c][o]}];
 }
 

@@ -203,8 +203,14 @@ void Composer::run(std::uint32_t c, std::uint32_t o)
         load(c, o);
     last().table = times;
     last().varies = tables_.varies(c, op);
+    if (op.kind == OpKind::compute && tables_.jitters(c)) {
+        last().varies = true;
+        last().drawn = true;
+        last().extra_count = tables_.draw_times(c, op, charged(c, o));
+        last().table = tables_.drawn(last().extra_count);
+    }
     last().counted = slowed && charged(c, o);
-    result_.times[c][o] = times;
+    result_.times[c][o] = last().drawn ? nullptr : times;
     if (op.kind != OpKind::host && !op.by_itself) {
         last().host_ends = true;
         last().end_constant = op.issue_offset.value();

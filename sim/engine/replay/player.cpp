@@ -7,9 +7,11 @@
 
 namespace trainyard::engine::replay {
 
-Player::Player(const Cohorts& cohorts, const Composed& composed, const Kernels& kernels)
+Player::Player(const Cohorts& cohorts, const Composed& composed, Tables& tables,
+               const Kernels& kernels)
     : cohorts_(cohorts),
       tape_(composed.tape),
+      tables_(tables),
       kernels_(kernels),
       slice_columns_(composed.tape.slice_slots * slice_lanes),
       ranges_(composed.tape.values.size()),
@@ -41,6 +43,8 @@ void Player::take_all()
 void Player::play(const Instr& instr)
 {
     const Slice slice = lanes(instr.cohort);
+    if (instr.drawn)
+        tables_.draw(instr.extra_count, slice.first, slice.count, measured_);
     switch (instr.code) {
     case Instr::Code::latest:
         return latest(instr, slice);

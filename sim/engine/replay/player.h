@@ -21,7 +21,8 @@ struct Drained {
 
 class Player {
 public:
-    Player(const Cohorts& cohorts, const Composed& composed, const Kernels& kernels);
+    Player(const Cohorts& cohorts, const Composed& composed, Tables& tables,
+           const Kernels& kernels);
 
     const Kernels& kernels() const { return kernels_; }
 
@@ -137,6 +138,7 @@ private:
 
     const Cohorts& cohorts_;
     const Tape& tape_;
+    Tables& tables_;
     const Kernels& kernels_;
     std::vector<std::size_t> rows_; // by cohort
     std::vector<Column> columns_;   // by cohort

@@ -86,8 +86,8 @@ std::optional<Refusal> Replay::prepare()
     if (knows_steps(control_.fidelity))
         return Refusal{"collectives may go step by step"};
     for (const Lane& lane : binding_.lanes) {
-        if (!lane.windows.empty() || lane.jitter.valid())
-            return Refusal{"some rank is slow for a time or jitters"};
+        if (!lane.windows.empty())
+            return Refusal{"some rank is slow for a time"};
         some_late_ |= !lane.late.empty();
     }
     if (any_stops(binding_))
@@ -117,7 +117,7 @@ std::optional<Refusal> Replay::prepare()
     slices_ = scribe_->wants_any() || link_log_ ? without_slices(composed_->tape)
                                                 : find_slices(cohorts_, composed_->tape, regions_);
     place_values(composed_->tape, cohorts_, slices_);
-    player_.emplace(cohorts_, *composed_, kernels_);
+    player_.emplace(cohorts_, *composed_, *tables_, kernels_);
     leaper_.emplace(*player_, cohorts_, composed_->tape, regions_, slices_);
     return std::nullopt;
 }

@@ -29,6 +29,13 @@ Amount amount_of(Column column)
 
 } // namespace
 
+Tables::Tables(const Program& program, const Binding& binding, const Cohorts& cohorts)
+    : program_(program), binding_(binding), cohorts_(cohorts)
+{
+    for (std::uint32_t c = 0; c < cohorts.all.size(); ++c)
+        find_jitters(c);
+}
+
 const std::vector<std::uint32_t>& Tables::scales(std::uint32_t cohort, ScaleSlot slot)
 {
     static const std::vector<std::uint32_t> unscaled;
@@ -118,6 +125,7 @@ Time Tables::latest_input(std::uint32_t cohort) const
 
 void Tables::begin_step(std::uint32_t step)
 {
+    step_ = step;
     for (const LateInput& input : late_inputs_)
         for (std::size_t i = 0; i < input.in_time.size(); ++i) {
             const Lane& lane = binding_.lanes[cohorts_.all[input.cohort].lanes[i]];

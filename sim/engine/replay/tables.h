@@ -14,7 +14,18 @@ namespace trainyard::engine::replay {
 struct TimeTable {
     Column times;
     Time greatest = 0;
-    const TimeTable* kernel = nullptr; // of an op with kernels: one of them in the mean
+    TimeTable* kernel = nullptr; // of an op with kernels: one of them in the mean
+};
+
+// Compute whose kernels jitter: its times are drawn anew whenever it is played.
+struct Drawing {
+    std::uint32_t cohort = 0;
+    std::uint32_t place = 0; // of the op in issue order
+    std::uint16_t kernels = 1;
+    std::size_t sum = 0;               // by phase_index: what the op adds to when it is counted
+    bool counted = false;              // it is charged as it is played
+    const TimeTable* steady = nullptr; // without jitter
+    TimeTable* drawn = nullptr;
 };
 
 // A number for every lane of a cohort, or one for all.
@@ -80,9 +91,7 @@ struct Variants {
 
 class Tables {
 public:
-    Tables(const Program& program, const Binding& binding, const Cohorts& cohorts)
-        : program_(program), binding_(binding), cohorts_(cohorts)
-    {}
+    Tables(const Program& program, const Binding& binding, const Cohorts& cohorts);
 
     // What compute, copies and host ops take by index of their cohort.
     const TimeTable* times(std::uint32_t cohort, const FlatOp& op);
@@ -90,6 +99,19 @@ public:
     bool varies(std::uint32_t cohort, const FlatOp& op) const;
     // Gives such ops the times of a step.
     void begin_step(std::uint32_t step);
+
+    // Whether lanes of the cohort jitter: then the times of its compute ops must be drawn.
+    bool jitters(std::uint32_t cohort) const { return !jitters_[cohort].empty(); }
+    // The number of what draws those of an op; `counted`: and adds them up.
+    std::uint32_t draw_times(std::uint32_t cohort, const FlatOp& op, bool counted);
+    const TimeTable* drawn(std::uint32_t drawing) const { return drawings_[drawing].drawn; }
+    // Draws, for the step at hand, for some lanes of the cohort; `measured`: counts what is
+    // counted.
+    void draw(std::uint32_t drawing, std::size_t first, std::size_t count, bool measured);
+    // What a compute op takes in the step at hand on one lane.
+    Time drawn_time(std::uint32_t cohort, const FlatOp& op, std::size_t index);
+    // By phase_index: the sum of what was counted, by index; empty: nothing.
+    const std::vector<Column>& drawn_sums(std::uint32_t cohort) const { return sums_[cohort]; }
 
     // By group of the meeting: from the last arrival to the end. The seats' ops in their order;
     // null where they do not mean the same transfer.
@@ -147,6 +169,9 @@ private:
         return binding_.lanes[cohorts_.all[cohort].lanes[index]];
     }
     TimeTable* keep(Column times);
+    void find_jitters(std::uint32_t cohort);
+    Time drawn_time(std::uint32_t cohort, std::uint32_t place, std::size_t index,
+                    Time steady) const;
     Time latest_input(std::uint32_t cohort) const;
     Column durations(std::uint32_t cohort, const FlatOp& op);
     template <class VariantOf>
@@ -166,6 +191,16 @@ private:
         TimeTable* table;
     };
     std::vector<LateInput> late_inputs_;
+    struct LaneJitter {
+        const Jitter* jitter = nullptr; // none: every factor is 1
+        RankId rank{};
+    };
+    std::vector<std::vector<LaneJitter>> jitters_; // by cohort, index; empty: no lane jitters
+    std::vector<std::vector<Column>> sums_;        // by cohort, phase_index
+    std::vector<Drawing> drawings_;
+    std::vector<std::uint32_t> greatest_factors_;  // by cohort, of 2^20
+    std::map<const TimeTable*, TimeTable*> rooms_; // by steady times: for those drawn next
+    std::uint32_t step_ = 0;
     std::deque<Amount> amounts_;
     ByCost<OpKey, const TimeTable*> times_;                      // by cohort
     ByCost<std::vector<SeatKey>, const TimeTable*> collectives_; // by meeting, first seat's cost

@@ -110,6 +110,10 @@ private:
             sum.resize(cohort_.lanes.size());
             player_.kernels().add_times(sum.data(), what.second->times.data(), count, sum.size());
         }
+        const std::vector<Column>& drawn = tables_.drawn_sums(c_);
+        for (std::size_t kind = 0; kind < drawn.size(); ++kind)
+            if (!drawn[kind].empty()) // all compute of a cohort is drawn, or none
+                work_[kind] = drawn[kind];
     }
 
     void find_sums()
@@ -159,6 +163,15 @@ private:
         fill_step(totals, result.step_time - SimTime(own_step));
     }
 
+    // What an op that takes time takes on a free device.
+    Time alone(std::uint32_t o, std::size_t lane)
+    {
+        if (kind_.ops[o].kind == OpKind::compute && tables_.jitters(c_))
+            return tables_.drawn_time(c_, kind_.ops[o], lane);
+        const TimeTable* table = request_.composed.times[c_][o];
+        return table != nullptr ? table->times[lane] : 0;
+    }
+
     // The times of the ops that a Ledger looks at, on one lane.
     void fill_times(std::size_t lane)
     {
@@ -171,13 +184,11 @@ private:
         for_each_charged(kind_, plan_, [&](std::uint32_t o) {
             const FlatOp& op = kind_.ops[o];
             const OpValues& values = tape_.ops[c_][o];
-            const TimeTable* alone = request_.composed.times[c_][o];
             times_.start[o] = time(values.start);
             times_.begin[o] = time(values.begin);
             times_.end[o] = time(values.end);
-            times_.device[o] = values.device != none
-                                   ? time(values.device)
-                                   : times_.start[o] + (alone ? alone->times[lane] : 0);
+            times_.device[o] =
+                values.device != none ? time(values.device) : times_.start[o] + alone(o, lane);
             const Time since = std::clamp(opened, times_.start[o], times_.device[o]);
             times_.left[o] = values.left != none
                                  ? static_cast<u128>(time(values.left))

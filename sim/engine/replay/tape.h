@@ -33,7 +33,8 @@ struct Instr {
     bool counted : 1 =
         false; // a gather of one seat, which counts; compute, which sums by how much it is slowed
     bool host_ends : 1 = false; // the end waits for the host
-    bool varies : 1 = false;    // its table is another one in every step
+    bool varies : 1 = false;    // its table is another one in every step ...
+    bool drawn : 1 = false;     // ... because its times are drawn as it is played
     std::uint32_t cohort = 0;
     std::uint32_t meeting = none; // gather; pass_over, take: pipe of the sender
     std::uint32_t read_first = 0;
@@ -43,7 +44,8 @@ struct Instr {
     // Counts: the total. Passes: that of the sender, or none. Compute: what is beside it. Charge:
     // the first of the charges.
     std::uint32_t extra = 0;
-    // Passes: the total of the receiver, or none. Charge: how many.
+    // Passes: the total of the receiver, or none. Charge: how many. Where times are drawn: the
+    // number of what draws them.
     std::uint32_t extra_count = 0;
     Value base = none; // the time that the host's segment began
     Time constant = 0;

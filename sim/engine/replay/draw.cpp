@@ -1,0 +1,86 @@
+// The times of compute whose kernels jitter, drawn as it is played.
+
+#include "sim/engine/replay/tables.h"
+#include "sim/engine/totals.h"
+
+#include <algorithm>
+
+namespace trainyard::engine::replay {
+
+void Tables::find_jitters(std::uint32_t cohort)
+{
+    const std::vector<std::uint32_t>& lanes = cohorts_.all[cohort].lanes;
+    std::uint32_t& greatest = greatest_factors_.emplace_back(full_share);
+    std::vector<LaneJitter>& jitters = jitters_.emplace_back();
+    sums_.emplace_back();
+    const bool some = std::any_of(lanes.begin(), lanes.end(), [&](std::uint32_t l) {
+        return binding_.lanes[l].jitter.valid();
+    });
+    for (std::size_t i = 0; i < lanes.size() && some; ++i) {
+        const Lane& lane = binding_.lanes[lanes[i]];
+        const Jitter* jitter = lane.jitter.valid() ? &binding_.jitters[lane.jitter.value] : nullptr;
+        if (jitter != nullptr && (i == 0 || jitters.back().jitter != jitter))
+            greatest = std::max(greatest,
+                                *std::max_element(jitter->factors.begin(), jitter->factors.end()));
+        jitters.push_back({jitter, lane.rank});
+    }
+}
+
+std::uint32_t Tables::draw_times(std::uint32_t cohort, const FlatOp& op, bool counted)
+{
+    const TimeTable* steady = times(cohort, op);
+    TimeTable*& drawn = rooms_[steady];
+    const auto longest = [&](const TimeTable& table) {
+        return span_of(static_cast<u128>(table.greatest) * greatest_factors_[cohort] >> 20).value();
+    };
+    if (drawn == nullptr) {
+        drawn = keep(steady->times);
+        drawn->greatest = longest(*steady);
+        if (steady->kernel != nullptr) {
+            TimeTable* kernel = keep(steady->kernel->times);
+            kernel->greatest = longest(*steady->kernel);
+            drawn->kernel = kernel;
+        }
+    }
+    const std::size_t sum = phase_index(op.phase);
+    if (counted) {
+        sums_[cohort].resize(std::tuple_size_v<ComputeWork>);
+        sums_[cohort][sum].resize(cohorts_.all[cohort].lanes.size());
+    }
+    drawings_.push_back({cohort, op.order, op.kernels, sum, counted, steady, drawn});
+    return static_cast<std::uint32_t>(drawings_.size() - 1);
+}
+
+Time Tables::drawn_time(std::uint32_t cohort, std::uint32_t place, std::size_t index,
+                        Time steady) const
+{
+    const LaneJitter& lane = jitters_[cohort][index];
+    if (lane.jitter == nullptr)
+        return steady;
+    return jittered(SimTime(steady), jitter_factor(*lane.jitter, lane.rank, step_, place)).value();
+}
+
+Time Tables::drawn_time(std::uint32_t cohort, const FlatOp& op, std::size_t index)
+{
+    return drawn_time(cohort, op.order, index, times(cohort, op)->times[index]);
+}
+
+void Tables::draw(std::uint32_t number, std::size_t first, std::size_t count, bool measured)
+{
+    const Drawing& drawing = drawings_[number];
+    Time* times = drawing.drawn->times.data();
+    for (std::size_t i = first; i < first + count; ++i)
+        times[i] = drawn_time(drawing.cohort, drawing.place, i, drawing.steady->times[i]);
+    if (drawing.drawn->kernel != nullptr) {
+        Time* kernel = drawing.drawn->kernel->times.data();
+        for (std::size_t i = first; i < first + count; ++i)
+            kernel[i] = times[i] / drawing.kernels;
+    }
+    if (!measured || !drawing.counted)
+        return;
+    Time* sum = sums_[drawing.cohort][drawing.sum].data();
+    for (std::size_t i = first; i < first + count; ++i)
+        sum[i] += times[i];
+}
+
+} // namespace trainyard::engine::replay
