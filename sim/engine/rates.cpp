@@ -1,6 +1,7 @@
 #include "sim/engine/rates.h"
 
 #include "sim/engine/interference.h"
+#include "sim/engine/scale.h"
 
 #include <algorithm>
 #include <limits>
@@ -18,17 +19,19 @@ bool has_windows(const Binding& binding)
 } // namespace
 
 Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
-             std::unique_ptr<LinkSharing> sharing)
+             std::unique_ptr<LinkSharing> sharing, std::unique_ptr<OwnLinks> own)
     : run_(run),
       queue_(queue),
       accounting_(accounting),
       sharing_(std::move(sharing)),
-      disturbed_(sharing_ != nullptr || interferes(run.binding.costs) || has_windows(run.binding))
+      own_(std::move(own)),
+      slows_compute_(interferes(run.binding.costs) || has_windows(run.binding)),
+      disturbed_(sharing_ != nullptr || slows_compute_)
 {
-    if (!disturbed_)
-        return;
-    devices_.resize(run.lanes.size());
-    run.draining.resize(run.streams.size());
+    if (slows_compute_) {
+        devices_.resize(run.lanes.size());
+        run.draining.resize(run.streams.size());
+    }
     if (sharing_)
         link_work_.resize(run.binding.links.size());
 }
@@ -74,7 +77,7 @@ void Rates::start_transfer(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
     transfer.settled = run_.now;
-    if (!sharing_ || transfer.links.empty())
+    if (!sharing_ || transfer.links.empty() || transfer.alone)
         return set_rate(transfer, id, transfer.cost->ceiling);
     begun_.push_back(id);
     transfer.unplanned = true;
@@ -98,6 +101,18 @@ void Rates::end_transfer(std::uint32_t id)
     sharing_->remove(transfer.flow);
     transfer.flow = nobody;
     count_bytes(transfer.links, transfer.counted - transfer.remaining);
+}
+
+// In the measured step.
+void Rates::count_own(const Transfer& transfer)
+{
+    if (!links_open_)
+        return;
+    const SimTime began = transfer.start + transfer.cost->latency;
+    const SimTime before = std::max(opened_, began) - began;
+    const Work work = scaled_work(*transfer.cost, transfer.scale);
+    own_->count(make_id<GroupId>(transfer.channel), transfer.cost->pattern, transfer.cost->ceiling,
+                remaining_after(work, transfer.cost->ceiling, before).value);
 }
 
 // What someone who leaves links has moved over them since they were opened.
@@ -265,11 +280,16 @@ void Rates::open_links()
             transfer.counted = transfer.remaining;
         }
     links_open_ = true;
+    opened_ = run_.now;
     sharing_->watch_loads();
 }
 
-std::vector<LinkTotals> Rates::link_totals() const
+std::vector<LinkTotals> Rates::link_totals()
 {
+    if (own_)
+        own_->for_each([&](std::span<const LinkUse> links, const OwnLinks::Moved& moved) {
+            count_kept(links, moved.rate, moved.work);
+        });
     std::vector<LinkTotals> totals;
     for (std::size_t l = 0; l < link_work_.size(); ++l)
         totals.push_back({.link = make_id<LinkId>(l),

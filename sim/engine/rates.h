@@ -1,8 +1,7 @@
 #pragma once
 
 // Everything that drains at a rate which others change: transfers over shared links, compute beside
-// communication. Not used where neither can happen (`disturbed` is false): there every end is known
-// at the start.
+// communication. Not used where neither can happen: there every end is known at the start.
 //
 // Rates are settled once per instant, after all that happens at it. A rate that does not change is
 // not touched, so its event stays valid.
@@ -10,6 +9,7 @@
 #include "sim/engine/accounting.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/flow/link_sharing.h"
+#include "sim/engine/flow/own_links.h"
 
 #include <memory>
 
@@ -17,12 +17,26 @@ namespace trainyard::engine {
 
 class Rates {
 public:
-    // `sharing`: none where links are not shared.
+    // `sharing`: none where links are not shared. `own`: none where every transfer goes through it.
     Rates(RunState& run, EventQueue& queue, Accounting& accounting,
-          std::unique_ptr<LinkSharing> sharing);
+          std::unique_ptr<LinkSharing> sharing, std::unique_ptr<OwnLinks> own);
 
-    // Whether any end depends on rates that may change.
+    // Whether any end depends on rates that may change; whether one of compute does.
     bool disturbed() const { return disturbed_; }
+    bool slows_compute() const { return slows_compute_; }
+    // Whether the transfer moves at its ceiling from its latency on and nobody notices.
+    bool undisturbed(const Transfer& transfer) const
+    {
+        return !disturbed_ || ((transfer.alone || (sharing_ && transfer.links.empty())) &&
+                               !(slows_compute_ && transfer.cost->traffic_share > 0));
+    }
+    // Whether a collective has its links to itself.
+    bool has_own_links(GroupId group, TrafficPattern pattern) const
+    {
+        return own_ && own_->has(group, pattern);
+    }
+    // It has moved all its work over them.
+    void count_own(const Transfer& transfer);
 
     // A communication kernel takes or leaves SMs of a lane.
     void add_resident(std::uint32_t lane, std::uint32_t sm_share);
@@ -34,7 +48,7 @@ public:
     void end_compute(std::uint32_t stream) { run_.draining[stream].remaining = 0; }
     bool drains(std::uint32_t stream) const
     {
-        return disturbed_ && run_.draining[stream].remaining > 0;
+        return slows_compute_ && run_.draining[stream].remaining > 0;
     }
 
     // The lane's compute drains at this speed (of 2^20) times its share from now on.
@@ -62,12 +76,13 @@ public:
 
     std::uint32_t share(std::uint32_t lane) const
     {
-        return disturbed_ ? devices_[lane].share : full_share;
+        return slows_compute_ ? devices_[lane].share : full_share;
     }
 
     // The measured step begins for the links.
     void open_links();
-    std::vector<LinkTotals> link_totals() const;
+    // Once, at the end.
+    std::vector<LinkTotals> link_totals();
 
     // The transfers that drain at rate 0; of the sends of a collective, the collective.
     std::vector<std::uint32_t> stalled() const;
@@ -95,6 +110,8 @@ private:
     EventQueue& queue_;
     Accounting& accounting_;
     std::unique_ptr<LinkSharing> sharing_;
+    std::unique_ptr<OwnLinks> own_;
+    bool slows_compute_;
     bool disturbed_;
     std::vector<Device> devices_;      // by lane
     std::vector<std::uint32_t> dirty_; // lanes
@@ -103,6 +120,7 @@ private:
     std::vector<std::uint32_t> slowed_;
     std::vector<u128> link_work_; // by LinkId: byte-picoseconds-per-second x 2^16
     bool links_open_ = false;
+    SimTime opened_{}; // the links
 };
 
 } // namespace trainyard::engine

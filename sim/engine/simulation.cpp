@@ -40,6 +40,16 @@ std::unique_ptr<LinkSharing> make_sharing(const Binding& binding, Fidelity fidel
     return std::make_unique<RippleSharing>(binding.links);
 }
 
+// Where collectives go as a whole until others slow them.
+std::unique_ptr<OwnLinks> find_own_links(const RunState& run, Fidelity fidelity,
+                                         Machinery machinery)
+{
+    if (machinery == Machinery::plain ||
+        (fidelity != Fidelity::bundle && fidelity != Fidelity::flow))
+        return nullptr;
+    return std::make_unique<OwnLinks>(run);
+}
+
 } // namespace
 
 Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control,
@@ -50,7 +60,8 @@ Simulation::Simulation(const Program& program, const Binding& binding, const Run
       queue_(machinery == Machinery::plain ? QueueKind::plain : QueueKind::radix),
       table_(run_),
       accounting_(run_),
-      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, machinery)),
+      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, machinery),
+             find_own_links(run_, control.fidelity, machinery)),
       choice_(run_, control.fidelity),
       stepping_(run_, queue_, table_, rates_, choice_),
       recorder_(run_, control.record,

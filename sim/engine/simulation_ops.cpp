@@ -117,7 +117,7 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
                 state.host_segment > barriers_before(kind, op, stream.step)
             ? run_.now
             : earliest_end(op, issue_time(run_, lane, op, stream.step, state.host_base), duration);
-    if (rates_.disturbed() && op.kind == OpKind::compute && duration.value() > 0)
+    if (rates_.slows_compute() && op.kind == OpKind::compute && duration.value() > 0)
         return rates_.start_compute(index, duration);
     stream.mark = run_.now + duration;
     push_end(index, std::max(stream.mark, stream.earliest_end));

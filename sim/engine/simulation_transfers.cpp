@@ -33,7 +33,7 @@ void Simulation::join(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
     StreamState& stream = run_.streams[index];
     stream.state = HeadState::joined;
     ++run_.lanes[lane].joined;
-    if (rates_.disturbed() && run_.plan_of(index).kind == StreamKind::communication)
+    if (rates_.slows_compute() && run_.plan_of(index).kind == StreamKind::communication)
         rates_.add_resident(lane, resident_share(lane, op));
     if (op.kind == OpKind::collective)
         return join_collective(lane, index, op);
@@ -141,15 +141,17 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.remaining = scaled_work(*transfer.cost, transfer.scale).value;
     if (table_.is_group(transfer.channel)) {
         transfer.links = run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
-        transfer.may_step = choice_.fidelity() == Fidelity::flow && transfer.remaining > 0 &&
-                            shape_of(transfer) != StepShape::none;
+        transfer.alone =
+            rates_.has_own_links(make_id<GroupId>(transfer.channel), transfer.cost->pattern);
+        transfer.may_step = choice_.fidelity() == Fidelity::flow && !transfer.alone &&
+                            transfer.remaining > 0 && shape_of(transfer) != StepShape::none;
     } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)
             begin_part(transfer.receiver);
     }
     SimTime event = run_.now + transfer.cost->latency;
-    if (!rates_.disturbed() && transfer.remaining > 0)
+    if (rates_.undisturbed(transfer) && transfer.remaining > 0)
         event += time_to_finish(Work{transfer.remaining}, transfer.cost->ceiling);
     queue_.push({event, id | transfer_bit, transfer.version});
 }
@@ -182,8 +184,8 @@ void Simulation::handle_transfer(std::uint32_t id)
             stepping_.handle_collective(id);
         return finish_stepped();
     }
-    const bool more =
-        transfer.state == TransferState::latency && rates_.disturbed() && transfer.remaining > 0;
+    const bool more = transfer.state == TransferState::latency && transfer.remaining > 0 &&
+                      !rates_.undisturbed(transfer);
     if (!more)
         return deliver(id);
     if (transfer.may_step && machinery_ == Machinery::plain)
@@ -217,6 +219,8 @@ void Simulation::deliver(std::uint32_t id)
         end_part(transfer.receiver);
         return table_.release(id);
     }
+    if (transfer.alone)
+        rates_.count_own(transfer);
     for (std::uint32_t member = transfer.first_member; member != nobody;) {
         const std::uint32_t next = run_.streams[member].next_member;
         finish(member);
@@ -229,7 +233,7 @@ void Simulation::finish_transfer_op(std::uint32_t lane, std::uint32_t index, con
 {
     const StreamState& stream = run_.streams[index];
     --run_.lanes[lane].joined;
-    if (rates_.disturbed() && run_.plan_of(index).kind == StreamKind::communication)
+    if (rates_.slows_compute() && run_.plan_of(index).kind == StreamKind::communication)
         rates_.remove_resident(lane, resident_share(lane, op));
     const bool counted = stream.step == run_.steps - 1;
     if (!counted && !recorder_.wants(lane))

@@ -104,6 +104,7 @@ struct Transfer {
     std::uint32_t wire = 0;        // ... and the wire
     std::uint32_t steps = nobody;  // collective, send: among those that go step by step
     TransferState state = TransferState::gathering;
+    bool alone = false;     // collective: has its links to itself
     bool may_step = false;  // collective: step by step as soon as its rate is below the ceiling
     bool disturbed = false; // collective: some send's rate has been below it
     bool unplanned = false; // its end is not in the queue yet
