@@ -9,31 +9,29 @@ namespace {
 
 constexpr SimTime never{std::numeric_limits<std::int64_t>::max()};
 
-SimTime& time_of(LaneTotals& totals, TimeKind kind)
-{
-    return totals.time[static_cast<std::size_t>(kind)];
-}
-
 } // namespace
 
-Accounting::Accounting(const RunState& run)
-    : run_(run), totals_(run.lanes.size()), works_(run.lanes.size()), sums_(transfer_class_count())
+Accounting::Accounting(RunState& run)
+    : run_(run),
+      accounts_(run.lanes.size()),
+      measured_(run.lanes.size()),
+      sums_(transfer_class_count())
 {
     for (const Group& group : run_.binding.groups)
         joins_stages_.push_back(joins_stages(group, run_.binding.lanes));
 }
 
-void Accounting::open(LaneState& lane, SimTime time) const
+void Accounting::open(std::uint32_t lane, SimTime time)
 {
-    lane.measured = true;
-    lane.opened = time;
-    lane.last = time;
+    run_.lanes[lane].measured = true;
+    run_.lanes[lane].last = time;
+    measured_[lane].begin = time;
 }
 
-void Accounting::close(LaneState& lane) const
+void Accounting::close(std::uint32_t lane)
 {
-    lane.measured = false;
-    lane.ended = run_.now;
+    run_.lanes[lane].measured = false;
+    measured_[lane].end = run_.now;
 }
 
 void Accounting::charge(std::uint32_t lane)
@@ -63,12 +61,20 @@ std::uint32_t Accounting::computing_stream(std::uint32_t lane) const
 void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece)
 {
     const StreamState& op = run_.streams[stream];
-    LaneTotals& totals = totals_[lane];
+    Account& account = accounts_[lane];
     const SimTime device_end = std::clamp(op.mark, piece.begin, piece.end);
     const SimTime busy = device_end - piece.begin;
-    works_[lane][phase_index(op.phase)] += work_done_in(stream, piece.begin, busy);
-    time_of(totals, TimeKind::host) += piece.end - device_end;
-    totals.compute_busy += busy;
+    account[TimeKind::slowdown] += busy;
+    if (device_end != piece.end)
+        account[TimeKind::host] += piece.end - device_end;
+    const std::size_t phase = phase_index(op.phase);
+    if (fractions_.empty()) {
+        account.time[phase] += busy;
+        return;
+    }
+    const u128 work = fractions_[lane][phase] + work_done_in(stream, piece.begin, busy);
+    account.time[phase] += span_of(work >> 20);
+    fractions_[lane][phase] = static_cast<std::uint32_t>(work) & (full_share - 1);
 }
 
 // What the op gets of the device while it is busy from `begin` on, in ps x 2^20: what drains (less
@@ -76,7 +82,7 @@ void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piec
 // drain slower.
 u128 Accounting::work_done_in(std::uint32_t stream, SimTime begin, SimTime busy) const
 {
-    if (run_.draining.empty() || run_.draining[stream].remaining == 0)
+    if (run_.draining[stream].remaining == 0)
         return static_cast<u128>(busy.value()) * full_share;
     const Draining& drain = run_.draining[stream];
     if (drain.rate != drain.share)
@@ -89,15 +95,16 @@ u128 Accounting::work_done_in(std::uint32_t stream, SimTime begin, SimTime busy)
 void Accounting::charge_idle(std::uint32_t lane, Piece piece)
 {
     const Cause cause = cause_of_idleness(lane);
-    LaneTotals& totals = totals_[lane];
+    Account& account = accounts_[lane];
     if (cause.transfer_stream == nobody) {
-        time_of(totals, cause.kind) += piece.end - piece.begin;
+        account[cause.kind] += piece.end - piece.begin;
         return;
     }
     const SimTime moving = std::clamp(moving_since(cause.transfer_stream), piece.begin, piece.end);
-    time_of(totals, idle_kind(cause.transfer_stream)) += moving - piece.begin;
+    if (moving != piece.begin)
+        account[idle_kind(cause.transfer_stream)] += moving - piece.begin;
     const SimTime exposed = piece.end - moving;
-    time_of(totals, exposed_kind(run_.label_of(cause.transfer_stream).group)) += exposed;
+    account[exposed_kind(run_.label_of(cause.transfer_stream).group)] += exposed;
     sum_of(cause.transfer_stream).exposed +=
         static_cast<u128>(exposed.value()) * run_.lanes[lane].multiplicity;
 }
@@ -216,7 +223,7 @@ void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes
 {
     const std::uint32_t lane = run_.lane_of(stream);
     const std::uint64_t ranks = run_.lanes[lane].multiplicity;
-    totals_[lane].communication_busy += run_.now - began;
+    accounts_[lane].communication_busy += run_.now - began;
     TransferSum& sum = sum_of(stream);
     sum.count += ranks;
     sum.bytes += static_cast<u128>(bytes.value()) * ranks;
@@ -226,12 +233,26 @@ void Accounting::count_transfer(std::uint32_t stream, SimTime began, Bytes bytes
 
 std::vector<LaneTotals> Accounting::lane_totals(SimTime step_time) const
 {
-    std::vector<LaneTotals> result = totals_;
-    for (std::size_t l = 0; l < result.size(); ++l) {
-        add_work(result[l], works_[l]);
-        fill_step(result[l], step_time - (run_.lanes[l].ended - run_.lanes[l].opened));
+    std::vector<LaneTotals> result;
+    result.reserve(accounts_.size());
+    for (std::size_t l = 0; l < accounts_.size(); ++l) {
+        Account account = accounts_[l];
+        SimTime& slowed = account[TimeKind::slowdown];
+        const SimTime busy = slowed;
+        for (std::size_t phase = 0; phase < std::tuple_size_v<ComputeWork>; ++phase)
+            slowed -= account.time[phase];
+        result.push_back({account.time, busy, account.communication_busy});
+        fill_step(result.back(), step_time - (measured_[l].end - measured_[l].begin));
     }
     return result;
+}
+
+std::vector<SimTime> Accounting::lane_ends() const
+{
+    std::vector<SimTime> ends;
+    for (const Piece& step : measured_)
+        ends.push_back(step.end);
+    return ends;
 }
 
 std::vector<TransferTotals> Accounting::transfer_totals() const

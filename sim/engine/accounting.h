@@ -12,11 +12,14 @@ namespace trainyard::engine {
 
 class Accounting {
 public:
-    explicit Accounting(const RunState& run);
+    explicit Accounting(RunState& run);
+
+    // Compute may get less than the whole device.
+    void keep_fractions() { fractions_.resize(accounts_.size()); }
 
     // The measured step of a lane begins at `time`, ends now.
-    void open(LaneState& lane, SimTime time) const;
-    void close(LaneState& lane) const;
+    void open(std::uint32_t lane, SimTime time);
+    void close(std::uint32_t lane);
 
     // Charges the lane up to now. Call before its state changes.
     void charge(std::uint32_t lane);
@@ -27,6 +30,8 @@ public:
     // The totals, for a step that took `step_time` (see README.md on lanes that are not in step).
     std::vector<LaneTotals> lane_totals(SimTime step_time) const;
     std::vector<TransferTotals> transfer_totals() const;
+    // When the measured step ended, by LaneId.
+    std::vector<SimTime> lane_ends() const;
 
 private:
     // What holds up an idle lane: a stream whose transfer must end, or a kind of time.
@@ -40,6 +45,16 @@ private:
         SimTime end;
     };
 
+    // What will be the LaneTotals, in two cache lines. Until the end the kinds of computing time
+    // hold whole picoseconds of work and `slowdown` all that compute was busy.
+    struct alignas(64) Account {
+        std::array<SimTime, time_kind_count> time{};
+        SimTime communication_busy{};
+
+        SimTime& operator[](TimeKind kind) { return time[static_cast<std::size_t>(kind)]; }
+    };
+    using Fractions = std::array<std::uint32_t, std::tuple_size_v<ComputeWork>>; // of 2^20 ps
+
     std::uint32_t computing_stream(std::uint32_t lane) const;
     std::uint32_t next_compute_stream(std::uint32_t lane) const;
     Cause cause_of_idleness(std::uint32_t lane) const;
@@ -52,11 +67,12 @@ private:
     void charge_idle(std::uint32_t lane, Piece piece);
     TransferSum& sum_of(std::uint32_t stream);
 
-    const RunState& run_;
-    std::vector<bool> joins_stages_; // by GroupId
-    std::vector<LaneTotals> totals_; // by LaneId
-    std::vector<ComputeWork> works_; // by LaneId
-    std::vector<TransferSum> sums_;  // by class
+    RunState& run_;
+    std::vector<bool> joins_stages_;   // by GroupId
+    std::vector<Account> accounts_;    // by LaneId
+    std::vector<Fractions> fractions_; // by LaneId; empty where nothing can slow compute
+    std::vector<Piece> measured_;      // by LaneId: the measured step
+    std::vector<TransferSum> sums_;    // by class
 };
 
 } // namespace trainyard::engine

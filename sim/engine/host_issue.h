@@ -50,8 +50,9 @@ inline SimTime issue_time(const RunState& run, std::uint32_t lane, const FlatOp&
                           std::uint32_t step, SimTime segment_began)
 {
     const LaneKind& kind = run.kind_of(lane);
-    return issue_time(kind, op, step, segment_began) +
-           late_before(run.binding.lanes[lane], kind, op, step);
+    const SimTime time = issue_time(kind, op, step, segment_began);
+    return run.lanes[lane].plain ? time
+                                 : time + late_before(run.binding.lanes[lane], kind, op, step);
 }
 
 // The earliest end of a compute or copy op whose first kernel is issued at `issued`: one mean

@@ -31,6 +31,7 @@ Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
     if (slows_compute_) {
         devices_.resize(run.lanes.size());
         run.draining.resize(run.streams.size());
+        accounting_.keep_fractions();
     }
     if (sharing_)
         link_work_.resize(run.binding.links.size());

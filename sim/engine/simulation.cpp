@@ -119,14 +119,15 @@ void Simulation::begin()
         LaneState& lane = run_.lanes[l];
         lane.host_base = run_.binding.lanes[l].start;
         all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
-        ops_left_.insert(ops_left_.end(), run_.steps, kind.op_count);
+        streams_left_.insert(streams_left_.end(), run_.steps,
+                             static_cast<std::uint32_t>(kind.streams.size()));
         if (kind.op_count == 0) {
             for (std::uint32_t step = 0; step < run_.steps; ++step)
                 end_of_step(l, step);
             continue;
         }
         if (run_.steps == 1)
-            accounting_.open(lane, lane.host_base);
+            accounting_.open(l, lane.host_base);
         touch(l);
     }
     if (run_.steps == 1)
@@ -240,8 +241,7 @@ StepResult Simulation::result()
         result.step_time -= step_ends_[step_ends_.size() - 2];
     result.lanes = accounting_.lane_totals(result.step_time);
     result.critical_lane = critical_lane(result.lanes);
-    for (const LaneState& lane : run_.lanes)
-        result.lane_ends.push_back(lane.ended);
+    result.lane_ends = accounting_.lane_ends();
     result.transfers = accounting_.transfer_totals();
     result.links = rates_.link_totals();
     result.steps = {stepping_.disturbed(), whole_collectives(run_, choice_)};

@@ -41,6 +41,7 @@ private:
     void break_transfers(std::uint32_t lane);
     void break_off(std::uint32_t transfer);
     void push_end(std::uint32_t stream, SimTime end);
+    bool endless(std::uint32_t lane, std::uint32_t stream, SimTime end) const;
 
     // simulation.cpp: the loop, instants, results
     bool run_all();
@@ -92,9 +93,9 @@ private:
     StepChoice choice_;
     Stepping stepping_;
     Recorder recorder_;
-    std::vector<std::uint32_t> dirty_;      // lanes to look at
-    std::vector<std::uint32_t> ops_left_;   // lane x steps
-    std::vector<std::uint32_t> lanes_left_; // by step
+    std::vector<std::uint32_t> dirty_;        // lanes to look at
+    std::vector<std::uint32_t> streams_left_; // lane x steps
+    std::vector<std::uint32_t> lanes_left_;   // by step
     std::vector<SimTime> step_ends_;
     bool links_due_ = false;           // the measured step begins for them at this instant
     std::vector<std::uint32_t> dying_; // lanes that die at this instant

@@ -78,10 +78,13 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
 bool Simulation::issued_by(SimTime issued, std::uint32_t index)
 {
     StreamState& stream = run_.streams[index];
-    const Stop& stop = run_.binding.lanes[run_.lane_of(index)].stop;
-    if (stop.ever() && issued >= stop.at && !run_.head(index).by_itself) {
-        stream.state = HeadState::unissued;
-        return false;
+    const std::uint32_t lane = run_.lane_of(index);
+    if (!run_.lanes[lane].plain) {
+        const Stop& stop = run_.binding.lanes[lane].stop;
+        if (stop.ever() && issued >= stop.at && !run_.head(index).by_itself) {
+            stream.state = HeadState::unissued;
+            return false;
+        }
     }
     if (issued <= run_.now)
         return true;
@@ -158,7 +161,6 @@ void Simulation::finish(std::uint32_t index)
 void Simulation::next_head(std::uint32_t lane, std::uint32_t index)
 {
     StreamState& stream = run_.streams[index];
-    const std::uint32_t step = stream.step;
     ++ops_;
     ++stream.done;
     ++stream.version;
@@ -166,12 +168,13 @@ void Simulation::next_head(std::uint32_t lane, std::uint32_t index)
     stream.state = HeadState::unchecked;
     const StreamPlan& plan = run_.plan_of(index);
     if (++stream.head == plan.op_first + plan.op_count) {
+        const std::uint32_t step = stream.step;
         stream.head = plan.op_first;
         if (++stream.step == run_.steps)
             stream.state = HeadState::finished;
+        if (--streams_left_[lane * run_.steps + step] == 0)
+            end_of_step(lane, step);
     }
-    if (--ops_left_[lane * run_.steps + step] == 0)
-        end_of_step(lane, step);
 }
 
 // The last op of a lane's step has finished.
@@ -180,10 +183,10 @@ void Simulation::end_of_step(std::uint32_t lane, std::uint32_t step)
     step_ends_[step] = std::max(step_ends_[step], run_.now);
     const bool last_lane = --lanes_left_[step] == 0;
     if (step == run_.steps - 1)
-        accounting_.close(run_.lanes[lane]);
+        accounting_.close(lane);
     if (step + 2 != run_.steps)
         return;
-    accounting_.open(run_.lanes[lane], run_.now);
+    accounting_.open(lane, run_.now);
     if (last_lane)
         links_due_ = true;
 }

@@ -83,26 +83,26 @@ void Simulation::break_off(std::uint32_t id)
 void Simulation::push_end(std::uint32_t index, SimTime end)
 {
     const std::uint32_t lane = run_.lane_of(index);
-    const Stop& stop = run_.binding.lanes[lane].stop;
     StreamState& stream = run_.streams[index];
+    if (!run_.lanes[lane].plain && endless(lane, index, end))
+        stream.state = HeadState::endless;
+    else
+        queue_.push({end, index, stream.version});
+}
+
+// Whether the lane's host stops before it has issued the rest of the head, or within a host op.
+bool Simulation::endless(std::uint32_t lane, std::uint32_t index, SimTime end) const
+{
+    const Stop& stop = run_.binding.lanes[lane].stop;
     const FlatOp& op = run_.head(index);
-    if (stop.ever() && !op.by_itself) {
-        const LaneState& state = run_.lanes[lane];
-        const LaneKind& kind = run_.kind_of(lane);
-        const bool issuing =
-            op.kind != OpKind::host && state.host_segment == barriers_before(kind, op, stream.step);
-        const bool endless =
-            op.kind == OpKind::host
-                ? end > stop.at
-                : issuing &&
-                      issue_time(run_, lane, op, stream.step, state.host_base) + op.issue_rest >=
-                          stop.at;
-        if (endless) {
-            stream.state = HeadState::endless;
-            return;
-        }
-    }
-    queue_.push({end, index, stream.version});
+    if (!stop.ever() || op.by_itself)
+        return false;
+    if (op.kind == OpKind::host)
+        return end > stop.at;
+    const LaneState& state = run_.lanes[lane];
+    const std::uint32_t step = run_.streams[index].step;
+    return state.host_segment == barriers_before(run_.kind_of(lane), op, step) &&
+           issue_time(run_, lane, op, step, state.host_base) + op.issue_rest >= stop.at;
 }
 
 } // namespace trainyard::engine

@@ -9,16 +9,15 @@ namespace trainyard::engine {
 
 const TransferCost& Simulation::part_cost(std::uint32_t lane, const PartPlan& part) const
 {
-    const Peer& peer = run_.binding.lanes[lane].peers[part.peer.value];
-    return run_.binding.costs.transfers[peer.variant][part.cost.value];
+    return run_.binding.costs.transfers[run_.peer(lane, part.peer).variant][part.cost.value];
 }
 
 // SMs that the op's kernel holds; the parts of an exchange are one kernel.
 std::uint32_t Simulation::resident_share(std::uint32_t lane, const FlatOp& op) const
 {
     if (op.kind == OpKind::collective) {
-        const GroupId group = run_.group_of(lane, op.group);
-        const std::uint32_t variant = run_.binding.groups[group.value].variant;
+        const std::uint32_t variant =
+            table_.variant(table_.group_channel(run_.group_of(lane, op.group)));
         return run_.binding.costs.transfers[variant][op.cost.value].sm_share;
     }
     std::uint32_t share = 0;
@@ -32,7 +31,6 @@ void Simulation::join(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
 {
     StreamState& stream = run_.streams[index];
     stream.state = HeadState::joined;
-    ++run_.lanes[lane].joined;
     if (rates_.slows_compute() && run_.plan_of(index).kind == StreamKind::communication)
         rates_.add_resident(lane, resident_share(lane, op));
     if (op.kind == OpKind::collective)
@@ -115,7 +113,7 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
     if (part.direction == Direction::send) {
         transfer.sender = index;
         transfer.scale = run_.scale_of(lane, op.scale);
-        transfer.links = run_.binding.lanes[lane].peers[part.peer.value].links;
+        transfer.links = run_.peer(lane, part.peer).links;
     } else {
         transfer.receiver = index;
     }
@@ -140,9 +138,10 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.state = TransferState::latency;
     transfer.remaining = scaled_work(*transfer.cost, transfer.scale).value;
     if (table_.is_group(transfer.channel)) {
-        transfer.links = run_.binding.groups[transfer.channel].uses(transfer.cost->pattern);
-        transfer.alone =
-            rates_.has_own_links(make_id<GroupId>(transfer.channel), transfer.cost->pattern);
+        const auto group = make_id<GroupId>(transfer.channel);
+        transfer.alone = rates_.has_own_links(group, transfer.cost->pattern);
+        if (!transfer.alone)
+            transfer.links = run_.binding.groups[group.value].uses(transfer.cost->pattern);
         transfer.may_step = choice_.fidelity() == Fidelity::flow && !transfer.alone &&
                             transfer.remaining > 0 && shape_of(transfer) != StepShape::none;
     } else {
@@ -232,7 +231,6 @@ void Simulation::deliver(std::uint32_t id)
 void Simulation::finish_transfer_op(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
 {
     const StreamState& stream = run_.streams[index];
-    --run_.lanes[lane].joined;
     if (rates_.slows_compute() && run_.plan_of(index).kind == StreamKind::communication)
         rates_.remove_resident(lane, resident_share(lane, op));
     const bool counted = stream.step == run_.steps - 1;

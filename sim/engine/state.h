@@ -54,18 +54,16 @@ struct alignas(64) StreamState {
     std::uint8_t blocking_stream = 0;
 };
 
-struct LaneState {
+struct alignas(64) LaneState {
     const LaneKind* kind = nullptr;
     SimTime host_base{};            // when the current host segment began
     SimTime last{};                 // its time is accounted for up to here
-    SimTime opened{};               // when the measured step began for this lane
-    SimTime ended{};                // when it ended
     std::uint32_t multiplicity = 1; // ranks it stands for
     std::uint32_t host_segment = 0; // barriers passed, all steps
-    std::uint16_t joined = 0;       // streams in state `joined`
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at
     bool dead = false;
+    bool plain = true; // never late, never jittered, never stops
 };
 
 enum class TransferState : std::uint8_t {
@@ -79,16 +77,11 @@ enum class TransferState : std::uint8_t {
 
 // A collective or a message in progress, or the send of one member in a collective that goes step
 // by step.
-struct Transfer {
+struct alignas(64) Transfer {
+    // From arrival to delivery: one cache line.
     const TransferCost* cost = nullptr;
-    std::span<const LinkUse> links{};
-    u128 remaining = 0; // work
-    u128 counted = 0;   // of it, what counts as the links' in the measured step
-    SimTime settled{};  // `remaining` is as of then
-    SimTime start{};    // when all who are needed had arrived; before that, the last to come
-    ByteRate rate{};    // while moving
+    SimTime start{}; // when all who are needed had arrived; before that, the last to come
     LaneId last_arriver{};
-    std::uint32_t flow = nobody; // over links that may be shared, while moving
     std::uint32_t channel = 0;
     std::uint32_t sequence = 0;  // in its channel
     std::uint32_t next = nobody; // in its channel
@@ -98,17 +91,32 @@ struct Transfer {
     std::uint32_t first_member = nobody; // collective: streams that joined, linked
     std::uint32_t sender = nobody;       // message: streams
     std::uint32_t receiver = nobody;
-    std::uint32_t traffic = 0;     // share of 2^20 that its senders' compute loses at `rate`
-    LabelId label{};               // of the first to arrive
-    std::uint32_t parent = nobody; // send: the collective ...
-    std::uint32_t wire = 0;        // ... and the wire
-    std::uint32_t steps = nobody;  // collective, send: among those that go step by step
+    LabelId label{}; // of the first to arrive
     TransferState state = TransferState::gathering;
     bool alone = false;     // collective: has its links to itself
     bool may_step = false;  // collective: step by step as soon as its rate is below the ceiling
     bool disturbed = false; // collective: some send's rate has been below it
     bool unplanned = false; // its end is not in the queue yet
     bool loose = false;     // send: its step ended at this instant
+
+    // While its work drains.
+    u128 remaining = 0; // work
+    SimTime settled{};  // `remaining` is as of then
+    ByteRate rate{};    // while moving
+    std::span<const LinkUse> links{};
+    std::uint32_t flow = nobody;  // over links that may be shared, while moving
+    std::uint32_t traffic = 0;    // share of 2^20 that its senders' compute loses at `rate`
+    std::uint32_t steps = nobody; // collective, send: among those that go step by step
+
+    u128 counted = 0;              // of `remaining`, what counts as the links' in the measured step
+    std::uint32_t parent = nobody; // send: the collective ...
+    std::uint32_t wire = 0;        // ... and the wire
+};
+
+// What Lane::peers says of a neighbour, side by side.
+struct PeerPath {
+    std::span<const LinkUse> links{};
+    std::uint32_t variant = 0;
 };
 
 // Compute that others may slow.
@@ -125,13 +133,13 @@ struct RunState {
     const LaneKind& kind_of(std::uint32_t lane) const { return *lanes[lane].kind; }
     std::uint32_t stream_index(std::uint32_t lane, std::size_t stream) const
     {
-        return lane * compiled.streams + static_cast<std::uint32_t>(stream);
+        return lane << stream_bits | static_cast<std::uint32_t>(stream);
     }
-    std::uint32_t lane_of(std::uint32_t stream) const { return stream / compiled.streams; }
+    std::uint32_t lane_of(std::uint32_t stream) const { return stream >> stream_bits; }
     const StreamPlan& plan_of(std::uint32_t stream) const
     {
         const std::uint32_t lane = lane_of(stream);
-        return kind_of(lane).streams[stream - lane * compiled.streams];
+        return kind_of(lane).streams[stream - stream_index(lane, 0)];
     }
     const FlatOp& head(std::uint32_t stream) const
     {
@@ -153,6 +161,11 @@ struct RunState {
                    : full_share;
     }
 
+    const PeerPath& peer(std::uint32_t lane, PeerSlot slot) const
+    {
+        return peers[std::size_t{lane} * program.peer_slots + slot.value];
+    }
+
     // Of a compute, copy or host op of that step, alone on the device.
     SimTime duration_of(std::uint32_t lane, const FlatOp& op, std::uint32_t step) const;
 
@@ -160,11 +173,13 @@ struct RunState {
     const Binding& binding;
     std::uint32_t steps = 1;
     CompiledProgram compiled;
-    std::vector<StreamState> streams; // lane x compiled.streams + stream of its kind
+    std::uint32_t stream_bits = 0;    // room for the streams of any kind
+    std::vector<StreamState> streams; // by stream_index
     std::vector<Draining> draining;   // by stream; empty where nothing can slow compute
     std::vector<LaneState> lanes;
     std::vector<std::uint32_t> slots; // by lane: its groups, then its scales, side by side
     std::size_t slots_per_lane = 0;
+    std::vector<PeerPath> peers;     // by lane and PeerSlot
     std::vector<Transfer> transfers; // a pool
     SimTime now{};
 };
