@@ -4,8 +4,9 @@
 // an event whose version is no longer its target's is stale and skipped.
 //
 // PlainQueue is a binary heap. RadixQueue uses that time never goes back: an event lies in the
-// bucket of the highest bit in which its time differs from the present, and moves to lower buckets
-// as that time comes near (Ahuja et al. 1990). Push and pop cost a constant, whatever is pending.
+// bucket of the highest bit in which its time differs from a time gone by, and moves to lower
+// buckets as that time comes near (Ahuja et al. 1990). Push and pop cost a constant, whatever is
+// pending.
 
 #include "sim/base/quantity.h"
 
@@ -15,6 +16,8 @@
 #include <compare>
 #include <cstdint>
 #include <queue>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace trainyard::engine {
@@ -49,57 +52,109 @@ private:
     std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
 };
 
-// Events of one instant come sorted; those pushed at the present for the present come behind them.
+// The events before the `horizon_` lie sorted in front of the buckets, so that it is known which
+// ones come next.
 class RadixQueue {
 public:
     void push(const Event& event)
     {
-        buckets_[bucket_of(event.time)].push_back(event);
         ++size_;
+        if (event.time < horizon_)
+            insert(event);
+        else
+            buckets_[bucket_of(event.time)].push_back(event);
     }
     bool empty() const { return size_ == 0; }
-    bool due(SimTime) const { return !present_.empty() || !buckets_[0].empty(); }
+    bool due(SimTime now) const { return !front_.empty() && front_.back().time == now; }
     SimTime advance()
     {
-        if (!due(now_))
+        if (front_.empty())
             move_on();
-        return now_;
+        return front_.back().time;
     }
     Event pop()
     {
-        if (present_.empty()) {
-            present_.swap(buckets_[0]);
-            if (present_.size() > 1)
-                std::sort(present_.begin(), present_.end(), std::greater<>());
-        }
-        const Event event = present_.back();
-        present_.pop_back();
+        const Event event = front_.back();
+        front_.pop_back();
         --size_;
         return event;
     }
+    // Whether others lie in front than when last asked.
+    bool moved() { return std::exchange(moved_, false); }
+    // Those that lie in front, the last first.
+    std::span<const Event> front() const { return front_; }
+    // Those that will next, in no order; none if that is not known.
+    std::span<const Event> next() const
+    {
+        const std::vector<Event>& bucket = buckets_[next_];
+        return bucket.size() <= front_size ? std::span(bucket) : std::span<const Event>{};
+    }
 
 private:
+    static constexpr std::size_t front_size = 64;
+
     std::size_t bucket_of(SimTime time) const
     {
         return static_cast<std::size_t>(
-            std::bit_width(static_cast<std::uint64_t>(time.value() ^ now_.value())));
+            std::bit_width(static_cast<std::uint64_t>(time.value() ^ base_.value())));
     }
 
-    // The least time becomes the present; the events of its bucket spread over those below.
+    // The first bucket becomes the front. One of too many events first spreads over those below.
     void move_on()
     {
-        const auto first = std::find_if(buckets_.begin(), buckets_.end(),
-                                        [](const auto& bucket) { return !bucket.empty(); });
-        now_ = std::min_element(first->begin(), first->end())->time;
-        for (const Event& event : *first)
-            buckets_[bucket_of(event.time)].push_back(event);
-        first->clear();
+        for (;;) {
+            std::size_t bucket = 0;
+            while (buckets_[bucket].empty())
+                ++bucket;
+            std::vector<Event>& first = buckets_[bucket];
+            base_ = std::min_element(first.begin(), first.end())->time;
+            if (bucket == 0 || first.size() <= front_size) {
+                horizon_ = SimTime(((base_.value() >> bucket) + 1) << bucket);
+                front_.swap(first);
+                std::sort(front_.begin(), front_.end(), std::greater<>());
+                moved_ = true;
+                next_ = bucket;
+                while (next_ + 1 < buckets_.size() && buckets_[next_].empty())
+                    ++next_;
+                return;
+            }
+            for (const Event& event : first)
+                buckets_[bucket_of(event.time)].push_back(event);
+            first.clear();
+        }
     }
 
-    SimTime now_{};
+    void insert(const Event& event)
+    {
+        if (front_.size() >= 2 * front_size)
+            shorten();
+        if (event.time >= horizon_)
+            return buckets_[bucket_of(event.time)].push_back(event);
+        front_.insert(std::upper_bound(front_.begin(), front_.end(), event, std::greater<>()),
+                      event);
+    }
+
+    // The later half goes back to the buckets; events of one time stay together.
+    void shorten()
+    {
+        const SimTime middle = front_[front_.size() / 2].time;
+        if (middle == front_.back().time)
+            return;
+        const auto end = std::find_if(front_.begin(), front_.end(),
+                                      [&](const Event& event) { return event.time < middle; });
+        for (auto event = front_.begin(); event != end; ++event)
+            buckets_[bucket_of(event->time)].push_back(*event);
+        front_.erase(front_.begin(), end);
+        horizon_ = middle;
+    }
+
+    SimTime base_{}; // of the buckets: the first event when they were last looked at
+    SimTime horizon_{1};
     std::array<std::vector<Event>, 65> buckets_;
-    std::vector<Event> present_; // the last first
+    std::vector<Event> front_; // the last first
     std::size_t size_ = 0;
+    std::size_t next_ = 0; // bucket
+    bool moved_ = false;
 };
 
 enum class QueueKind : std::uint8_t { plain, radix };
@@ -125,6 +180,12 @@ public:
     // Whether there are events of the present; the first of them.
     bool due(SimTime now) const { return radix_ ? radix_queue_.due(now) : plain_queue_.due(now); }
     Event pop() { return radix_ ? radix_queue_.pop() : plain_queue_.pop(); }
+
+    // For whoever wants to be prepared: whether it is known anew which events come now and which
+    // next.
+    bool moved() { return radix_ && radix_queue_.moved(); }
+    std::span<const Event> front() const { return radix_queue_.front(); }
+    std::span<const Event> next() const { return radix_queue_.next(); }
 
 private:
     bool radix_;

@@ -102,6 +102,8 @@ bool Simulation::run_all()
     begin();
     while (problems_.empty() && !queue_.empty()) {
         run_.now = queue_.advance();
+        if (queue_.moved())
+            foresee();
         if (run_.now >= longest_sim_time)
             problems_.push_back(too_long());
         else
@@ -190,6 +192,35 @@ void Simulation::settle()
             rates_.share();
         }
     rates_.settle();
+}
+
+// What the events to come will touch is fetched while those before them are handled: first the
+// target of each, then what it leads to.
+void Simulation::foresee()
+{
+    for (const Event& event : queue_.next())
+        if ((event.target & transfer_bit) != 0) {
+            const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
+            prefetch(&transfer);
+            prefetch(&transfer.remaining);
+        } else if ((event.target & window_bit) == 0) {
+            prefetch_lane(run_.lane_of(event.target));
+        }
+    for (const Event& event : queue_.front())
+        if ((event.target & transfer_bit) != 0) {
+            const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
+            table_.prefetch_channel(transfer.channel);
+            for (const std::uint32_t stream :
+                 {transfer.sender, transfer.receiver, transfer.first_member})
+                if (stream != nobody)
+                    prefetch_lane(run_.lane_of(stream));
+        }
+}
+
+void Simulation::prefetch_lane(std::uint32_t lane) const
+{
+    run_.prefetch_lane(lane);
+    accounting_.prefetch_lane(lane);
 }
 
 void Simulation::handle(const Event& event)

@@ -48,6 +48,8 @@ private:
     void begin();
     void run_instant();
     void settle();
+    void foresee();
+    void prefetch_lane(std::uint32_t lane) const;
     void handle(const Event& event);
     void queue_windows(std::uint32_t lane);
     void enter_window(std::uint32_t lane, std::uint32_t border);

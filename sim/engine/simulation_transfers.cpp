@@ -220,6 +220,8 @@ void Simulation::deliver(std::uint32_t id)
     }
     if (transfer.alone)
         rates_.count_own(transfer);
+    for (const LaneId member : run_.binding.groups[transfer.channel].members)
+        prefetch_lane(member.value);
     for (std::uint32_t member = transfer.first_member; member != nobody;) {
         const std::uint32_t next = run_.streams[member].next_member;
         finish(member);

@@ -3,6 +3,7 @@
 // What changes during a run: streams, lanes and transfers in progress. Plain arrays; the parts of
 // the engine that act on them are in files of their own.
 
+#include "sim/base/prefetch.h"
 #include "sim/engine/compile.h"
 
 namespace trainyard::engine {
@@ -164,6 +165,16 @@ struct RunState {
     const PeerPath& peer(std::uint32_t lane, PeerSlot slot) const
     {
         return peers[std::size_t{lane} * program.peer_slots + slot.value];
+    }
+
+    // Asks for what an event on the lane will touch.
+    void prefetch_lane(std::uint32_t lane) const
+    {
+        prefetch(&lanes[lane]);
+        prefetch(slots.data() + std::size_t{lane} * slots_per_lane);
+        const StreamState* const first = streams.data() + stream_index(lane, 0);
+        for (std::uint32_t s = 0; s < compiled.streams; ++s)
+            prefetch(first + s);
     }
 
     // Of a compute, copy or host op of that step, alone on the device.

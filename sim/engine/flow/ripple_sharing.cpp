@@ -27,7 +27,6 @@ std::uint32_t RippleSharing::new_flow()
         return id;
     }
     flows_.emplace_back();
-    limits_.emplace_back();
     return static_cast<std::uint32_t>(flows_.size() - 1);
 }
 
@@ -66,12 +65,10 @@ std::uint32_t RippleSharing::add(std::uint32_t owner, ByteRate ceiling,
             disturbed_.push_back(link.keeper);
         // A link met twice is one use with the sum of both.
         if (!link.users.empty() && link.users.back().flow == id) {
-            link.users.back().coefficient += use.coefficient;
             flow.uses[link.users.back().use].coefficient += use.coefficient;
         } else {
             const auto place = static_cast<std::uint32_t>(link.users.size());
-            link.users.push_back(
-                {id, use.coefficient, static_cast<std::uint32_t>(flow.uses.size())});
+            link.users.push_back({id, static_cast<std::uint32_t>(flow.uses.size())});
             flow.uses.push_back({use.link.value, use.coefficient, place});
         }
         link.coefficients += use.coefficient;
@@ -79,7 +76,7 @@ std::uint32_t RippleSharing::add(std::uint32_t owner, ByteRate ceiling,
         if (candidate(link))
             note(use.link.value);
     }
-    limits_[id] = limit_of(flow);
+    flow.limit = limit_of(flow);
     mark(id);
     return id;
 }
@@ -97,7 +94,7 @@ void RippleSharing::remove(std::uint32_t id)
         flows_[moved.flow].uses[moved.use].place = use.place;
         link.users.pop_back();
     }
-    if (!loads_.empty())
+    if (watching_)
         add_load(flow, flow.rate, 0);
     flow.active = false;
     free_.push_back(id);
@@ -145,11 +142,11 @@ ByteRate RippleSharing::rate_alone(ByteRate ceiling, std::span<const LinkUse> li
 
 void RippleSharing::note_kept(ByteRate rate, std::span<const LinkUse> links)
 {
-    if (loads_.empty())
+    if (!watching_)
         return;
     for (const LinkUse& use : links) {
-        Load& load = loads_[use.link.value];
-        load.busiest = std::max(load.busiest, static_cast<u128>(use.coefficient) * rate.value());
+        Link& link = links_[use.link.value];
+        link.busiest = std::max(link.busiest, static_cast<u128>(use.coefficient) * rate.value());
     }
 }
 
@@ -165,11 +162,12 @@ std::uint64_t RippleSharing::water_level(std::uint32_t id)
     asking_.clear();
     for (const User& user : link.users) {
         const std::uint64_t demand = demand_on(id, user.flow);
+        const std::uint32_t coefficient = flows_[user.flow].uses[user.use].coefficient;
         if (demand >= share) {
-            asking_.push_back({demand, user.coefficient});
+            asking_.push_back({demand, coefficient});
         } else {
-            left -= static_cast<u128>(demand) * user.coefficient;
-            wanting -= user.coefficient;
+            left -= static_cast<u128>(demand) * coefficient;
+            wanting -= coefficient;
         }
     }
     // Whoever wants less than the share has it; the share of the others grows.
@@ -208,7 +206,7 @@ RippleSharing::Limit RippleSharing::limit_of(const Flow& flow) const
 // Brings the limit of a user up to date with the new level of one of its links.
 void RippleSharing::relimit(std::uint32_t id, std::uint32_t link, std::uint64_t old_level)
 {
-    Limit& limit = limits_[id];
+    Limit& limit = flows_[id].limit;
     const std::uint64_t level = links_[link].level;
     if (link == limit.tightest) {
         if (level <= limit.second)
@@ -262,10 +260,10 @@ std::span<const RateChange> RippleSharing::settle()
     for (const std::uint32_t id : marked_) {
         Flow& flow = flows_[id];
         flow.marked = false;
-        const std::uint64_t rate = limits_[id].least;
+        const std::uint64_t rate = flow.limit.least;
         if (!flow.active || rate == flow.rate)
             continue;
-        if (!loads_.empty())
+        if (watching_)
             add_load(flow, flow.rate, rate);
         flow.rate = rate;
         changes_.push_back({flow.owner, ByteRate(rate)});
@@ -277,11 +275,11 @@ std::span<const RateChange> RippleSharing::settle()
 void RippleSharing::add_load(const Flow& flow, std::uint64_t old_rate, std::uint64_t new_rate)
 {
     for (const Use& use : flow.uses) {
-        Load& load = loads_[use.link];
-        load.now += static_cast<u128>(use.coefficient) * new_rate;
-        load.now -= static_cast<u128>(use.coefficient) * old_rate;
-        if (!load.changed) {
-            load.changed = true;
+        Link& link = links_[use.link];
+        link.load += static_cast<u128>(use.coefficient) * new_rate;
+        link.load -= static_cast<u128>(use.coefficient) * old_rate;
+        if (!link.load_changed) {
+            link.load_changed = true;
             changed_loads_.push_back(use.link);
         }
     }
@@ -289,17 +287,17 @@ void RippleSharing::add_load(const Flow& flow, std::uint64_t old_rate, std::uint
 
 void RippleSharing::note_loads()
 {
-    for (const std::uint32_t link : changed_loads_) {
-        Load& load = loads_[link];
-        load.busiest = std::max(load.busiest, load.now);
-        load.changed = false;
+    for (const std::uint32_t id : changed_loads_) {
+        Link& link = links_[id];
+        link.busiest = std::max(link.busiest, link.load);
+        link.load_changed = false;
     }
     changed_loads_.clear();
 }
 
 void RippleSharing::watch_loads()
 {
-    loads_.resize(links_.size());
+    watching_ = true;
     for (const Flow& flow : flows_)
         if (flow.active)
             add_load(flow, 0, flow.rate);
@@ -307,9 +305,7 @@ void RippleSharing::watch_loads()
 
 double RippleSharing::busiest_share(LinkId link) const
 {
-    return loads_.empty()
-               ? 0
-               : load_share(loads_[link.value].busiest, ByteRate(links_[link.value].capacity));
+    return load_share(links_[link.value].busiest, ByteRate(links_[link.value].capacity));
 }
 
 } // namespace trainyard::engine

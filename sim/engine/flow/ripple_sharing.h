@@ -11,10 +11,13 @@
 // result is that of the full solve.
 //
 // A link whose users could all have their ceiling together, and a byte per second more (shares are
-// rounded down), limits nobody: it is no candidate and never evaluated. Complexity of a settlement:
-// evaluations of changed links x their users; of add and remove: links of the flow.
+// rounded down; not so with one user), limits nobody: it is no candidate and never evaluated.
+// Complexity of a settlement: evaluations of changed links x their users; of add and remove: links
+// of the flow.
 
 #include "sim/engine/flow/link_sharing.h"
+
+#include <boost/container/small_vector.hpp>
 
 #include <limits>
 #include <utility>
@@ -45,32 +48,28 @@ private:
     static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
+    // Few flows meet on a link and most cross few links: their lists lie beside the rest, so that
+    // a flow that comes or goes touches two cache lines per link.
     struct User {
         std::uint32_t flow = 0;
-        std::uint32_t coefficient = 0;
         std::uint32_t use = 0; // of the flow
     };
-    struct Link {
+    struct alignas(64) Link {
+        u128 wanted = 0; // sum of coefficient x (ceiling + 1)
         std::uint64_t capacity = 0;
         std::uint64_t level = unlimited;
-        u128 wanted = 0;                // sum of coefficient x (ceiling + 1)
         std::uint64_t coefficients = 0; // their sum
-        std::vector<User> users;
         std::uint32_t keeper = none;
         bool queued = false;
+        bool load_changed = false;
+        boost::container::small_vector<User, 2> users;
+        u128 load = 0; // bytes per second x 2^16, while watched
+        u128 busiest = 0;
     };
     struct Use {
         std::uint32_t link = 0;
         std::uint32_t coefficient = 0;
         std::uint32_t place = 0; // in Link::users
-    };
-    struct Flow {
-        std::vector<Use> uses;
-        std::uint64_t ceiling = 0;
-        std::uint64_t rate = 0;
-        std::uint32_t owner = 0;
-        bool active = false;
-        bool marked = false;
     };
     // Of a flow: the least of its ceiling and the levels of its links, the link of that level
     // (`none`: the ceiling), and the least without that link.
@@ -79,24 +78,30 @@ private:
         std::uint64_t second = 0;
         std::uint32_t tightest = none;
     };
+    struct alignas(64) Flow {
+        Limit limit;
+        std::uint64_t ceiling = 0;
+        std::uint64_t rate = 0;
+        std::uint32_t owner = 0;
+        bool active = false;
+        bool marked = false;
+        boost::container::small_vector<Use, 4> uses;
+    };
     struct Asking {
         std::uint64_t demand = 0;
         std::uint32_t coefficient = 0;
     };
-    struct Load {
-        u128 now = 0; // bytes per second x 2^16
-        u128 busiest = 0;
-        bool changed = false;
-    };
 
+    // One user alone needs no byte more than its ceiling.
     static bool candidate(const Link& link)
     {
-        return link.wanted > static_cast<u128>(link.capacity) << 16;
+        const u128 wanted = link.users.size() == 1 ? link.wanted - link.coefficients : link.wanted;
+        return wanted > static_cast<u128>(link.capacity) << 16;
     }
     // What a flow could take if the link were not there.
     std::uint64_t demand_on(std::uint32_t link, std::uint32_t flow) const
     {
-        const Limit& limit = limits_[flow];
+        const Limit& limit = flows_[flow].limit;
         return limit.tightest == link ? limit.second : limit.least;
     }
 
@@ -112,15 +117,14 @@ private:
 
     std::vector<Link> links_;
     std::vector<Flow> flows_;
-    std::vector<Limit> limits_; // by flow
     std::vector<std::uint32_t> free_;
     std::vector<std::uint32_t> queue_; // links to evaluate
     std::vector<std::uint32_t> marked_;
     std::vector<Asking> asking_; // of one evaluation
     std::vector<RateChange> changes_;
     std::vector<std::uint32_t> disturbed_; // keepers
-    std::vector<Load> loads_;              // by LinkId; empty: not watched
     std::vector<std::uint32_t> changed_loads_;
+    bool watching_ = false; // loads
 };
 
 } // namespace trainyard::engine

@@ -46,6 +46,41 @@ TEST_CASE("both queues give the same events at every instant")
     }
 }
 
+TEST_CASE("an event at time 0 is due from the start")
+{
+    for (const QueueKind kind : {QueueKind::plain, QueueKind::radix}) {
+        EventQueue queue(kind);
+        queue.push({SimTime(0), 1, 0});
+        CHECK(queue.due(SimTime(0)));
+    }
+}
+
+TEST_CASE("many events that come before those already in front are taken in order")
+{
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        Random random(seed);
+        EventQueue plain(QueueKind::plain);
+        EventQueue radix(QueueKind::radix);
+        const std::int64_t far = std::int64_t{1} << random.integer(2, 40);
+        for (int i = 0; i < 2; ++i)
+            for (EventQueue* queue : {&plain, &radix})
+                queue->push({SimTime(1 + i * far), 0, 0});
+        plain.advance();
+        radix.advance(); // now the first is in front, and what comes behind it is pushed there
+        for (std::uint32_t i = 0; i < 1000; ++i) {
+            const Event event{SimTime(random.integer(1, 1 + far)), i, 0};
+            plain.push(event);
+            radix.push(event);
+        }
+        while (!plain.empty()) {
+            REQUIRE_FALSE(radix.empty());
+            const bool same = take_instant(plain) == take_instant(radix);
+            REQUIRE(same);
+        }
+        CHECK(radix.empty());
+    }
+}
+
 TEST_CASE("an event of the present that comes while the present is handled is handled in it")
 {
     for (const QueueKind kind : {QueueKind::plain, QueueKind::radix}) {
