@@ -38,7 +38,8 @@ int run_compare(const CompareOptions& options)
         return exit_invalid_input;
     print_data(options.json
                    ? to_text(comparison_json(runs)) + "\n"
-                   : comparison_text(runs, {use_colour_on_stdout() ? Colour::ansi : Colour::none}));
+                   : comparison_text(runs, {use_colour_on_stdout() ? Colour::ansi : Colour::none,
+                                            width_of_stdout()}));
     return exit_ok;
 }
 

@@ -85,7 +85,8 @@ int run_memory(const MemoryCommand& command)
         return exit_ok;
     }
     const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
-    print_data(memory_text(*memory, {command.stage, command.tensors, command.steps}, paint));
+    print_data(memory_text(
+        *memory, {command.stage, command.tensors, command.steps, width_of_stdout()}, paint));
     return exit_ok;
 }
 

@@ -122,7 +122,7 @@ int report_stuck(const SimulateOptions& options, const Stuck& stuck)
         write_file(options.result, json);
     if (options.needs_records() || !options.csv.empty())
         print_talk("no step comes to its end: only --output and --json have something to say\n");
-    print_data(options.json ? json : stuck_text(summary));
+    print_data(options.json ? json : stuck_text(summary, width_of_stdout()));
     return exit_no;
 }
 

@@ -123,19 +123,19 @@ int run_sweep(const SweepCommand& command)
     const auto began = std::chrono::steady_clock::now();
     const SweepEnd end = simulate_all(command, *base, *grid, results);
     results.finish();
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const Seconds time(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
     const SweepTitle title{command.scenario, *grid, measure, end};
     print_data(command.json
                    ? sweep_json_tail(title, results.best())
                    : sweep_text(title, results.best(),
-                                Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none)));
-    print_talk(fmt::format("{} points in {:.2f} s ({:.0f} points/s)\n", end.done, seconds,
-                           static_cast<double>(end.done) / seconds));
+                                Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
+                                width_of_stdout()));
+    print_talk(speed_text(end.done, time) + "\n");
     if (!command.csv.empty())
         print_talk(fmt::format(
             "wrote {}{}\n", command.csv,
-            end.cancelled ? fmt::format(" with {} of {} points", end.done, end.points) : ""));
+            end.cancelled ? fmt::format(" with {} of {}", end.done, points_text(end.points)) : ""));
     if (end.cancelled)
         print_talk("interrupted; what was done is shown\n");
     return end.cancelled ? interrupted_exit()

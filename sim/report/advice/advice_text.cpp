@@ -22,17 +22,22 @@ std::string gain_text(double gain)
     return fmt::format("{:.1f} %", 100 * gain);
 }
 
-std::string advice_text(const AdviceReport& advice, bool fits, const Paint& paint)
+std::string advice_text(const AdviceReport& advice, bool fits, const Paint& paint,
+                        std::size_t width)
 {
     if (advice.tried + advice.left_out == 0)
         return "";
     if (advice.tried == 0)
-        return paint.bold("What would help most") +
-               fmt::format("\n  {} settings could be tried, each as long a simulation as this one "
-                           "(--advice {})\n",
-                           advice.left_out, advice.left_out);
-    std::string out = paint.bold(fits ? "What would help most" : "What would make it fit") +
-                      paint.dim(fmt::format(" ({})", tried_text(advice))) + "\n";
+        return paint.bold("What would help most") + "\n" +
+               hung("  ",
+                    fmt::format("{} settings could be tried, each as long a simulation as this one "
+                                "(--advice {})",
+                                advice.left_out, advice.left_out),
+                    width);
+    std::string out = hung("",
+                           paint.bold(fits ? "What would help most" : "What would make it fit") +
+                               paint.dim(fmt::format(" ({})", tried_text(advice))),
+                           width);
     if (advice.best.empty())
         return out + (fits ? "  none of them saves half a per cent\n" : "  none of them\n");
     TextTable table({Align::left, Align::left, Align::left});
@@ -42,10 +47,10 @@ std::string advice_text(const AdviceReport& advice, bool fits, const Paint& pain
              fits ? fmt::format("saves {} ({})", gain_text(row.gain), to_display(row.step_time))
                   : fmt::format("fits, {}", to_display(row.step_time)),
              paint.dim(row.note)});
-    return out + table.text();
+    return out + table.text_within(width);
 }
 
-std::string what_if_text(std::span<const WhatIf> rows, const Paint& paint)
+std::string what_if_text(std::span<const WhatIf> rows, const Paint& paint, std::size_t width)
 {
     if (rows.empty())
         return "";
@@ -54,7 +59,7 @@ std::string what_if_text(std::span<const WhatIf> rows, const Paint& paint)
     for (const WhatIf& row : rows)
         table.add({row.resource, row.change, gain_text(row.gain), to_display(row.step_time)});
     return paint.bold("What if") + paint.dim(" (each by itself, simulated again)") + "\n" +
-           table.text();
+           table.text_within(width);
 }
 
 Json to_json(const AdviceReport& advice)

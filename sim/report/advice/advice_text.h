@@ -17,10 +17,11 @@ std::string tried_text(const AdviceReport& advice);
 std::string gain_text(double gain);
 
 // Settings with what they save. Empty when nothing was tried.
-std::string advice_text(const AdviceReport& advice, bool fits, const Paint& paint);
+std::string advice_text(const AdviceReport& advice, bool fits, const Paint& paint,
+                        std::size_t width = 100);
 
 // Resources with what their improvement saves. Empty without rows.
-std::string what_if_text(std::span<const WhatIf> rows, const Paint& paint);
+std::string what_if_text(std::span<const WhatIf> rows, const Paint& paint, std::size_t width = 100);
 
 Json to_json(const AdviceReport& advice);
 Json to_json(std::span<const WhatIf> rows);

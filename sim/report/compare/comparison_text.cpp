@@ -103,7 +103,7 @@ public:
         table_.add(std::move(row));
     }
 
-    std::string text() const { return table_.text(); }
+    std::string text_within(std::size_t width) const { return table_.text_within(width); }
 
 private:
     static std::vector<Align> columns(std::size_t runs)
@@ -116,9 +116,10 @@ private:
     TextTable table_;
 };
 
-std::string side_by_side(const Comparison& comparison, const Paint& paint, std::size_t cell)
+std::string side_by_side(const Comparison& comparison, const Paint& paint, std::size_t width)
 {
     const std::size_t runs = comparison.names.size();
+    const std::size_t cell = (width - 34) / runs - 8;
     const auto nothing = [](std::size_t) { return std::string(); };
     const std::vector<std::string> names = titles(comparison, cell);
     SideBySide table(runs);
@@ -140,7 +141,7 @@ std::string side_by_side(const Comparison& comparison, const Paint& paint, std::
     table.add(
         "fits in memory", runs, [&](std::size_t i) { return fit_word(comparison.fits[i], paint); },
         nothing);
-    return table.text();
+    return table.text_within(width);
 }
 
 std::string settings_of_run(const Comparison& comparison, std::size_t i, std::size_t width)
@@ -149,10 +150,7 @@ std::string settings_of_run(const Comparison& comparison, std::size_t i, std::si
     for (const SettingDifference& setting : comparison.settings)
         text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", setting.field,
                             value_text(setting.values[i], width));
-    std::string out;
-    for (const std::string& line : wrapped(text, width - 4))
-        out += "    " + line + "\n";
-    return out;
+    return hung("    ", text, width);
 }
 
 std::string below_each_other(const Comparison& comparison, const Paint& paint, std::size_t width)
@@ -180,7 +178,7 @@ std::string below_each_other(const Comparison& comparison, const Paint& paint, s
                    cell("peak_memory_bytes", i), fit_word(comparison.fits[i], paint),
                    comparison.bottlenecks[i]});
     }
-    return out + "\nResults (change against the first)\n" + table.text();
+    return out + "\nResults (change against the first)\n" + table.text_within(width);
 }
 
 // Where libraries differ, the sizes at which the faster one changes.
@@ -188,8 +186,7 @@ std::string crossover_lines(const Comparison& comparison, std::size_t width)
 {
     std::string out = comparison.crossovers.empty() ? "" : "\nCrossover\n";
     for (const std::string& crossover : comparison.crossovers)
-        for (const std::string& line : wrapped(crossover, width - 2))
-            out += "  " + line + "\n";
+        out += hung("  ", crossover, width);
     return out;
 }
 
@@ -201,9 +198,8 @@ std::string comparison_text(const Comparison& comparison, const TerminalStyle& s
     const std::size_t width = std::max<std::size_t>(style.width, 80);
     if (comparison.names.size() > most_columns)
         return below_each_other(comparison, paint, width);
-    const std::size_t cell = (width - 34) / comparison.names.size() - 8;
     const std::string head = comparison.settings.empty() ? "No setting differs.\n\n" : "";
-    return head + side_by_side(comparison, paint, cell) + crossover_lines(comparison, width);
+    return head + side_by_side(comparison, paint, width) + crossover_lines(comparison, width);
 }
 
 std::string comparison_text(std::span<const ComparedRun> runs, const TerminalStyle& style)

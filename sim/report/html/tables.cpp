@@ -6,6 +6,7 @@
 #include "sim/report/health.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
+#include "sim/report/text/pace_text.h"
 #include "sim/report/text/paste.h"
 
 #include <fmt/format.h>
@@ -208,7 +209,10 @@ std::string pace_tables(const Summary& summary)
             {escaped(row.name), to_display(row.without), percent((step - row.without) / step)});
     culprits.add(
         {"all of it", to_display(pace.without_all), percent((step - pace.without_all) / step)});
-    return waits.html() + culprits.html();
+    const std::string not_tried = pace.not_tried > 0 ? fmt::format("<p class=\"sub\">{}.</p>\n",
+                                                                   not_tried_text(pace.not_tried))
+                                                     : "";
+    return waits.html() + culprits.html() + not_tried;
 }
 
 std::string collectives_table(const Summary& summary)

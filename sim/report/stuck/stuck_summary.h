@@ -74,7 +74,8 @@ struct StuckSummary {
 
 StuckSummary summarize(const Stuck& stuck);
 
-std::string stuck_text(const StuckSummary& summary);
+// In lines of at most `width` cells, 80 or more.
+std::string stuck_text(const StuckSummary& summary, std::size_t width = 100);
 Json stuck_json(const StuckSummary& summary);
 
 } // namespace trainyard

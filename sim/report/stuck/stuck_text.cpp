@@ -48,18 +48,22 @@ std::string op_of(const StuckPlace& place)
                                     : fmt::format("{} \"{}\"", place.collective, place.op);
 }
 
-std::string culprit_text(const StuckCulprit& culprit)
+std::string culprit_text(const StuckCulprit& culprit, std::size_t width)
 {
     const bool hangs = culprit.kind == StopKind::hangs;
     std::string text =
-        fmt::format("rank {} (node {}, stage {}) {} {}\n", culprit.rank, culprit.node,
-                    culprit.stage, hangs ? "hangs" : "dies", moment(culprit.at));
+        hung("  because of  ",
+             fmt::format("rank {} (node {}, stage {}) {} {}", culprit.rank, culprit.node,
+                         culprit.stage, hangs ? "hangs" : "dies", moment(culprit.at)),
+             width);
     if (culprit.ranks > 1)
-        text += fmt::format("    and {} ranks like it\n", culprit.ranks - 1);
+        text += fmt::format("    and {} rank{} like it\n", culprit.ranks - 1,
+                            culprit.ranks == 2 ? "" : "s");
     if (!culprit.place.op.empty())
-        text += fmt::format("    {} {}: {}\n",
-                            hangs ? "its host never issues" : "unfinished:", op_of(culprit.place),
-                            where(culprit.place));
+        text += hung("    ",
+                     fmt::format("{} {}: {}", hangs ? "its host never issues" : "unfinished:",
+                                 op_of(culprit.place), where(culprit.place)),
+                     width);
     return text;
 }
 
@@ -92,30 +96,32 @@ bool any_dies(const StuckSummary& summary)
     });
 }
 
-std::string notice_text(const StuckSummary& summary)
+std::string notice_text(const StuckSummary& summary, std::size_t width)
 {
     if (summary.waits.empty())
-        return fmt::format(
-            "  nobody {}{}\n",
-            all_stopped(summary) ? "is left to wait for them" : "waits for what they hold",
-            any_dies(summary) ? "; a launcher that watches its processes ends the job"
-                              : ", and no time-out runs");
+        return hung("  ",
+                    fmt::format("nobody {}{}",
+                                all_stopped(summary) ? "is left to wait for them"
+                                                     : "waits for what they hold",
+                                any_dies(summary)
+                                    ? "; a launcher that watches its processes ends the job"
+                                    : ", and no time-out runs"),
+                    width);
     if (!summary.notice)
         return "  nobody gives up: the libraries in use have no time-out\n";
     const StuckNotice& notice = *summary.notice;
     std::string text = fmt::format(
-        "  noticed     {} at the latest, by rank {}: it issued {} {}\n"
-        "              and gives up {} later ({})\n",
+        "{} at the latest, by rank {}: it issued {} {} and gives up {} later ({})",
         moment(notice.issued + notice.time_out), notice.rank, op_of(notice.place),
         moment(notice.issued), to_display(notice.time_out),
         notice.is_default ? fmt::format("PyTorch's default for {}", to_name(notice.backend))
                           : "software.timeout");
     if (any_dies(summary))
-        text += "              a launcher that watches its processes ends the job sooner\n";
-    return text;
+        text += "; a launcher that watches its processes ends the job sooner";
+    return hung("  noticed     ", text, width);
 }
 
-std::string waits_text(const StuckSummary& summary)
+std::string waits_text(const StuckSummary& summary, std::size_t width)
 {
     TextTable table(
         {Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
@@ -126,27 +132,28 @@ std::string waits_text(const StuckSummary& summary)
                    fmt::format("{} of {} ranks", to_name(row.group), row.group_ranks),
                    to_display(row.since), reason(row)});
     }
-    std::string text = table.text();
+    std::string text = table.text_within(width);
     if (summary.waits.size() > most_rows)
-        text += fmt::format("  and {} more kinds of waits, all behind these (--json has them)\n",
-                            summary.waits.size() - most_rows);
+        text += fmt::format("  and {} more kind{} of waits, all behind these (--json has them)\n",
+                            summary.waits.size() - most_rows,
+                            summary.waits.size() - most_rows == 1 ? "" : "s");
     return text;
 }
 
 } // namespace
 
-std::string stuck_text(const StuckSummary& summary)
+std::string stuck_text(const StuckSummary& summary, std::size_t width)
 {
     std::string text = all_stopped(summary)
                            ? fmt::format("\nSTUCK: all {} ranks stop\n\n", summary.ranks)
                            : fmt::format("\nSTUCK: {} of {} ranks wait for ever\n\n",
                                          summary.waiting, summary.ranks);
     for (std::size_t i = 0; i < std::min(summary.culprits.size(), most_culprits); ++i)
-        text += "  because of  " + culprit_text(summary.culprits[i]);
+        text += culprit_text(summary.culprits[i], width);
     if (summary.culprits.size() > most_culprits)
         text += fmt::format("  and {} more that stop\n", summary.culprits.size() - most_culprits);
-    text += notice_text(summary);
-    return summary.waits.empty() ? text : text + "\n" + waits_text(summary);
+    text += notice_text(summary, width);
+    return summary.waits.empty() ? text : text + "\n" + waits_text(summary, width);
 }
 
 } // namespace trainyard

@@ -52,4 +52,10 @@ std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best);
 std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Paint& paint,
                        std::size_t width = 100);
 
+// "1 point", "12 points"
+std::string points_text(std::size_t points);
+
+// "12 points in 350 ms (34.3 points/s)"
+std::string speed_text(std::size_t points, Seconds time);
+
 } // namespace trainyard

@@ -40,7 +40,8 @@ bool same_size(const std::vector<PointRow>& rows)
                                [&](const PointRow& row) { return row.gpus == rows.front().gpus; });
 }
 
-std::string best_table(const SweepGrid& grid, const SweepBest& best, const Paint& paint)
+std::string best_table(const SweepGrid& grid, const SweepBest& best, const Paint& paint,
+                       std::size_t width)
 {
     const std::vector<PointRow>& rows = best.best();
     const bool tokens = rows.front().tokens_per_s > 0;
@@ -71,7 +72,7 @@ std::string best_table(const SweepGrid& grid, const SweepBest& best, const Paint
                       std::string(to_name(row.bottleneck))});
         table.add(std::move(cells));
     }
-    return table.text();
+    return table.text_within(width);
 }
 
 std::string infeasible_list(const SweepGrid& grid, const SweepBest& best, const Paint& paint,
@@ -117,13 +118,14 @@ std::string_view measure_words(SweepMeasure measure)
 std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Paint& paint,
                        std::size_t width)
 {
-    std::string out = fmt::format("{}: {} of {} points possible\n", title.scenario,
-                                  best.feasible_count(), title.end.points);
+    const std::string points = points_text(title.end.points);
+    std::string out =
+        fmt::format("{}: {} of {} possible\n", title.scenario, best.feasible_count(), points);
     if (title.end.done < title.end.points)
-        out = fmt::format("{}: interrupted after {} of {} points, {} of them possible\n",
-                          title.scenario, title.end.done, title.end.points, best.feasible_count());
+        out = fmt::format("{}: interrupted after {} of {}, {} of them possible\n", title.scenario,
+                          title.end.done, points, best.feasible_count());
     if (!best.best().empty()) {
-        out += "\n" + best_table(title.grid, best, paint);
+        out += "\n" + best_table(title.grid, best, paint, width);
         if (best.feasible_count() > best.best().size())
             out += fmt::format("  and {} more (--csv and --json have all)\n",
                                best.feasible_count() - best.best().size());
@@ -133,6 +135,23 @@ std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Pai
     if (best.infeasible_count() > 0)
         out += "\n" + infeasible_list(title.grid, best, paint, width);
     return out;
+}
+
+std::string points_text(std::size_t points)
+{
+    return fmt::format("{} point{}", points, points == 1 ? "" : "s");
+}
+
+std::string speed_text(std::size_t points, Seconds time)
+{
+    const std::string text = fmt::format("{} in {}", points_text(points), to_display(time));
+    if (points < 2 || time.value() <= 0)
+        return text;
+    const auto count = static_cast<double>(points);
+    const Seconds each(time.value() / count);
+    return each.value() > 1
+               ? fmt::format("{} ({} per point)", text, to_display(each))
+               : fmt::format("{} ({} points/s)", text, to_display_count(count / time.value()));
 }
 
 } // namespace trainyard

@@ -20,7 +20,7 @@ Bytes bytes_of(std::int64_t bytes)
     return Bytes(static_cast<std::uint64_t>(bytes));
 }
 
-std::string tensor_table(const StageMemory& stage, std::size_t most)
+std::string tensor_table(const StageMemory& stage, std::size_t most, std::size_t width)
 {
     TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right});
     table.add({"tensor", "kind", "each", "count", "together"});
@@ -36,43 +36,45 @@ std::string tensor_table(const StageMemory& stage, std::size_t most)
         rest += together(tensor);
         ++left_out;
     }
-    std::string out = table.text();
+    std::string out = table.text_within(width);
     if (left_out > 0)
         out += fmt::format("  and {} more, {} together\n", left_out, to_display(rest));
     return out;
 }
 
-std::string outside_text(const StageMemory& stage)
+std::string outside_text(const StageMemory& stage, std::size_t width)
 {
     std::string out;
     for (const char* kind : {"communicators", "context"})
         if (const auto found = stage.kinds.find(kind); found != stage.kinds.end())
             out += fmt::format("{}{} {}", out.empty() ? "" : ", ", kind, to_display(found->second));
-    return out.empty() ? "" : "  outside the allocator: " + out + "\n";
+    return out.empty() ? "" : hung("  ", "outside the allocator: " + out, width);
 }
 
-std::string allocator_text(const AllocatorReplay& replay, int steps)
+std::string allocator_text(const AllocatorReplay& replay, const MemoryTextOptions& options)
 {
     const double reserved = static_cast<double>(replay.peak.reserved);
-    std::string out = fmt::format(
-        "  reserved {} in {} segments over {} step{}, at most {} allocated: {} ({}) used by "
-        "nobody\n",
-        to_display(bytes_of(replay.peak.reserved)), replay.peak.segments, steps,
-        steps == 1 ? "" : "s", to_display(bytes_of(replay.peak.allocated)),
-        to_display(bytes_of(replay.unused())),
-        percent(reserved > 0 ? static_cast<double>(replay.unused()) / reserved : 0.0));
+    std::string out = hung(
+        "  ",
+        fmt::format("reserved {} in {} segments over {} step{}, at most {} allocated: {} ({}) used "
+                    "by nobody",
+                    to_display(bytes_of(replay.peak.reserved)), replay.peak.segments, options.steps,
+                    options.steps == 1 ? "" : "s", to_display(bytes_of(replay.peak.allocated)),
+                    to_display(bytes_of(replay.unused())),
+                    percent(reserved > 0 ? static_cast<double>(replay.unused()) / reserved : 0.0)),
+        options.width);
     if (replay.retries > 0)
         out += fmt::format("  gave cached segments back {} time{} to find room\n", replay.retries,
                            replay.retries == 1 ? "" : "s");
     if (replay.failed)
         out += fmt::format("  no room for a request of {}\n",
                            to_display(bytes_of(replay.failed_bytes)));
-    std::string by_step;
-    for (const AllocatorStep& step : replay.steps)
-        by_step +=
-            fmt::format("{}{} of {}", by_step.empty() ? "" : ", ",
-                        to_display(bytes_of(step.allocated)), to_display(bytes_of(step.reserved)));
-    return out + "  by step, allocated at most of reserved at the end: " + by_step + "\n";
+    std::string by_step = "by step, allocated at most of reserved at the end: ";
+    for (std::size_t i = 0; i < replay.steps.size(); ++i)
+        by_step += fmt::format("{}{} of {}", i == 0 ? "" : ", ",
+                               to_display(bytes_of(replay.steps[i].allocated)),
+                               to_display(bytes_of(replay.steps[i].reserved)));
+    return out + hung("  ", by_step, options.width);
 }
 
 Json place_json(const PeakPlace& place)
@@ -151,13 +153,12 @@ std::string memory_text(const MemoryEstimate& memory, const MemoryTextOptions& o
                     to_display(stage.total()), to_display(memory.capacity),
                     fits ? paint.good("fits") : paint.alarm("does not fit"));
     out += fmt::format("\n{} {}\n", paint.bold("Peak"), to_text(stage.place));
-    out += tensor_table(stage, options.tensors);
-    out += outside_text(stage);
+    out += tensor_table(stage, options.tensors, options.width);
+    out += outside_text(stage, options.width);
     if (stage.pinned_host.value() > 0)
         out += fmt::format("  pinned host memory: {}\n", to_display(stage.pinned_host));
     if (stage.allocator)
-        out +=
-            "\n" + paint.bold("Allocator") + "\n" + allocator_text(*stage.allocator, options.steps);
+        out += "\n" + paint.bold("Allocator") + "\n" + allocator_text(*stage.allocator, options);
     return out;
 }
 

@@ -12,6 +12,7 @@ struct MemoryTextOptions {
     std::optional<int> stage; // the fullest when absent
     std::size_t tensors = 20; // rows at most
     int steps = 2;            // that the allocator saw
+    std::size_t width = 100;  // of a line, in cells
 };
 
 std::string memory_text(const MemoryEstimate& memory, const MemoryTextOptions& options,

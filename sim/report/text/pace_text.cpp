@@ -76,11 +76,16 @@ std::string pace_sentence(const Pace& pace, Seconds step)
     return out + fmt::format("; without any {}.", to_display(pace.without_all));
 }
 
+std::string not_tried_text(int entries)
+{
+    return entries == 1 ? "The last entry was not tried by itself"
+                        : fmt::format("The last {} entries were not tried one by one", entries);
+}
+
 std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::size_t width)
 {
     std::string out = paint.bold("Who sets the pace") + "\n";
-    for (const std::string& line : wrapped(pace_sentence(pace, step), width - 2))
-        out += "  " + line + "\n";
+    out += hung("  ", pace_sentence(pace, step), width);
     if (!pace.waits.empty()) {
         TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
         table.add({paint.dim("waiting for it"), paint.dim("transfers"), paint.dim("mean"),
@@ -91,7 +96,7 @@ std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::s
                        fmt::format("{}", row.transfers), to_display(row.mean),
                        to_display(row.longest), fmt::format("{}", row.longest_rank)});
         }
-        out += table.text();
+        out += table.text_within(width);
     }
     if (!pace.culprits.empty()) {
         TextTable table({Align::left, Align::right, Align::right});
@@ -102,12 +107,12 @@ std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::s
                        percent((step - row.without) / step)});
         table.add(
             {"all of it", to_display(pace.without_all), percent((step - pace.without_all) / step)});
-        out += table.text();
+        out += table.text_within(width);
         if (shown < pace.culprits.size())
             out += fmt::format("  and {} more that cost less (--json has them)\n",
                                pace.culprits.size() - shown);
         if (pace.not_tried > 0)
-            out += fmt::format("  the last {} entries were not tried one by one\n", pace.not_tried);
+            out += "  " + not_tried_text(pace.not_tried) + "\n";
     }
     return out;
 }

@@ -14,6 +14,9 @@ std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::s
 // One sentence: for cards.
 std::string pace_sentence(const Pace& pace, Seconds step);
 
+// "The last 12 entries were not tried one by one": those whose cost is not known.
+std::string not_tried_text(int entries);
+
 Json to_json(const Pace& pace, Seconds step);
 
 std::string samples_text(const Samples& samples, const Paint& paint);

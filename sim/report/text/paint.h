@@ -37,7 +37,7 @@ public:
 private:
     std::string wrap(std::string_view code, std::string_view text) const
     {
-        if (!on_)
+        if (!on_ || text.empty())
             return std::string(text);
         return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
     }

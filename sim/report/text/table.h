@@ -19,8 +19,13 @@ std::string shortened(std::string_view text, std::size_t width);
 // The same with the end kept: of a path, the file.
 std::string end_of(std::string_view text, std::size_t width);
 
-// Lines of at most `width` cells, broken at spaces; longer words stay whole.
+// Lines of at most `width` cells, broken at spaces; longer words stay whole, numbers stay with
+// their unit and options with their value.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+// `text` after `lead`, in lines of at most `width` cells, those after the first indented by as much
+// as `lead` takes; ends with a newline.
+std::string hung(std::string_view lead, std::string_view text, std::size_t width);
 
 class TextTable {
 public:
@@ -35,7 +40,26 @@ public:
     // Every line indented by `indent`, cells two apart, no trailing space; ends with a newline.
     std::string text(std::size_t indent = 2) const;
 
+    // The same in at most `width` cells as far as words allow: the widest columns wrap.
+    std::string text_within(std::size_t width) const;
+
 private:
+    struct Layout {
+        std::vector<std::size_t> widths; // of columns
+        std::size_t indent = 2;
+        std::size_t gap = 2; // between columns
+
+        std::size_t total() const;
+    };
+    using Lines = std::vector<std::string>; // of a cell
+
+    std::vector<std::size_t> natural_widths() const;
+    std::size_t width_of(std::size_t column, std::size_t width) const;
+    void narrow(Layout& layout, std::size_t width) const;
+    std::string laid_out(const Layout& layout) const;
+    std::string line_of(const std::vector<Lines>& cells, std::size_t number,
+                        const Layout& layout) const;
+
     std::vector<Align> columns_;
     std::vector<std::vector<std::string>> rows_;
 };

@@ -108,17 +108,17 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
     if (summary.loading)
         table.add({"Loader", paint.bold(loader_text(*summary.loading)),
                    loader_details(*summary.loading)});
-    std::string out = table.text();
+    std::string out = table.text_within(width);
     const std::string name = fmt::format("Bottleneck  {}", to_name(summary.bottleneck.kind));
     out += "  " + paint.bold(name) + "\n";
     for (const std::string& text : {summary.bottleneck.evidence, summary.bottleneck.advice})
-        for (const std::string& line : wrapped(text, width - 14))
-            out += std::string(14, ' ') + line + "\n";
+        out += hung(std::string(14, ' '), text, width);
     return out;
 }
 
-std::string breakdown(const Summary& summary, const Paint& paint)
+std::string breakdown(const Summary& summary, const Paint& paint, std::size_t width)
 {
+    const std::size_t bar_cells = width < 90 ? 20 : 30;
     TextTable table(
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
     table.add({paint.dim("of the step"), paint.dim(fmt::format("rank {}", summary.critical_rank)),
@@ -130,22 +130,23 @@ std::string breakdown(const Summary& summary, const Paint& paint)
         const double mean_share = share_of(summary.mean, kind);
         table.add({std::string(title_of(kind)), to_display(critical), percent(critical_share),
                    to_display(mean), percent(mean_share),
-                   coloured(paint, kind, bar(critical_share, 30))});
+                   coloured(paint, kind, bar(critical_share, bar_cells))});
     }
     const bool sets_the_pace = !summary.pace || summary.pace->rank == summary.critical_rank;
     return paint.bold("Where the time goes") +
            paint.dim(sets_the_pace ? " (the rank that sets the pace, and all)"
                                    : " (the least idle rank, and all)") +
-           "\n" + table.text();
+           "\n" + table.text_within(width);
 }
 
-std::string health(const Summary& summary, const Paint& paint)
+std::string health(const Summary& summary, const Paint& paint, std::size_t width)
 {
     TextTable table({Align::left, Align::right, Align::left, Align::left});
     for (const HealthRow& row : health_rows(summary))
         table.add({row.name, percent(row.value), row.verdict ? paint.verdict(*row.verdict) : "",
                    row.target.empty() ? "" : paint.dim(row.target)});
-    return paint.bold("Health") + paint.dim(" (mean of all ranks)") + "\n" + table.text();
+    return paint.bold("Health") + paint.dim(" (mean of all ranks)") + "\n" +
+           table.text_within(width);
 }
 
 std::string group_title(const CollectiveRow& row)
@@ -154,7 +155,7 @@ std::string group_title(const CollectiveRow& row)
                          : title_of(row.group);
 }
 
-std::string collectives(const Summary& summary, const Paint& paint)
+std::string collectives(const Summary& summary, const Paint& paint, std::size_t width)
 {
     if (summary.collectives.empty())
         return "";
@@ -173,20 +174,18 @@ std::string collectives(const Summary& summary, const Paint& paint)
                    to_display(row.bus_bandwidth), to_display(row.total_per_rank),
                    to_display(row.exposed_per_rank), to_display(row.waiting_per_rank)});
     }
-    std::string out = paint.bold("Communication") + "\n" + table.text();
+    std::string out = paint.bold("Communication") + "\n" + table.text_within(width);
     if (shown < summary.collectives.size())
         out += fmt::format("  and {} smaller kind{}\n", summary.collectives.size() - shown,
                            summary.collectives.size() - shown == 1 ? "" : "s");
     return out;
 }
 
-std::string link_lines(const std::string& links, const Paint& paint, std::size_t width)
+// A line of `network`, with what it is about ahead.
+std::string network_line(std::string_view about, const std::string& text, const Paint& paint,
+                         std::size_t width)
 {
-    std::string out;
-    for (const std::string& line : wrapped(links, width - 14))
-        out +=
-            fmt::format("  {} {}\n", out.empty() ? paint.dim("links busy:") : "           ", line);
-    return out;
+    return hung(fmt::format("  {} ", paint.dim(about)), text, width);
 }
 
 std::string network(const Summary& summary, const Paint& paint, std::size_t width)
@@ -197,11 +196,13 @@ std::string network(const Summary& summary, const Paint& paint, std::size_t widt
             out += fmt::format("{}{} {} of {}", out.empty() ? "" : ", ", row.name,
                                percent(row.utilization), to_display(row.capacity));
     if (!out.empty())
-        out = link_lines(out, paint, width);
+        out = network_line("links busy:", out, paint, width);
     if (summary.node_latency.value() > 0)
-        out +=
-            fmt::format("  {} {} latency, {} per GPU when all send\n", paint.dim("node to node:"),
-                        to_display(summary.node_latency), to_display(summary.node_bandwidth));
+        out += network_line("node to node:",
+                            fmt::format("{} latency, {} per GPU when all send",
+                                        to_display(summary.node_latency),
+                                        to_display(summary.node_bandwidth)),
+                            paint, width);
     std::string cluster;
     for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
         if (row.collective == CollectiveKind::barrier)
@@ -212,7 +213,7 @@ std::string network(const Summary& summary, const Paint& paint, std::size_t widt
                                    to_display(row.bus_bandwidth));
     }
     if (!cluster.empty())
-        out += fmt::format("  {} {}\n", paint.dim("all ranks, 1 GiB:"), cluster);
+        out += network_line("all ranks, 1 GiB:", cluster, paint, width);
     return out;
 }
 
@@ -264,7 +265,7 @@ std::string memory(const Outcome& outcome, const Paint& paint, std::size_t width
     std::string out =
         paint.bold("Memory") +
         paint.dim(fmt::format(" (peak per stage, of {})", to_display(outcome.memory.capacity))) +
-        "\n" + table.text();
+        "\n" + table.text_within(width);
     if (outcome.memory.stages.size() > stages_shown)
         out +=
             fmt::format("  and {} emptier stages\n", outcome.memory.stages.size() - stages_shown);
@@ -320,13 +321,14 @@ std::string terminal_text(const Outcome& outcome, const Summary& summary,
     out += "\n" + headline(outcome, summary, paint, width);
     if (summary.pace)
         out += "\n" + pace_text(*summary.pace, summary.step_time.value, paint, width);
-    for (const std::string& part :
-         {advice_text(summary.advice, summary.fits, paint), what_if_text(summary.what_if, paint)})
+    for (const std::string& part : {advice_text(summary.advice, summary.fits, paint, width),
+                                    what_if_text(summary.what_if, paint, width)})
         if (!part.empty())
             out += "\n" + part;
-    out += "\n" + breakdown(summary, paint);
-    out += "\n" + health(summary, paint);
-    const std::string communication = collectives(summary, paint) + network(summary, paint, width);
+    out += "\n" + breakdown(summary, paint, width);
+    out += "\n" + health(summary, paint, width);
+    const std::string communication =
+        collectives(summary, paint, width) + network(summary, paint, width);
     if (!communication.empty())
         out += "\n" + communication;
     out += "\n" + memory(outcome, paint, width);

@@ -87,9 +87,11 @@ TEST_CASE("a job that does not fit is told what does")
 TEST_CASE("as many settings are tried as were asked for, and the rest is counted")
 {
     Case job("llama2-7b-tp2-pp2-dp2.json");
-    const AdviceReport none = advise(job.outcome, job.file, job.session, {.most = 0, .threads = 0, .work = {}});
+    const AdviceReport none =
+        advise(job.outcome, job.file, job.session, {.most = 0, .threads = 0, .work = {}});
     CHECK(none == AdviceReport{});
-    const AdviceReport two = advise(job.outcome, job.file, job.session, {.most = 2, .threads = 0, .work = {}});
+    const AdviceReport two =
+        advise(job.outcome, job.file, job.session, {.most = 2, .threads = 0, .work = {}});
     CHECK(two.tried == 2);
     CHECK(two.left_out > 0);
 }

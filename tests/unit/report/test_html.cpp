@@ -156,3 +156,13 @@ TEST_CASE("a job that does not fit is shown as such, with bars beyond the capaci
     CHECK_THAT(html, ContainsSubstring("Does not fit"));
     CHECK_THAT(html, ContainsSubstring("20.0 GB too much"));
 }
+
+TEST_CASE("a page says how many perturbations were not tried one by one")
+{
+    Summary summary = small_summary();
+    summary.pace.emplace();
+    CHECK(count(html_report(recorded_outcome(), summary), "not tried") == 0);
+    summary.pace->not_tried = 12;
+    CHECK(count(html_report(recorded_outcome(), summary),
+                "The last 12 entries were not tried one by one.") == 1);
+}

@@ -146,3 +146,20 @@ TEST_CASE("a sweep that was interrupted says after how many points")
                                         best, Paint(Colour::none));
     CHECK(text.starts_with("job.json: interrupted after 2 of 5 points, 1 of them possible\n"));
 }
+
+TEST_CASE("how fast points came is said of several, in what reads best")
+{
+    CHECK(speed_text(0, Seconds(0.002)) == "0 points in 2.00 ms");
+    CHECK(speed_text(1, Seconds(4.2)) == "1 point in 4.20 s");
+    CHECK(speed_text(12, Seconds(0.35)) == "12 points in 350 ms (34.3 points/s)");
+    CHECK(speed_text(3, Seconds(300)) == "3 points in 300 s (100 s per point)");
+}
+
+TEST_CASE("a grid of one point is told as one")
+{
+    SweepBest best(SweepMeasure::throughput, 20);
+    best.add(feasible(0, 10));
+    const SweepTitle title{"mine.json", grid, SweepMeasure::throughput, {1, 1, false}};
+    CHECK_THAT(sweep_text(title, best, Paint(Colour::none)),
+               StartsWith("mine.json: 1 of 1 point possible\n"));
+}
