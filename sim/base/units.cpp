@@ -10,16 +10,23 @@
 namespace trainyard {
 namespace {
 
+// Which numbers are written with a unit: nobody says 0.5 h.
+enum class Written { all, whole, none };
+
 struct Unit {
     std::string_view name;
-    double factor;     // of the SI unit
-    bool shown = true; // used when writing
+    double factor; // of the SI unit
+    Written written = Written::all;
 };
 
-constexpr std::array time_units{Unit{"ps", 1e-12},        Unit{"ns", 1e-9},
-                                Unit{"us", 1e-6},         Unit{"ms", 1e-3},
-                                Unit{"s", 1.0},           Unit{"min", 60.0, false},
-                                Unit{"h", 3600.0, false}, Unit{"d", 86400.0, false}};
+constexpr std::array time_units{Unit{"ps", 1e-12},
+                                Unit{"ns", 1e-9},
+                                Unit{"us", 1e-6},
+                                Unit{"ms", 1e-3},
+                                Unit{"s", 1.0},
+                                Unit{"min", 60.0, Written::whole},
+                                Unit{"h", 3600.0, Written::whole},
+                                Unit{"d", 86400.0, Written::whole}};
 constexpr std::array byte_units{Unit{"B", 1},        Unit{"kB", 1e3},     Unit{"MB", 1e6},
                                 Unit{"GB", 1e9},     Unit{"TB", 1e12},    Unit{"PB", 1e15},
                                 Unit{"KiB", 0x1p10}, Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30},
@@ -29,12 +36,12 @@ constexpr std::array rate_units{Unit{"B/s", 1},
                                 Unit{"MB/s", 1e6},
                                 Unit{"GB/s", 1e9},
                                 Unit{"TB/s", 1e12},
-                                Unit{"MiB/s", 0x1p20, false},
-                                Unit{"GiB/s", 0x1p30, false},
-                                Unit{"TiB/s", 0x1p40, false},
-                                Unit{"Mb/s", 1e6 / 8, false},
-                                Unit{"Gb/s", 1e9 / 8, false},
-                                Unit{"Tb/s", 1e12 / 8, false}};
+                                Unit{"MiB/s", 0x1p20, Written::none},
+                                Unit{"GiB/s", 0x1p30, Written::none},
+                                Unit{"TiB/s", 0x1p40, Written::none},
+                                Unit{"Mb/s", 1e6 / 8, Written::none},
+                                Unit{"Gb/s", 1e9 / 8, Written::none},
+                                Unit{"Tb/s", 1e12 / 8, Written::none}};
 constexpr std::array flop_units{Unit{"FLOP", 1},     Unit{"kFLOP", 1e3},  Unit{"MFLOP", 1e6},
                                 Unit{"GFLOP", 1e9},  Unit{"TFLOP", 1e12}, Unit{"PFLOP", 1e15},
                                 Unit{"EFLOP", 1e18}, Unit{"ZFLOP", 1e21}};
@@ -162,9 +169,11 @@ std::string exact(double value, std::span<const Unit> units)
 {
     std::string best;
     for (const Unit& unit : units) {
-        if (!unit.shown)
+        const double count = value / unit.factor;
+        if (unit.written == Written::none ||
+            (unit.written == Written::whole && count != std::floor(count)))
             continue;
-        const std::string number = fmt::format("{}", value / unit.factor);
+        const std::string number = fmt::format("{}", count);
         if (std::stod(number) * unit.factor != value || number.find('e') != std::string::npos)
             continue;
         const std::string candidate = fmt::format("{} {}", number, unit.name);

@@ -58,6 +58,9 @@ TEST_CASE("quantities are written in the unit that keeps them short")
     CHECK(to_text(400_Gbps) == "50 GB/s");
     CHECK(to_text(3_us) == "3 us");
     CHECK(to_text(Seconds(40e-9)) == "40 ns");
+    CHECK(to_text(Seconds(600)) == "600 s");
+    CHECK(to_text(Seconds(1800)) == "30 min");
+    CHECK(to_text(Seconds(26 * 86400)) == "26 d");
     CHECK(to_text(989_TFLOPs) == "989 TFLOP/s");
     CHECK(to_text(8192_GiB * 1024) == "8 PiB");
 }
