@@ -52,7 +52,7 @@ public:
         if (place.layer != BlockUse::no_index)
             text += fmt::format(", layer {}", place.layer);
         if (place.micro_batch != BlockUse::no_index)
-            text += fmt::format(", micro-batch {}", place.micro_batch + 1);
+            text += fmt::format(", micro-batch {}", place.micro_batch);
         return text + fmt::format(", step {})", place.step + 1);
     }
 

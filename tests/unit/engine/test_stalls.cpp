@@ -32,6 +32,22 @@ TEST_CASE("two collectives issued in different orders are reported with ranks an
           "rank 1 waits for rank 0 in all_reduce \"sum\", collective 1 of tp group 1 (2 ranks)");
 }
 
+TEST_CASE("layers and micro-batches are numbered from 0, steps from 1, as in timelines")
+{
+    Scene scene(2);
+    const GroupSlot dp = scene.group(GroupKind::dp, {0, 1});
+    const GroupSlot tp = scene.group(GroupKind::tp, {0, 1});
+    scene.on(0).collective(dp, transfer(0, 10));
+    scene.on(1).collective(tp, transfer(0, 10));
+    scene.bind_roles();
+    scene.program.roles[1].order[0].micro_batch = 0;
+    scene.program.roles[1].order[0].layer = 3;
+    const auto result = run_reference(scene.program, scene.binding, {});
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error()[0].hint ==
+          "rank 1 is in all_reduce \"sum\" (stream dp, layer 3, micro-batch 0, step 1)");
+}
+
 TEST_CASE("a member that never comes is named with where it ended")
 {
     Scene scene(3);
