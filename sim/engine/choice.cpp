@@ -33,6 +33,16 @@ Checked<StepResult> run_in_time(const Program& program, const Binding& binding,
     return run_event(program, binding, control);
 }
 
+// Why the replay is not tried; empty: it is.
+std::string why_not_tried(const Program& program, const Binding& binding, const RunControl& control)
+{
+    if (control.tier != Tier::automatic || worth_replaying(program, binding))
+        return "";
+    if (const auto refused = engine::refused_outright(binding, control))
+        return refused->reason;
+    return "too few ranks are simulated for the replay to pay";
+}
+
 Problems cannot_replay(const std::string& reason)
 {
     return {{"", 0, "/run/engine",
@@ -46,10 +56,8 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
 {
     if (control.tier == Tier::reference)
         return ran(run_reference(program, binding, control), {Tier::reference, ""});
-    std::string reason;
-    if (control.tier == Tier::automatic && !worth_replaying(program, binding))
-        reason = "too few ranks are simulated for the replay to pay";
-    else if (control.tier != Tier::event) {
+    std::string reason = why_not_tried(program, binding, control);
+    if (reason.empty() && control.tier != Tier::event) {
         auto replayed = engine::run_replay(program, binding, control);
         if (replayed)
             return Run{std::move(*replayed), {Tier::replay, ""}};

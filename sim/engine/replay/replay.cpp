@@ -83,15 +83,10 @@ private:
 
 std::optional<Refusal> Replay::prepare()
 {
-    if (knows_steps(control_.fidelity))
-        return Refusal{"collectives may go step by step"};
-    for (const Lane& lane : binding_.lanes) {
-        if (!lane.windows.empty())
-            return Refusal{"some rank is slow for a time"};
+    if (auto refused = refused_outright(binding_, control_))
+        return refused;
+    for (const Lane& lane : binding_.lanes)
         some_late_ |= !lane.late.empty();
-    }
-    if (any_stops(binding_))
-        return Refusal{"a rank hangs or dies"};
     auto cohorts = gather_cohorts(program_, binding_, compiled_);
     if (!cohorts)
         return Refusal{"some rank never comes to a transfer of its group or neighbour"};
@@ -303,6 +298,19 @@ tl::expected<StepResult, Refusal> Replay::result()
 }
 
 } // namespace
+
+std::optional<Refusal> refused_outright(const Binding& binding, const RunControl& control)
+{
+    if (knows_steps(control.fidelity))
+        return Refusal{"collectives may go step by step"};
+    if (std::ranges::any_of(binding.lanes, [](const Lane& lane) {
+            return !lane.windows.empty();
+        }))
+        return Refusal{"some rank is slow for a time"};
+    if (any_stops(binding))
+        return Refusal{"a rank hangs or dies"};
+    return std::nullopt;
+}
 
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
                                              const RunControl& control, const Kernels& kernels)

@@ -9,6 +9,8 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/replay/kernels.h"
 
+#include <optional>
+
 namespace trainyard::engine {
 
 // Why the replay would not be exact, in a sentence that goes on from "the order of ops is not known
@@ -16,6 +18,9 @@ namespace trainyard::engine {
 struct Refusal {
     std::string reason;
 };
+
+// What is plain before a run is looked at op by op.
+std::optional<Refusal> refused_outright(const Binding& binding, const RunControl& control);
 
 // As run_reference, but for StepResult::events, which stays 0; or a refusal. What is wrong with a
 // program (a deadlock, a mismatch) is not said here: it refuses. Throws Cancelled.

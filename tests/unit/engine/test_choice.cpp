@@ -1,0 +1,35 @@
+#include "tests/support/scene.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+TierUse use_of(Fidelity fidelity, void (*change)(Scene&))
+{
+    Scene scene(2);
+    const GroupSlot dp = scene.group(GroupKind::dp, {0, 1});
+    for (const std::size_t lane : {0U, 1U})
+        scene.on(lane).compute(100).collective(dp, transfer(0, 10));
+    scene.bind_roles();
+    change(scene);
+    RunControl control;
+    control.fidelity = fidelity;
+    return run(scene.program, scene.binding, control)->use;
+}
+
+} // namespace
+
+TEST_CASE("why the replay was not taken is its own reason where it has one, else the few ranks")
+{
+    const auto nothing = [](Scene&) {};
+    CHECK(use_of(Fidelity::alpha_beta, nothing).reason ==
+          "too few ranks are simulated for the replay to pay");
+    CHECK(use_of(Fidelity::flow, nothing).reason == "collectives may go step by step");
+    CHECK(use_of(Fidelity::chunk, nothing).reason == "collectives may go step by step");
+    const auto slow_for_a_time = [](Scene& scene) {
+        scene.binding.lanes[0].windows = {{SimTime(10), SimTime(20), full_share / 2}};
+    };
+    CHECK(use_of(Fidelity::alpha_beta, slow_for_a_time).reason ==
+          "some rank is slow for a time or jitters");
+}
