@@ -39,6 +39,9 @@ constexpr double thin_fabric = 1.5;
 // From this ratio of members between domains on, the emptiest sets the pace of the others.
 constexpr double much_unevenness = 1.5;
 
+// Links that have lost more of their rate are worth mending before anything else.
+constexpr double nearly_sound = 0.9;
+
 // Memory that is left when recomputation was not needed.
 constexpr double much_free_memory = 0.35;
 
@@ -117,6 +120,13 @@ bool held_by_host(const Symptoms& symptoms)
            symptoms.line_rate_share < far_from_line_rate;
 }
 
+// So is PCIe: between a GPU and its NIC, or between the GPUs of a node.
+bool held_by_pcie(const Symptoms& symptoms)
+{
+    return symptoms.backend == Backend::nccl && symptoms.across_domains &&
+           symptoms.pcie_holds_back && !held_by_host(symptoms);
+}
+
 std::string where_it_runs(const Symptoms& symptoms)
 {
     const std::string size = fmt::format("{} {}", to_name(symptoms.group), symptoms.group_ranks);
@@ -128,7 +138,8 @@ std::string where_it_runs(const Symptoms& symptoms)
                            "({})",
                            size);
     if (!symptoms.across_domains)
-        return fmt::format("inside the {} ({})", domain_title(symptoms), size);
+        return fmt::format("inside the {}{} ({})", domain_title(symptoms),
+                           symptoms.nvlink ? "" : ", over PCIe", size);
     if (symptoms.group_ranks > symptoms.domain_ranks)
         return fmt::format("across nodes ({} > {} GPUs of {} {})", size, symptoms.domain_ranks,
                            symptoms.nvlink ? "an" : "a", domain_title(symptoms));
@@ -144,11 +155,15 @@ std::string advice_on_transfers(const Symptoms& symptoms)
                "with compute";
     if (symptoms.across_domains && symptoms.group == GroupKind::tp)
         return fmt::format("keep the tensor-parallel group inside the {}", domain_title(symptoms));
-    return "overlap it with compute, use fewer and larger transfers, or a larger batch";
+    return fmt::format(
+        "{}overlap it with compute, use fewer and larger transfers, or a larger batch",
+        held_by_pcie(symptoms) ? "PCIe as fast as the NICs; else " : "");
 }
 
 std::string_view what_speeds_the_network(const Symptoms& symptoms)
 {
+    if (symptoms.links_left < nearly_sound)
+        return "links that have all of their bandwidth";
     if (symptoms.unevenness >= much_unevenness)
         return "as many ranks of the group in each domain: the one with the fewest, hence the "
                "fewest NICs, sets the pace";
@@ -172,6 +187,16 @@ std::string advice_on_network(const Symptoms& symptoms)
              : "");
 }
 
+// "the NICs carry it at 70.0 % of their line rate"
+std::string rate_evidence(const Symptoms& symptoms)
+{
+    const std::string rate =
+        fmt::format("the NICs carry it at {} of", percent(symptoms.line_rate_share));
+    return symptoms.links_left < 0.9995 ? fmt::format("{} what is left of their line rate ({})",
+                                                      rate, percent(symptoms.links_left))
+                                        : rate + " their line rate";
+}
+
 Bottleneck of_communication(const Symptoms& symptoms, double share)
 {
     const double slowdown = share_of(symptoms, TimeKind::slowdown);
@@ -184,10 +209,10 @@ Bottleneck of_communication(const Symptoms& symptoms, double share)
                                percent(share));
     if (symptoms.backend == Backend::nccl && symptoms.across_domains && !held_by_host(symptoms) &&
         symptoms.network_share >= mostly_network)
-        return {BottleneckClass::network,
-                fmt::format("{}; the NICs carry it at {} of their line rate", evidence,
-                            percent(symptoms.line_rate_share)),
+        return {BottleneckClass::network, fmt::format("{}; {}", evidence, rate_evidence(symptoms)),
                 advice_on_network(symptoms)};
+    if (held_by_pcie(symptoms))
+        evidence += "; PCIe holds the transfers back, the NICs could carry more";
     return {BottleneckClass::communication, evidence, advice_on_transfers(symptoms)};
 }
 
@@ -301,7 +326,8 @@ Bottleneck naming_the_slow(Bottleneck found, const Symptoms& symptoms)
         fmt::format(": it computes {} of the step longer, and others wait {} of it in collectives",
                     percent(slow.longer), percent(slow.waited));
     if (const double bubble = share_of(symptoms, TimeKind::bubble); bubble >= good_overhead)
-        found.evidence += fmt::format(", {} for other stages", percent(bubble));
+        found.evidence += fmt::format(
+            "; stages wait {} for each other, the pipeline's own bubble included", percent(bubble));
     found.advice = fmt::format("mend or replace device {}; {}", slow.device, found.advice);
     return found;
 }

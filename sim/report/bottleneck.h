@@ -62,9 +62,11 @@ struct Symptoms {
     bool nvlink = true;   // else a domain is a node joined by PCIe
     int domain_ranks = 1; // GPUs of a domain
     bool across_domains = false;
-    bool through_host = false;  // devices of a node may not copy to each other: launch variables
-    double network_share = 0;   // of its transfers' time: NICs move data, latency left out
-    double line_rate_share = 0; // of the NICs meanwhile
+    bool through_host = false;    // devices of a node may not copy to each other: launch variables
+    double network_share = 0;     // of its transfers' time: NICs move data, latency left out
+    double line_rate_share = 0;   // of the NICs meanwhile, of what perturbed links leave of it
+    double links_left = 1;        // of their rate, by perturbed links between domains
+    bool pcie_holds_back = false; // its transfers, and not the NICs
     Transport transport = Transport::infiniband;
     double oversubscription = 1; // of the worst layer above the leaf switches
     double unevenness = 1;       // its members in the fullest domain per member in the emptiest

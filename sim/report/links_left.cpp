@@ -1,6 +1,7 @@
 #include "sim/report/links_left.h"
 
 #include "sim/strategy/bind/link_health.h"
+#include "sim/strategy/rank_layout.h"
 #include "sim/topology/perturbed_model.h"
 
 #include <algorithm>
@@ -60,6 +61,45 @@ private:
     std::set<LinkId> links_;
 };
 
+bool spans_domains(std::span<const RankId> ranks, const Topology& topology)
+{
+    const auto domain = [&](RankId rank) {
+        return topology.model().placement(DeviceId{rank.value}).domain;
+    };
+    return std::ranges::any_of(ranks,
+                               [&](RankId rank) { return domain(rank) != domain(ranks.front()); });
+}
+
+// Each once, those of several domains.
+std::vector<std::vector<RankId>> groups_between_domains(const Outcome& outcome, GroupKind kind)
+{
+    const RankLayout layout(outcome.job);
+    std::vector<bool> seen(static_cast<std::size_t>(layout.world()));
+    std::vector<std::vector<RankId>> groups;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (seen[i])
+            continue;
+        std::vector<RankId> members = layout.members(kind, make_id<RankId>(i));
+        for (const RankId member : members)
+            seen[member.value] = true;
+        if (spans_domains(members, *outcome.topology))
+            groups.push_back(std::move(members));
+    }
+    return groups;
+}
+
+// Neighbours in the groups that are in different domains.
+std::vector<std::array<RankId, 2>> pairs_between_domains(const Outcome& outcome, GroupKind kind)
+{
+    std::vector<std::array<RankId, 2>> pairs;
+    for (const std::vector<RankId>& members : groups_between_domains(outcome, kind))
+        for (std::size_t i = 0; i + 1 < members.size(); ++i)
+            if (const std::array pair{members[i], members[i + 1]};
+                spans_domains(pair, *outcome.topology))
+                pairs.push_back(pair);
+    return pairs;
+}
+
 std::vector<RankId> all_ranks(const Outcome& outcome)
 {
     std::vector<RankId> ranks(static_cast<std::size_t>(outcome.job.world()));
@@ -92,6 +132,22 @@ double share_left(const Outcome& outcome, LinkKind kind)
     for (const LinkId link : used.links())
         sum += now.link(link).capacity / sound.link(link).capacity;
     return used.links().empty() ? 1.0 : sum / static_cast<double>(used.links().size());
+}
+
+double share_left_between_domains(const Outcome& outcome, CollectiveKind collective,
+                                  GroupKind group)
+{
+    const Topology& topology = *outcome.topology;
+    if (is_sound(topology))
+        return 1.0;
+    const std::vector<LinkHealth> all =
+        collective == CollectiveKind::send_receive
+            ? pair_health(pairs_between_domains(outcome, group), topology, Together::siblings)
+            : ring_health(groups_between_domains(outcome, group), topology, Together::siblings);
+    double times = 0; // of those of sound links
+    for (const LinkHealth& health : all)
+        times += 1 / health.across;
+    return all.empty() ? 1.0 : static_cast<double>(all.size()) / times;
 }
 
 LinkHealth health_of_world(const Outcome& outcome)

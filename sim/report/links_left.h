@@ -11,6 +11,12 @@ namespace trainyard {
 // domain. 1 on a sound cluster.
 double share_left(const Outcome& outcome, LinkKind kind);
 
+// Share of the rate between domains that they leave to the groups (of messages: the pairs) of a
+// kind that span several: of n groups n / sum(1 / share), as their times add up. 1 on a sound
+// cluster.
+double share_left_between_domains(const Outcome& outcome, CollectiveKind collective,
+                                  GroupKind group);
+
 // Of the rings of all ranks, run alone.
 LinkHealth health_of_world(const Outcome& outcome);
 

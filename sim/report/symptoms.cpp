@@ -2,6 +2,7 @@
 
 #include "sim/report/bottleneck.h"
 #include "sim/report/collectives.h"
+#include "sim/report/links_left.h"
 #include "sim/report/traffic.h"
 #include "sim/strategy/rank_layout.h"
 
@@ -15,8 +16,12 @@ namespace trainyard {
 
 namespace {
 
-// NICs that save less of a transfer when twice as fast do not hold it back.
-constexpr double nics_hold_back = 0.05;
+// Links that save less of a transfer when twice as fast do not hold it back.
+constexpr double hold_back = 0.05;
+
+// Transfers that share links and take longer than so many times what they take alone are slowed by
+// that.
+constexpr double as_if_alone = 1.1;
 
 // The kind of transfer whose exposed time weighs most, in the group that weighs most.
 const TransferTotals* heaviest_transfer(const std::vector<TransferTotals>& transfers)
@@ -36,15 +41,18 @@ const TransferTotals* heaviest_transfer(const std::vector<TransferTotals>& trans
 // One such transfer in the first group of that kind.
 struct Representative {
     Seconds latency;
+    Seconds total;
     double nics_save = 0;  // of its time, were NICs and switches twice as fast
+    double pcie_saves = 0; // likewise
     double unevenness = 1; // members in the fullest domain per member in the emptiest
 };
 Representative first_of(const Outcome& outcome, const CollectiveRow& row)
 {
-    const CostModel faster(outcome.cost->profile(), outcome.cost->nccl_settings(), {.network = 2});
-    const auto representative = [](const TransferTime& time, const TransferTime& sooner) {
-        return Representative{time.latency,
-                              time.total.value() > 0 ? 1 - sooner.total / time.total : 0};
+    const Backend backend = outcome.job.strategy.backend;
+    const bool message = row.collective == CollectiveKind::send_receive;
+    const auto time_with = [&](const CostModel& cost, const GroupShape& shape) {
+        return message ? cost.send_receive(row.mean_size, shape, backend)
+                       : cost.collective(row.collective, row.mean_size, shape, backend);
     };
     const RankLayout layout(outcome.job);
     for (const Lane& lane : outcome.binding->lanes) {
@@ -53,17 +61,16 @@ Representative first_of(const Outcome& outcome, const CollectiveRow& row)
             devices.push_back(DeviceId{rank.value});
         if (devices.size() < 2)
             continue;
-        const Backend backend = outcome.job.strategy.backend;
-        if (row.collective == CollectiveKind::send_receive) {
-            const GroupShape pair = group_shape(*outcome.topology, std::span(devices).first(2));
-            return representative(outcome.cost->send_receive(row.mean_size, pair, backend),
-                                  faster.send_receive(row.mean_size, pair, backend));
-        }
-        const GroupShape shape = group_shape(*outcome.topology, devices);
-        Representative out =
-            representative(outcome.cost->collective(row.collective, row.mean_size, shape, backend),
-                           faster.collective(row.collective, row.mean_size, shape, backend));
-        out.unevenness = 1.0 * shape.ranks_per_domain / shape.crossing_ranks();
+        const std::span members(devices.data(), message ? 2 : devices.size());
+        const GroupShape shape = group_shape(*outcome.topology, members);
+        const TransferTime time = time_with(*outcome.cost, shape);
+        const auto saves = [&](const LinkFactors& links) {
+            const CostModel faster(outcome.cost->profile(), outcome.cost->nccl_settings(), links);
+            return time.total.value() > 0 ? 1 - time_with(faster, shape).total / time.total : 0.0;
+        };
+        Representative out{time.latency, time.total, saves({.network = 2}), saves({.pcie = 2})};
+        if (!message)
+            out.unevenness = 1.0 * shape.ranks_per_domain / shape.crossing_ranks();
         return out;
     }
     return {};
@@ -84,16 +91,23 @@ void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
         symptoms.group_ranks = row.ranks;
         const Representative first = first_of(outcome, row);
         const double outside = split.outside * first.unevenness; // where the NICs are fewest
-        const double nic = nic_rate_per_gpu(outcome).value();
+        const double left = share_left_between_domains(outcome, row.collective, row.group);
+        const double nic = left * nic_rate_per_gpu(outcome).value();
         const DeviceAttachment device = outcome.topology->device(DeviceId{0});
         const double inside = std::max(device.nvlink, device.pcie).value();
-        if (nic <= 0 || outside / nic < (inside > 0 ? split.inside / inside : 0))
+        if (nic <= 0)
             continue;
-        // Where no links are shared the closed form is what a transfer takes: PCIe between GPU and
-        // NIC, or the library itself, may be slower than a NIC's line rate.
-        if (outcome.scenario.run.fidelity == Fidelity::alpha_beta &&
-            first.nics_save < nics_hold_back)
+        // PCIe between GPU and NIC, or the library itself, may be slower than a NIC's line rate.
+        // The closed form knows, unless transfers slow each other.
+        const bool alone = outcome.scenario.run.fidelity == Fidelity::alpha_beta ||
+                           row.mean_time < as_if_alone * first.total;
+        if (outside / nic < (inside > 0 ? split.inside / inside : 0) ||
+            (alone && first.nics_save < hold_back))
+        {
+            symptoms.pcie_holds_back = alone && first.pcie_saves >= hold_back;
             continue;
+        }
+        symptoms.links_left = left;
         symptoms.network_share = std::max(0.0, 1 - first.latency / row.mean_time);
         symptoms.unevenness = first.unevenness;
         symptoms.line_rate_share = row.algorithm_bandwidth.value() * outside / nic;

@@ -52,9 +52,11 @@ std::string pace_sentence(const Pace& pace, Seconds step)
     std::string out = fmt::format("Rank {} sets the pace", pace.rank);
     if (!pace.waits.empty()) {
         const WaitRow& row = pace.waits.front();
-        out += fmt::format(": rank {} waits {} for it in {} transfer{} ({})", row.longest_rank,
-                           to_display(row.longest), row.transfers, row.transfers == 1 ? "" : "s",
-                           title_of(row.group));
+        out +=
+            fmt::format(": rank {} waits {} for it in {} transfer{} ({}{})", row.longest_rank,
+                        to_display(row.longest), row.transfers, row.transfers == 1 ? "" : "s",
+                        title_of(row.group),
+                        row.group == GroupKind::pp ? ", the pipeline's own bubble included" : "");
         if (pace.lanes_not_watched > 0)
             out += fmt::format("; of {} more that communicate with it the waits are not known",
                                pace.lanes_not_watched);

@@ -78,6 +78,22 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
                      s.line_rate_share = 0.7;
                  }),
          network, "the NICs carry it at 70.0 % of their line rate"},
+        {"the same when links have lost bandwidth",
+         changed(with(TimeKind::exposed_tp, 0.38),
+                 [&](Symptoms& s) {
+                     across(s);
+                     s.network_share = 0.8;
+                     s.line_rate_share = 0.7;
+                     s.links_left = 0.1;
+                 }),
+         network, "the NICs carry it at 70.0 % of what is left of their line rate (10.0 %)"},
+        {"the same when PCIe is slower than the NICs",
+         changed(with(TimeKind::exposed_tp, 0.38),
+                 [&](Symptoms& s) {
+                     across(s);
+                     s.pcie_holds_back = true;
+                 }),
+         communication, "; PCIe holds the transfers back, the NICs could carry more"},
         {"the same when latency takes most of the time",
          changed(with(TimeKind::exposed_tp, 0.38),
                  [&](Symptoms& s) {
@@ -100,7 +116,7 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
                      s.group = GroupKind::dp;
                      s.group_ranks = 4;
                  }),
-         communication, "data-parallel inside the node (dp 4)"},
+         communication, "data-parallel inside the node, over PCIe (dp 4)"},
         {"Gloo goes through the hosts wherever the ranks are",
          changed(with(TimeKind::exposed_dp, 0.9),
                  [](Symptoms& s) {
@@ -189,6 +205,12 @@ TEST_CASE("where the line is hardly used, what holds it back helps and not more 
     CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("a transport nearer"));
     symptoms.line_rate_share = 0.85;
     CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("more or faster NICs"));
+    symptoms.links_left = 0.5;
+    CHECK_THAT(find_bottleneck(symptoms).advice,
+               StartsWith("links that have all of their bandwidth"));
+    symptoms.network_share = 0;
+    symptoms.pcie_holds_back = true;
+    CHECK_THAT(find_bottleneck(symptoms).advice, StartsWith("PCIe as fast as the NICs; else"));
 }
 
 TEST_CASE("a slow device is named whatever the bottleneck is")
@@ -201,7 +223,9 @@ TEST_CASE("a slow device is named whatever the bottleneck is")
             EndsWith("; device 17 runs 1.08 times slower than the fastest and sets the "
                      "pace: it computes 6.5 % of the step longer, and others wait 1.7 % of it in "
                      "collectives" +
-                     std::string(bubble > 0 ? ", 30.0 % for other stages" : "")));
+                     std::string(bubble > 0 ? "; stages wait 30.0 % for each other, the pipeline's "
+                                              "own bubble included"
+                                            : "")));
         CHECK_THAT(found.advice, StartsWith("mend or replace device 17; "));
     }
     const Bottleneck several = find_bottleneck(
