@@ -35,6 +35,13 @@ constexpr std::uint32_t traffic_of(const TransferCost& cost, ByteRate rate)
                                       cost.ceiling.value());
 }
 
+// True if some lane is slow for a time.
+inline bool has_windows(const Binding& binding)
+{
+    return std::any_of(binding.lanes.begin(), binding.lanes.end(),
+                       [](const Lane& lane) { return !lane.windows.empty(); });
+}
+
 // True if some transfer of the table slows compute.
 inline bool interferes(const CostTable& costs)
 {

@@ -8,16 +8,6 @@
 
 namespace trainyard::engine {
 
-namespace {
-
-bool has_windows(const Binding& binding)
-{
-    return std::any_of(binding.lanes.begin(), binding.lanes.end(),
-                       [](const Lane& lane) { return !lane.windows.empty(); });
-}
-
-} // namespace
-
 Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
              std::unique_ptr<LinkSharing> sharing, std::unique_ptr<OwnLinks> own)
     : run_(run),

@@ -334,9 +334,7 @@ StepResult Runner::result()
 std::optional<StepResult> run_ahead(const Program& program, const Binding& binding,
                                     const RunControl& control)
 {
-    const bool plain = std::all_of(binding.lanes.begin(), binding.lanes.end(),
-                                   [](const Lane& lane) { return lane.windows.empty(); });
-    if (control.fidelity != Fidelity::alpha_beta || !plain || any_stops(binding) ||
+    if (control.fidelity != Fidelity::alpha_beta || has_windows(binding) || any_stops(binding) ||
         program.streams.size() > ahead::most_streams)
         return std::nullopt;
     return ahead::Runner(program, binding, control).run();

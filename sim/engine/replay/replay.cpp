@@ -1,5 +1,6 @@
 #include "sim/engine/replay/replay.h"
 
+#include "sim/engine/interference.h"
 #include "sim/engine/replay/compose.h"
 #include "sim/engine/replay/leaper.h"
 #include "sim/engine/replay/link_log.h"
@@ -303,9 +304,7 @@ std::optional<Refusal> refused_outright(const Binding& binding, const RunControl
 {
     if (knows_steps(control.fidelity))
         return Refusal{"collectives may go step by step"};
-    if (std::ranges::any_of(binding.lanes, [](const Lane& lane) {
-            return !lane.windows.empty();
-        }))
+    if (has_windows(binding))
         return Refusal{"some rank is slow for a time"};
     if (any_stops(binding))
         return Refusal{"a rank hangs or dies"};
