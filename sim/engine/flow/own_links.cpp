@@ -188,6 +188,8 @@ OwnLinks::OwnLinks(const RunState& run) : run_(run), moved_(run.binding.groups.s
 
 void OwnLinks::count(GroupId group, TrafficPattern pattern, ByteRate rate, u128 moved)
 {
+    if (moved == 0) // it was over when the measured step began
+        return;
     Moved& sum = moved_[group.value][static_cast<std::size_t>(pattern)];
     sum.work += moved;
     sum.rate = std::max(sum.rate, rate);
