@@ -15,10 +15,10 @@ namespace trainyard {
 
 namespace {
 
-// Records that are kept at a time: some hundred megabytes.
-constexpr std::uint64_t most_records = 4'000'000;
+// Records that are kept at a time: a few hundred megabytes.
+constexpr std::uint64_t most_records = 2'000'000;
 // A job of more neighbours than so many runs can record is told of them without the others.
-constexpr std::size_t most_recording_runs = 8;
+constexpr std::size_t most_recording_runs = 2;
 
 // Ops of all runs that leave out one entry each, where there are more entries than
 // `entries_always_tried`.
