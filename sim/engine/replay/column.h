@@ -30,13 +30,15 @@ private:
     static constexpr std::align_val_t line{64}; // of the cache: no register crosses one
 };
 
+inline constexpr std::size_t line_lanes = 8;
+
 using Column = std::vector<Time, LineAllocator<Time>>;
 
 // From one column to the next of so many lanes: whole lines, and no power of two, with which all
 // columns would share the same few sets of the cache.
 constexpr std::size_t column_stride(std::size_t lanes)
 {
-    return (lanes + 7) / 8 * 8 + (lanes >= 512 ? 40 : 0);
+    return (lanes + line_lanes - 1) / line_lanes * line_lanes + (lanes >= 512 ? 40 : 0);
 }
 
 } // namespace trainyard::engine::replay

@@ -18,13 +18,23 @@ Player::Player(const Cohorts& cohorts, const Composed& composed, Tables& tables,
       range_stamps_(composed.tape.values.size()),
       ignored_(composed.tape.rivals.size())
 {
+    std::vector<std::size_t> first; // by cohort: line
+    std::size_t lines = 0;
     for (std::uint32_t c = 0; c < cohorts.all.size(); ++c) {
         rows_.push_back(column_stride(cohorts.all[c].lanes.size()));
-        columns_.emplace_back(tape_.slots[c] * rows_[c]);
+        first.push_back(lines);
+        lines += tape_.slots[c] * rows_[c] / line_lanes;
         const auto classes = static_cast<std::uint32_t>(composed.totals[c].classes.size());
         totals_first_.push_back(static_cast<std::uint32_t>(Sum::classes) + classes);
         sums_.emplace_back((totals_first_[c] + 2 * classes) * rows_[c]);
     }
+    columns_.resize(lines * line_lanes);
+    lines_.reserve(tape_.values.size());
+    for (const ValueInfo& info : tape_.values)
+        lines_.push_back(static_cast<std::uint32_t>(
+            info.slot == none ? 0
+            : info.in_slice   ? in_slice + info.slot * slice_lanes / line_lanes
+                              : first[info.cohort] + info.slot * rows_[info.cohort] / line_lanes));
 }
 
 void Player::take_slice(const Slice& slice)

@@ -27,17 +27,13 @@ public:
     const Kernels& kernels() const { return kernels_; }
 
     // Column of a value that outlives slices, by index of its cohort.
-    Time* column(Value value)
-    {
-        const ValueInfo& info = tape_.values[value];
-        return columns_[info.cohort].data() + info.slot * rows_[info.cohort];
-    }
+    Time* column(Value value) { return columns_.data() + line_lanes * lines_[value]; }
     // The same of any value from the first of its lanes on.
     Time* at(Value value, const Slice& lanes)
     {
-        const ValueInfo& info = tape_.values[value];
-        return info.in_slice ? slice_columns_.data() + info.slot * slice_lanes
-                             : column(value) + lanes.first;
+        const std::uint32_t line = lines_[value];
+        return line >= in_slice ? slice_columns_.data() + line_lanes * (line - in_slice)
+                                : columns_.data() + line_lanes * line + lanes.first;
     }
     // Sum of a cohort by index (see charges.h); behind these, for each class of transfers, waiting
     // and moving of those that count it.
@@ -140,8 +136,12 @@ private:
     const Tape& tape_;
     Tables& tables_;
     const Kernels& kernels_;
+    static constexpr std::uint32_t in_slice = 1U << 31;
+
     std::vector<std::size_t> rows_; // by cohort
-    std::vector<Column> columns_;   // by cohort
+    std::vector<std::uint32_t>
+        lines_;      // by value: in columns_, or from in_slice on in slice_columns_
+    Column columns_; // of all cohorts
     Column slice_columns_;
     std::vector<Column> sums_;                // by cohort
     std::vector<std::uint32_t> totals_first_; // likewise: the first of a class of transfers
