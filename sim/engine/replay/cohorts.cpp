@@ -121,6 +121,7 @@ private:
             result_.all[c].kind = &kind_of(l);
             result_.index_of.push_back(static_cast<std::uint32_t>(result_.all[c].lanes.size()));
             result_.all[c].lanes.push_back(l);
+            result_.all[c].multiplicity.push_back(binding_.lanes[l].multiplicity);
         }
     }
 
@@ -163,11 +164,12 @@ private:
             member_first_.push_back(member_first_.back() + group.members.size());
         std::vector<std::size_t> next(member_first_.begin(), member_first_.end() - 1);
         members_.resize(member_first_.back());
-        for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l)
+        for (std::uint32_t l = 0; l < binding_.lanes.size(); ++l) {
+            const std::vector<GroupId>& groups = binding_.lanes[l].groups;
+            const std::vector<std::uint32_t>& used = kind_of(l).collectives_per_step;
             for (std::size_t s = 0; s < slots; ++s) {
-                const GroupId group = binding_.lanes[l].groups[s];
-                if (!group.valid() || kind_of(l).collectives_per_step[s] == 0 ||
-                    first_slot(binding_.lanes[l], s) != s)
+                const GroupId group = groups[s];
+                if (!group.valid() || used[s] == 0 || first_slot(groups, s) != s)
                     continue;
                 const auto seat = static_cast<std::uint32_t>(result_.cohort_of[l] * slots + s);
                 const std::uint32_t g = group.value;
@@ -179,6 +181,7 @@ private:
                 else if (group_seat_[g] != seat)
                     parent_[root(seat)] = root(group_seat_[g]);
             }
+        }
         for (std::size_t g = 0; g < group_seat_.size(); ++g)
             if (group_seat_[g] != none && next[g] != member_first_[g + 1])
                 return false;
@@ -186,11 +189,12 @@ private:
     }
 
     // The first that stands for the same group.
-    static std::size_t first_slot(const Lane& lane, std::size_t slot)
+    static std::size_t first_slot(const std::vector<GroupId>& groups, std::size_t slot)
     {
-        return static_cast<std::size_t>(
-            std::find(lane.groups.begin(), lane.groups.end(), lane.groups[slot]) -
-            lane.groups.begin());
+        std::size_t first = 0;
+        while (groups[first] != groups[slot])
+            ++first;
+        return first;
     }
 
     bool make_meetings()
@@ -245,7 +249,7 @@ private:
         for (Cohort& cohort : result_.all) {
             const Lane& lane = binding_.lanes[cohort.lanes.front()];
             for (std::size_t s = 0; s < lane.groups.size(); ++s) {
-                const std::size_t first = lane.groups[s].valid() ? first_slot(lane, s) : s;
+                const std::size_t first = lane.groups[s].valid() ? first_slot(lane.groups, s) : s;
                 cohort.first_slots.push_back(make_id<GroupSlot>(first));
                 cohort.meetings[s] = cohort.meetings[first];
             }

@@ -22,10 +22,11 @@ struct PipeLink {
 
 struct Cohort {
     const LaneKind* kind = nullptr;
-    std::vector<std::uint32_t> lanes;    // ascending LaneIds; "index" is a place in here
-    std::vector<PipeLink> pipes;         // by pipe of the kind
-    std::vector<GroupSlot> first_slots;  // by GroupSlot: the first that stands for the group
-    std::vector<std::uint32_t> meetings; // by GroupSlot; none where no collectives are
+    std::vector<std::uint32_t> lanes;        // ascending LaneIds; "index" is a place in here
+    std::vector<std::uint32_t> multiplicity; // of the lanes, by index
+    std::vector<PipeLink> pipes;             // by pipe of the kind
+    std::vector<GroupSlot> first_slots;      // by GroupSlot: the first that stands for the group
+    std::vector<std::uint32_t> meetings;     // by GroupSlot; none where no collectives are
 };
 
 struct Seat {

@@ -93,7 +93,7 @@ SlowsCompute find_slowing(const Binding& binding, const Cohorts& cohorts, Tables
     return slowing;
 }
 
-bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& tape, int steps)
+bool could_overflow(const Cohorts& cohorts, const Tape& tape, int steps, double latest_start)
 {
     double sum = 0;
     for (const Instr& instr : tape.instrs) {
@@ -107,14 +107,7 @@ bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& 
     for (const Cohort& cohort : cohorts.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());
     sum *= steps;
-    double start = 0;
-    for (const Lane& lane : binding.lanes) {
-        auto late = static_cast<double>(lane.start.value());
-        for (const SimTime time : lane.late)
-            late += static_cast<double>(time.value());
-        start = std::max(start, late);
-    }
-    return sum + start >= static_cast<double>(longest_sim_time.value() / 2);
+    return sum + latest_start >= static_cast<double>(longest_sim_time.value() / 2);
 }
 
 } // namespace trainyard::engine::replay

@@ -18,7 +18,8 @@ std::optional<IsEager> find_eager(const Cohorts& cohorts, Tables& tables);
 // Empty by cohort where nothing does.
 SlowsCompute find_slowing(const Binding& binding, const Cohorts& cohorts, Tables& tables);
 
-// Whether some time could pass the end of the clock, even if nothing ran at the same time.
-bool could_overflow(const Binding& binding, const Cohorts& cohorts, const Tape& tape, int steps);
+// Whether some time could pass the end of the clock, even if nothing ran at the same time. Lanes
+// start by `latest_start`.
+bool could_overflow(const Cohorts& cohorts, const Tape& tape, int steps, double latest_start);
 
 } // namespace trainyard::engine::replay

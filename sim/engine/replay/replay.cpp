@@ -11,6 +11,7 @@
 #include "sim/engine/standstill.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trainyard::engine {
 
@@ -78,6 +79,7 @@ private:
     std::optional<Scribe> scribe_;
     std::optional<LinkLog> link_log_; // where links may be shared
     bool some_late_ = false;
+    double latest_start_ = 0;   // ps, what lanes are late included
     std::size_t unchecked_ = 0; // instructions since the last look whether to go on
     std::vector<SimTime> step_ends_;
 };
@@ -86,15 +88,22 @@ std::optional<Refusal> Replay::prepare()
 {
     if (auto refused = refused_outright(binding_, control_))
         return refused;
-    for (const Lane& lane : binding_.lanes)
+    for (const Lane& lane : binding_.lanes) {
         some_late_ |= !lane.late.empty();
+        const auto later = [](double sum, SimTime time) {
+            return sum + static_cast<double>(time.value());
+        };
+        latest_start_ = std::max(latest_start_,
+                                 std::accumulate(lane.late.begin(), lane.late.end(),
+                                                 static_cast<double>(lane.start.value()), later));
+    }
     auto cohorts = gather_cohorts(program_, binding_, compiled_);
     if (!cohorts)
         return Refusal{"some rank never comes to a transfer of its group or neighbour"};
     cohorts_ = std::move(*cohorts);
     if (auto refused = order_ops())
         return refused;
-    if (could_overflow(binding_, cohorts_, composed_->tape, control_.steps))
+    if (could_overflow(cohorts_, composed_->tape, control_.steps, latest_start_))
         return Refusal{"the steps may take longer than the clock counts"};
     const std::vector<Value> kept = tallied_values(cohorts_, composed_->tape, composed_->charges);
     if (keeps_too_much(kept))
@@ -194,9 +203,11 @@ void Replay::start_lanes()
         const Inputs& in = composed_->tape.inputs[c];
         const std::size_t lanes = cohorts_.all[c].lanes.size();
         for_each_value(in, [&](Value value) { std::fill_n(player_->column(value), lanes, 0); });
-        for (const Value value : {in.lane_start, in.opened, in.base})
-            for (std::uint32_t i = 0; i < lanes; ++i)
-                player_->column(value)[i] = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
+        Time* start = player_->column(in.lane_start);
+        for (std::uint32_t i = 0; i < lanes; ++i)
+            start[i] = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
+        std::copy_n(start, lanes, player_->column(in.opened));
+        std::copy_n(start, lanes, player_->column(in.base));
     }
 }
 

@@ -51,39 +51,54 @@ const std::vector<std::uint32_t>& Tables::scales(std::uint32_t cohort, ScaleSlot
     return *known;
 }
 
-template <class VariantOf>
-const Variants& Tables::find_variants(std::vector<std::optional<Variants>>& known,
-                                      std::uint32_t cohort, std::size_t slot,
-                                      const VariantOf& variant_of)
+Variants Tables::find_variants(std::uint32_t cohort, GroupSlot slot) const
 {
-    known.resize(cohorts_.all.size() * slots);
-    std::optional<Variants>& found = known[cohort * slots + slot];
-    if (found)
-        return *found;
-    found.emplace();
+    const std::uint32_t number = cohorts_.all[cohort].meetings[slot.value];
+    const Meeting& meeting = cohorts_.meetings[number];
+    const auto variant = [&](std::size_t g) { return binding_.groups[meeting.groups[g]].variant; };
+    Variants found{.one = variant(0), .each = {}};
+    bool alike = true;
+    for (std::size_t g = 1; g < meeting.groups.size(); ++g)
+        alike &= variant(g) == found.one;
+    if (alike)
+        return found;
+    const Seat seat{cohort, cohorts_.all[cohort].first_slots[slot.value]};
+    found.each.resize(cohorts_.all[cohort].lanes.size());
+    for (std::size_t g = 0; g < meeting.groups.size(); ++g)
+        for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
+            if (meeting.seats[meeting.members[m].seat] == seat)
+                found.each[meeting.members[m].index] = variant(g);
+    return found;
+}
+
+Variants Tables::find_variants(std::uint32_t cohort, PeerSlot slot) const
+{
     const std::vector<std::uint32_t>& lanes = cohorts_.all[cohort].lanes;
-    found->one = variant_of(binding_.lanes[lanes.front()]);
+    const auto variant = [&](std::size_t i) {
+        return binding_.lanes[lanes[i]].peers[slot.value].variant;
+    };
+    Variants found{.one = variant(0), .each = {}};
     for (std::size_t i = 1; i < lanes.size(); ++i) {
-        const std::uint32_t variant = variant_of(binding_.lanes[lanes[i]]);
-        if (variant != found->one && found->each.empty())
-            found->each.assign(lanes.size(), found->one);
-        if (!found->each.empty())
-            found->each[i] = variant;
+        if (variant(i) != found.one && found.each.empty())
+            found.each.assign(lanes.size(), found.one);
+        if (!found.each.empty())
+            found.each[i] = variant(i);
     }
-    return *found;
+    return found;
 }
 
 const Variants& Tables::variants(std::uint32_t cohort, GroupSlot slot)
 {
-    return find_variants(group_variants_, cohort, slot.value, [&](const Lane& lane) {
-        return binding_.groups[lane.groups[slot.value].value].variant;
-    });
+    group_variants_.resize(cohorts_.all.size() * slots);
+    std::optional<Variants>& known = group_variants_[cohort * slots + slot.value];
+    return known ? *known : known.emplace(find_variants(cohort, slot));
 }
 
 const Variants& Tables::variants(std::uint32_t cohort, PeerSlot slot)
 {
-    return find_variants(peer_variants_, cohort, slot.value,
-                         [&](const Lane& lane) { return lane.peers[slot.value].variant; });
+    peer_variants_.resize(cohorts_.all.size() * slots);
+    std::optional<Variants>& known = peer_variants_[cohort * slots + slot.value];
+    return known ? *known : known.emplace(find_variants(cohort, slot));
 }
 
 TimeTable* Tables::keep(Column times)

@@ -127,7 +127,7 @@ public:
 
     const Amount& keep(Amount amount) { return amounts_.emplace_back(std::move(amount)); }
 
-    // Of the groups and neighbours that a cohort's ops name.
+    // Of the groups and neighbours that a cohort's ops name. The lanes' groups meet.
     const Variants& variants(std::uint32_t cohort, GroupSlot slot);
     const Variants& variants(std::uint32_t cohort, PeerSlot slot);
     const TransferCost& cost(std::uint32_t variant, CostId id) const
@@ -174,9 +174,8 @@ private:
                     Time steady) const;
     Time latest_input(std::uint32_t cohort) const;
     Column durations(std::uint32_t cohort, const FlatOp& op);
-    template <class VariantOf>
-    const Variants& find_variants(std::vector<std::optional<Variants>>& known, std::uint32_t cohort,
-                                  std::size_t slot, const VariantOf& variant_of);
+    Variants find_variants(std::uint32_t cohort, GroupSlot slot) const;
+    Variants find_variants(std::uint32_t cohort, PeerSlot slot) const;
     const TimeTable* tabulate(const Meeting& meeting, std::span<const FlatOp* const> ops);
     const TransferLoad& load(std::uint32_t cohort, CostId id, const LoadKey& key,
                              const Variants& variants);

@@ -26,8 +26,7 @@ void for_each_charged(const LaneKind& kind, const CohortCharges& charges, const 
 // One cohort's lanes.
 class CohortTally {
 public:
-    CohortTally(const TallyRequest& request, std::uint32_t cohort, Tables& tables, Player& player,
-                const std::vector<std::uint32_t>& multiplicity)
+    CohortTally(const TallyRequest& request, std::uint32_t cohort, Tables& tables, Player& player)
         : request_(request),
           c_(cohort),
           cohort_(request.cohorts.all[cohort]),
@@ -36,11 +35,12 @@ public:
           plan_(request.composed.charges[cohort]),
           tables_(tables),
           player_(player),
-          multiplicity_(multiplicity)
+          communicates_(cohort_.lanes.size())
     {}
 
     void add(StepResult& result, std::vector<TransferSum>& sums)
     {
+        add_totals(sums);
         if (kind_.op_count == 0) {
             for (const std::uint32_t lane : cohort_.lanes)
                 fill_step(result.lanes[lane], result.step_time);
@@ -70,11 +70,52 @@ public:
             write(i, charges, ended - opened, result);
             result.lane_ends[cohort_.lanes[i]] = SimTime(ended);
             for (const std::uint32_t k : request_.composed.totals[c_].classes)
-                sums[k].exposed += static_cast<u128>(charges.exposed[k]) * multiplicity_[i];
+                sums[k].exposed += static_cast<u128>(charges.exposed[k]) * cohort_.multiplicity[i];
         }
     }
 
 private:
+    // What its transfers add up to, but for what of it is exposed.
+    void add_totals(std::vector<TransferSum>& sums)
+    {
+        const Totals& totals = request_.composed.totals[c_];
+        for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
+            TransferSum& sum = sums[totals.classes[k]];
+            const Time* waiting = player_.sum(c_, player_.waiting_sum(c_, k));
+            const Column moving = moving_times(k);
+            for (std::size_t i = 0; i < moving.size(); ++i) {
+                communicates_[i] += moving[i];
+                sum.waiting += static_cast<u128>(waiting[i]) * cohort_.multiplicity[i];
+                sum.transfer += static_cast<u128>(moving[i]) * cohort_.multiplicity[i];
+            }
+        }
+    }
+
+    // For how long the transfers of a class move, by index.
+    Column moving_times(std::uint32_t total) const
+    {
+        const Time* counted = player_.sum(c_, player_.waiting_sum(c_, total) + 1);
+        Column times(counted, counted + cohort_.lanes.size());
+        for (const auto& [moving, count] : request_.composed.totals[c_].moving) {
+            if (moving.total != total)
+                continue;
+            const Time* of = moving.table->times.data();
+            if (moving.by == Moving::By::lane) {
+                player_.kernels().add_times(times.data(), of, count, times.size());
+            } else if (moving.by == Moving::By::partner) {
+                const std::vector<std::uint32_t>& partners = cohort_.pipes[moving.where].partners;
+                for (std::size_t i = 0; i < times.size(); ++i)
+                    times[i] += of[partners[i]] * count;
+            } else {
+                const Meeting& meeting = request_.cohorts.meetings[moving.where];
+                for (std::size_t g = 0; g < meeting.groups.size(); ++g)
+                    for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
+                        times[meeting.members[m].index] += of[g] * count;
+            }
+        }
+        return times;
+    }
+
     Time computed_at(std::size_t lane)
     {
         return player_.column(tape_.ops[c_][plan_.last_compute].end)[lane];
@@ -157,6 +198,7 @@ private:
     {
         LaneTotals& totals = result.lanes[cohort_.lanes[i]];
         totals.compute_busy = SimTime(charges.compute_busy);
+        totals.communication_busy = SimTime(communicates_[i]);
         for (std::size_t k = 0; k < time_kind_count; ++k)
             totals.time[k] = SimTime(charges.time[k]);
         add_work(totals, charges.work);
@@ -222,7 +264,7 @@ private:
     const CohortCharges& plan_;
     Tables& tables_;
     Player& player_;
-    const std::vector<std::uint32_t>& multiplicity_;
+    Column communicates_; // for how long, transfers at the same time added up; by index
     LaneTimes times_;
     std::vector<Column> work_; // by kind of computing time; by index
     // What the tape charges to a kind of time, by index.
@@ -252,8 +294,9 @@ RanksOf ranks_of(const Variants& variants, const std::vector<std::uint32_t>& mul
 
 // What the transfers of a cohort add up to, but for what of it is exposed.
 void count_transfers(const TallyRequest& request, std::uint32_t c, Tables& tables,
-                     const std::vector<std::uint32_t>& multiplicity, std::vector<TransferSum>& sums)
+                     std::vector<TransferSum>& sums)
 {
+    const std::vector<std::uint32_t>& multiplicity = request.cohorts.all[c].multiplicity;
     const LaneKind& kind = *request.cohorts.all[c].kind;
     const auto ranks = std::accumulate(multiplicity.begin(), multiplicity.end(), std::uint64_t{0});
     std::map<std::uint32_t, RanksOf> known; // by slot, of a group or a neighbour
@@ -277,51 +320,6 @@ void count_transfers(const TallyRequest& request, std::uint32_t c, Tables& table
             const PartPlan& part = kind.parts[p];
             if (part.direction == Direction::send)
                 sum.bytes += bytes(0x100U + part.peer.value, part.cost, part.peer);
-        }
-    }
-}
-
-// For how long the transfers of a class move, by index.
-Column moving_times(const TallyRequest& request, std::uint32_t c, const Player& player,
-                    std::uint32_t total)
-{
-    const Cohort& cohort = request.cohorts.all[c];
-    const Time* counted = player.sum(c, player.waiting_sum(c, total) + 1);
-    Column times(counted, counted + cohort.lanes.size());
-    for (const auto& [moving, count] : request.composed.totals[c].moving) {
-        if (moving.total != total)
-            continue;
-        const Time* of = moving.table->times.data();
-        if (moving.by == Moving::By::lane) {
-            player.kernels().add_times(times.data(), of, count, times.size());
-        } else if (moving.by == Moving::By::partner) {
-            const std::vector<std::uint32_t>& partners = cohort.pipes[moving.where].partners;
-            for (std::size_t i = 0; i < times.size(); ++i)
-                times[i] += of[partners[i]] * count;
-        } else {
-            const Meeting& meeting = request.cohorts.meetings[moving.where];
-            for (std::size_t g = 0; g < meeting.groups.size(); ++g)
-                for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
-                    times[meeting.members[m].index] += of[g] * count;
-        }
-    }
-    return times;
-}
-
-void add_totals(const TallyRequest& request, std::uint32_t c, const Player& player,
-                const std::vector<std::uint32_t>& multiplicity, StepResult& result,
-                std::vector<TransferSum>& sums)
-{
-    const Cohort& cohort = request.cohorts.all[c];
-    const Totals& totals = request.composed.totals[c];
-    for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
-        TransferSum& sum = sums[totals.classes[k]];
-        const Time* waiting = player.sum(c, player.waiting_sum(c, k));
-        const Column moving = moving_times(request, c, player, k);
-        for (std::uint32_t i = 0; i < cohort.lanes.size(); ++i) {
-            result.lanes[cohort.lanes[i]].communication_busy += SimTime(moving[i]);
-            sum.waiting += static_cast<u128>(waiting[i]) * multiplicity[i];
-            sum.transfer += static_cast<u128>(moving[i]) * multiplicity[i];
         }
     }
 }
@@ -359,12 +357,8 @@ void tally(const TallyRequest& request, Tables& tables, Player& player, StepResu
     result.lane_ends.resize(request.binding.lanes.size());
     std::vector<TransferSum> sums(transfer_class_count());
     for (std::uint32_t c = 0; c < request.cohorts.all.size(); ++c) {
-        std::vector<std::uint32_t> multiplicity;
-        for (const std::uint32_t lane : request.cohorts.all[c].lanes)
-            multiplicity.push_back(request.binding.lanes[lane].multiplicity);
-        CohortTally(request, c, tables, player, multiplicity).add(result, sums);
-        count_transfers(request, c, tables, multiplicity, sums);
-        add_totals(request, c, player, multiplicity, result, sums);
+        CohortTally(request, c, tables, player).add(result, sums);
+        count_transfers(request, c, tables, sums);
     }
     result.critical_lane = critical_lane(result.lanes);
     result.transfers = transfer_totals(sums);
