@@ -37,7 +37,8 @@ void Accounting::close(std::uint32_t lane)
 void Accounting::charge(std::uint32_t lane)
 {
     const Piece piece{run_.lanes[lane].last, run_.now};
-    const std::uint32_t computing = computing_stream(lane);
+    const std::uint32_t computing =
+        run_.lanes[lane].computing > 0 ? computing_stream(lane) : nobody;
     if (computing != nobody)
         charge_computing(lane, computing, piece);
     else
@@ -114,7 +115,7 @@ SimTime Accounting::moving_since(std::uint32_t stream) const
 {
     const StreamState& op = run_.streams[stream];
     if (op.kind == OpKind::exchange)
-        return op.parts.moving > 0 ? op.moving_since : never;
+        return op.parts.moving > 0 ? op.second_mark : never;
     const Transfer& transfer = run_.transfers[op.transfer];
     return transfer.state == TransferState::gathering ? never : transfer.start;
 }

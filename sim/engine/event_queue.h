@@ -181,9 +181,10 @@ public:
     bool due(SimTime now) const { return radix_ ? radix_queue_.due(now) : plain_queue_.due(now); }
     Event pop() { return radix_ ? radix_queue_.pop() : plain_queue_.pop(); }
 
-    // For whoever wants to be prepared: whether it is known anew which events come now and which
-    // next.
-    bool moved() { return radix_ && radix_queue_.moved(); }
+    // For whoever wants to be prepared: which events come now and which next, and whether others do
+    // than when last asked.
+    bool has_front() const { return radix_ && !radix_queue_.front().empty(); }
+    bool moved() { return radix_queue_.moved(); }
     std::span<const Event> front() const { return radix_queue_.front(); }
     std::span<const Event> next() const { return radix_queue_.next(); }
 

@@ -23,8 +23,10 @@ Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
         run.draining.resize(run.streams.size());
         accounting_.keep_fractions();
     }
-    if (sharing_)
+    if (sharing_) {
         link_work_.resize(run.binding.links.size());
+        path_work_.resize(run.peers.size());
+    }
 }
 
 void Rates::mark(std::uint32_t lane)
@@ -91,7 +93,11 @@ void Rates::end_transfer(std::uint32_t id)
         return;
     sharing_->remove(transfer.flow);
     transfer.flow = nobody;
-    count_bytes(transfer.links, transfer.counted - transfer.remaining);
+    const u128 moved = transfer.counted - transfer.remaining;
+    if (transfer.path == nobody)
+        count_bytes(transfer.links, moved);
+    else if (links_open_)
+        path_work_[transfer.path] += moved;
 }
 
 // In the measured step.
@@ -281,6 +287,8 @@ std::vector<LinkTotals> Rates::link_totals()
         own_->for_each([&](std::span<const LinkUse> links, const OwnLinks::Moved& moved) {
             count_kept(links, moved.rate, moved.work);
         });
+    for (std::size_t path = 0; path < path_work_.size(); ++path)
+        count_bytes(run_.peers[path].links, path_work_[path]);
     std::vector<LinkTotals> totals;
     for (std::size_t l = 0; l < link_work_.size(); ++l)
         totals.push_back({.link = make_id<LinkId>(l),

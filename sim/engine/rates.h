@@ -66,6 +66,11 @@ public:
     // next `share`.
     const std::vector<std::uint32_t>& slowed();
 
+    void prefetch_links(const Transfer& transfer) const
+    {
+        if (sharing_)
+            sharing_->prefetch_links(transfer.flow, transfer.links);
+    }
     // Whoever shares links, none in a fidelity that does not.
     LinkSharing* sharing() const { return sharing_.get(); }
     // Someone who kept links for himself has moved that much work over them.
@@ -118,6 +123,7 @@ private:
     std::vector<RateChange> changes_;  // found, not yet granted
     std::vector<std::uint32_t> begun_; // transfers that begin to drain at this instant
     std::vector<std::uint32_t> slowed_;
+    std::vector<u128> path_work_; // by RunState::path_of: of messages, not yet the links'
     std::vector<u128> link_work_; // by LinkId: byte-picoseconds-per-second x 2^16
     bool links_open_ = false;
     SimTime opened_{}; // the links

@@ -67,6 +67,7 @@ Simulation::Simulation(const Program& program, const Binding& binding, const Run
       recorder_(run_, control.record,
                 any_stops(binding) ? Recorder::Segments::of_all
                                    : Recorder::Segments::of_recorded_lanes),
+      foresight_(run_, queue_, table_, accounting_, rates_),
       lanes_left_(run_.steps, static_cast<std::uint32_t>(run_.lanes.size())),
       step_ends_(run_.steps)
 {}
@@ -102,8 +103,6 @@ bool Simulation::run_all()
     begin();
     while (problems_.empty() && !queue_.empty()) {
         run_.now = queue_.advance();
-        if (queue_.moved())
-            foresee();
         if (run_.now >= longest_sim_time)
             problems_.push_back(too_long());
         else
@@ -162,8 +161,10 @@ void Simulation::enter_window(std::uint32_t lane, std::uint32_t border)
 void Simulation::run_instant()
 {
     do {
-        while (queue_.due(run_.now))
+        while (queue_.due(run_.now)) {
+            foresight_.look();
             handle(queue_.pop());
+        }
         bury();
         // Looking at a lane starts ops, which ends nothing and so makes no other lane dirty.
         for (const std::uint32_t lane : dirty_) {
@@ -194,35 +195,6 @@ void Simulation::settle()
     rates_.settle();
 }
 
-// What the events to come will touch is fetched while those before them are handled: first the
-// target of each, then what it leads to.
-void Simulation::foresee()
-{
-    for (const Event& event : queue_.next())
-        if ((event.target & transfer_bit) != 0) {
-            const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
-            prefetch(&transfer);
-            prefetch(&transfer.remaining);
-        } else if ((event.target & window_bit) == 0) {
-            prefetch_lane(run_.lane_of(event.target));
-        }
-    for (const Event& event : queue_.front())
-        if ((event.target & transfer_bit) != 0) {
-            const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
-            table_.prefetch_channel(transfer.channel);
-            for (const std::uint32_t stream :
-                 {transfer.sender, transfer.receiver, transfer.first_member})
-                if (stream != nobody)
-                    prefetch_lane(run_.lane_of(stream));
-        }
-}
-
-void Simulation::prefetch_lane(std::uint32_t lane) const
-{
-    run_.prefetch_lane(lane);
-    accounting_.prefetch_lane(lane);
-}
-
 void Simulation::handle(const Event& event)
 {
     const bool of_transfer = (event.target & transfer_bit) != 0;
@@ -241,8 +213,10 @@ void Simulation::handle(const Event& event)
     if (stream.version != event.version)
         return;
     if (stream.state == HeadState::waits_for_issue) {
-        touch(run_.lane_of(event.target));
+        const std::uint32_t lane = run_.lane_of(event.target);
+        touch(lane);
         stream.state = HeadState::unchecked;
+        run_.lanes[lane].to_look_at |= stream_bit(event.target - run_.stream_index(lane, 0));
     } else if (stream.state == HeadState::running && rates_.drains(event.target)) {
         device_done(event.target);
     } else {

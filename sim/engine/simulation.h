@@ -6,6 +6,7 @@
 
 #include "sim/engine/accounting.h"
 #include "sim/engine/event_queue.h"
+#include "sim/engine/foresight.h"
 #include "sim/engine/rates.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/standstill.h"
@@ -48,8 +49,6 @@ private:
     void begin();
     void run_instant();
     void settle();
-    void foresee();
-    void prefetch_lane(std::uint32_t lane) const;
     void handle(const Event& event);
     void queue_windows(std::uint32_t lane);
     void enter_window(std::uint32_t lane, std::uint32_t border);
@@ -59,6 +58,8 @@ private:
     // simulation_ops.cpp: heads of streams from waiting to finished
     void touch(std::uint32_t lane);
     void look_at(std::uint32_t lane);
+    void look_at(std::uint32_t lane, std::uint32_t stream);
+    bool released(std::uint32_t lane, std::uint32_t stream);
     bool issued_by(SimTime issued, std::uint32_t index);
     bool may_start(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
     void start(std::uint32_t lane, std::uint32_t stream, const FlatOp& op);
@@ -95,6 +96,7 @@ private:
     StepChoice choice_;
     Stepping stepping_;
     Recorder recorder_;
+    Foresight foresight_;
     std::vector<std::uint32_t> dirty_;        // lanes to look at
     std::vector<std::uint32_t> streams_left_; // lane x steps
     std::vector<std::uint32_t> lanes_left_;   // by step

@@ -2,6 +2,8 @@
 #include "sim/engine/simulation.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace trainyard::engine {
 
@@ -23,20 +25,38 @@ void Simulation::touch(std::uint32_t lane)
 // Starts what may start on the lane now.
 void Simulation::look_at(std::uint32_t lane)
 {
-    const LaneKind& kind = run_.kind_of(lane);
+    const auto streams = static_cast<std::uint32_t>(run_.kind_of(lane).streams.size());
+    std::uint32_t left = std::exchange(run_.lanes[lane].to_look_at, 0);
+    for (; left != 0; left &= left - 1)
+        for (auto s = static_cast<std::uint32_t>(std::countr_zero(left)); s < streams; s += 32)
+            look_at(lane, run_.stream_index(lane, s));
+}
+
+// Starts the head of a stream if it can.
+void Simulation::look_at(std::uint32_t lane, std::uint32_t index)
+{
+    StreamState& stream = run_.streams[index];
+    if (stream.state == HeadState::waits_for_op && !released(lane, index))
+        return;
+    if (stream.state != HeadState::unchecked && stream.state != HeadState::waits_for_host &&
+        stream.state != HeadState::waits_for_op)
+        return;
+    const FlatOp& op = run_.kind_of(lane).ops[stream.head];
+    if (may_start(lane, index, op))
+        start(lane, index, op);
+}
+
+// Whether the op that the head waits for has finished; else it is looked at again when it has.
+bool Simulation::released(std::uint32_t lane, std::uint32_t index)
+{
+    const StreamState& stream = run_.streams[index];
     const std::uint32_t first = run_.stream_index(lane, 0);
-    for (std::uint32_t s = 0; s < kind.streams.size(); ++s) {
-        StreamState& stream = run_.streams[first + s];
-        const bool waits =
-            stream.state == HeadState::unchecked || stream.state == HeadState::waits_for_host ||
-            (stream.state == HeadState::waits_for_op &&
-             run_.streams[first + stream.blocking_stream].done >= stream.blocking_count);
-        if (!waits)
-            continue;
-        const FlatOp& op = kind.ops[stream.head];
-        if (may_start(lane, first + s, op))
-            start(lane, first + s, op);
-    }
+    StreamState& other = run_.streams[first + stream.blocking_stream];
+    if (other.done >= stream.blocking_count)
+        return true;
+    other.waiters |= stream_bit(index - first);
+    other.release_at = std::min(other.release_at, stream.blocking_count);
+    return false;
 }
 
 // Whether waits are over and the host has come; else notes what is missing.
@@ -50,10 +70,10 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
             continue;
         const std::uint32_t step = wait.previous_step ? stream.step - 1U : stream.step;
         const std::uint32_t needed = step * kind.streams[wait.stream].op_count + wait.position + 1;
-        if (run_.streams[run_.stream_index(lane, wait.stream)].done < needed) {
+        stream.blocking_stream = wait.stream;
+        stream.blocking_count = needed;
+        if (!released(lane, index)) {
             stream.state = HeadState::waits_for_op;
-            stream.blocking_stream = wait.stream;
-            stream.blocking_count = needed;
             return false;
         }
     }
@@ -114,8 +134,10 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
     StreamState& stream = run_.streams[index];
     const SimTime duration = run_.duration_of(lane, op, stream.step);
     stream.state = HeadState::running;
+    if (op.kind == OpKind::compute)
+        ++run_.lanes[lane].computing;
     // Behind a barrier the host has issued everything before it, and long enough ago.
-    stream.earliest_end =
+    stream.second_mark =
         op.kind == OpKind::host || op.by_itself ||
                 state.host_segment > barriers_before(kind, op, stream.step)
             ? run_.now
@@ -123,7 +145,7 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
     if (rates_.slows_compute() && op.kind == OpKind::compute && duration.value() > 0)
         return rates_.start_compute(index, duration);
     stream.mark = run_.now + duration;
-    push_end(index, std::max(stream.mark, stream.earliest_end));
+    push_end(index, std::max(stream.mark, stream.second_mark));
 }
 
 // Compute that others could slow has drained; its last kernels may not be issued yet.
@@ -132,11 +154,11 @@ void Simulation::device_done(std::uint32_t index)
     StreamState& stream = run_.streams[index];
     touch(run_.lane_of(index));
     rates_.end_compute(index);
-    if (stream.earliest_end <= run_.now)
+    if (stream.second_mark <= run_.now)
         return finish(index);
     stream.mark = run_.now;
     stream.state = HeadState::host_limited;
-    push_end(index, stream.earliest_end);
+    push_end(index, stream.second_mark);
 }
 
 // The head of a stream has finished.
@@ -150,8 +172,11 @@ void Simulation::finish(std::uint32_t index)
         finish_transfer_op(lane, index, op);
     else if (recorder_.wants(lane))
         recorder_.add(index, run_.streams[index].start, Bytes(0), LaneId::none());
+    if (op.kind == OpKind::compute)
+        --state.computing;
     if (op.ends_segment) {
         ++state.host_segment;
+        state.to_look_at = ~0U;
         state.host_base = run_.now;
         recorder_.host_segment(lane);
     }
@@ -166,6 +191,12 @@ void Simulation::next_head(std::uint32_t lane, std::uint32_t index)
     ++stream.version;
     stream.waits_passed = 0;
     stream.state = HeadState::unchecked;
+    std::uint32_t& to_look_at = run_.lanes[lane].to_look_at;
+    to_look_at |= stream_bit(index - run_.stream_index(lane, 0));
+    if (stream.done >= stream.release_at) {
+        to_look_at |= std::exchange(stream.waiters, 0);
+        stream.release_at = nobody;
+    }
     const StreamPlan& plan = run_.plan_of(index);
     if (++stream.head == plan.op_first + plan.op_count) {
         const std::uint32_t step = stream.step;

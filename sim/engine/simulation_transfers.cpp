@@ -114,6 +114,7 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
         transfer.sender = index;
         transfer.scale = run_.scale_of(lane, op.scale);
         transfer.links = run_.peer(lane, part.peer).links;
+        transfer.path = run_.path_of(lane, part.peer);
     } else {
         transfer.receiver = index;
     }
@@ -160,7 +161,7 @@ void Simulation::begin_part(std::uint32_t index)
     StreamState& stream = run_.streams[index];
     stream.mark = run_.now;
     if (stream.parts.moving++ == 0)
-        stream.moving_since = run_.now;
+        stream.second_mark = run_.now;
 }
 
 void Simulation::end_part(std::uint32_t index)
@@ -220,8 +221,6 @@ void Simulation::deliver(std::uint32_t id)
     }
     if (transfer.alone)
         rates_.count_own(transfer);
-    for (const LaneId member : run_.binding.groups[transfer.channel].members)
-        prefetch_lane(member.value);
     for (std::uint32_t member = transfer.first_member; member != nobody;) {
         const std::uint32_t next = run_.streams[member].next_member;
         finish(member);

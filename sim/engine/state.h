@@ -33,11 +33,11 @@ struct alignas(64) StreamState {
         std::uint16_t moving;
     };
 
-    SimTime start{}; // of the head op
-    SimTime mark{};  // running: when its device work ends (if known); exchange: when the last
-                     // of its parts started so far
-    SimTime earliest_end{}; // running: as far as the host goes
-    SimTime moving_since{}; // exchange: since when some part has been moving
+    SimTime start{};       // of the head op
+    SimTime mark{};        // running: when its device work ends (if known); exchange: when the last
+                           // of its parts started so far
+    SimTime second_mark{}; // running: its earliest end as far as the host goes; exchange: since
+                           // when some part has been moving
     std::uint32_t done = 0; // ops finished, all steps
     std::uint32_t head = 0; // into LaneKind::ops
     std::uint32_t blocking_count = 0;
@@ -47,6 +47,8 @@ struct alignas(64) StreamState {
         std::uint32_t transfer = nobody; // collective
         Parts parts;                     // exchange
     };
+    std::uint32_t waiters = 0;         // streams whose heads wait for this one ...
+    std::uint32_t release_at = nobody; // ... until `done` is that, for the first of them
     std::uint16_t step = 0;
     std::uint16_t waits_passed = 0;
     HeadState state = HeadState::unchecked;
@@ -55,12 +57,20 @@ struct alignas(64) StreamState {
     std::uint8_t blocking_stream = 0;
 };
 
+// A set of streams of a lane; beyond 32, several share a bit.
+constexpr std::uint32_t stream_bit(std::uint32_t stream)
+{
+    return 1U << (stream % 32);
+}
+
 struct alignas(64) LaneState {
     const LaneKind* kind = nullptr;
     SimTime host_base{};            // when the current host segment began
     SimTime last{};                 // its time is accounted for up to here
     std::uint32_t multiplicity = 1; // ranks it stands for
     std::uint32_t host_segment = 0; // barriers passed, all steps
+    std::uint32_t to_look_at = ~0U; // streams whose heads may be able to start
+    std::uint16_t computing = 0;    // compute ops that run
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at
     bool dead = false;
@@ -112,6 +122,7 @@ struct alignas(64) Transfer {
     u128 counted = 0;              // of `remaining`, what counts as the links' in the measured step
     std::uint32_t parent = nobody; // send: the collective ...
     std::uint32_t wire = 0;        // ... and the wire
+    std::uint32_t path = nobody;   // message: into RunState::peers, from the sender
 };
 
 // What Lane::peers says of a neighbour, side by side.
@@ -162,19 +173,13 @@ struct RunState {
                    : full_share;
     }
 
+    std::uint32_t path_of(std::uint32_t lane, PeerSlot slot) const
+    {
+        return lane * program.peer_slots + slot.value;
+    }
     const PeerPath& peer(std::uint32_t lane, PeerSlot slot) const
     {
-        return peers[std::size_t{lane} * program.peer_slots + slot.value];
-    }
-
-    // Asks for what an event on the lane will touch.
-    void prefetch_lane(std::uint32_t lane) const
-    {
-        prefetch(&lanes[lane]);
-        prefetch(slots.data() + std::size_t{lane} * slots_per_lane);
-        const StreamState* const first = streams.data() + stream_index(lane, 0);
-        for (std::uint32_t s = 0; s < compiled.streams; ++s)
-            prefetch(first + s);
+        return peers[path_of(lane, slot)];
     }
 
     // Of a compute, copy or host op of that step, alone on the device.
@@ -190,7 +195,7 @@ struct RunState {
     std::vector<LaneState> lanes;
     std::vector<std::uint32_t> slots; // by lane: its groups, then its scales, side by side
     std::size_t slots_per_lane = 0;
-    std::vector<PeerPath> peers;     // by lane and PeerSlot
+    std::vector<PeerPath> peers;     // by path_of
     std::vector<Transfer> transfers; // a pool
     SimTime now{};
 };
