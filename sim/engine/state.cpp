@@ -39,9 +39,11 @@ SimTime RunState::duration_of(std::uint32_t l, const FlatOp& op, std::uint32_t s
     if (lanes[l].plain)
         return duration;
     const Lane& lane = binding.lanes[l];
-    if (op.kind == OpKind::compute && lane.jitter.valid())
+    if (op.kind == OpKind::compute && lane.jitter.valid()) {
+        const Jitter& jitter = binding.jitters[lane.jitter.value];
         duration = jittered(
-            duration, jitter_factor(binding.jitters[lane.jitter.value], lane.rank, step, op.order));
+            duration, jitter_factor(jitter, jitter_key(jitter.seed, lane.rank), step, op.order));
+    }
     if (op.first_input && step < lane.late_input.size())
         duration += lane.late_input[step];
     return duration;

@@ -36,11 +36,16 @@ struct Jitter {
     bool operator==(const Jitter&) const = default;
 };
 
-// The random word of one op: `place` counts the ops of a step in issue order.
-constexpr std::uint64_t jitter_word(std::uint64_t seed, RankId rank, std::uint32_t step,
-                                    std::uint32_t place)
+// What all words of a rank have in common.
+constexpr std::uint64_t jitter_key(std::uint64_t seed, RankId rank)
 {
-    return hash_key(seed, rank.value, (std::uint64_t{step} << 32) | place);
+    return mix_bits(mix_bits(seed) ^ rank.value);
+}
+
+// The random word of one op: `place` counts the ops of a step in issue order.
+constexpr std::uint64_t jitter_word(std::uint64_t key, std::uint32_t step, std::uint32_t place)
+{
+    return mix_bits(mix_bits(key ^ (std::uint64_t{step} << 32 | place)));
 }
 
 // The quantile at `word` / 2^64, of 2^20.
@@ -60,11 +65,11 @@ inline std::uint32_t jitter_quantile(const Jitter& jitter, std::uint64_t word)
     return static_cast<std::uint32_t>(from + ((to - from) * part >> 32));
 }
 
-// The factor of one op's duration, of 2^20.
-inline std::uint32_t jitter_factor(const Jitter& jitter, RankId rank, std::uint32_t step,
+// The factor of one op's duration, of 2^20. `key`: of the jitter's seed and the rank.
+inline std::uint32_t jitter_factor(const Jitter& jitter, std::uint64_t key, std::uint32_t step,
                                    std::uint32_t place)
 {
-    const std::uint64_t word = jitter_word(jitter.seed, rank, step, place);
+    const std::uint64_t word = jitter_word(key, step, place);
     if (jitter.chance < full_share && (mix_bits(word) >> 44) >= jitter.chance)
         return full_share;
     return jitter_quantile(jitter, word);

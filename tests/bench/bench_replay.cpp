@@ -2,6 +2,7 @@
 
 #include "sim/engine/replay/replay.h"
 #include "sim/strategy/bind/costs.h"
+#include "sim/strategy/bind/jitter_table.h"
 #include "sim/study/stages.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/resident_memory.h"
@@ -72,29 +73,48 @@ BENCHMARK(grid_with_interference)->Arg(16'384)->Unit(benchmark::kMillisecond);
 
 // The scenario of Llama-3.1-405B with `ranks` ranks instead, the same work for each; every rank at
 // its own speed, up to 10 % slower.
+struct Llama405b {
+    StageMemos memos;
+    Parts parts;
+    Binding binding;
+
+    explicit Llama405b(std::int64_t ranks)
+    {
+        ScenarioFile file = read_scenario_file("scenarios/llama3-405b-h100-16k.json").value();
+        Scenario scenario = file.scenario;
+        scenario.strategy.dp = static_cast<int>(ranks / 128);
+        scenario.training.global_batch = 16 * ranks / 128;
+        file = scenario_in_memory(std::move(scenario), file.base, "bench");
+        parts = build_parts(file, memos).value();
+        BindOptions options{.folding = Folding::none, .conditions = {}};
+        Random random(1);
+        for (std::int64_t rank = 0; rank < ranks; ++rank)
+            options.conditions.slowdown.emplace_back(
+                make_id<DeviceId>(static_cast<std::size_t>(rank)), 1 + random.uniform() / 10);
+        binding = bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options);
+    }
+};
+
 void llama_405b(benchmark::State& state)
 {
-    const std::int64_t ranks = state.range(0);
-    ScenarioFile file = read_scenario_file("scenarios/llama3-405b-h100-16k.json").value();
-    Scenario scenario = file.scenario;
-    scenario.strategy.dp = static_cast<int>(ranks / 128);
-    scenario.training.global_batch = 16 * ranks / 128;
-    file = scenario_in_memory(std::move(scenario), file.base, "bench");
-    StageMemos memos;
-    const Parts parts = build_parts(file, memos).value();
-    BindOptions options{.folding = Folding::none, .conditions = {}};
-    Random random(1);
-    for (std::int64_t rank = 0; rank < ranks; ++rank)
-        options.conditions.slowdown.emplace_back(make_id<DeviceId>(static_cast<std::size_t>(rank)),
-                                                 1 + random.uniform() / 10);
-    const Binding binding = bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options);
-    replay(state, {parts.plan->program, binding}, static_cast<int>(state.range(1)));
+    const Llama405b job(state.range(0));
+    replay(state, {job.parts.plan->program, job.binding}, static_cast<int>(state.range(1)));
+}
+// Every kernel of every rank takes another time.
+void llama_405b_with_jitter(benchmark::State& state)
+{
+    Llama405b job(state.range(0));
+    job.binding.jitters.push_back(jitter_table({{.scale = 0.05}, 1}));
+    for (Lane& lane : job.binding.lanes)
+        lane.jitter = make_id<JitterId>(0);
+    replay(state, {job.parts.plan->program, job.binding}, static_cast<int>(state.range(1)));
 }
 BENCHMARK(llama_405b)
     ->Args({1'024, 1})
     ->Args({16'384, 1})
     ->Args({16'384, 2})
     ->Unit(benchmark::kMillisecond);
+BENCHMARK(llama_405b_with_jitter)->Args({16'384, 1})->Unit(benchmark::kMillisecond);
 
 } // namespace
 

@@ -22,7 +22,7 @@ void Tables::find_jitters(std::uint32_t cohort)
         if (jitter != nullptr && (i == 0 || jitters.back().jitter != jitter))
             greatest = std::max(greatest,
                                 *std::max_element(jitter->factors.begin(), jitter->factors.end()));
-        jitters.push_back({jitter, lane.rank});
+        jitters.push_back({jitter, jitter ? jitter_key(jitter->seed, lane.rank) : 0});
     }
 }
 
@@ -57,7 +57,7 @@ Time Tables::drawn_time(std::uint32_t cohort, std::uint32_t place, std::size_t i
     const LaneJitter& lane = jitters_[cohort][index];
     if (lane.jitter == nullptr)
         return steady;
-    return jittered(SimTime(steady), jitter_factor(*lane.jitter, lane.rank, step_, place)).value();
+    return jittered(SimTime(steady), jitter_factor(*lane.jitter, lane.key, step_, place)).value();
 }
 
 Time Tables::drawn_time(std::uint32_t cohort, const FlatOp& op, std::size_t index)
@@ -74,7 +74,7 @@ void Tables::draw(std::uint32_t number, std::size_t first, std::size_t count, bo
     if (drawing.drawn->kernel != nullptr) {
         Time* kernel = drawing.drawn->kernel->times.data();
         for (std::size_t i = first; i < first + count; ++i)
-            kernel[i] = times[i] / drawing.kernels;
+            kernel[i] = drawing.kernels == 1 ? times[i] : times[i] / drawing.kernels;
     }
     if (!measured || !drawing.counted)
         return;

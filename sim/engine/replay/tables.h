@@ -192,7 +192,7 @@ private:
     std::vector<LateInput> late_inputs_;
     struct LaneJitter {
         const Jitter* jitter = nullptr; // none: every factor is 1
-        RankId rank{};
+        std::uint64_t key = 0;
     };
     std::vector<std::vector<LaneJitter>> jitters_; // by cohort, index; empty: no lane jitters
     std::vector<std::vector<Column>> sums_;        // by cohort, phase_index

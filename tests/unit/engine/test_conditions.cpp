@@ -83,12 +83,15 @@ TEST_CASE("a window over all time slows as a factor does")
 TEST_CASE("a factor depends on seed, rank, step and place alone")
 {
     const Jitter jitter = rising(7);
-    const auto factor = jitter_factor(jitter, RankId{3}, 1, 20);
-    CHECK(factor == jitter_factor(jitter, RankId{3}, 1, 20));
-    CHECK(factor != jitter_factor(rising(8), RankId{3}, 1, 20));
-    CHECK(jitter_word(7, RankId{3}, 1, 20) != jitter_word(7, RankId{4}, 1, 20));
-    CHECK(jitter_word(7, RankId{3}, 1, 20) != jitter_word(7, RankId{3}, 2, 20));
-    CHECK(jitter_word(7, RankId{3}, 1, 20) != jitter_word(7, RankId{3}, 1, 21));
+    const auto factor = jitter_factor(jitter, jitter_key(jitter.seed, RankId{3}), 1, 20);
+    CHECK(factor == jitter_factor(jitter, jitter_key(jitter.seed, RankId{3}), 1, 20));
+    CHECK(factor != jitter_factor(rising(8), jitter_key(rising(8).seed, RankId{3}), 1, 20));
+    CHECK(jitter_word(jitter_key(7, RankId{3}), 1, 20) !=
+          jitter_word(jitter_key(7, RankId{4}), 1, 20));
+    CHECK(jitter_word(jitter_key(7, RankId{3}), 1, 20) !=
+          jitter_word(jitter_key(7, RankId{3}), 2, 20));
+    CHECK(jitter_word(jitter_key(7, RankId{3}), 1, 20) !=
+          jitter_word(jitter_key(7, RankId{3}), 1, 21));
 }
 
 TEST_CASE("quantiles meet the edges of their table and lie between them")
