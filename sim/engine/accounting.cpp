@@ -1,5 +1,7 @@
 #include "sim/engine/accounting.h"
 
+#include "sim/engine/chain.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -58,8 +60,21 @@ std::uint32_t Accounting::computing_stream(std::uint32_t lane) const
     return nobody;
 }
 
-// Up to `mark` the device works, behind it the op waits for its last kernels.
+// One op of a chain after the other.
 void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece)
+{
+    StreamState& op = run_.streams[stream];
+    while (op.chained > 0 && end_of(op) <= piece.end) {
+        const SimTime end = std::max(end_of(op), piece.begin);
+        charge_op(lane, stream, {piece.begin, end});
+        piece.begin = end;
+        go_on(run_, lane, op);
+    }
+    charge_op(lane, stream, piece);
+}
+
+// Up to `mark` the device works, behind it the op waits for its last kernels.
+void Accounting::charge_op(std::uint32_t lane, std::uint32_t stream, Piece piece)
 {
     const StreamState& op = run_.streams[stream];
     Account& account = accounts_[lane];

@@ -65,6 +65,7 @@ private:
     SimTime moving_since(std::uint32_t stream) const;
     TimeKind idle_kind(std::uint32_t stream) const;
     void charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece);
+    void charge_op(std::uint32_t lane, std::uint32_t stream, Piece piece);
     u128 work_done_in(std::uint32_t stream, SimTime begin, SimTime busy) const;
     void charge_idle(std::uint32_t lane, Piece piece);
     TransferSum& sum_of(std::uint32_t stream);

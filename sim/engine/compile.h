@@ -49,6 +49,7 @@ struct FlatOp {
     bool ends_segment = false; // the host goes on when it has finished
     bool by_itself = false;    // a worker's: the host does not issue it
     bool first_input = false;  // the first of a step on any worker's stream
+    bool watched = false;      // some op waits for it
 };
 
 struct StreamPlan {
@@ -76,6 +77,14 @@ struct LaneKind {
     std::vector<std::uint32_t> parts_per_step;       // by pipe of the kind
     HostPlan host;
     std::uint32_t op_count = 0;
+
+    // Ops that the stream of a wait of `step` must have finished. Requires one before it if the
+    // wait is for the previous step.
+    std::uint32_t done_after(const StepWait& wait, std::uint32_t step) const
+    {
+        return (wait.previous_step ? step - 1U : step) * streams[wait.stream].op_count +
+               wait.position + 1;
+    }
 };
 
 struct CompiledProgram {

@@ -12,7 +12,7 @@ constexpr std::size_t links_ahead = 4;
 
 } // namespace
 
-void Foresight::look()
+void Foresight::look_ahead()
 {
     if (!queue_.has_front())
         return;

@@ -18,13 +18,25 @@ class Foresight {
 public:
     Foresight(const RunState& run, EventQueue& queue, const TransferTable& table,
               const Accounting& accounting, const Rates& rates)
-        : run_(run), queue_(queue), table_(table), accounting_(accounting), rates_(rates)
+        : run_(run),
+          queue_(queue),
+          table_(table),
+          accounting_(accounting),
+          rates_(rates),
+          worth_it_(run.lanes.size() >= least_lanes)
     {}
 
     // Before the first event in front is taken.
-    void look();
+    void look()
+    {
+        if (worth_it_)
+            look_ahead();
+    }
 
 private:
+    static constexpr std::size_t least_lanes = 4096; // fewer fit into the caches
+
+    void look_ahead();
     void fetch_target(const Event& event) const;
     void fetch_lanes(const Event& event) const;
     void fetch_links(const Event& event) const;
@@ -38,6 +50,7 @@ private:
     const TransferTable& table_;
     const Accounting& accounting_;
     const Rates& rates_;
+    bool worth_it_;
     std::size_t seen_ = 0;      // of those that come next
     std::size_t per_event_ = 1; // of them, while one event is handled
 };

@@ -119,6 +119,8 @@ void Simulation::begin()
         const LaneKind& kind = run_.kind_of(l);
         LaneState& lane = run_.lanes[l];
         lane.host_base = run_.binding.lanes[l].start;
+        lane.may_chain = machinery_ == Machinery::fast && !rates_.slows_compute() &&
+                         !run_.binding.lanes[l].stop.ever() && !recorder_.wants(l);
         all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
         streams_left_.insert(streams_left_.end(), run_.steps,
                              static_cast<std::uint32_t>(kind.streams.size()));

@@ -1,4 +1,4 @@
-#include "sim/engine/host_issue.h"
+#include "sim/engine/chain.h"
 #include "sim/engine/simulation.h"
 
 #include <algorithm>
@@ -68,10 +68,8 @@ bool Simulation::may_start(std::uint32_t lane, std::uint32_t index, const FlatOp
         const StepWait& wait = kind.waits[op.wait_first + stream.waits_passed];
         if (wait.previous_step && stream.step == 0)
             continue;
-        const std::uint32_t step = wait.previous_step ? stream.step - 1U : stream.step;
-        const std::uint32_t needed = step * kind.streams[wait.stream].op_count + wait.position + 1;
         stream.blocking_stream = wait.stream;
-        stream.blocking_count = needed;
+        stream.blocking_count = kind.done_after(wait, stream.step);
         if (!released(lane, index)) {
             stream.state = HeadState::waits_for_op;
             return false;
@@ -129,23 +127,19 @@ void Simulation::start(std::uint32_t lane, std::uint32_t index, const FlatOp& op
 // Compute, copy, host.
 void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const FlatOp& op)
 {
-    const LaneKind& kind = run_.kind_of(lane);
-    const LaneState& state = run_.lanes[lane];
     StreamState& stream = run_.streams[index];
-    const SimTime duration = run_.duration_of(lane, op, stream.step);
     stream.state = HeadState::running;
-    if (op.kind == OpKind::compute)
-        ++run_.lanes[lane].computing;
-    // Behind a barrier the host has issued everything before it, and long enough ago.
-    stream.second_mark =
-        op.kind == OpKind::host || op.by_itself ||
-                state.host_segment > barriers_before(kind, op, stream.step)
-            ? run_.now
-            : earliest_end(op, issue_time(run_, lane, op, stream.step, state.host_base), duration);
-    if (rates_.slows_compute() && op.kind == OpKind::compute && duration.value() > 0)
-        return rates_.start_compute(index, duration);
-    stream.mark = run_.now + duration;
-    push_end(index, std::max(stream.mark, stream.second_mark));
+    set_marks(run_, lane, stream, run_.now);
+    if (op.kind != OpKind::compute)
+        return push_end(index, end_of(stream));
+    LaneState& state = run_.lanes[lane];
+    ++state.computing;
+    if (rates_.slows_compute() && stream.mark > run_.now)
+        return rates_.start_compute(index, stream.mark - run_.now);
+    if (!state.may_chain)
+        return push_end(index, end_of(stream));
+    queue_.push({begin_chain(run_, lane, index), index, stream.version});
+    ops_ += stream.chained;
 }
 
 // Compute that others could slow has drained; its last kernels may not be issued yet.
@@ -166,6 +160,8 @@ void Simulation::finish(std::uint32_t index)
 {
     const std::uint32_t lane = run_.lane_of(index);
     touch(lane);
+    while (run_.streams[index].chained > 0)
+        go_on(run_, lane, run_.streams[index]);
     const FlatOp& op = run_.head(index);
     LaneState& state = run_.lanes[lane];
     if (op.kind == OpKind::collective || op.kind == OpKind::exchange)

@@ -52,10 +52,12 @@ struct alignas(64) StreamState {
     std::uint16_t step = 0;
     std::uint16_t waits_passed = 0;
     HeadState state = HeadState::unchecked;
-    OpKind kind = OpKind::compute; // of the head, from its start on
-    Phase phase = Phase::other;
+    OpKind kind : 4 = OpKind::compute; // of the head, from its start on
+    Phase phase : 4 = Phase::other;
     std::uint8_t blocking_stream = 0;
+    std::uint8_t chained = 0; // ops that follow the head without an event (chain.h)
 };
+static_assert(sizeof(StreamState) == 64);
 
 // A set of streams of a lane; beyond 32, several share a bit.
 constexpr std::uint32_t stream_bit(std::uint32_t stream)
@@ -74,6 +76,7 @@ struct alignas(64) LaneState {
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at
     bool dead = false;
+    bool may_chain = false;
     bool plain = true; // never late, never jittered, never stops
 };
 
