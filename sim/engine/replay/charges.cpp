@@ -28,6 +28,12 @@ bool computes_on_one_stream(const LaneKind& kind)
     });
 }
 
+// Than the op before it on its stream.
+bool needs_no_more(const FlatOp& op, const FlatOp& before)
+{
+    return op.wait_count == 0 && (op.by_itself || op.segment == before.segment);
+}
+
 } // namespace
 
 Charger::Charger(const Program& program, const OrderRequest& request, const JoinsStages& stages,
@@ -93,13 +99,12 @@ void Charger::add_work(std::uint32_t c)
 
 void Charger::begin(Instr::Code code, std::uint32_t c)
 {
-    Instr instr;
+    Instr& instr = tape_.instrs.emplace_back();
     instr.code = code;
     instr.cohort = c;
     instr.measured = true;
     instr.read_first = static_cast<std::uint32_t>(tape_.reads.size());
     instr.extra = static_cast<std::uint32_t>(tape_.charges.size());
-    tape_.instrs.push_back(instr);
 }
 
 void Charger::read(Value value)
@@ -143,6 +148,8 @@ void Charger::end_charge()
 void Charger::charge_gap(std::uint32_t c, std::uint32_t o)
 {
     const bool first = known(c).position_of(o) == 0;
+    if (!first && needs_no_more(kind(c).ops[o], kind(c).ops[o - 1]))
+        return;
     begin(Instr::Code::charge, c);
     read(first ? tape_.inputs[c].opened : tape_.ops[c][o - 1].end);
     over_.assign(kind(c).streams.size(), 0);

@@ -26,6 +26,7 @@ std::optional<Composed> Composer::compose(const std::vector<Act>& acts) &&
     tape().instrs.reserve(2 * acts.size()); // about as many as there are, which spares copies
     tape().reads.reserve(3 * acts.size());
     tape().values.reserve(2 * acts.size());
+    tape().charges.reserve(acts.size());
     for (const Act& act : acts)
         if (!write(act))
             return std::nullopt;
@@ -64,19 +65,24 @@ void Composer::bring_in(std::uint32_t c)
 
 void Composer::find_slowing(std::uint32_t c)
 {
-    auto& of_cohort = slowing_.emplace_back(kind(c).streams.size());
-    for (std::size_t s = 0; s < of_cohort.size() && !slows_[c].empty(); ++s) {
+    auto& of_cohort = slowing_.emplace_back();
+    for (std::uint32_t s = 0; s < kind(c).streams.size() && !slows_[c].empty(); ++s) {
         const StreamPlan& stream = kind(c).streams[s];
         if (stream.kind != StreamKind::communication)
             continue;
+        SlowingStream slowing;
+        slowing.stream = s;
         for (std::uint32_t p = 0; p < stream.op_count; ++p) {
-            of_cohort[s].before.push_back(static_cast<std::uint32_t>(of_cohort[s].ops.size()));
+            slowing.before.push_back(static_cast<std::uint32_t>(slowing.ops.size()));
             if (slows_[c][stream.op_first + p] != 0)
-                of_cohort[s].ops.push_back(stream.op_first + p);
+                slowing.ops.push_back(stream.op_first + p);
         }
-        of_cohort[s].before.push_back(static_cast<std::uint32_t>(of_cohort[s].ops.size()));
-        of_cohort[s].list = static_cast<std::uint32_t>(tape().rivals.size());
-        tape().rivals.emplace_back();
+        if (slowing.ops.empty())
+            continue;
+        slowing.before.push_back(static_cast<std::uint32_t>(slowing.ops.size()));
+        slowing.list = static_cast<std::uint32_t>(tape().rivals.size());
+        tape().rivals.emplace_back().reserve(slowing.ops.size());
+        of_cohort.push_back(std::move(slowing));
     }
 }
 

@@ -56,12 +56,12 @@ void Composer::load(std::uint32_t c, std::uint32_t o)
     beside.range_first = static_cast<std::uint32_t>(tape().ranges.size());
     const auto over = known_[c].at_start(o);
     const auto over_before = known_[c].before_at_start(o);
-    for (std::uint32_t s = 0; s < kind(c).streams.size(); ++s) {
-        const SlowingStream& stream = slowing_[c][s];
-        if (stream.ops.empty() || s == known_[c].stream_of(o))
+    for (std::uint32_t k = 0; k < slowing_[c].size(); ++k) {
+        const SlowingStream& stream = slowing_[c][k];
+        if (stream.stream == known_[c].stream_of(o))
             continue;
         const auto done = static_cast<std::uint32_t>(tape().rivals[stream.list].size());
-        if (const std::uint32_t first = stream.before[over[s]]; first < done)
+        if (const std::uint32_t first = stream.before[over[stream.stream]]; first < done)
             tape().ranges.push_back({stream.list, first, done});
         if (done < stream.ops.size())
             for_each_load(c, stream.ops[done], [&](const Load& load) {
@@ -72,8 +72,9 @@ void Composer::load(std::uint32_t c, std::uint32_t o)
                 if (load.to != none)
                     use(load.to);
             });
-        if (const std::uint32_t first = stream.before[over_before[s]]; first < stream.ops.size())
-            before_.push_back({static_cast<std::uint32_t>(tape().instrs.size() - 1), c, s, first});
+        if (const std::uint32_t first = stream.before[over_before[stream.stream]];
+            first < stream.ops.size())
+            before_.push_back({static_cast<std::uint32_t>(tape().instrs.size() - 1), c, k, first});
     }
     beside.load_count = static_cast<std::uint32_t>(tape().loads.size()) - beside.load_first;
     beside.range_count = static_cast<std::uint32_t>(tape().ranges.size()) - beside.range_first;
@@ -84,21 +85,24 @@ void Composer::add_rival(std::uint32_t c, std::uint32_t o)
 {
     if (slows_[c].empty() || slows_[c][o] == 0)
         return;
-    const SlowingStream& stream = slowing_[c][known_[c].stream_of(o)];
-    if (stream.ops.empty())
+    const auto stream =
+        std::find_if(slowing_[c].begin(), slowing_[c].end(), [&](const SlowingStream& slowing) {
+            return slowing.stream == known_[c].stream_of(o);
+        });
+    if (stream == slowing_[c].end())
         return;
     const OpValues& values = tape().ops[c][o];
     Rival rival{values.start, values.end, static_cast<std::uint32_t>(tape().loads.size())};
     for_each_load(c, o, [&](const Load& load) { tape().loads.push_back(load); });
     rival.load_count = static_cast<std::uint32_t>(tape().loads.size()) - rival.load_first;
-    tape().rivals[stream.list].push_back(rival);
+    tape().rivals[stream->list].push_back(rival);
 }
 
 // Rivals from the step before: once all times have values, those come in to the next.
 void Composer::load_from_before()
 {
     for (const Before& before : before_) {
-        SlowingStream& stream = slowing_[before.cohort][before.stream];
+        SlowingStream& stream = slowing_[before.cohort][before.slowing];
         stream.first_before = std::min(stream.first_before, before.first);
     }
     for (std::uint32_t c = 0; c < slowing_.size(); ++c)
@@ -106,7 +110,7 @@ void Composer::load_from_before()
             if (stream.first_before != none)
                 bring_over(c, stream);
     for (const Before& before : before_) {
-        const SlowingStream& stream = slowing_[before.cohort][before.stream];
+        const SlowingStream& stream = slowing_[before.cohort][before.slowing];
         Beside& beside = tape().besides[tape().instrs[before.instr].extra];
         const auto first = static_cast<std::uint32_t>(tape().ranges.size());
         for (std::uint32_t r = 0; r < beside.range_count; ++r) {

@@ -7,8 +7,9 @@
 
 namespace trainyard::engine::replay {
 
-// The transfers of a communication stream that slow compute.
+// The transfers of a communication stream that slow compute; some.
 struct SlowingStream {
+    std::uint32_t stream = 0;
     std::vector<std::uint32_t> ops;
     std::vector<std::uint32_t> before; // by position in the stream, and its end: how many
     std::uint32_t list = none;         // of rivals
@@ -73,7 +74,7 @@ private:
     Composed result_;
     std::optional<Charger> charger_;
     struct Before {
-        std::uint32_t instr, cohort, stream;
+        std::uint32_t instr, cohort, slowing;
         std::uint32_t first; // of the transfers of the stream that slow compute
     };
     std::vector<std::vector<SlowingStream>> slowing_;  // by cohort, stream

@@ -173,9 +173,18 @@ const TimeTable* Tables::times(std::uint32_t cohort, const FlatOp& op)
 
 const TimeTable* Tables::collective(std::uint32_t number, std::span<const FlatOp* const> ops)
 {
+    const auto key_of = [&](const FlatOp& op) {
+        return SeatKey{op.cost, op.scale, program_.labels[op.label.value].collective};
+    };
+    if (ops.size() == 1) {
+        const SeatKey key = key_of(*ops[0]);
+        if (const auto* known = alone_.find(number, key.cost, key))
+            return *known;
+        return alone_.add(number, key.cost, key, tabulate(cohorts_.meetings[number], ops));
+    }
     seats_.clear();
     for (const FlatOp* op : ops) {
-        seats_.push_back({op->cost, op->scale, program_.labels[op->label.value].collective});
+        seats_.push_back(key_of(*op));
         if (seats_.back().collective != seats_.front().collective)
             return nullptr;
     }

@@ -201,7 +201,8 @@ private:
     std::map<const TimeTable*, TimeTable*> rooms_; // by steady times: for those drawn next
     std::uint32_t step_ = 0;
     std::deque<Amount> amounts_;
-    ByCost<OpKey, const TimeTable*> times_;                      // by cohort
+    ByCost<OpKey, const TimeTable*> times_;   // by cohort
+    ByCost<SeatKey, const TimeTable*> alone_; // collectives of one seat, by meeting
     ByCost<std::vector<SeatKey>, const TimeTable*> collectives_; // by meeting, first seat's cost
     ByCost<MessageKey, const TimeTable*> messages_;              // by sender
     ByCost<LoadKey, TransferLoad> loads_;                        // by cohort
