@@ -44,8 +44,10 @@ Charger::Charger(const Program& program, const OrderRequest& request, const Join
       composed_(composed),
       tape_(composed.tape)
 {
-    for (std::uint32_t c = 0; c < request_.cohorts.all.size(); ++c)
+    for (std::uint32_t c = 0; c < request_.cohorts.all.size(); ++c) {
         plans_.push_back(plan(c));
+        gathers_.emplace_back(plans_[c].on_tape ? kind(c).op_count : 0, none);
+    }
 }
 
 std::vector<CohortCharges> Charger::finish() &&
@@ -127,6 +129,7 @@ void Charger::note_uses()
 
 void Charger::charge(const Charge& entry)
 {
+    until_ = none;
     tape_.charges.push_back(entry);
     ++tape_.instrs.back().extra_count;
 }
@@ -145,6 +148,12 @@ void Charger::end_charge()
     tape_.instrs.pop_back();
 }
 
+void Charger::note_gather(std::uint32_t c, std::uint32_t o)
+{
+    if (plans_[c].on_tape)
+        gathers_[c][o] = static_cast<std::uint32_t>(tape_.instrs.size() - 1);
+}
+
 void Charger::charge_gap(std::uint32_t c, std::uint32_t o)
 {
     const bool first = known(c).position_of(o) == 0;
@@ -155,6 +164,7 @@ void Charger::charge_gap(std::uint32_t c, std::uint32_t o)
     over_.assign(kind(c).streams.size(), 0);
     if (!first)
         known(c).add_end_of(over_, o - 1);
+    until_ = first ? none : o - 1;
     wait_for_needs(c, o);
     end_charge();
     if (!first)
@@ -199,10 +209,31 @@ void Charger::wait_for(std::uint32_t c, std::uint32_t o)
     while (!known(c).over(over_, o)) {
         const std::uint32_t next = kind(c).streams[stream].op_first + over_[stream];
         wait_for_needs(c, next);
-        charge({tape_.ops[c][next].start, none});
-        take(c, next);
+        if (!holds_up(c, next)) {
+            charge({tape_.ops[c][next].start, none});
+            take(c, next);
+        }
         known(c).add_end_of(over_, next);
     }
+}
+
+// Whether all of a collective, from its arrival on, is time that the gap waits for it: then it is
+// charged where it is played.
+bool Charger::holds_up(std::uint32_t c, std::uint32_t o)
+{
+    const FlatOp& op = kind(c).ops[o];
+    if (until_ == none || gathers_[c][o] == none || stages_[c][op.group.value] != 0 ||
+        !known(c).over(known(c).at_start(o), until_))
+        return false;
+    Instr& gather = tape_.instrs[gathers_[c][o]];
+    gather.holds_up = true;
+    count_one(composed_.totals[c].exposed, {.total = gather.extra,
+                                            .by = Moving::By::group,
+                                            .where = gather.meeting,
+                                            .table = gather.table});
+    tape_.reads.back() = tape_.ops[c][o].end;
+    until_ = o;
+    return true;
 }
 
 // From its start to its end.

@@ -20,6 +20,8 @@ public:
 
     bool on_tape(std::uint32_t cohort) const { return plans_[cohort].on_tape; }
 
+    // A collective of one seat, just written.
+    void note_gather(std::uint32_t cohort, std::uint32_t op);
     // An op of the compute stream starts: charges the time since the one before ended.
     void charge_gap(std::uint32_t cohort, std::uint32_t op);
     // An op of the compute stream that computes nothing has ended.
@@ -41,6 +43,7 @@ private:
     void wait_for_needs(std::uint32_t c, std::uint32_t o);
     void wait_for(std::uint32_t c, std::uint32_t o);
     void take(std::uint32_t c, std::uint32_t o);
+    bool holds_up(std::uint32_t c, std::uint32_t o);
     void add_work(std::uint32_t c);
     void guard_tail(std::uint32_t c);
     void plan_tail(std::uint32_t c);
@@ -52,6 +55,8 @@ private:
     Tape& tape_;
     std::vector<CohortCharges> plans_;
     std::vector<std::uint32_t> over_; // ops, by stream, in the gap at hand
+    std::uint32_t until_ = none;      // the op whose end it is charged to so far; none: no one op's
+    std::vector<std::vector<std::uint32_t>> gathers_; // by cohort, op: instruction
 };
 
 } // namespace trainyard::engine::replay

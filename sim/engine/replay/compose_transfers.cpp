@@ -1,8 +1,6 @@
 #include "sim/engine/replay/composer.h"
 #include "sim/engine/totals.h"
 
-#include <algorithm>
-
 namespace trainyard::engine::replay {
 
 void Composer::arrive(std::uint32_t c, std::uint32_t o)
@@ -49,6 +47,7 @@ bool Composer::gather(std::uint32_t m, std::uint32_t ordinal)
         last().counted = true;
         last().extra = count_moving(meeting.seats[0].cohort, *ops_[0],
                                     {.by = Moving::By::group, .where = m, .table = table});
+        charger_->note_gather(meeting.seats[0].cohort, members[0]);
     } else {
         for (std::size_t s = 0; s < meeting.seats.size(); ++s)
             count(meeting.seats[s].cohort, members[s]);
@@ -155,12 +154,7 @@ void Composer::count(std::uint32_t c, std::uint32_t o)
 std::uint32_t Composer::count_moving(std::uint32_t c, const FlatOp& op, Moving moving)
 {
     moving.total = total_of(c, op);
-    auto& known = result_.totals[c].moving;
-    auto found = std::find_if(known.begin(), known.end(),
-                              [&](const auto& of) { return of.first == moving; });
-    if (found == known.end())
-        found = known.insert(found, {moving, 0});
-    ++found->second;
+    count_one(result_.totals[c].moving, moving);
     return moving.total;
 }
 

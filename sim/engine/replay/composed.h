@@ -17,11 +17,24 @@ struct Moving {
     friend bool operator==(const Moving&, const Moving&) = default;
 };
 
+using Movings = std::vector<std::pair<Moving, std::uint32_t>>; // and how many
+
+inline void count_one(Movings& known, const Moving& moving)
+{
+    for (auto& [of, count] : known)
+        if (of == moving) {
+            ++count;
+            return;
+        }
+    known.emplace_back(moving, 1);
+}
+
 // What the ops of a cohort add up to, by class of transfer (collective x group kind).
 struct Totals {
-    std::vector<std::uint32_t> classes;                   // in use
-    std::vector<std::uint32_t> index;                     // by class: in `classes`, or none
-    std::vector<std::pair<Moving, std::uint32_t>> moving; // and how many
+    std::vector<std::uint32_t> classes; // in use
+    std::vector<std::uint32_t> index;   // by class: in `classes`, or none
+    Movings moving;
+    Movings exposed; // of these, the gathers that hold up compute
 };
 
 // Sums of a cohort by lane; classes of exposed transfers follow.

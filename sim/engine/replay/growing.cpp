@@ -219,8 +219,9 @@ void Growing::sign(const Instr& instr)
 {
     const std::span<const Load> loads = loads_of(tape_, instr);
     add(std::uint64_t{instr.read_count} << 40 | std::uint64_t{instr.extra_count} << 16 |
-        static_cast<std::uint64_t>(instr.code) << 8 | (instr.base != none ? 8U : 0U) |
-        (instr.host_ends ? 4U : 0U) | (instr.counted ? 2U : 0U) | (instr.measured ? 1U : 0U));
+        static_cast<std::uint64_t>(instr.code) << 8 | (instr.holds_up ? 16U : 0U) |
+        (instr.base != none ? 8U : 0U) | (instr.host_ends ? 4U : 0U) | (instr.counted ? 2U : 0U) |
+        (instr.measured ? 1U : 0U));
     if (instr.code == Instr::Code::gather || instr.code == Instr::Code::count)
         add(instr.meeting, instr.extra);
     if (instr.table != nullptr)

@@ -26,7 +26,7 @@ Player::Player(const Cohorts& cohorts, const Composed& composed, Tables& tables,
         lines += tape_.slots[c] * rows_[c] / line_lanes;
         const auto classes = static_cast<std::uint32_t>(composed.totals[c].classes.size());
         totals_first_.push_back(static_cast<std::uint32_t>(Sum::classes) + classes);
-        sums_.emplace_back((totals_first_[c] + 2 * classes) * rows_[c]);
+        sums_.emplace_back((totals_first_[c] + 3 * classes) * rows_[c]);
     }
     columns_.resize(lines * line_lanes);
     lines_.reserve(tape_.values.size());
@@ -138,9 +138,8 @@ void Player::send(const Instr& instr, const Slice& lanes)
 void Player::gather(const Instr& instr, const Slice& lanes)
 {
     const Meeting& meeting = cohorts_.meetings[instr.meeting];
-    Time* waiting = instr.counted && measured_
-                        ? sum(instr.cohort, waiting_sum(instr.cohort, instr.extra), lanes)
-                        : nullptr;
+    Time* waiting =
+        instr.counted && measured_ ? sum(instr.cohort, waiting_sum(instr), lanes) : nullptr;
     if (meeting.stride == 1)
         return kernels_.meet_rows(write(instr, 0, lanes), write(instr, 1, lanes),
                                   read(instr, 0, lanes),

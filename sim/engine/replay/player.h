@@ -35,8 +35,8 @@ public:
         return line >= in_slice ? slice_columns_.data() + line_lanes * (line - in_slice)
                                 : columns_.data() + line_lanes * line + lanes.first;
     }
-    // Sum of a cohort by index (see charges.h); behind these, for each class of transfers, waiting
-    // and moving of those that count it.
+    // Sum of a cohort by index (see charges.h); behind these, for each class of transfers, waiting,
+    // moving of those that count it, and waiting of those that hold up compute.
     const Time* sum(std::uint32_t cohort, std::uint32_t which) const
     {
         return sums_[cohort].data() + which * rows_[cohort];
@@ -47,7 +47,11 @@ public:
     }
     std::uint32_t waiting_sum(std::uint32_t cohort, std::uint32_t of) const
     {
-        return totals_first_[cohort] + 2 * of;
+        return totals_first_[cohort] + 3 * of;
+    }
+    std::uint32_t waiting_sum(const Instr& gather) const
+    {
+        return waiting_sum(gather.cohort, gather.extra) + (gather.holds_up ? 2 : 0);
     }
     // Calls with each sum that the instruction adds to.
     template <class Visit>
@@ -55,7 +59,7 @@ public:
     {
         const bool counts = instr.code == Instr::Code::count;
         if (counts || (instr.code == Instr::Code::gather && instr.counted))
-            visit(waiting_sum(instr.cohort, instr.extra));
+            visit(waiting_sum(instr));
         if (counts)
             visit(waiting_sum(instr.cohort, instr.extra) + 1);
         if (instr.code == Instr::Code::compute && instr.counted)

@@ -82,29 +82,31 @@ private:
         for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
             TransferSum& sum = sums[totals.classes[k]];
             const Time* waiting = player_.sum(c_, player_.waiting_sum(c_, k));
-            const Column moving = moving_times(k);
+            const Time* held_up = player_.sum(c_, player_.waiting_sum(c_, k) + 2);
+            const Time* counted = player_.sum(c_, player_.waiting_sum(c_, k) + 1);
+            Column moving(counted, counted + cohort_.lanes.size());
+            add_moving(totals.moving, k, moving.data());
             for (std::size_t i = 0; i < moving.size(); ++i) {
                 communicates_[i] += moving[i];
-                sum.waiting += static_cast<u128>(waiting[i]) * cohort_.multiplicity[i];
+                sum.waiting += static_cast<u128>(waiting[i] + held_up[i]) * cohort_.multiplicity[i];
                 sum.transfer += static_cast<u128>(moving[i]) * cohort_.multiplicity[i];
             }
         }
     }
 
     // For how long the transfers of a class move, by index.
-    Column moving_times(std::uint32_t total) const
+    void add_moving(const Movings& movings, std::uint32_t total, Time* times) const
     {
-        const Time* counted = player_.sum(c_, player_.waiting_sum(c_, total) + 1);
-        Column times(counted, counted + cohort_.lanes.size());
-        for (const auto& [moving, count] : request_.composed.totals[c_].moving) {
+        const std::size_t lanes = cohort_.lanes.size();
+        for (const auto& [moving, count] : movings) {
             if (moving.total != total)
                 continue;
             const Time* of = moving.table->times.data();
             if (moving.by == Moving::By::lane) {
-                player_.kernels().add_times(times.data(), of, count, times.size());
+                player_.kernels().add_times(times, of, count, lanes);
             } else if (moving.by == Moving::By::partner) {
                 const std::vector<std::uint32_t>& partners = cohort_.pipes[moving.where].partners;
-                for (std::size_t i = 0; i < times.size(); ++i)
+                for (std::size_t i = 0; i < lanes; ++i)
                     times[i] += of[partners[i]] * count;
             } else {
                 const Meeting& meeting = request_.cohorts.meetings[moving.where];
@@ -113,7 +115,6 @@ private:
                         times[meeting.members[m].index] += of[g] * count;
             }
         }
-        return times;
     }
 
     Time computed_at(std::size_t lane)
@@ -166,11 +167,17 @@ private:
         sums_ = {{TimeKind::bubble, sum(Sum::bubble), none},
                  {TimeKind::waiting, sum(Sum::waiting), none},
                  {TimeKind::data, sum(Sum::data), none}};
-        const std::vector<std::uint32_t>& classes = request_.composed.totals[c_].classes;
-        for (std::uint32_t k = 0; k < classes.size(); ++k)
-            sums_.push_back({exposed_kind(static_cast<GroupKind>(classes[k] % group_kind_count)),
-                             player_.sum(c_, static_cast<std::uint32_t>(Sum::classes) + k),
-                             classes[k]});
+        const Totals& totals = request_.composed.totals[c_];
+        const Slice all{0, cohort_.lanes.size(), none};
+        for (std::uint32_t k = 0; k < totals.classes.size(); ++k) {
+            const std::uint32_t of = totals.classes[k];
+            Time* exposed = player_.sum(c_, static_cast<std::uint32_t>(Sum::classes) + k, all);
+            add_moving(totals.exposed, k, exposed);
+            sums_.push_back(
+                {exposed_kind(static_cast<GroupKind>(of % group_kind_count)), exposed, of});
+            sums_.push_back(
+                {TimeKind::waiting, player_.sum(c_, player_.waiting_sum(c_, k) + 2), none});
+        }
     }
 
     // What the tape has charged of the `span` up to the last compute; the rest is the host's.

@@ -32,6 +32,7 @@ struct Instr {
     bool measured : 1 = false; // runs in the measured step only
     bool counted : 1 =
         false; // a gather of one seat, which counts; compute, which sums by how much it is slowed
+    bool holds_up : 1 = false;  // a gather that counts: compute waits for it from its arrival on
     bool host_ends : 1 = false; // the end waits for the host
     bool varies : 1 = false;    // its table is another one in every step ...
     bool drawn : 1 = false;     // ... because its times are drawn as it is played
