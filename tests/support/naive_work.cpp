@@ -77,10 +77,12 @@ private:
     // Jitter of kernels, late input and late hosts.
     void delay(NaiveOp& naive, const Lane& lane, int step, std::uint32_t place, Seen& seen)
     {
-        if (naive.op->kind == OpKind::compute && lane.jitter.valid())
+        if (naive.op->kind == OpKind::compute && lane.jitter.valid()) {
+            const Jitter& jitter = binding_.jitters[lane.jitter.value];
             naive.duration =
-                scaled(naive.duration, jitter_factor(binding_.jitters[lane.jitter.value], lane.rank,
+                scaled(naive.duration, jitter_factor(jitter, jitter_key(jitter.seed, lane.rank),
                                                      static_cast<std::uint32_t>(step), place));
+        }
         if (naive.stream_kind == StreamKind::worker) {
             if (seen.loaded.insert(step).second)
                 naive.duration += late_at(lane.late_input, step);

@@ -117,7 +117,8 @@ TEST_CASE("a share of the kernels is disturbed")
     std::fill(jitter.factors.begin(), jitter.factors.end(), 2 * full_share);
     int hit = 0;
     for (std::uint32_t place = 0; place < 80'000; ++place)
-        hit += jitter_factor(jitter, RankId{0}, 0, place) > full_share ? 1 : 0;
+        hit += jitter_factor(jitter, jitter_key(jitter.seed, RankId{0}), 0, place) > full_share ? 1
+                                                                                                : 0;
     // 10,000 expected; the standard deviation is sqrt(80,000 x 1/8 x 7/8) = 94.
     CHECK(hit > 9'600);
     CHECK(hit < 10'400);
