@@ -1,5 +1,6 @@
 #include "sim/engine/ahead/runner.h"
 
+#include "sim/base/prefetch.h"
 #include "sim/engine/ahead/ahead.h"
 #include "sim/engine/host_issue.h"
 #include "sim/engine/interference.h"
@@ -251,6 +252,11 @@ void Runner::finish(StreamRun& stream, Time end)
     stream.state = State::waits;
     const std::uint32_t step = stream.step;
     ++stream.op;
+    // Lanes take turns: what a stream needs next is seldom in the cache.
+    if (o + 2 < kind.ops.size()) {
+        prefetch(stream.op + 2);
+        prefetch(kind.waits.data() + stream.op[1].wait_first);
+    }
     if (o + 1 == plan.op_first + plan.op_count) {
         stream.op = kind.ops.data() + plan.op_first;
         if (++stream.step == run_.steps)
