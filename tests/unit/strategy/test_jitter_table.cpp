@@ -25,7 +25,8 @@ Moments moments(const KernelJitter& jitter)
     Moments m;
     double squares = 0;
     for (std::uint32_t place = 0; place < draws; ++place) {
-        const double factor = jitter_factor(table, RankId{2}, 0, place) / double{full_share};
+        const double factor =
+            jitter_factor(table, jitter_key(table.seed, RankId{2}), 0, place) / double{full_share};
         m.mean += factor / draws;
         squares += factor * factor / draws;
         m.most = std::max(m.most, factor);
