@@ -21,7 +21,11 @@ public:
     void open(std::uint32_t lane, SimTime time);
     void close(std::uint32_t lane);
 
-    void prefetch_lane(std::uint32_t lane) const { prefetch(&accounts_[lane]); }
+    void prefetch_lane(std::uint32_t lane) const
+    {
+        prefetch(&accounts_[lane]);
+        prefetch(&accounts_[lane].time[8]);
+    }
 
     // Charges the lane up to now. Call before its state changes.
     void charge(std::uint32_t lane);

@@ -23,6 +23,7 @@ struct PartPlan {
     std::uint32_t ordinal = 0; // among the parts of this pipe in one step
     PeerSlot peer{};
     Direction direction = Direction::send;
+    std::uint16_t way = 0; // of the kind: the same for parts of one pipe and peer slot
     CostId cost{};
 };
 
@@ -75,6 +76,7 @@ struct LaneKind {
     std::vector<PartPlan> parts;
     std::vector<std::uint32_t> collectives_per_step; // by GroupSlot: of the communicator in it
     std::vector<std::uint32_t> parts_per_step;       // by pipe of the kind
+    std::uint32_t ways = 0;                          // of its parts
     HostPlan host;
     std::uint32_t op_count = 0;
 

@@ -141,6 +141,7 @@ private:
                                         .ordinal = flat_.kind.parts_per_step[pipe]++,
                                         .peer = part.peer,
                                         .direction = part.direction,
+                                        .way = way_of(pipe, part.peer),
                                         .cost = part.cost});
         }
     }
@@ -156,6 +157,15 @@ private:
             flat_.kind.parts_per_step.push_back(0);
         }
         return index;
+    }
+
+    std::uint16_t way_of(std::uint32_t pipe, PeerSlot peer)
+    {
+        const auto found = std::find(ways_.begin(), ways_.end(), std::pair(pipe, peer));
+        const auto way = static_cast<std::uint16_t>(found - ways_.begin());
+        if (found == ways_.end())
+            ways_.emplace_back(pipe, peer);
+        return way;
     }
 
     // Compute and copies start with their first kernel, transfers join with their last; host ops
@@ -187,6 +197,7 @@ private:
     void finish()
     {
         flat_.kind.host.after_last = host_clock_;
+        flat_.kind.ways = static_cast<std::uint32_t>(ways_.size());
         auto& counts = flat_.kind.collectives_per_step;
         for (std::size_t i = 0; i < counts.size(); ++i)
             counts[i] = counts[aliases_.groups[i]];
@@ -199,10 +210,11 @@ private:
     const Role& role_;
     const SlotAliases& aliases_;
     FlatRole flat_;
-    std::vector<std::uint8_t> dense_;                // by StreamId
-    std::vector<std::uint32_t> next_;                // position, by dense stream
-    std::vector<std::optional<Place>> last_in_step_; // by EventId
-    std::vector<std::optional<Place>> recorded_;     // so far in this step
+    std::vector<std::pair<std::uint32_t, PeerSlot>> ways_; // pipe of the kind, peer
+    std::vector<std::uint8_t> dense_;                      // by StreamId
+    std::vector<std::uint32_t> next_;                      // position, by dense stream
+    std::vector<std::optional<Place>> last_in_step_;       // by EventId
+    std::vector<std::optional<Place>> recorded_;           // so far in this step
     std::uint32_t order_ = 0;
     SimTime host_clock_{};    // since the segment began
     bool input_seen_ = false; // an op of a worker

@@ -36,10 +36,20 @@ void Foresight::look_ahead()
         fetch_target(next[seen_++]);
 }
 
+void Foresight::find_compute_stream()
+{
+    const std::vector<StreamPlan>& streams = run_.kind_of(0).streams;
+    const auto found = std::ranges::find(streams, StreamKind::compute, &StreamPlan::kind);
+    if (found != streams.end())
+        compute_ = static_cast<std::uint32_t>(found - streams.begin());
+}
+
+// A stream that something will happen to, and what the lane's time is charged by.
 void Foresight::fetch_stream(std::uint32_t stream) const
 {
     const std::uint32_t lane = run_.lane_of(stream);
     prefetch(&run_.streams[stream]);
+    prefetch(&run_.streams[run_.stream_index(lane, compute_)]);
     prefetch(&run_.lanes[lane]);
     accounting_.prefetch_lane(lane);
 }
@@ -84,17 +94,25 @@ void Foresight::fetch_lanes(const Event& event) const
         prefetch(&run_.binding.groups[transfer.channel].members);
 }
 
-// The transfer that a collective at the head of a stream joins.
+// The transfer that the op at the head of a stream joins.
 void Foresight::fetch_joined(std::uint32_t index) const
 {
     const StreamState& stream = run_.streams[index];
     const std::uint32_t lane = run_.lane_of(index);
     if (stream.state != HeadState::waits_for_op)
         return;
-    const FlatOp& op = run_.kind_of(lane).ops[stream.head];
-    if (op.kind != OpKind::collective)
-        return;
-    const std::uint32_t id = table_.first(table_.group_channel(run_.group_of(lane, op.group)));
+    const LaneKind& kind = run_.kind_of(lane);
+    const FlatOp& op = kind.ops[stream.head];
+    if (op.kind == OpKind::collective)
+        fetch_transfer(table_.group_channel(run_.group_of(lane, op.group)));
+    else if (op.part_count > 0)
+        fetch_transfer(
+            table_.pipe_channel(run_.ways[run_.way_of(lane, kind.parts[op.part_first])].pipe));
+}
+
+void Foresight::fetch_transfer(std::uint32_t channel) const
+{
+    const std::uint32_t id = table_.first(channel);
     if (id != nobody)
         prefetch(&run_.transfers[id]);
 }

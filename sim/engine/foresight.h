@@ -24,7 +24,10 @@ public:
           accounting_(accounting),
           rates_(rates),
           worth_it_(run.lanes.size() >= least_lanes)
-    {}
+    {
+        if (worth_it_)
+            find_compute_stream();
+    }
 
     // Before the first event in front is taken.
     void look()
@@ -36,6 +39,7 @@ public:
 private:
     static constexpr std::size_t least_lanes = 4096; // fewer fit into the caches
 
+    void find_compute_stream();
     void look_ahead();
     void fetch_target(const Event& event) const;
     void fetch_lanes(const Event& event) const;
@@ -43,6 +47,7 @@ private:
     void fetch_stream(std::uint32_t stream) const;
     void fetch_waiters(std::uint32_t stream) const;
     void fetch_joined(std::uint32_t stream) const;
+    void fetch_transfer(std::uint32_t channel) const;
     void fetch_members(const Transfer& transfer) const;
 
     const RunState& run_;
@@ -51,6 +56,7 @@ private:
     const Accounting& accounting_;
     const Rates& rates_;
     bool worth_it_;
+    std::uint32_t compute_ = 0; // stream of most kinds
     std::size_t seen_ = 0;      // of those that come next
     std::size_t per_event_ = 1; // of them, while one event is handled
 };

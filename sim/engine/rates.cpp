@@ -25,7 +25,7 @@ Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
     }
     if (sharing_) {
         link_work_.resize(run.binding.links.size());
-        path_work_.resize(run.peers.size());
+        way_work_.resize(run.ways.size());
     }
 }
 
@@ -94,10 +94,10 @@ void Rates::end_transfer(std::uint32_t id)
     sharing_->remove(transfer.flow);
     transfer.flow = nobody;
     const u128 moved = transfer.counted - transfer.remaining;
-    if (transfer.path == nobody)
+    if (transfer.way == nobody)
         count_bytes(transfer.links, moved);
     else if (links_open_)
-        path_work_[transfer.path] += moved;
+        way_work_[transfer.way] += moved;
 }
 
 // In the measured step.
@@ -287,8 +287,8 @@ std::vector<LinkTotals> Rates::link_totals()
         own_->for_each([&](std::span<const LinkUse> links, const OwnLinks::Moved& moved) {
             count_kept(links, moved.rate, moved.work);
         });
-    for (std::size_t path = 0; path < path_work_.size(); ++path)
-        count_bytes(run_.peers[path].links, path_work_[path]);
+    for (std::size_t way = 0; way < way_work_.size(); ++way)
+        count_bytes(run_.ways[way].links, way_work_[way]);
     std::vector<LinkTotals> totals;
     for (std::size_t l = 0; l < link_work_.size(); ++l)
         totals.push_back({.link = make_id<LinkId>(l),

@@ -68,8 +68,11 @@ public:
 
     void prefetch_links(const Transfer& transfer) const
     {
-        if (sharing_)
-            sharing_->prefetch_links(transfer.flow, transfer.links);
+        if (!sharing_ || transfer.alone)
+            return;
+        sharing_->prefetch_links(transfer.flow, transfer.links);
+        if (transfer.way != nobody)
+            prefetch(&way_work_[transfer.way]);
     }
     // Whoever shares links, none in a fidelity that does not.
     LinkSharing* sharing() const { return sharing_.get(); }
@@ -123,7 +126,7 @@ private:
     std::vector<RateChange> changes_;  // found, not yet granted
     std::vector<std::uint32_t> begun_; // transfers that begin to drain at this instant
     std::vector<std::uint32_t> slowed_;
-    std::vector<u128> path_work_; // by RunState::path_of: of messages, not yet the links'
+    std::vector<u128> way_work_;  // by RunState::way_of: of messages, not yet the links'
     std::vector<u128> link_work_; // by LinkId: byte-picoseconds-per-second x 2^16
     bool links_open_ = false;
     SimTime opened_{}; // the links

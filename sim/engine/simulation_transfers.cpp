@@ -9,7 +9,8 @@ namespace trainyard::engine {
 
 const TransferCost& Simulation::part_cost(std::uint32_t lane, const PartPlan& part) const
 {
-    return run_.binding.costs.transfers[run_.peer(lane, part.peer).variant][part.cost.value];
+    return run_.binding.costs
+        .transfers[run_.ways[run_.way_of(lane, part)].variant][part.cost.value];
 }
 
 // SMs that the op's kernel holds; the parts of an exchange are one kernel.
@@ -102,8 +103,7 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
 {
     const LaneKind& kind = run_.kind_of(lane);
     StreamState& stream = run_.streams[index];
-    const std::uint32_t pipe =
-        run_.compiled.lane_pipes[run_.compiled.lane_pipe_first[lane] + part.pipe];
+    const std::uint32_t pipe = run_.ways[run_.way_of(lane, part)].pipe;
     const std::uint32_t id = table_.find_or_add(
         table_.pipe_channel(pipe), stream.step * kind.parts_per_step[part.pipe] + part.ordinal);
     const TransferCost& cost = part_cost(lane, part);
@@ -113,8 +113,8 @@ void Simulation::join_message(std::uint32_t lane, std::uint32_t index, const Fla
     if (part.direction == Direction::send) {
         transfer.sender = index;
         transfer.scale = run_.scale_of(lane, op.scale);
-        transfer.links = run_.peer(lane, part.peer).links;
-        transfer.path = run_.path_of(lane, part.peer);
+        transfer.way = run_.way_of(lane, part);
+        transfer.links = run_.ways[transfer.way].links;
     } else {
         transfer.receiver = index;
     }

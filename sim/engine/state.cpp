@@ -16,7 +16,9 @@ RunState::RunState(const Program& the_program, const Binding& the_binding, int s
       slots_per_lane(the_program.groups.size() + the_program.scale_slots)
 {
     slots.reserve(lanes.size() * slots_per_lane);
-    peers.reserve(lanes.size() * program.peer_slots);
+    for (const LaneKind& kind : compiled.kinds)
+        ways_per_lane = std::max(ways_per_lane, kind.ways);
+    ways.resize(lanes.size() * ways_per_lane);
     for (std::uint32_t l = 0; l < lanes.size(); ++l) {
         const Lane& lane = binding.lanes[l];
         lanes[l].kind = &compiled.kinds[compiled.lane_kinds[l]];
@@ -28,8 +30,16 @@ RunState::RunState(const Program& the_program, const Binding& the_binding, int s
         for (const GroupId group : lane.groups)
             slots.push_back(group.value);
         slots.insert(slots.end(), lane.scales.begin(), lane.scales.end());
-        for (const Peer& peer : lane.peers)
-            peers.push_back({peer.links, peer.variant});
+        list_ways(l);
+    }
+}
+
+void RunState::list_ways(std::uint32_t lane)
+{
+    for (const PartPlan& part : kind_of(lane).parts) {
+        const Peer& peer = binding.lanes[lane].peers[part.peer.value];
+        const std::size_t pipe = compiled.lane_pipe_first[lane] + part.pipe;
+        ways[way_of(lane, part)] = {peer.links, compiled.lane_pipes[pipe], peer.variant};
     }
 }
 

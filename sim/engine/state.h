@@ -125,13 +125,14 @@ struct alignas(64) Transfer {
     u128 counted = 0;              // of `remaining`, what counts as the links' in the measured step
     std::uint32_t parent = nobody; // send: the collective ...
     std::uint32_t wire = 0;        // ... and the wire
-    std::uint32_t path = nobody;   // message: into RunState::peers, from the sender
+    std::uint32_t way = nobody;    // message: of the sender
 };
 
-// What Lane::peers says of a neighbour, side by side.
-struct PeerPath {
+// Where the messages of a lane's part go: what binding and program say of it, side by side.
+struct MessageWay {
     std::span<const LinkUse> links{};
-    std::uint32_t variant = 0;
+    std::uint32_t pipe = 0;
+    std::uint32_t variant = 0; // of the costs
 };
 
 // Compute that others may slow.
@@ -176,17 +177,15 @@ struct RunState {
                    : full_share;
     }
 
-    std::uint32_t path_of(std::uint32_t lane, PeerSlot slot) const
+    std::uint32_t way_of(std::uint32_t lane, const PartPlan& part) const
     {
-        return lane * program.peer_slots + slot.value;
-    }
-    const PeerPath& peer(std::uint32_t lane, PeerSlot slot) const
-    {
-        return peers[path_of(lane, slot)];
+        return lane * ways_per_lane + part.way;
     }
 
     // Of a compute, copy or host op of that step, alone on the device.
     SimTime duration_of(std::uint32_t lane, const FlatOp& op, std::uint32_t step) const;
+
+    void list_ways(std::uint32_t lane);
 
     const Program& program;
     const Binding& binding;
@@ -198,7 +197,8 @@ struct RunState {
     std::vector<LaneState> lanes;
     std::vector<std::uint32_t> slots; // by lane: its groups, then its scales, side by side
     std::size_t slots_per_lane = 0;
-    std::vector<PeerPath> peers;     // by path_of
+    std::uint32_t ways_per_lane = 0;
+    std::vector<MessageWay> ways;    // by way_of
     std::vector<Transfer> transfers; // a pool
     SimTime now{};
 };
