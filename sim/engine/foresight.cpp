@@ -1,16 +1,34 @@
 #include "sim/engine/foresight.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace trainyard::engine {
 
 namespace {
 
-constexpr std::size_t lanes_ahead = 8; // places before its turn
-constexpr std::size_t links_ahead = 4;
+constexpr std::size_t least_lanes = 8192; // for fewer it costs what it saves
+constexpr std::array<std::size_t, 4> stage_places = {9, 6, 4, 2}; // before an event's turn
 
 } // namespace
+
+Foresight::Foresight(const RunState& run, EventQueue& queue, const TransferTable& table,
+                     const Accounting& accounting, const Rates& rates)
+    : run_(run),
+      queue_(queue),
+      table_(table),
+      accounting_(accounting),
+      rates_(rates),
+      worth_it_(run.lanes.size() >= least_lanes)
+{
+    if (!worth_it_)
+        return;
+    const std::vector<StreamPlan>& streams = run_.kind_of(0).streams;
+    const auto found = std::ranges::find(streams, StreamKind::compute, &StreamPlan::kind);
+    if (found != streams.end())
+        compute_ = static_cast<std::uint32_t>(found - streams.begin());
+}
 
 void Foresight::look_ahead()
 {
@@ -18,40 +36,18 @@ void Foresight::look_ahead()
         return;
     const std::span<const Event> front = queue_.front();
     const std::size_t last = front.size() - 1;
-    if (queue_.moved()) {
-        seen_ = 0;
-        per_event_ = queue_.next().size() / front.size() + 1;
-        for (std::size_t i = 0; i <= std::min(last, lanes_ahead); ++i)
-            fetch_lanes(front[last - i]);
-        for (std::size_t i = 0; i <= std::min(last, links_ahead); ++i)
-            fetch_links(front[last - i]);
-    } else {
-        if (last >= lanes_ahead)
-            fetch_lanes(front[last - lanes_ahead]);
-        if (last >= links_ahead)
-            fetch_links(front[last - links_ahead]);
-    }
+    const bool moved = queue_.moved();
+    for (std::size_t stage = 0; stage < stage_places.size(); ++stage)
+        for (std::size_t place = moved ? 0 : stage_places[stage];
+             place <= std::min(last, stage_places[stage]); ++place)
+            fetch(front[last - place], stage);
     const std::span<const Event> next = queue_.next();
+    if (moved) {
+        seen_ = 0;
+        per_event_ = next.size() / front.size() + 1;
+    }
     for (std::size_t i = 0; i < per_event_ && seen_ < next.size(); ++i)
         fetch_target(next[seen_++]);
-}
-
-void Foresight::find_compute_stream()
-{
-    const std::vector<StreamPlan>& streams = run_.kind_of(0).streams;
-    const auto found = std::ranges::find(streams, StreamKind::compute, &StreamPlan::kind);
-    if (found != streams.end())
-        compute_ = static_cast<std::uint32_t>(found - streams.begin());
-}
-
-// A stream that something will happen to, and what the lane's time is charged by.
-void Foresight::fetch_stream(std::uint32_t stream) const
-{
-    const std::uint32_t lane = run_.lane_of(stream);
-    prefetch(&run_.streams[stream]);
-    prefetch(&run_.streams[run_.stream_index(lane, compute_)]);
-    prefetch(&run_.lanes[lane]);
-    accounting_.prefetch_lane(lane);
 }
 
 void Foresight::fetch_target(const Event& event) const
@@ -65,87 +61,122 @@ void Foresight::fetch_target(const Event& event) const
     }
 }
 
-// Streams whose heads may start when the head of this one finishes.
-void Foresight::fetch_waiters(std::uint32_t index) const
+// A stream that something will happen to, and what the lane's time is charged by.
+void Foresight::fetch_stream(std::uint32_t stream) const
 {
-    const StreamState& stream = run_.streams[index];
-    if (stream.done + 1 < stream.release_at)
-        return;
-    const std::uint32_t first = run_.stream_index(run_.lane_of(index), 0);
-    for (std::uint32_t left = stream.waiters; left != 0; left &= left - 1)
-        prefetch(&run_.streams[first + static_cast<std::uint32_t>(std::countr_zero(left))]);
+    const std::uint32_t lane = run_.lane_of(stream);
+    prefetch(&run_.streams[stream]);
+    prefetch(&run_.streams[run_.stream_index(lane, compute_)]);
+    prefetch(&run_.lanes[lane]);
+    accounting_.prefetch_lane(lane);
 }
 
-void Foresight::fetch_lanes(const Event& event) const
+void Foresight::fetch(const Event& event, std::size_t stage) const
 {
     if ((event.target & transfer_bit) == 0) {
         if ((event.target & window_bit) == 0)
-            fetch_waiters(event.target);
+            fetch_for_stream(event.target, stage);
         return;
     }
     const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
-    for (const std::uint32_t stream : {transfer.sender, transfer.receiver, transfer.first_member})
-        if (stream != nobody)
-            fetch_stream(stream);
-    if (!transfer.links.empty())
-        prefetch(transfer.links.data());
-    table_.prefetch_channel(transfer.channel);
-    if (table_.is_group(transfer.channel))
-        prefetch(&run_.binding.groups[transfer.channel].members);
+    if (transfer.sender != nobody)
+        fetch_for_message(transfer, stage);
+    else if (transfer.first_member != nobody)
+        fetch_for_collective(transfer, stage);
 }
 
-// The transfer that the op at the head of a stream joins.
-void Foresight::fetch_joined(std::uint32_t index) const
+void Foresight::fetch_for_stream(std::uint32_t stream, std::size_t stage) const
+{
+    for_each_waiter(stream, [&](std::uint32_t waiter) {
+        if (stage == 0)
+            prefetch(&run_.streams[waiter]);
+        else if (run_.streams[waiter].state == HeadState::waits_for_op)
+            fetch_join(run_.lane_of(waiter), run_.head(waiter), static_cast<Depth>(stage - 1));
+    });
+}
+
+void Foresight::fetch_for_message(const Transfer& transfer, std::size_t stage) const
+{
+    for (const std::uint32_t stream : {transfer.sender, transfer.receiver}) {
+        if (stream == nobody)
+            continue;
+        if (stage == 0)
+            fetch_stream(stream);
+        else
+            fetch_next(stream, static_cast<Depth>(stage - 1));
+    }
+    if (stage == 0) {
+        prefetch(transfer.links.data());
+        if (transfer.parent == nobody)
+            table_.prefetch_channel(transfer.channel);
+    } else if (stage == 1) {
+        rates_.prefetch_links(transfer);
+    }
+}
+
+void Foresight::fetch_for_collective(const Transfer& transfer, std::size_t stage) const
+{
+    constexpr std::size_t most = 16; // members
+    if (!table_.is_group(transfer.channel))
+        return;
+    const Group& group = run_.binding.groups[transfer.channel];
+    if (stage == 0) {
+        table_.prefetch_channel(transfer.channel);
+        return prefetch(&group.members);
+    }
+    if (stage == 1)
+        return prefetch(group.members.data());
+    // Most members join on one stream.
+    const std::uint32_t stream =
+        transfer.first_member - run_.stream_index(run_.lane_of(transfer.first_member), 0);
+    for (std::size_t i = 0; i < std::min(group.members.size(), most); ++i) {
+        const std::uint32_t member = run_.stream_index(group.members[i].value, stream);
+        if (stage == 2)
+            fetch_stream(member);
+        else
+            for_each_waiter(member, [&](std::uint32_t waiter) { prefetch(&run_.streams[waiter]); });
+    }
+}
+
+// Streams whose heads may start when the head of this one finishes.
+template <class Visit>
+void Foresight::for_each_waiter(std::uint32_t index, const Visit& visit) const
 {
     const StreamState& stream = run_.streams[index];
-    const std::uint32_t lane = run_.lane_of(index);
-    if (stream.state != HeadState::waits_for_op)
+    if (stream.done + stream.chained + 1 < stream.release_at)
         return;
-    const LaneKind& kind = run_.kind_of(lane);
-    const FlatOp& op = kind.ops[stream.head];
-    if (op.kind == OpKind::collective)
-        fetch_transfer(table_.group_channel(run_.group_of(lane, op.group)));
-    else if (op.part_count > 0)
-        fetch_transfer(
-            table_.pipe_channel(run_.ways[run_.way_of(lane, kind.parts[op.part_first])].pipe));
+    const std::uint32_t first = run_.stream_index(run_.lane_of(index), 0);
+    for (std::uint32_t left = stream.waiters; left != 0; left &= left - 1)
+        visit(first + static_cast<std::uint32_t>(std::countr_zero(left)));
 }
 
-void Foresight::fetch_transfer(std::uint32_t channel) const
+// For the op behind the head of a stream.
+void Foresight::fetch_next(std::uint32_t index, Depth depth) const
 {
+    const LaneKind& kind = run_.kind_of(run_.lane_of(index));
+    const std::size_t next = std::size_t{run_.streams[index].head} + 1;
+    if (next < kind.ops.size())
+        fetch_join(run_.lane_of(index), kind.ops[next], depth);
+}
+
+void Foresight::fetch_join(std::uint32_t lane, const FlatOp& op, Depth depth) const
+{
+    std::uint32_t channel = 0;
+    if (op.kind == OpKind::collective) {
+        channel = table_.group_channel(run_.group_of(lane, op.group));
+    } else if (op.kind == OpKind::exchange && op.part_count > 0) {
+        const std::uint32_t way = run_.way_of(lane, run_.kind_of(lane).parts[op.part_first]);
+        if (depth == Depth::place)
+            return prefetch(&run_.ways[way]);
+        channel = table_.pipe_channel(run_.ways[way].pipe);
+    } else {
+        return;
+    }
+    if (depth != Depth::transfer)
+        return table_.prefetch_channel(channel);
     const std::uint32_t id = table_.first(channel);
     if (id != nobody)
         prefetch(&run_.transfers[id]);
-}
-
-// Of a collective; most join on one stream.
-void Foresight::fetch_members(const Transfer& transfer) const
-{
-    constexpr std::size_t most = 16;
-    const std::uint32_t stream =
-        transfer.first_member - run_.stream_index(run_.lane_of(transfer.first_member), 0);
-    const std::vector<LaneId>& members = run_.binding.groups[transfer.channel].members;
-    for (std::size_t i = 0; i < std::min(members.size(), most); ++i)
-        fetch_stream(run_.stream_index(members[i].value, stream));
-}
-
-void Foresight::fetch_links(const Event& event) const
-{
-    if ((event.target & transfer_bit) != 0) {
-        const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
-        if (!transfer.links.empty())
-            rates_.prefetch_links(transfer);
-        if (transfer.first_member != nobody)
-            fetch_members(transfer);
-        return;
-    }
-    if ((event.target & window_bit) != 0)
-        return;
-    const StreamState& stream = run_.streams[event.target];
-    if (stream.done + 1 < stream.release_at)
-        return;
-    const std::uint32_t first = run_.stream_index(run_.lane_of(event.target), 0);
-    for (std::uint32_t left = stream.waiters; left != 0; left &= left - 1)
-        fetch_joined(first + static_cast<std::uint32_t>(std::countr_zero(left)));
 }
 
 } // namespace trainyard::engine

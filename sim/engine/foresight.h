@@ -3,9 +3,10 @@
 // Fetches what the events to come will touch while those before them are handled. A run on many
 // lanes would else wait for memory most of the time: hardly two events in a row are of one lane.
 //
-// In three stages, as each leads to the next: the target of an event while it lies in the bucket
-// behind the front, its lanes and who waits for it some places before its turn, the links and
-// transfers of these shortly before. Few lines at a time: of many at once the processor drops most.
+// In stages, as each leads to the next: the target of an event while it lies in the bucket behind
+// the front; then, some places before its turn, the lanes that it touches; the links of its
+// transfer and who waits for it; at last the transfers that these will join. Few lines at a time:
+// of many at once the processor drops some.
 
 #include "sim/engine/accounting.h"
 #include "sim/engine/event_queue.h"
@@ -17,17 +18,7 @@ namespace trainyard::engine {
 class Foresight {
 public:
     Foresight(const RunState& run, EventQueue& queue, const TransferTable& table,
-              const Accounting& accounting, const Rates& rates)
-        : run_(run),
-          queue_(queue),
-          table_(table),
-          accounting_(accounting),
-          rates_(rates),
-          worth_it_(run.lanes.size() >= least_lanes)
-    {
-        if (worth_it_)
-            find_compute_stream();
-    }
+              const Accounting& accounting, const Rates& rates);
 
     // Before the first event in front is taken.
     void look()
@@ -37,18 +28,21 @@ public:
     }
 
 private:
-    static constexpr std::size_t least_lanes = 4096; // fewer fit into the caches
+    // What is fetched of the transfer that an op will join: its place in the tables, its channel,
+    // itself.
+    enum class Depth : std::uint8_t { place, channel, transfer };
 
-    void find_compute_stream();
     void look_ahead();
     void fetch_target(const Event& event) const;
-    void fetch_lanes(const Event& event) const;
-    void fetch_links(const Event& event) const;
+    void fetch(const Event& event, std::size_t stage) const;
+    void fetch_for_stream(std::uint32_t stream, std::size_t stage) const;
+    void fetch_for_message(const Transfer& transfer, std::size_t stage) const;
+    void fetch_for_collective(const Transfer& transfer, std::size_t stage) const;
     void fetch_stream(std::uint32_t stream) const;
-    void fetch_waiters(std::uint32_t stream) const;
-    void fetch_joined(std::uint32_t stream) const;
-    void fetch_transfer(std::uint32_t channel) const;
-    void fetch_members(const Transfer& transfer) const;
+    void fetch_join(std::uint32_t lane, const FlatOp& op, Depth depth) const;
+    void fetch_next(std::uint32_t stream, Depth depth) const;
+    template <class Visit>
+    void for_each_waiter(std::uint32_t stream, const Visit& visit) const;
 
     const RunState& run_;
     EventQueue& queue_;
