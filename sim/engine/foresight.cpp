@@ -79,6 +79,8 @@ void Foresight::fetch(const Event& event, std::size_t stage) const
         return;
     }
     const Transfer& transfer = run_.transfers[event.target & ~transfer_bit];
+    if (transfer.steps != nobody) // its sends follow one another on few lines
+        return;
     if (transfer.sender != nobody)
         fetch_for_message(transfer, stage);
     else if (transfer.first_member != nobody)
@@ -107,8 +109,7 @@ void Foresight::fetch_for_message(const Transfer& transfer, std::size_t stage) c
     }
     if (stage == 0) {
         prefetch(transfer.links.data());
-        if (transfer.parent == nobody)
-            table_.prefetch_channel(transfer.channel);
+        table_.prefetch_channel(transfer.channel);
     } else if (stage == 1) {
         rates_.prefetch_links(transfer);
     }
