@@ -18,12 +18,6 @@ struct ExportOptions {
     ScenarioOptions scenario;
 };
 
-int refuse(const Problems& problems)
-{
-    print_problems(problems, "nothing was exported.");
-    return exit_invalid_input;
-}
-
 void print_as_json(const ExportOptions& options, const JobExport& exported)
 {
     Json out = Json::object();
@@ -40,11 +34,11 @@ int run_export(const ExportOptions& options)
     const std::optional<JobKind> kind = from_name<JobKind>(options.kind);
     const Checked<ScenarioFile> file = read_scenario(options.path, options.scenario);
     if (!file)
-        return refuse(file.error());
+        return refuse(file.error(), "nothing was exported.");
     StageMemos memos;
     const Checked<JobExport> exported = export_job(*kind, *file, memos);
     if (!exported)
-        return refuse(exported.error());
+        return refuse(exported.error(), "nothing was exported.");
     if (!options.output.empty())
         write_file(options.output, exported->text);
     if (options.json)

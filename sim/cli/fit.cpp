@@ -44,12 +44,6 @@ struct FitCommand {
     bool json = false;
 };
 
-int refuse(const Problems& problems, std::string_view closing)
-{
-    print_problems(problems, closing);
-    return exit_invalid_input;
-}
-
 // Ctrl-C before a result is written leaves none.
 void stop_if_interrupted()
 {

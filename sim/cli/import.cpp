@@ -150,10 +150,8 @@ int run_import(const ImportOptions& options)
         others.erase(others.begin());
     }
     Checked<Imported> imported = import_as(*kind, text, file, options);
-    if (!imported) {
-        print_problems(imported.error(), "nothing was imported.");
-        return exit_invalid_input;
-    }
+    if (!imported)
+        return refuse(imported.error(), "nothing was imported.");
     for (const ImportKind other : others)
         add_note(imported->notes.ignored, fmt::format("it holds {} too (trainyard import {} ...)",
                                                       name_of(other), name_of(other)));

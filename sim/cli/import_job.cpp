@@ -43,12 +43,6 @@ Checked<JobImportOptions> settled(const JobFile& file, const JobOptions& options
     return out;
 }
 
-int refuse(const Problems& problems)
-{
-    print_problems(problems, "nothing was imported.");
-    return exit_invalid_input;
-}
-
 // The scenario as it is written, with where it came from.
 Json written(const ImportedJob& job, const JobFile& file)
 {
@@ -91,13 +85,13 @@ int import_job_file(const JobFile& file, const JobOptions& options)
 {
     const Checked<JobImportOptions> given = settled(file, options);
     if (!given)
-        return refuse(given.error());
+        return refuse(given.error(), "nothing was imported.");
     if (!file.output.empty())
         require_writable(file.output);
     StageMemos memos;
     const Checked<ImportedJob> job = import_job(file.kind, file.text, file.file, *given, memos);
     if (!job)
-        return refuse(job.error());
+        return refuse(job.error(), "nothing was imported.");
     print_problems(job->warnings, "");
     const Json scenario = written(*job, file);
     if (!file.output.empty())

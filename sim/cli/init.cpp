@@ -101,12 +101,6 @@ Checked<Source> cluster(const InitOptions& options, const std::filesystem::path&
     return Source{{}, machine->topology};
 }
 
-int refuse(const Problems& problems, ExitCode code)
-{
-    print_problems(problems, "nothing was written.");
-    return code;
-}
-
 void report(const InitOptions& options, const StartingPoint& start)
 {
     const Json scenario = to_json(start.scenario);
@@ -144,14 +138,14 @@ int run_init(InitOptions options, bool output_given)
     if (std::filesystem::exists(options.output) && !options.force)
         return refuse(problem(fmt::format("{} exists", options.output),
                               "--force overwrites it, -o FILE names another"),
-                      exit_input_output);
+                      "nothing was written.", exit_input_output);
     require_writable(options.output);
     StartRequest request;
     request.folder = folder_of(options.output);
     request.model = source_from(options.job.model, request.folder);
     Checked<Source> topology = cluster(options, request.folder);
     if (!topology)
-        return refuse(topology.error(), exit_invalid_input);
+        return refuse(topology.error(), "nothing was written.");
     request.topology = std::move(*topology);
     if (options.sequence_length > 0)
         request.sequence_length = options.sequence_length;
@@ -162,7 +156,8 @@ int run_init(InitOptions options, bool output_given)
     if (!start) {
         const bool too_large =
             start.error().front().message.find("does not fit on") != std::string::npos;
-        return refuse(start.error(), too_large ? exit_no : exit_invalid_input);
+        return refuse(start.error(), "nothing was written.",
+                      too_large ? exit_no : exit_invalid_input);
     }
     report(options, *start);
     return exit_ok;

@@ -76,10 +76,8 @@ Checked<MemoryEstimate> estimate(const MemoryCommand& command)
 int run_memory(const MemoryCommand& command)
 {
     const Checked<MemoryEstimate> memory = estimate(command);
-    if (!memory) {
-        print_problems(memory.error(), "nothing was estimated.");
-        return exit_invalid_input;
-    }
+    if (!memory)
+        return refuse(memory.error(), "nothing was estimated.");
     if (command.as_json) {
         print_data(to_text(memory_json(*memory, MemoryDetail::tensors)) + "\n");
         return exit_ok;

@@ -150,44 +150,34 @@ int run_simulate(const SimulateOptions& options)
         if (!output->empty())
             require_writable(*output); // all of them, before the first one is written
     const Checked<ScenarioFile> file = read_scenario(options.scenario, options.changes);
-    if (!file) {
-        print_problems(file.error(), "nothing was run.");
-        return exit_invalid_input;
-    }
+    if (!file)
+        return refuse(file.error(), "nothing was run.");
     Session session;
     if (has_stops(file->scenario.perturbations)) {
         ProgressBar bar;
         const Checked<std::optional<Stuck>> stuck =
             session.stuck(*file, bar.control(simulation_work(file->scenario.run)));
-        if (!stuck) {
-            print_problems(stuck.error(), "nothing was written.");
-            return exit_invalid_input;
-        }
+        if (!stuck)
+            return refuse(stuck.error(), "nothing was written.");
         if (*stuck)
             return report_stuck(options, **stuck);
     }
     const Checked<Outcome> outcome = simulate(options, *file, session);
-    if (!outcome) {
-        print_problems(outcome.error(), "nothing was written.");
-        return exit_invalid_input;
-    }
+    if (!outcome)
+        return refuse(outcome.error(), "nothing was written.");
     if (options.json)
         print_problems(outcome->warnings, ""); // the report in words has them itself
     const Checked<Summary> summed = summarize(options, *outcome, *file, session);
-    if (!summed) {
-        print_problems(summed.error(), "nothing was written.");
-        return exit_invalid_input;
-    }
+    if (!summed)
+        return refuse(summed.error(), "nothing was written.");
     const Summary& summary = *summed;
     std::optional<Samples> samples;
     if (options.samples > 0) {
         if (!is_random(file->scenario.perturbations))
             print_talk("nothing in this job is random: all samples are alike\n");
         Checked<Samples> made = sample(options, *file, session);
-        if (!made) {
-            print_problems(made.error(), "nothing was written.");
-            return exit_invalid_input;
-        }
+        if (!made)
+            return refuse(made.error(), "nothing was written.");
         samples = std::move(*made);
     }
     write_files(options, *outcome, summary, samples);

@@ -111,10 +111,8 @@ int run_sweep(const SweepCommand& command)
 {
     const Checked<ScenarioFile> base = read_scenario(command.scenario, command.changes);
     const Checked<SweepGrid> grid = base ? grid_of(command, *base) : tl::unexpected(base.error());
-    if (!grid) {
-        print_problems(grid.error(), "nothing was run.");
-        return exit_invalid_input;
-    }
+    if (!grid)
+        return refuse(grid.error(), "nothing was run.");
     SweepMeasure measure = SweepMeasure::throughput;
     for (const auto& [value, name] : enum_names<SweepMeasure>())
         if (name == command.best_by)

@@ -48,6 +48,12 @@ void print_problems(std::span<const Diagnostic> problems, std::string_view closi
     print_talk(render(problems, closing));
 }
 
+ExitCode refuse(const Problems& problems, std::string_view closing, ExitCode code)
+{
+    print_problems(problems, closing);
+    return code;
+}
+
 namespace {
 
 // Seconds above which work is announced: to somebody who watches, and in the log of a job.

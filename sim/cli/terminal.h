@@ -29,6 +29,10 @@ void print_talk(std::string_view text);
 // Every problem, and the closing count when there are errors.
 void print_problems(std::span<const Diagnostic> problems, std::string_view closing);
 
+// The same, and what the program then returns.
+ExitCode refuse(const Problems& problems, std::string_view closing,
+                ExitCode code = exit_invalid_input);
+
 // Cancelled by the first Ctrl-C or SIGTERM; a second one kills. Valid for the life of the program.
 const CancelFlag& interrupt_flag();
 // 128 + the signal that cancelled, as shells have it.

@@ -30,10 +30,8 @@ template <class Use>
 int with_topology(const std::string& path, Use use)
 {
     const Checked<Topology> topology = read_topology_file(path);
-    if (!topology) {
-        print_problems(topology.error(), "nothing was shown.");
-        return exit_invalid_input;
-    }
+    if (!topology)
+        return refuse(topology.error(), "nothing was shown.");
     return use(*topology);
 }
 
@@ -52,10 +50,8 @@ int run_path(const TopoOptions& options)
         const Checked<DeviceId> from = find_device(topology, options.from);
         const Checked<DeviceId> to = find_device(topology, options.to);
         for (const Checked<DeviceId>* const end : {&from, &to})
-            if (!*end) {
-                print_problems(end->error(), "nothing was shown.");
-                return exit_invalid_input;
-            }
+            if (!*end)
+                return refuse(end->error(), "nothing was shown.");
         if (*from == *to) {
             print_talk("error: both ends are the same device\n");
             return exit_invalid_input;

@@ -30,10 +30,8 @@ int run_validate(const ValidateCommand& command)
         else
             problems.insert(problems.end(), file.error().begin(), file.error().end());
     }
-    if (!problems.empty()) {
-        print_problems(problems, "nothing was run.");
-        return exit_invalid_input;
-    }
+    if (!problems.empty())
+        return refuse(problems, "nothing was run.");
     ValidateOptions options;
     options.only = command.only;
     ProgressBar bar;
