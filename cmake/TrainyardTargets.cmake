@@ -25,6 +25,22 @@ target_compile_options(trainyard_warnings INTERFACE
     # GCC 12 sees overlaps in "literal" + std::string that are not there (GCC bug 105651).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
 
+option(TRAINYARD_FROM_SCRATCH
+    "Precompile the tests' headers and compile some folders in batches: quick where nothing is built yet" OFF)
+
+# trainyard_batched(<target> [ALONE a.cpp ...])
+#
+# Compiles the sources of a target eight at a time, but for those whose private names others have too.
+function(trainyard_batched target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
+    foreach(source IN LISTS arg_ALONE)
+        set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endforeach()
+    set_target_properties(${target} PROPERTIES
+        UNITY_BUILD ${TRAINYARD_FROM_SCRATCH}
+        UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # trainyard_library(<folder> [SOURCES a.cpp ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 #
 # The library of a folder below sim/ or calibrate/: target trainyard_<folder>, alias

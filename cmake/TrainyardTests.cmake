@@ -23,8 +23,20 @@ include(Catch)
 # The test runner's main, compiled once.
 add_library(trainyard_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(trainyard_test_main PUBLIC trainyard::options Catch2::Catch2)
+target_compile_options(trainyard_test_main PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(trainyard_test_main PUBLIC
     TRAINYARD_CATCH2_MAJOR=${Catch2_VERSION_MAJOR})
+
+# What nearly every test reads. Builds without it see to it that each includes what it needs.
+if(TRAINYARD_FROM_SCRATCH)
+    file(TOUCH ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    add_library(trainyard_test_headers OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    target_link_libraries(trainyard_test_headers PRIVATE
+        trainyard_test_main trainyard::warnings fmt::fmt tl::expected)
+    target_precompile_headers(trainyard_test_headers PRIVATE
+        ${PROJECT_SOURCE_DIR}/tests/catch.h <algorithm> <array> <cmath> <filesystem> <functional>
+        <map> <memory> <optional> <set> <span> <string> <vector> <fmt/format.h> <tl/expected.hpp>)
+endif()
 
 # trainyard_test(<name> [SLOW] [SOURCES a.cpp ...] [LINKS target ...])
 #
@@ -42,6 +54,9 @@ function(trainyard_test name)
     target_link_libraries(${name} PRIVATE trainyard_test_main trainyard::warnings ${arg_LINKS})
     # What is tested is optimised in full; the tests themselves only so far that they build quickly.
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(TRAINYARD_FROM_SCRATCH)
+        target_precompile_headers(${name} REUSE_FROM trainyard_test_headers)
+    endif()
     set(arguments "")
     if(Catch2_VERSION VERSION_LESS 3)
         set(arguments EXTRA_ARGS --warn NoTests) # a name that selects nothing is a failure
