@@ -8,6 +8,7 @@
 #include "sim/engine/replay/premises.h"
 #include "sim/engine/replay/scribe.h"
 #include "sim/engine/replay/tally.h"
+#include "sim/engine/standstill.h"
 
 #include <algorithm>
 #include <numeric>
