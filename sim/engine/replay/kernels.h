@@ -80,8 +80,8 @@ struct Kernels {
 
     // to = the latest of the columns and the issue; at least one of them.
     void (*latest)(Time* to, const Columns& from, const IssueSpan& issue, std::size_t n);
-    // start = the latest of the columns and the issue, done = start + by. `last`: as the constant of
-    // the issue, for the last kernel.
+    // start = the latest of the columns and the issue, done = start + by. `last`: as the constant
+    // of the issue, for the last kernel.
     Begun (*begin)(Time* start, Time* done, const Columns& from, const IssueSpan& issue, Time last,
                    const Time* by, std::size_t n);
     // to = max(from + by, issue)

@@ -30,6 +30,5 @@ TEST_CASE("why the replay was not taken is its own reason where it has one, else
     const auto slow_for_a_time = [](Scene& scene) {
         scene.binding.lanes[0].windows = {{SimTime(10), SimTime(20), full_share / 2}};
     };
-    CHECK(use_of(Fidelity::alpha_beta, slow_for_a_time).reason ==
-          "some rank is slow for a time");
+    CHECK(use_of(Fidelity::alpha_beta, slow_for_a_time).reason == "some rank is slow for a time");
 }

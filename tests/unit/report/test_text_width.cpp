@@ -158,9 +158,8 @@ TEST_CASE("a stuck job is told inside the width")
 
 TEST_CASE("a sweep is told inside the width, but for the line to paste")
 {
-    const SweepGrid grid{{{"strategy.tp", {"16"}},
-                          {"strategy.pp", {"16"}},
-                          {"training.global_batch", {"16384"}}}};
+    const SweepGrid grid{
+        {{"strategy.tp", {"16"}}, {"strategy.pp", {"16"}}, {"training.global_batch", {"16384"}}}};
     const SweepTitle title{"scenarios/mine.json", grid, SweepMeasure::mfu, {2, 2, false}};
     for (const std::size_t width : widths) {
         std::string text = sweep_text(title, swept(grid), plain, width);
