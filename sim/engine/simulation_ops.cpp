@@ -148,7 +148,9 @@ void Simulation::device_done(std::uint32_t index)
     StreamState& stream = run_.streams[index];
     touch(run_.lane_of(index));
     rates_.end_compute(index);
-    if (stream.second_mark <= run_.now)
+    const bool all_issued =
+        run_.lanes[run_.lane_of(index)].plain || !endless(run_.lane_of(index), index, run_.now);
+    if (stream.second_mark <= run_.now && all_issued)
         return finish(index);
     stream.mark = run_.now;
     stream.state = HeadState::host_limited;

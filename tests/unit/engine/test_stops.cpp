@@ -76,6 +76,18 @@ TEST_CASE("an op whose last kernels are not issued before the host hangs never e
     CHECK(result->waits.empty());
 }
 
+TEST_CASE("nor does one that could be slowed and whose device work is done")
+{
+    Scene scene(1);
+    scene.binding.costs.host_per_kernel.fill(SimTime(10));
+    scene.on(0).compute(50).kernels(3);
+    scene.binding.lanes[0].windows = {{SimTime(200), SimTime(300), full_share / 2}};
+    stop(scene, 0, StopKind::hangs, 31);
+    CHECK_FALSE(standstill_of(scene));
+    stop(scene, 0, StopKind::hangs, 30);
+    CHECK(standstill_of(scene));
+}
+
 TEST_CASE("a host that hangs in its own work never comes out of it")
 {
     Scene scene(1);
