@@ -1,6 +1,6 @@
 #include "sim/engine/replay/charges.h"
 
-#include "sim/engine/totals.h"
+#include "sim/engine/replay/ledger.h"
 
 #include <algorithm>
 
@@ -11,22 +11,6 @@ namespace {
 // Ops in front of the last compute that may end behind it: that many of each stream are looked at;
 // the one before these is checked.
 constexpr std::uint32_t tail_ops = 4;
-
-// Then its time is charged on the tape.
-bool computes_on_one_stream(const LaneKind& kind)
-{
-    const auto computes = [](const StreamPlan& stream) {
-        return stream.kind == StreamKind::compute;
-    };
-    if (std::count_if(kind.streams.begin(), kind.streams.end(), computes) != 1)
-        return false;
-    return std::all_of(kind.streams.begin(), kind.streams.end(), [&](const StreamPlan& stream) {
-        const auto first = kind.ops.begin() + stream.op_first;
-        return computes(stream) ||
-               std::none_of(first, first + stream.op_count,
-                            [](const FlatOp& op) { return op.kind == OpKind::compute; });
-    });
-}
 
 // Than the op before it on its stream.
 bool needs_no_more(const FlatOp& op, const FlatOp& before)
@@ -63,9 +47,7 @@ std::vector<CohortCharges> Charger::finish() &&
 
 const StreamPlan& Charger::compute_stream(std::uint32_t c) const
 {
-    return *std::find_if(
-        kind(c).streams.begin(), kind(c).streams.end(),
-        [](const StreamPlan& stream) { return stream.kind == StreamKind::compute; });
+    return kind(c).streams[computing_stream(kind(c))];
 }
 
 CohortCharges Charger::plan(std::uint32_t c) const
@@ -73,7 +55,7 @@ CohortCharges Charger::plan(std::uint32_t c) const
     CohortCharges plan;
     const LaneKind& of = kind(c);
     plan.tail.resize(of.streams.size());
-    if (!computes_on_one_stream(of))
+    if (computing_stream(of) == no_stream)
         return plan;
     const StreamPlan& compute = compute_stream(c);
     plan.on_tape = true;

@@ -37,11 +37,15 @@ struct Charges {
     ComputeWork work{};
     Time compute_busy = 0;
 
+    Time& of(TimeKind kind) { return time[static_cast<std::size_t>(kind)]; }
     // `classes`: those that were charged.
     void clear(const std::vector<std::uint32_t>& classes);
 };
 
 inline constexpr std::uint8_t no_stream = 0xff;
+
+// The stream of all compute ops if it is the only one meant for them, else none.
+std::uint8_t computing_stream(const LaneKind& kind);
 
 // The ops for which the host of a kind stops, in their order.
 std::vector<StepWait> barriers_of(const LaneKind& kind);
