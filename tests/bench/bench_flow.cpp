@@ -2,6 +2,7 @@
 
 #include "sim/engine/engine.h"
 #include "tests/support/grid_links.h"
+#include "tests/support/resident_memory.h"
 #include "tests/support/ring_job.h"
 
 #include <benchmark/benchmark.h>
@@ -57,16 +58,25 @@ BENCHMARK_CAPTURE(ring, two_levels, Fidelity::flow, {.members = 4096, .per_domai
 BENCHMARK_CAPTURE(ring, crossed, Fidelity::flow, {.members = 128, .rings = 64, .crossed = true})
     ->Unit(benchmark::kMillisecond);
 
-// 16,384 lanes (TP8 PP16 DP128), messages and rings over a spine of half the leaves' width.
+// As many lanes (TP8 PP16), messages and rings over a spine of half the leaves' width.
 void cluster(benchmark::State& state, Fidelity fidelity)
 {
-    test::GridJob job = test::grid_job(
-        {.tp = 8, .pp = 16, .dp = 128, .layers = 1, .micro_batches = 16, .uneven = true});
+    test::GridJob job = test::grid_job({.tp = 8,
+                                        .pp = 16,
+                                        .dp = static_cast<std::uint32_t>(state.range(0)) / 128,
+                                        .layers = 1,
+                                        .micro_batches = 16,
+                                        .uneven = true});
     test::GridFabric(job).bind();
+    const test::MemoryRise rise;
     run_job(state, {std::move(job.program), std::move(job.binding), 0}, fidelity);
+    state.counters["MB"] = rise.megabytes();
 }
-BENCHMARK_CAPTURE(cluster, bundle, Fidelity::bundle)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(cluster, flow, Fidelity::flow)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(cluster, bundle, Fidelity::bundle)->Arg(16'384)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(cluster, flow, Fidelity::flow)
+    ->Arg(16'384)
+    ->Arg(65'536)
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace
 
