@@ -148,9 +148,10 @@ void add_span(Time* __restrict sum, const Time* __restrict from, const Time* __r
 }
 
 // Rows of a size known when built: each is one or two registers.
-template <std::size_t size>
+template <std::size_t size, bool counts>
 void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
-                     const Time* __restrict by, std::size_t rows)
+                     const Time* __restrict by, [[maybe_unused]] Time* __restrict waiting,
+                     std::size_t rows)
 {
     for (std::size_t row = 0; row < rows; ++row) {
         Time latest = from[row * size];
@@ -161,24 +162,9 @@ void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* _
             begin[row * size + m] = latest;
         for (std::size_t m = 0; m < size; ++m)
             end[row * size + m] = over;
-    }
-}
-
-template <std::size_t size>
-void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
-                     const Time* __restrict by, Time* __restrict waiting, std::size_t rows)
-{
-    for (std::size_t row = 0; row < rows; ++row) {
-        Time latest = from[row * size];
-        for (std::size_t m = 1; m < size; ++m)
-            latest = later(latest, from[row * size + m]);
-        const Time over = latest + by[row];
-        for (std::size_t m = 0; m < size; ++m)
-            begin[row * size + m] = latest;
-        for (std::size_t m = 0; m < size; ++m)
-            end[row * size + m] = over;
-        for (std::size_t m = 0; m < size; ++m)
-            waiting[row * size + m] += latest - from[row * size + m];
+        if constexpr (counts)
+            for (std::size_t m = 0; m < size; ++m)
+                waiting[row * size + m] += latest - from[row * size + m];
     }
 }
 
@@ -187,9 +173,9 @@ void meet_even_rows(Time* begin, Time* end, const Time* from, const Time* by, Ti
                     std::size_t rows)
 {
     if (waiting == nullptr)
-        meet_short_rows<size>(begin, end, from, by, rows);
+        meet_short_rows<size, false>(begin, end, from, by, waiting, rows);
     else
-        meet_short_rows<size>(begin, end, from, by, waiting, rows);
+        meet_short_rows<size, true>(begin, end, from, by, waiting, rows);
 }
 
 void meet_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
