@@ -240,12 +240,7 @@ void Simulation::keep_in_touch()
 StepResult Simulation::result()
 {
     StepResult result;
-    for (std::size_t step = 1; step < step_ends_.size(); ++step)
-        step_ends_[step] = std::max(step_ends_[step], step_ends_[step - 1]);
-    result.step_ends = step_ends_;
-    result.step_time = step_ends_.back();
-    if (step_ends_.size() > 1)
-        result.step_time -= step_ends_[step_ends_.size() - 2];
+    set_steps(result, step_ends_);
     result.lanes = accounting_.lane_totals(result.step_time);
     result.critical_lane = critical_lane(result.lanes);
     result.lane_ends = accounting_.lane_ends();

@@ -121,6 +121,16 @@ void fill_step(LaneTotals& totals, SimTime missing)
     }
 }
 
+void set_steps(StepResult& result, std::vector<SimTime> ends)
+{
+    for (std::size_t step = 1; step < ends.size(); ++step)
+        ends[step] = std::max(ends[step], ends[step - 1]);
+    result.step_time = ends.back();
+    if (ends.size() > 1)
+        result.step_time -= ends[ends.size() - 2];
+    result.step_ends = std::move(ends);
+}
+
 LaneId critical_lane(std::span<const LaneTotals> lanes)
 {
     const auto idle = [](const LaneTotals& totals) {

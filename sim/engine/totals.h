@@ -40,6 +40,10 @@ std::vector<TransferTotals> transfer_totals(std::span<const TransferSum> by_clas
 // (missing < 0) gives up idle time first.
 void fill_step(LaneTotals& totals, SimTime missing);
 
+// When each step was over, and what the last one took: from the end of the one before. `ends`: of
+// each step's own ops, which may be over before those of an earlier step.
+void set_steps(StepResult& result, std::vector<SimTime> ends);
+
 // Least waiting + bubble, the lowest of several; none without lanes.
 LaneId critical_lane(std::span<const LaneTotals> lanes);
 

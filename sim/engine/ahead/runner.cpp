@@ -321,12 +321,7 @@ void Runner::keep_in_touch()
 StepResult Runner::result()
 {
     StepResult result;
-    for (std::size_t step = 1; step < step_ends_.size(); ++step)
-        step_ends_[step] = std::max(step_ends_[step], step_ends_[step - 1]);
-    result.step_ends = step_ends_;
-    result.step_time = step_ends_.back();
-    if (step_ends_.size() > 1)
-        result.step_time -= step_ends_[step_ends_.size() - 2];
+    set_steps(result, step_ends_);
     result.lane_ends = lane_ends_;
     books_->write(result);
     result.records = recorder_.take();

@@ -9,6 +9,7 @@
 #include "sim/engine/replay/scribe.h"
 #include "sim/engine/replay/tally.h"
 #include "sim/engine/standstill.h"
+#include "sim/engine/totals.h"
 
 #include <algorithm>
 #include <numeric>
@@ -290,10 +291,7 @@ void Replay::play_instrs(const Run& run, int step)
 tl::expected<StepResult, Refusal> Replay::result()
 {
     StepResult result;
-    result.step_ends = step_ends_;
-    result.step_time = step_ends_.back();
-    if (step_ends_.size() > 1)
-        result.step_time -= step_ends_[step_ends_.size() - 2];
+    set_steps(result, step_ends_);
     for (const Cohort& cohort : cohorts_.all)
         result.ops += std::uint64_t{cohort.kind->op_count} * cohort.lanes.size() *
                       static_cast<std::uint64_t>(control_.steps);
