@@ -4,6 +4,7 @@
 #include "sim/engine/replay/replay.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/random_scene.h"
+#include "tests/support/recording.h"
 #include "tests/support/replicas.h"
 
 #include <map>
@@ -62,13 +63,10 @@ bool replays(const Program& program, const Binding& binding, const RunControl& c
     return true;
 }
 
-RunControl with_records(int steps)
+void warn_of(const std::map<std::string, int>& refusals)
 {
-    RunControl control;
-    control.steps = steps;
-    control.record = {[](LaneId lane) { return lane.value % 3 != 1; },
-                      static_cast<std::uint16_t>(steps == 3 ? 1 : 0)};
-    return control;
+    for (const auto& [reason, count] : refusals)
+        WARN(reason << ": " << count);
 }
 
 } // namespace
@@ -82,13 +80,12 @@ TEST_CASE("random programs replay as the reference engine runs them")
         Scene& scene = random.scene();
         scene.bind_roles();
         INFO("seed " << seed);
-        ran += replays(scene.program, scene.binding, with_records(1 + static_cast<int>(seed % 3)),
+        ran += replays(scene.program, scene.binding, recording_some(1 + static_cast<int>(seed % 3)),
                        refusals)
                    ? 1
                    : 0;
     }
-    for (const auto& [reason, count] : refusals)
-        WARN(reason << ": " << count);
+    warn_of(refusals);
     CHECK(ran == 3000);
 }
 
@@ -101,12 +98,12 @@ TEST_CASE("random programs with interference replay as the reference engine runs
         Scene& scene = random.scene();
         scene.bind_roles();
         INFO("seed " << seed);
-        ran += replays(scene.program, scene.binding, with_records(seed % 4 == 0 ? 2 : 1), refusals)
-                   ? 1
-                   : 0;
+        ran +=
+            replays(scene.program, scene.binding, recording_some(seed % 4 == 0 ? 2 : 1), refusals)
+                ? 1
+                : 0;
     }
-    for (const auto& [reason, count] : refusals)
-        WARN(reason << ": " << count);
+    warn_of(refusals);
     CHECK(ran > 1300);
 }
 
@@ -123,13 +120,12 @@ TEST_CASE("random programs whose kernels jitter replay as the reference engine r
         const auto copies = static_cast<std::uint32_t>(1 + seed % 5);
         const Binding binding = Replicator(scene.binding, copies, seed).replicate();
         INFO("seed " << seed);
-        ran +=
-            replays(scene.program, binding, with_records(1 + static_cast<int>(seed % 3)), refusals)
-                ? 1
-                : 0;
+        ran += replays(scene.program, binding, recording_some(1 + static_cast<int>(seed % 3)),
+                       refusals)
+                   ? 1
+                   : 0;
     }
-    for (const auto& [reason, count] : refusals)
-        WARN(reason << ": " << count);
+    warn_of(refusals);
     CHECK(ran > 1100);
 }
 
@@ -145,13 +141,12 @@ TEST_CASE("replicas of random programs replay as the reference engine runs them"
         const Binding binding = Replicator(scene.binding, copies, seed).replicate();
         INFO("seed " << seed);
         REQUIRE(flaws(scene.program, binding).empty());
-        ran +=
-            replays(scene.program, binding, with_records(1 + static_cast<int>(seed % 3)), refusals)
-                ? 1
-                : 0;
+        ran += replays(scene.program, binding, recording_some(1 + static_cast<int>(seed % 3)),
+                       refusals)
+                   ? 1
+                   : 0;
     }
-    for (const auto& [reason, count] : refusals)
-        WARN(reason << ": " << count);
+    warn_of(refusals);
     CHECK(ran > 1000);
 }
 
@@ -171,7 +166,7 @@ TEST_CASE("grids of many lanes replay as the reference engine runs them")
                                           .free_messages = true});
             INFO("tp " << tp << " sm_share " << sm_share);
             for (const int steps : {1, 2})
-                CHECK(replays(job.program, job.binding, with_records(steps), refusals));
+                CHECK(replays(job.program, job.binding, recording_some(steps), refusals));
         }
     CHECK(refusals.empty());
 }
@@ -189,7 +184,7 @@ TEST_CASE("random programs on links wide enough replay as the reference engine s
             capacity = ByteRate(capacity.value() * (1 + 2 * (seed % 4)));
         scene.bind_roles();
         INFO("seed " << seed);
-        RunControl control = with_records(1 + static_cast<int>(seed % 3));
+        RunControl control = recording_some(1 + static_cast<int>(seed % 3));
         control.fidelity = Fidelity::bundle;
         if (replays(scene.program, scene.binding, control, refusals)) {
             ++ran;
@@ -204,8 +199,7 @@ TEST_CASE("random programs on links wide enough replay as the reference engine s
         ++refused;
         slowed += shared->records != alone->records ? 1 : 0;
     }
-    for (const auto& [reason, count] : refusals)
-        WARN(reason << ": " << count);
+    warn_of(refusals);
     CHECK(ran > 1000);
     CHECK(slowed > 0.98 * refused);
 }
@@ -220,7 +214,7 @@ TEST_CASE("grids of odd sizes replay as the reference engine runs them")
                     {.tp = tp, .pp = 1 + dp % 4, .dp = dp, .micro_batches = 5, .uneven = uneven});
                 INFO("tp " << tp << " dp " << dp);
                 for (const int steps : {1, 2, 3})
-                    CHECK(replays(job.program, job.binding, with_records(steps), refusals));
+                    CHECK(replays(job.program, job.binding, recording_some(steps), refusals));
                 const GridJob slowed = grid_job({.tp = tp,
                                                  .pp = 1 + dp % 4,
                                                  .dp = dp,
@@ -229,7 +223,7 @@ TEST_CASE("grids of odd sizes replay as the reference engine runs them")
                                                  .sm_share = full_share / 8,
                                                  .traffic_share = full_share / 3,
                                                  .free_messages = true});
-                CHECK(replays(slowed.program, slowed.binding, with_records(2), refusals));
+                CHECK(replays(slowed.program, slowed.binding, recording_some(2), refusals));
             }
     CHECK(refusals.empty());
 }
