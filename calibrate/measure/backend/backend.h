@@ -72,6 +72,8 @@ struct MeasureFailure {
     FailureKind kind = FailureKind::broken;
     std::string message; // what failed and what the library said
     std::string fix;     // what to do about it; empty: nothing known
+
+    bool operator==(const MeasureFailure&) const = default;
 };
 
 // A group of ranks ready to communicate. Destroying it is collective.
@@ -116,5 +118,16 @@ public:
 // Entry of a module. Throws MeasureFailure.
 using OpenBackend = std::unique_ptr<RankBackend> (*)(const LaunchPlace& place);
 inline constexpr const char* open_backend_symbol = "trainyard_open_backend";
+
+template <>
+std::vector<EnumName<FailureKind>> enum_names<FailureKind>();
+template <>
+const FieldTable<LaunchPlace>& fields_of<LaunchPlace>();
+template <>
+const FieldTable<GroupSpec>& fields_of<GroupSpec>();
+template <>
+const FieldTable<BackendFacts>& fields_of<BackendFacts>();
+template <>
+const FieldTable<MeasureFailure>& fields_of<MeasureFailure>();
 
 } // namespace trainyard

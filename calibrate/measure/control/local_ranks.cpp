@@ -1,0 +1,251 @@
+#include "calibrate/measure/control/local_ranks.h"
+
+#include "calibrate/measure/control/launch.h"
+#include "sim/base/diagnostic.h"
+#include "sim/base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* address_variable = "TRAINYARD_COORDINATOR"; // host port token
+constexpr const char* place_variable = "TRAINYARD_PLACE";         // rank ranks
+constexpr std::chrono::milliseconds to_end_alone{2'000};
+
+// The environment of a child: ours, changed.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& changes)
+{
+    std::vector<std::string> out;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string text = *entry;
+        if (!changes.count(text.substr(0, text.find('='))))
+            out.push_back(text);
+    }
+    for (const auto& [name, value] : changes)
+        out.push_back(fmt::format("{}={}", name, value));
+    return out;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts)
+{
+    std::vector<char*> out;
+    for (std::string& text : texts)
+        out.push_back(text.data());
+    out.push_back(nullptr);
+    return out;
+}
+
+std::vector<std::string> mpirun_command(const RankProgram& program)
+{
+    std::vector<std::string> out{"mpirun", "-n", std::to_string(program.ranks), "--oversubscribe"};
+    if (::geteuid() == 0)
+        out.push_back("--allow-run-as-root"); // it refuses root without
+    out.push_back(program.program);
+    return out;
+}
+
+std::string text_of(const fs::path& file)
+{
+    try {
+        return read_file(file);
+    } catch (const WorldError&) {
+        return {}; // it said nothing that can be read
+    }
+}
+
+std::string last_line(const fs::path& file)
+{
+    const std::string text = text_of(file);
+    std::string out;
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        if (line.find_first_not_of(" -\t\r") != std::string::npos)
+            out = line;
+        begin = end + 1;
+    }
+    return out;
+}
+
+// "mpirun noticed that process rank 1 with PID 123 on node box exited on signal 9 (Killed).", or
+// "... exited with exit code 1": from "exited" on; empty when it says nothing of that rank.
+std::string mpirun_on(int rank, const fs::path& file)
+{
+    const std::string text = text_of(file);
+    const std::size_t place = text.find(fmt::format("process rank {} with", rank));
+    const std::size_t exited = text.find("exited", place);
+    if (place == std::string::npos || exited == std::string::npos)
+        return {};
+    return text.substr(exited, text.find_first_of(".\n", exited) - exited);
+}
+
+std::string words_for(int status)
+{
+    if (WIFSIGNALED(status))
+        return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
+                           ::strsignal(WTERMSIG(status)));
+    return fmt::format("ended with code {}", WEXITSTATUS(status));
+}
+
+// In the child: from here on only calls that are safe after fork.
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output)
+{
+    ::setpgid(0, 0); // Ctrl-C is the coordinator's business
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(output, STDOUT_FILENO);
+    ::dup2(output, STDERR_FILENO);
+    ::execvpe(arguments[0], arguments, environment);
+    ::_exit(127);
+}
+
+} // namespace
+
+struct LocalRanks::Child {
+    int process = 0;
+    std::string name;
+    fs::path output;
+    bool is_mpirun = false;
+    std::optional<int> status; // once it has ended
+
+    std::string end() const
+    {
+        const std::string said = last_line(output);
+        return words_for(*status) + (said.empty() ? "" : ": " + said);
+    }
+
+    bool has_ended()
+    {
+        int now = 0;
+        if (!status && ::waitpid(process, &now, WNOHANG) == process)
+            status = now;
+        return status.has_value();
+    }
+};
+
+LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& address)
+{
+    std::string pattern = (fs::temp_directory_path() / "trainyard-ranks-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr)
+        throw WorldError{
+            fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno))};
+    folder_ = pattern;
+    const int processes = program.by_mpirun ? 1 : program.ranks;
+    for (int i = 0; i < processes; ++i) {
+        std::vector<std::string> command =
+            program.by_mpirun ? mpirun_command(program) : std::vector<std::string>{program.program};
+        command.insert(command.end(), program.arguments.begin(), program.arguments.end());
+        std::map<std::string, std::string> changes{
+            {address_variable, fmt::format("{} {} {}", address.host, address.port, address.token)}};
+        if (!program.by_mpirun)
+            changes[place_variable] = fmt::format("{} {}", i, program.ranks);
+        std::vector<std::string> variables = environment_with(changes);
+        const std::vector<char*> arguments = pointers_to(command);
+        const std::vector<char*> environment = pointers_to(variables);
+
+        auto child = std::make_unique<Child>();
+        child->is_mpirun = program.by_mpirun;
+        child->name = program.by_mpirun ? "mpirun" : fmt::format("rank {}", i);
+        child->output = folder_ / fmt::format("{}.txt", i);
+        const int output =
+            ::open(child->output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        child->process = output < 0 ? -1 : ::fork();
+        if (child->process == 0)
+            become(arguments.data(), environment.data(), output);
+        const int error = errno;
+        if (output >= 0)
+            ::close(output);
+        if (child->process < 0)
+            throw WorldError{fmt::format("cannot start {}: {}", child->name, std::strerror(error))};
+        children_.push_back(std::move(child));
+    }
+}
+
+// First those that end by themselves, for the connection is closed; then by force.
+LocalRanks::~LocalRanks()
+{
+    const auto end = std::chrono::steady_clock::now() + to_end_alone;
+    const auto all_ended = [&] {
+        bool all = true;
+        for (const auto& child : children_)
+            all = child->has_ended() && all;
+        return all;
+    };
+    while (!all_ended() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (const auto& child : children_)
+        if (!child->status) {
+            ::kill(-child->process, SIGKILL);
+            ::waitpid(child->process, nullptr, 0);
+        }
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+}
+
+std::string LocalRanks::first_end()
+{
+    for (const auto& child : children_)
+        if (child->has_ended())
+            return child->name + " " + child->end();
+    return {};
+}
+
+// A connection closes a little before its process is known to have ended.
+std::string LocalRanks::fate_of(int rank, int process)
+{
+    constexpr auto to_be_seen = std::chrono::milliseconds(1'000);
+    const auto end = std::chrono::steady_clock::now() + to_be_seen;
+    while (std::chrono::steady_clock::now() < end) {
+        for (const auto& child : children_) {
+            if (child->process == process && child->has_ended())
+                return child->end();
+            if (child->is_mpirun)
+                if (std::string said = mpirun_on(rank, child->output); !said.empty())
+                    return said;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return {};
+}
+
+std::optional<CoordinatorAddress> address_given()
+{
+    const auto text = process_environment()(address_variable);
+    if (!text)
+        return std::nullopt;
+    const std::size_t first = text->find(' ');
+    const std::size_t second = text->find(' ', first + 1);
+    if (first == std::string::npos || second == std::string::npos)
+        return std::nullopt;
+    return CoordinatorAddress{text->substr(0, first),
+                              std::atoi(text->substr(first + 1, second - first - 1).c_str()),
+                              text->substr(second + 1)};
+}
+
+std::optional<LaunchPlace> place_given()
+{
+    const auto text = process_environment()(place_variable);
+    if (!text)
+        return std::nullopt;
+    LaunchPlace out;
+    out.rank = std::atoi(text->c_str());
+    out.ranks = std::atoi(text->substr(text->find(' ') + 1).c_str());
+    out.local_rank = out.rank;
+    out.local_ranks = out.ranks;
+    return out;
+}
+
+} // namespace trainyard

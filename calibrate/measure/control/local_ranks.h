@@ -1,0 +1,47 @@
+#pragma once
+
+// Ranks started on this host by the coordinator itself.
+
+#include "calibrate/measure/control/worker.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace trainyard {
+
+// What to start. `arguments` come after the program's name; a rank's place and its coordinator
+// follow as variables, which `place_given` and `address_given` read.
+struct RankProgram {
+    std::string program;
+    std::vector<std::string> arguments;
+    int ranks = 1;
+    bool by_mpirun = false; // one mpirun that starts them all, else a process for each
+};
+
+// A resource: the processes. They end with it, at the latest.
+class LocalRanks {
+public:
+    // Throws WorldError when a process cannot be started.
+    LocalRanks(const RankProgram& program, const CoordinatorAddress& address);
+    ~LocalRanks();
+    LocalRanks(const LocalRanks&) = delete;
+    LocalRanks& operator=(const LocalRanks&) = delete;
+
+    // How that rank ended, with the last line it said: "was killed by signal 9 (Killed)"; empty
+    // while it runs. Of ranks under mpirun what mpirun says of them.
+    std::string fate_of(int rank, int process);
+
+    // How the first process ended that did, whichever; empty while all run.
+    std::string first_end();
+
+private:
+    struct Child;
+    std::vector<std::unique_ptr<Child>> children_;
+    std::filesystem::path folder_; // of what they say
+};
+
+// For a process that LocalRanks started; nothing for others. Under mpirun the place is mpirun's.
+std::optional<CoordinatorAddress> address_given();
+std::optional<LaunchPlace> place_given();
+
+} // namespace trainyard

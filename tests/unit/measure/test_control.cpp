@@ -1,0 +1,335 @@
+#include "calibrate/measure/control/coordinator.h"
+#include "calibrate/measure/control/launch.h"
+#include "calibrate/measure/control/worker.h"
+#include "tests/catch.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+using namespace trainyard;
+
+namespace {
+
+// What goes wrong, where.
+enum class Fault { none, hangs_in_prepare, hangs_in_run, fails_in_run, never_opens };
+
+// A back end without anything below it: one op takes a millisecond; groups agree on a value through
+// their rendezvous.
+class PretendedCommunicator : public Communicator {
+public:
+    explicit PretendedCommunicator(Fault fault) : fault_(fault) {}
+
+    void prepare(const TimedWork&) override
+    {
+        if (fault_ == Fault::hangs_in_prepare)
+            ::pause();
+    }
+    BatchTime run(int ops) override
+    {
+        if (fault_ == Fault::fails_in_run)
+            throw MeasureFailure{FailureKind::broken, "the cable is out", "put it back"};
+        while (fault_ == Fault::hangs_in_run && !aborted_)
+            std::this_thread::sleep_for(Milliseconds(1));
+        if (aborted_)
+            throw MeasureFailure{FailureKind::aborted, "given up", ""};
+        return {Seconds(1e-3 * ops), true};
+    }
+    std::optional<std::int64_t> wrong_elements() override { return 0; }
+    void abort() noexcept override { aborted_ = true; }
+
+private:
+    Fault fault_;
+    std::atomic<bool> aborted_{false};
+};
+
+class PretendedBackend : public RankBackend {
+public:
+    PretendedBackend(int rank, Fault fault) : rank_(rank), fault_(fault) {}
+
+    BackendFacts facts() const override
+    {
+        BackendFacts out;
+        out.name = "pretended";
+        return out;
+    }
+    std::string cannot(const TimedWork& work) const override
+    {
+        return std::holds_alternative<LocalWork>(work) ? "it has no device" : "";
+    }
+    std::unique_ptr<Communicator> join(const GroupSpec& group, Rendezvous& rendezvous) override
+    {
+        if (group.members.front() == rank_)
+            rendezvous.put("id", std::string("a\0b", 3));
+        if (rendezvous.get("id", Milliseconds(5'000)) != std::string("a\0b", 3))
+            throw MeasureFailure{FailureKind::broken, "another value arrived", ""};
+        return std::make_unique<PretendedCommunicator>(fault_);
+    }
+
+private:
+    int rank_;
+    Fault fault_;
+};
+
+// Ranks as processes of their own, the last one with the fault.
+class Ranks {
+public:
+    Ranks(int count, Fault fault)
+    {
+        for (int rank = 0; rank < count; ++rank) {
+            const Fault mine = rank == count - 1 ? fault : Fault::none;
+            const int process = ::fork();
+            if (process == 0)
+                ::_exit(serve_as_rank(
+                    {rank, count, rank, count}, {"localhost", listener_.port(), "secret"}, [&] {
+                        if (mine == Fault::never_opens)
+                            throw MeasureFailure{FailureKind::missing, "no driver", "install it"};
+                        return std::make_unique<PretendedBackend>(rank, mine);
+                    }));
+            processes_.push_back(process);
+        }
+        CoordinatorSetup setup;
+        setup.ranks = count;
+        setup.token = "secret";
+        coordinator_ = std::make_unique<Coordinator>(listener_, setup);
+    }
+    ~Ranks()
+    {
+        coordinator_.reset();
+        for (const int process : processes_) {
+            ::kill(process, SIGKILL);
+            ::waitpid(process, nullptr, 0);
+        }
+    }
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+
+    Coordinator& coordinator() { return *coordinator_; }
+    int process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+
+    GroupReplies tell(CommandKind kind, const std::vector<int>& members,
+                      Milliseconds limit = Milliseconds(20'000))
+    {
+        RankCommand command;
+        command.kind = kind;
+        command.group = 1;
+        command.spec = {"some", members, "auto", "auto"};
+        command.works = {CollectiveWork{}};
+        command.batches = 3;
+        command.ops = 4;
+        return coordinator_->ask(members, command, limit);
+    }
+
+private:
+    Listener listener_{0};
+    std::vector<int> processes_;
+    std::unique_ptr<Coordinator> coordinator_;
+};
+
+using Catch::Matchers::Contains;
+
+// Why a run ended, and whom it blames.
+template <class Call>
+RunEnded end_of(const Call& call)
+{
+    try {
+        call();
+    } catch (const RunEnded& ended) {
+        return ended;
+    }
+    FAIL("it went on");
+    return {};
+}
+
+EnvironmentVariables variables(std::map<std::string, std::string> all)
+{
+    return [all](const std::string& name) -> std::optional<std::string> {
+        const auto found = all.find(name);
+        return found == all.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
+} // namespace
+
+TEST_CASE("messages between coordinator and ranks arrive as they were sent")
+{
+    RankMessage message;
+    message.command = RankCommand{7,
+                                  CommandKind::run,
+                                  2,
+                                  {"stride 2", {0, 2}, "Ring", "LL"},
+                                  {PingPongWork{0, 1, Bytes(8)}},
+                                  20,
+                                  3};
+    message.reply = RankReply{7,
+                              BackendFacts{},
+                              {"", "no"},
+                              {1e-6, 0.1},
+                              false,
+                              12,
+                              MeasureFailure{FailureKind::refused, "said no", "ask again"}};
+    message.put = "key";
+    message.value = to_hex(std::string("\0\xff", 2));
+    CHECK(message_from(to_json(message)) == message);
+    CHECK(from_hex(*message.value) == std::string("\0\xff", 2));
+    CHECK_THROWS_AS(from_hex("0g"), ConnectionLost);
+    CHECK_THROWS_AS(message_from(Json("hello")), ConnectionLost);
+}
+
+TEST_CASE("a group of ranks does what the coordinator says, and each reply is its own")
+{
+    Ranks ranks(3, Fault::none);
+    CHECK(ranks.tell(CommandKind::join, {0, 2}).replies.size() == 2);
+    CHECK_FALSE(ranks.tell(CommandKind::prepare, {0, 2}).failure);
+    const GroupReplies run = ranks.tell(CommandKind::run, {0, 2});
+    REQUIRE(run.replies.size() == 2);
+    CHECK(run.replies[1].seconds == std::vector<double>{4e-3, 4e-3, 4e-3});
+    // Rank 1 is in no such communicator.
+    const GroupReplies outside = ranks.tell(CommandKind::run, {1});
+    REQUIRE(outside.failure);
+    CHECK(outside.failure->kind == FailureKind::refused);
+    ranks.coordinator().quit();
+}
+
+TEST_CASE("a rank that fails says what failed, and the others go on")
+{
+    Ranks ranks(2, Fault::fails_in_run);
+    ranks.tell(CommandKind::join, {0, 1});
+    const GroupReplies run = ranks.tell(CommandKind::run, {0, 1});
+    REQUIRE(run.failure);
+    CHECK(run.failed_rank == 1);
+    CHECK(run.failure->message == "the cable is out");
+    CHECK_FALSE(ranks.tell(CommandKind::check, {0, 1}).failure);
+}
+
+TEST_CASE("a back end that does not open is told as the failure of every command")
+{
+    Ranks ranks(2, Fault::never_opens);
+    const GroupReplies facts = ranks.tell(CommandKind::facts, {0, 1});
+    REQUIRE(facts.failure);
+    CHECK(facts.failed_rank == 1);
+    CHECK(facts.failure->kind == FailureKind::missing);
+    CHECK(facts.failure->fix == "install it");
+}
+
+TEST_CASE("a rank that is killed ends the run at once and is named")
+{
+    Ranks ranks(3, Fault::hangs_in_run);
+    ranks.tell(CommandKind::join, {0, 1, 2});
+    const auto begin = std::chrono::steady_clock::now();
+    std::thread killer([&] {
+        std::this_thread::sleep_for(Milliseconds(100));
+        ::kill(ranks.process(1), SIGKILL);
+    });
+    const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1, 2}); });
+    killer.join();
+    CHECK(ended.ranks == std::vector<int>{1});
+    CHECK_THAT(ended.why, Contains("rank 1"));
+    CHECK(std::chrono::steady_clock::now() - begin < Milliseconds(10'000));
+}
+
+TEST_CASE("a rank whose process is stopped does not answer and is named")
+{
+    Ranks ranks(2, Fault::none);
+    ranks.tell(CommandKind::join, {0, 1});
+    ::kill(ranks.process(0), SIGSTOP);
+    const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200)); });
+    CHECK(ended.ranks == std::vector<int>{0});
+    CHECK_THAT(ended.why, Contains("does not answer"));
+}
+
+TEST_CASE("a rank that does not come back from what others have done is named")
+{
+    Ranks ranks(3, Fault::hangs_in_prepare);
+    ranks.tell(CommandKind::join, {0, 1, 2});
+    const RunEnded ended = end_of([&] {
+        ranks.tell(CommandKind::prepare, {0, 1, 2}, Milliseconds(200));
+    });
+    CHECK(ended.ranks == std::vector<int>{2});
+    CHECK_THAT(ended.why, Contains("does not come back"));
+}
+
+TEST_CASE("what waits in a communicator past its limit is aborted, and the ranks go on")
+{
+    Ranks ranks(2, Fault::hangs_in_run);
+    ranks.tell(CommandKind::join, {0, 1});
+    const GroupReplies run = ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200));
+    REQUIRE(run.failure);
+    CHECK(run.failure->kind == FailureKind::timed_out);
+    CHECK_FALSE(ranks.tell(CommandKind::check, {0, 1}).failure);
+}
+
+TEST_CASE("ranks that never appear are named")
+{
+    Listener listener(0);
+    CoordinatorSetup setup;
+    setup.ranks = 2;
+    setup.start_limit = Milliseconds(100);
+    const RunEnded ended = end_of([&] { Coordinator(listener, setup); });
+    CHECK(ended.ranks == std::vector<int>{0, 1});
+    CHECK_THAT(ended.why, Contains("ranks 0, 1 of 2 did not start"));
+}
+
+TEST_CASE("strangers and ranks of another run are not let in")
+{
+    Listener listener(0);
+    Connection stranger(connect_to("localhost", listener.port(), Milliseconds(1'000)));
+    RankMessage hello;
+    hello.hello = RankHello{{0, 1, 0, 1}, "elsewhere", 1, "another secret"};
+    stranger.send(to_json(hello));
+    CoordinatorSetup setup;
+    setup.token = "secret";
+    setup.start_limit = Milliseconds(300);
+    CHECK_THAT(end_of([&] { Coordinator(listener, setup); }).why, Contains("rank 0 of 1"));
+}
+
+TEST_CASE("a launcher's variables say which rank a process is")
+{
+    const auto slurm = launch_of(variables({{"SLURM_PROCID", "5"},
+                                            {"SLURM_NTASKS", "72"},
+                                            {"SLURM_LOCALID", "1"},
+                                            {"SLURM_NTASKS_PER_NODE", "4(x18)"},
+                                            {"SLURM_STEP_NODELIST", "gb[001-018]"},
+                                            {"SLURM_JOB_ID", "77"}}));
+    REQUIRE((slurm && *slurm));
+    CHECK((*slurm)->place == LaunchPlace{5, 72, 1, 4});
+    CHECK((*slurm)->coordinator.host == "gb001");
+
+    const auto torchrun = launch_of(variables({{"RANK", "0"},
+                                               {"WORLD_SIZE", "2"},
+                                               {"LOCAL_RANK", "0"},
+                                               {"LOCAL_WORLD_SIZE", "2"},
+                                               {"MASTER_ADDR", "10.0.0.1"},
+                                               {"MASTER_PORT", "29500"}}));
+    REQUIRE((torchrun && *torchrun));
+    CHECK((*torchrun)->coordinator.host == "10.0.0.1");
+    CHECK((*torchrun)->coordinator.port == 29501);
+
+    const auto alone = launch_of(variables({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}));
+    CHECK((alone && !*alone));
+    CHECK(launch_of(variables({})).value() == std::nullopt);
+}
+
+TEST_CASE("ranks on several hosts without a place for rank 0 are refused with the fix")
+{
+    const auto mpi = launch_of(variables({{"OMPI_COMM_WORLD_RANK", "3"},
+                                          {"OMPI_COMM_WORLD_SIZE", "4"},
+                                          {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}));
+    REQUIRE_FALSE(mpi);
+    CHECK_THAT(mpi.error().front().hint, Contains("MASTER_ADDR"));
+    const auto nonsense = launch_of(variables({{"RANK", "two"}, {"WORLD_SIZE", "4"}}));
+    REQUIRE_FALSE(nonsense);
+    CHECK_THAT(nonsense.error().front().message, Contains("RANK=\"two\""));
+}
+
+TEST_CASE("the first host of a Slurm list is found")
+{
+    CHECK(first_host("gb[001-018]") == "gb001");
+    CHECK(first_host("gb[7,9-11]-ib,x2") == "gb7-ib");
+    CHECK(first_host("alpha,beta") == "alpha");
+    CHECK(first_host("alone") == "alone");
+    CHECK(first_host("") == "");
+}
