@@ -1,0 +1,41 @@
+#pragma once
+
+#include "calibrate/backends/host/host_communicator.h"
+
+#include <gloo/algorithm.h>
+#include <gloo/context.h>
+
+#include <memory>
+#include <string>
+
+namespace trainyard {
+
+class GlooCommunicator final : public HostCommunicator {
+public:
+    // `context` is connected; `algorithm` is one of `gloo_algorithms`.
+    GlooCommunicator(std::shared_ptr<gloo::Context> context, std::string algorithm,
+                     const MemoryLimits& limits);
+
+private:
+    void barrier() override;
+    void collective(const CollectiveWork& work, std::size_t slot,
+                    const OpBuffers& buffers) override;
+    void exchange(const std::vector<Transfer>& transfers) override;
+    void plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots) override;
+    std::size_t most_slots(const CollectiveWork& work) const override;
+    void wake() noexcept override;
+    MeasureFailure failure(const std::exception& error) const override;
+
+    void all_reduce(const CollectiveWork& work, const OpBuffers& buffers);
+    void all_gather(const CollectiveWork& work, const OpBuffers& buffers);
+    void all_to_all(const OpBuffers& buffers);
+    void broadcast(const CollectiveWork& work, const OpBuffers& buffers);
+    void reduce(const CollectiveWork& work, const OpBuffers& buffers);
+
+    std::shared_ptr<gloo::Context> context_;
+    std::string algorithm_;
+    std::vector<std::unique_ptr<gloo::Algorithm>> bound_; // by slot
+    std::uint32_t tag_ = 0;                               // of the next op, equal on all ranks
+};
+
+} // namespace trainyard

@@ -1,0 +1,91 @@
+#pragma once
+
+// What communicators of CPU ranks share: buffers, clocks, checks, kernels. A library adds how its
+// operations are called.
+
+#include "calibrate/backends/host/buffer_layout.h"
+#include "calibrate/backends/host/local_runner.h"
+#include "calibrate/backends/host/rotating_memory.h"
+#include "calibrate/measure/backend/backend.h"
+
+#include <atomic>
+#include <limits>
+#include <vector>
+
+namespace trainyard {
+
+// One message of this rank.
+struct Transfer {
+    enum class Way : std::uint8_t { send, receive };
+    Way way = Way::send;
+    int peer = 0;  // rank of the group
+    int index = 0; // of the message among those of the op, on all ranks
+    std::span<std::byte> memory;
+};
+
+class HostCommunicator : public Communicator {
+public:
+    struct Place {
+        int rank = 0; // of the group
+        int ranks = 1;
+    };
+
+    HostCommunicator(const Place& place, const MemoryLimits& limits);
+
+    void prepare(const TimedWork& work) final;
+    BatchTime run(int ops) final;
+    std::optional<std::int64_t> wrong_elements() final;
+    void abort() noexcept final;
+
+protected:
+    // What the library does. All throw MeasureFailure, or what `failure` understands.
+    virtual void barrier() = 0;
+    virtual void collective(const CollectiveWork& work, std::size_t slot,
+                            const OpBuffers& buffers) = 0;
+    // Starts all, then waits for all.
+    virtual void exchange(const std::vector<Transfer>& transfers) = 0;
+
+    // Before ops of `work` run on these buffers, numbered as `slot` above. Throws refused.
+    virtual void plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots) = 0;
+    // How many slots `plan` can take; the same on all ranks where it is collective.
+    virtual std::size_t most_slots(const CollectiveWork& work) const = 0;
+
+    virtual void wake() noexcept = 0; // by abort(), from another thread
+    virtual MeasureFailure failure(const std::exception& error) const = 0;
+
+    const Place& place() const { return place_; }
+    bool aborted() const { return aborted_; }
+
+private:
+    void prepare_collective(const CollectiveWork& work);
+    void prepare_messages(std::vector<PairMessage> messages, Bytes size);
+
+    BatchTime run_work(int ops);
+    Seconds run_collectives(const CollectiveWork& work, int ops);
+    Seconds run_exchanges(int ops);
+    Seconds run_ping_pongs(int ops);
+    Seconds run_kernels(int ops);
+    BatchTime run_beside(const BesideWork& work, int ops);
+
+    std::int64_t wrong_collective(const CollectiveWork& work);
+    std::int64_t wrong_messages();
+    void exchange_once(const std::vector<Transfer>& transfers, std::size_t slot);
+    std::size_t take_slot();
+
+    // What was thrown becomes a MeasureFailure.
+    template <class F>
+    auto guarded(F&& call);
+
+    Place place_;
+    TimedWork work_;
+    bool prepared_ = false;
+    RotatingMemory memory_;
+    LocalRunner local_;
+    std::vector<OpBuffers> slots_;
+    std::vector<Transfer> transfers_; // memory: within the first slot
+    std::size_t next_ = 0;
+    std::uint32_t round_ = 0; // of checks
+    std::atomic<bool> aborted_{false};
+};
+
+} // namespace trainyard

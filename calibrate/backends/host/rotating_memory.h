@@ -1,0 +1,46 @@
+#pragma once
+
+// Memory of which every op takes another part, so that no op finds its buffers in a cache.
+
+#include "sim/base/quantity.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace trainyard {
+
+struct MemoryLimits {
+    Bytes last_cache; // of one core; 0: unknown
+    int sharers = 1;  // processes that allocate from the same memory
+};
+
+class RotatingMemory {
+public:
+    explicit RotatingMemory(const MemoryLimits& limits) : limits_(limits) {}
+
+    // Parts of `bytes` each, more than two last caches of them where memory allows, `most` at most,
+    // each at a page or a cache line of its own and written once. Throws MeasureFailure (refused)
+    // where there is no room for one.
+    void divide(std::size_t bytes, std::size_t most);
+
+    std::size_t parts() const { return parts_; }
+    std::span<std::byte> part(std::size_t index) const
+    {
+        return {memory_.get() + index * stride_, bytes_};
+    }
+
+private:
+    struct Release {
+        void operator()(std::byte* memory) const;
+    };
+
+    MemoryLimits limits_;
+    std::unique_ptr<std::byte, Release> memory_;
+    std::size_t capacity_ = 0; // of memory_
+    std::size_t bytes_ = 0;    // of a part
+    std::size_t stride_ = 0;   // from part to part
+    std::size_t parts_ = 0;
+};
+
+} // namespace trainyard

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "calibrate/backends/host/host_communicator.h"
+#include "calibrate/backends/mpi/mpi_type.h"
+
+#include <memory>
+
+namespace trainyard {
+
+class MpiCommunicator final : public HostCommunicator {
+public:
+    // Takes `communicator` over.
+    MpiCommunicator(MPI_Comm communicator, std::shared_ptr<const MpiTypes> types,
+                    const MemoryLimits& limits);
+    ~MpiCommunicator() override;
+
+private:
+    void barrier() override;
+    void collective(const CollectiveWork& work, std::size_t slot,
+                    const OpBuffers& buffers) override;
+    void exchange(const std::vector<Transfer>& transfers) override;
+    void plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots) override;
+    std::size_t most_slots(const CollectiveWork& work) const override;
+    void wake() noexcept override;
+    MeasureFailure failure(const std::exception& error) const override;
+
+    // Until all are done, or somebody aborts.
+    void wait_for(std::vector<MPI_Request>& requests, const char* what) const;
+
+    MPI_Comm communicator_;
+    std::shared_ptr<const MpiTypes> types_;
+    int largest_tag_ = 0;
+};
+
+} // namespace trainyard
