@@ -129,6 +129,18 @@ int element_bytes(ElementType type)
     return 1;
 }
 
+Bytes message_size(const TimedWork& work)
+{
+    if (const auto* collective = std::get_if<CollectiveWork>(&work))
+        return collective->size;
+    if (const auto* exchange = std::get_if<ExchangeWork>(&work))
+        return exchange->size;
+    if (const auto* ping_pong = std::get_if<PingPongWork>(&work))
+        return ping_pong->size;
+    const auto* beside = std::get_if<BesideWork>(&work);
+    return beside != nullptr && beside->times_collective ? beside->collective.size : Bytes(0);
+}
+
 std::string_view sweep_word(ElementType type)
 {
     switch (type) {

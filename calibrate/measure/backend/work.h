@@ -101,6 +101,9 @@ std::vector<EnumName<LocalKind>> enum_names<LocalKind>();
 
 int element_bytes(ElementType type);
 
+// Of the messages that are timed; zero where there are none.
+Bytes message_size(const TimedWork& work);
+
 // nccl-tests' word: float, half, bfloat16, uint8.
 std::string_view sweep_word(ElementType type);
 

@@ -29,9 +29,9 @@ struct Limits {
     bool operator==(const Limits&) const = default;
 };
 
-// full: the values above, and 1 % for sizes above 16 MiB, whose times repeat within 0.4 %.
-// quick: 10 to 40 batches, 5 % (2.5 % above 16 MiB), at most 0.1 s of warm-up and 0.3 s of batches,
-// 10 isolated ops: 0.4 s a point where an op takes less than 0.05 s.
+// For messages of `size` (0: none). full: the values above, and 1 % for sizes above 16 MiB, whose
+// times repeat within 0.4 %. quick: 10 to 40 batches, 5 % (2.5 % above 16 MiB), at most 0.1 s of
+// warm-up and 0.3 s of batches, 10 isolated ops: 0.4 s a point where an op takes less than 0.05 s.
 Limits limits_of(Effort effort, Bytes size);
 
 // Fewer batches than this say nothing; they are taken even of ops longer than all limits.

@@ -131,6 +131,11 @@ TEST_CASE("long ops end in time with the batches that fit")
     CHECK(measured.sampler.timed().size() == 6);
     CHECK(measured.warm_up_ops >= 5);
     CHECK(measured.warm_up_ops <= 6);
+
+    // 0.3 s of 20 ms each, 10 % of noise: never the 20 of the next look.
+    for (std::uint64_t seed = 0; seed < 100; ++seed)
+        CHECK(measure(taking(20e-3, 0.1), limits_of(Effort::quick, 1_KiB), seed).timed_seconds <
+              0.36);
 }
 
 TEST_CASE("a first op that sets up connections does not choose the ops of a batch")
@@ -220,7 +225,7 @@ TEST_CASE("stopping when the interval is narrow costs it little of its coverage"
                 covered += estimate.low <= 300e-6 && 300e-6 <= estimate.high ? 1 : 0;
             }
             CAPTURE(spread, effort == Effort::full);
-            CHECK(covered > 0.92 * points);
+            CHECK(covered > 0.925 * points);
         }
 }
 
