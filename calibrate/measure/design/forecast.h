@@ -1,0 +1,58 @@
+#pragma once
+
+// How long points will take: for the progress bar, the time left and a budget of time.
+
+#include "calibrate/measure/samples.h"
+#include "calibrate/measure/statistics/limits.h"
+
+#include <string>
+
+namespace trainyard {
+
+// Seconds that the sampler spends on ops of this length: warm-up, one and a half times the least
+// number of batches (as typical noise has it) and isolated ops, none longer than `limits` let them.
+Seconds expected_sampling(const Limits& limits, Seconds per_op);
+
+// Of a run under way. What was measured corrects it twice: the time of an op, by the measured point
+// most like it (same group and kind, else same kind, else any; then nearest in amount of work), and
+// the time of a point beside its ops, by how much longer points took than expected.
+//
+// Before anything is measured the time of an op is 20 us + 1 s per GB (of messages), 5 us + 0.1 s
+// per GB (of a device's memory) or 5 us + 1 s per TFLOP: small machines, so that first guesses are
+// too long rather than too short. Making a communicator is taken to need 0.2 s.
+class Forecast {
+public:
+    explicit Forecast(Effort effort) : effort_(effort) {}
+
+    // What a point took: `per_op` its median, `took` all of it, preparation included.
+    void learn(const Point& point, Seconds per_op, Seconds took);
+    void learn(const CreationTime& creation);
+
+    Seconds of(const Point& point) const;
+
+    // In this order: a communicator is made where the group or the launch changes.
+    Seconds of(std::span<const Point> points) const;
+
+    // Those that fit into `budget`, taken in the order given, the most important first; one that
+    // does not fit is left out, cheaper ones after it may stay.
+    std::vector<Point> that_fit(std::span<const Point> points, Seconds budget) const;
+
+private:
+    struct Learned {
+        GroupSpec group;
+        std::string kind;
+        double amount = 0; // of work
+        double slower = 1; // than the first guess of an op
+    };
+
+    Seconds per_op(const Point& point) const;
+    Seconds sampling(const Point& point, Seconds per_op) const;
+    Seconds creation(const GroupSpec& group) const;
+
+    Effort effort_;
+    std::vector<Learned> ops_;
+    std::vector<double> longer_; // points, as measured over as expected
+    std::vector<CreationTime> creations_;
+};
+
+} // namespace trainyard
