@@ -9,14 +9,14 @@
 namespace trainyard {
 namespace {
 
-GemmShape shape_of(const LocalWork& work)
+MatrixSizes shape_of(const LocalWork& work)
 {
     return {static_cast<std::size_t>(work.m), static_cast<std::size_t>(work.n),
             static_cast<std::size_t>(work.k)};
 }
 
 // Elements of the three matrices of one product.
-std::size_t elements_of(const GemmShape& shape)
+std::size_t elements_of(const MatrixSizes& shape)
 {
     return shape.m * shape.k + shape.k * shape.n + shape.m * shape.n;
 }
@@ -72,7 +72,7 @@ void LocalRunner::run_once()
         copy_memory(memory.first(memory.size() / 2), memory.last(memory.size() / 2));
         break;
     default: {
-        const GemmShape shape = shape_of(work_);
+        const MatrixSizes shape = shape_of(work_);
         auto* matrices = reinterpret_cast<float*>(memory.data());
         for (std::int64_t i = 0; i < work_.batch; ++i, matrices += elements_of(shape)) {
             const float* b = matrices + shape.m * shape.k;

@@ -163,14 +163,14 @@ std::size_t rounded_up(std::size_t value, std::size_t multiple)
 
 } // namespace
 
-GemmSpace::GemmSpace(const GemmShape& shape)
+GemmSpace::GemmSpace(const MatrixSizes& shape)
     : left_(rounded_up(std::min(shape.m, row_block), kernel().tile_rows) *
             std::min(shape.k, depth_block)),
       right_(rounded_up(std::min(shape.n, column_block), kernel().tile_columns) *
              std::min(shape.k, depth_block))
 {}
 
-void multiply(const GemmShape& shape, const float* a, const float* b, float* c, GemmSpace& space)
+void multiply(const MatrixSizes& shape, const float* a, const float* b, float* c, GemmSpace& space)
 {
     const auto [m, n, k] = shape;
     std::memset(c, 0, m * n * sizeof(float));

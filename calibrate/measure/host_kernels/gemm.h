@@ -9,21 +9,21 @@
 namespace trainyard {
 
 // Row-major, without gaps: a is m x k, b is k x n.
-struct GemmShape {
+struct MatrixSizes {
     std::size_t m = 0;
     std::size_t n = 0;
     std::size_t k = 0;
 
-    bool operator==(const GemmShape&) const = default;
+    bool operator==(const MatrixSizes&) const = default;
 };
 
 // Space that products need beside their matrices; kept between calls.
 class GemmSpace {
 public:
-    explicit GemmSpace(const GemmShape& shape);
+    explicit GemmSpace(const MatrixSizes& shape);
 
 private:
-    friend void multiply(const GemmShape&, const float*, const float*, float*, GemmSpace&);
+    friend void multiply(const MatrixSizes&, const float*, const float*, float*, GemmSpace&);
     std::vector<float> left_;  // a block of a, in the order in which it is read
     std::vector<float> right_; // a block of b
 };
@@ -33,7 +33,7 @@ private:
 // (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). Sums of
 // products are fused and ordered by block: results of different processors differ in the last bits.
 // `space` is of at least this shape.
-void multiply(const GemmShape& shape, const float* a, const float* b, float* c, GemmSpace& space);
+void multiply(const MatrixSizes& shape, const float* a, const float* b, float* c, GemmSpace& space);
 
 // What `multiply` uses here: "avx512", "avx2", "baseline".
 std::string_view vector_instructions();

@@ -23,7 +23,7 @@ std::vector<float> small_integers(std::size_t count, unsigned seed)
     return values;
 }
 
-std::vector<float> plain_product(const GemmShape& shape, const std::vector<float>& a,
+std::vector<float> plain_product(const MatrixSizes& shape, const std::vector<float>& a,
                                  const std::vector<float>& b)
 {
     std::vector<float> c(shape.m * shape.n, 0.0f);
@@ -49,7 +49,7 @@ TEST_CASE("products of matrices of integers are exact for every shape")
                                                                {241, 31, 513},
                                                                {480, 64, 1},
                                                                {100, 100, 100}}));
-    const GemmShape shape{m, n, k};
+    const MatrixSizes shape{m, n, k};
     const std::vector<float> a = small_integers(m * k, 1);
     const std::vector<float> b = small_integers(k * n, 2);
     std::vector<float> c(m * n, std::numeric_limits<float>::quiet_NaN());
@@ -61,7 +61,7 @@ TEST_CASE("products of matrices of integers are exact for every shape")
 TEST_CASE("a smaller product fits into the space of a larger one")
 {
     GemmSpace space({300, 70, 300});
-    const GemmShape shape{17, 66, 280};
+    const MatrixSizes shape{17, 66, 280};
     const std::vector<float> a = small_integers(17 * 280, 3);
     const std::vector<float> b = small_integers(280 * 66, 4);
     std::vector<float> c(17 * 66);
