@@ -116,11 +116,6 @@ namespace {
 
 constexpr Bytes smallest{512};
 
-bool reduces(CollectiveKind kind)
-{
-    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
-}
-
 // Of a median of published times there is no need for more than five digits; rounding keeps order.
 Seconds rounded(Seconds time)
 {

@@ -12,6 +12,12 @@ bool counts_one_share(CollectiveKind collective)
            collective == CollectiveKind::reduce_scatter || collective == CollectiveKind::all_to_all;
 }
 
+bool reduces(CollectiveKind collective)
+{
+    return collective == CollectiveKind::all_reduce ||
+           collective == CollectiveKind::reduce_scatter || collective == CollectiveKind::reduce;
+}
+
 int element_bytes(std::string_view data_type)
 {
     static constexpr std::array<std::pair<std::string_view, int>, 19> sizes{{

@@ -63,6 +63,9 @@ struct Sweep {
 // (all-gather, reduce-scatter, all-to-all), else 1.
 bool counts_one_share(CollectiveKind collective);
 
+// Whether it adds elements up.
+bool reduces(CollectiveKind collective);
+
 // Bytes of an element of nccl-tests' data type; 0 for an unknown one.
 int element_bytes(std::string_view data_type);
 

@@ -25,7 +25,7 @@ struct MeasuredPoint {
     std::optional<std::int64_t> wrong;   // elements, over all ranks; empty: not checked
     std::optional<double> slowest_share; // share of batches in which `slowest_rank` was the last
     int slowest_rank = 0;                // of the group
-    Estimate estimate;                   // of `batches`
+    Estimate estimate;                   // of `batches`; files leave it out
     std::vector<std::string> flags;      // what makes it doubtful
 
     bool operator==(const MeasuredPoint&) const = default;
@@ -61,5 +61,16 @@ struct MeasuredRun {
 
     bool operator==(const MeasuredRun&) const = default;
 };
+
+template <>
+const FieldTable<Point>& fields_of<Point>();
+template <>
+const FieldTable<MeasuredPoint>& fields_of<MeasuredPoint>();
+template <>
+const FieldTable<CreationTime>& fields_of<CreationTime>();
+template <>
+const FieldTable<RankFacts>& fields_of<RankFacts>();
+template <>
+const FieldTable<MeasuredRun>& fields_of<MeasuredRun>();
 
 } // namespace trainyard

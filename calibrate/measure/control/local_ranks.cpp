@@ -143,22 +143,23 @@ LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& add
         throw WorldError{
             fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno))};
     folder_ = pattern;
-    const int processes = program.by_mpirun ? 1 : program.ranks;
+    const bool by_mpirun = program.start == RankStart::mpirun;
+    const int processes = program.start == RankStart::each ? program.ranks : 1;
     for (int i = 0; i < processes; ++i) {
         std::vector<std::string> command =
-            program.by_mpirun ? mpirun_command(program) : std::vector<std::string>{program.program};
+            by_mpirun ? mpirun_command(program) : std::vector<std::string>{program.program};
         command.insert(command.end(), program.arguments.begin(), program.arguments.end());
         std::map<std::string, std::string> changes{
             {address_variable, fmt::format("{} {} {}", address.host, address.port, address.token)}};
-        if (!program.by_mpirun)
+        if (program.start == RankStart::each)
             changes[place_variable] = fmt::format("{} {}", i, program.ranks);
         std::vector<std::string> variables = environment_with(changes);
         const std::vector<char*> arguments = pointers_to(command);
         const std::vector<char*> environment = pointers_to(variables);
 
         auto child = std::make_unique<Child>();
-        child->is_mpirun = program.by_mpirun;
-        child->name = program.by_mpirun ? "mpirun" : fmt::format("rank {}", i);
+        child->is_mpirun = by_mpirun;
+        child->name = by_mpirun ? "mpirun" : fmt::format("rank {}", i);
         child->output = folder_ / fmt::format("{}.txt", i);
         const int output =
             ::open(child->output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -9,13 +9,19 @@
 
 namespace trainyard {
 
-// What to start. `arguments` come after the program's name; a rank's place and its coordinator
-// follow as variables, which `place_given` and `address_given` read.
+enum class RankStart : std::uint8_t {
+    each,    // a process for each rank
+    mpirun,  // one mpirun that starts them all
+    launched // one process, which has its place from the launcher that started this one
+};
+
+// What to start. A rank's coordinator, and with `each` its place, follow as variables, which
+// `address_given` and `place_given` read.
 struct RankProgram {
     std::string program;
     std::vector<std::string> arguments;
     int ranks = 1;
-    bool by_mpirun = false; // one mpirun that starts them all, else a process for each
+    RankStart start = RankStart::each;
 };
 
 // A resource: the processes. They end with it, at the latest.

@@ -1,0 +1,40 @@
+#pragma once
+
+// What a run has measured so far, kept in a file that grows line by line: whatever ends the run,
+// what was measured before is there.
+
+#include "calibrate/measure/samples.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace trainyard {
+
+inline constexpr std::string_view samples_format = "trainyard.samples/1";
+
+// One JSON object per line: first the run without its points, then what came.
+class Journal {
+public:
+    // Starts the file anew. Throws WorldError.
+    Journal(std::filesystem::path path, const MeasuredRun& run);
+
+    // On disk when they return. Throw WorldError.
+    void add(const MeasuredPoint& point);
+    void add(const CreationTime& creation);
+    void left_out(const std::string& what);
+    void ended(const std::string& why);
+
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    void write(const Json& line);
+
+    std::filesystem::path path_;
+    std::ofstream file_;
+};
+
+// Of a journal that another run left. A last line that was cut is left out. Throws WorldError for a
+// file that cannot be read.
+Checked<MeasuredRun> read_journal(const std::filesystem::path& path);
+
+} // namespace trainyard

@@ -1,0 +1,205 @@
+#include "calibrate/measure/run/point_run.h"
+
+#include "calibrate/measure/backend/fitted.h"
+#include "calibrate/measure/statistics/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+namespace {
+
+Limits limits_for(const PointSetup& setup, Bytes size)
+{
+    Limits out = limits_of(setup.effort, size);
+    if (setup.trials)
+        out.least_batches = out.most_batches = *setup.trials;
+    return out;
+}
+
+// Batches as their slowest rank saw them.
+struct SlowestTimes {
+    std::vector<double> seconds; // per op
+    std::vector<int> slowest;    // member, of each batch
+    bool covered = true;
+};
+
+class PointRun {
+public:
+    PointRun(Coordinator& coordinator, const OpenGroup& group, const PointSetup& setup)
+        : coordinator_(coordinator), group_(group), setup_(setup)
+    {}
+
+    void prepare(const TimedWork& work)
+    {
+        RankCommand command;
+        command.kind = CommandKind::prepare;
+        command.works = {work};
+        tell(command, Seconds(0));
+    }
+
+    // Elements that are wrong, over all ranks; nothing when none can be checked.
+    std::optional<std::int64_t> check()
+    {
+        RankCommand command;
+        command.kind = CommandKind::check;
+        std::optional<std::int64_t> out;
+        for (const RankReply& reply : tell(command, Seconds(0)))
+            if (reply.wrong)
+                out = out.value_or(0) + *reply.wrong;
+        return out;
+    }
+
+    SlowestTimes run(int batches, int ops, Seconds expected)
+    {
+        RankCommand command;
+        command.kind = CommandKind::run;
+        command.batches = batches;
+        command.ops = ops;
+        SlowestTimes out;
+        out.seconds.assign(static_cast<std::size_t>(batches), 0);
+        out.slowest.assign(static_cast<std::size_t>(batches), 0);
+        const std::vector<RankReply> replies = tell(command, expected);
+        for (std::size_t member = 0; member < replies.size(); ++member) {
+            const RankReply& reply = replies[member];
+            out.covered = out.covered && reply.covered;
+            for (std::size_t i = 0; i < out.seconds.size() && i < reply.seconds.size(); ++i)
+                if (const double one = reply.seconds[i] / ops; one > out.seconds[i]) {
+                    out.seconds[i] = one;
+                    out.slowest[i] = static_cast<int>(member);
+                }
+        }
+        return out;
+    }
+
+private:
+    std::vector<RankReply> tell(RankCommand command, Seconds expected)
+    {
+        constexpr double slower = 10; // than it should be
+        command.group = group_.number;
+        const auto limit =
+            setup_.patience +
+            Milliseconds(static_cast<std::int64_t>(1000 * slower * expected.value()));
+        GroupReplies answer = coordinator_.ask(group_.spec->members, command, limit);
+        if (answer.failure) {
+            MeasureFailure failure = *answer.failure;
+            if (answer.failed_rank >= 0 && group_.spec->members.size() > 1)
+                failure.message = fmt::format("rank {}: {}", answer.failed_rank, failure.message);
+            throw failure;
+        }
+        return std::move(answer.replies);
+    }
+
+    Coordinator& coordinator_;
+    const OpenGroup& group_;
+    const PointSetup& setup_;
+};
+
+// Which member was last most often.
+void name_slowest(const std::vector<int>& slowest, MeasuredPoint& point)
+{
+    if (slowest.empty() || point.point.group.members.size() < 2)
+        return;
+    std::map<int, std::size_t> counts;
+    for (const int member : slowest)
+        ++counts[member];
+    const auto most =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    point.slowest_rank = most->first;
+    point.slowest_share = static_cast<double>(most->second) / static_cast<double>(slowest.size());
+}
+
+void flag(MeasuredPoint& point)
+{
+    const Estimate& estimate = point.estimate;
+    if (point.wrong.value_or(0) > 0)
+        point.flags.push_back(fmt::format("{} elements of the result are wrong", *point.wrong));
+    if (estimate.outliers > 0)
+        point.flags.push_back(
+            fmt::format("{} of {} batches are outliers", estimate.outliers, point.batches.size()));
+    if (estimate.drift != 0)
+        point.flags.push_back(fmt::format("its time drifted by {:+.0f} %", 100 * estimate.drift));
+    if (estimate.multimodal)
+        point.flags.push_back("its times have separate levels");
+}
+
+} // namespace
+
+MeasuredPoint measure_point(Coordinator& coordinator, const OpenGroup& group, const TimedWork& work,
+                            const PointSetup& setup)
+{
+    MeasuredPoint out;
+    out.point = {*group.spec, fitted(work, static_cast<int>(group.spec->members.size())),
+                 setup.launch};
+    PointRun run(coordinator, group, setup);
+    run.prepare(out.point.work);
+    out.wrong = run.check();
+    Sampler sampler(limits_for(setup, message_size(out.point.work)));
+    std::vector<int> slowest;
+    double last = 0;
+    while (const std::optional<Request> request = sampler.next()) {
+        const auto begin = std::chrono::steady_clock::now();
+        const SlowestTimes times = run.run(request->batches, request->ops,
+                                           Seconds(last * request->batches * request->ops));
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        sampler.add(times.seconds, Seconds(spent.count()));
+        last = *std::max_element(times.seconds.begin(), times.seconds.end());
+        if (request->kind == SampleKind::timed)
+            slowest.insert(slowest.end(), times.slowest.begin(), times.slowest.end());
+    }
+    out.ops_per_batch = sampler.ops_per_batch();
+    out.batches = sampler.timed();
+    out.isolated = sampler.isolated();
+    out.estimate = estimate_of(out.batches);
+    if (!sampler.settled())
+        out.flags.push_back("its warm-up did not settle");
+    name_slowest(slowest, out);
+    flag(out);
+    return out;
+}
+
+// The one that is timed runs for a while of its own, in one batch; the other is repeated so often
+// that it should last longer, and oftener when it did not.
+MeasuredPoint measure_beside(Coordinator& coordinator, const OpenGroup& group,
+                             const BesideWork& work, const AloneTimes& alone,
+                             const PointSetup& setup)
+{
+    constexpr double batch_seconds = 0.02;
+    constexpr int most_tries = 5;
+    const Limits limits = limits_for(setup, work.collective.size);
+    const double timed = work.times_collective ? alone.collective : alone.local;
+    const double other = work.times_collective ? alone.local : alone.collective;
+    const int ops = std::max(1, static_cast<int>(std::ceil(batch_seconds / timed)));
+    PointRun run(coordinator, group, setup);
+    MeasuredPoint out;
+    BesideWork trial =
+        std::get<BesideWork>(fitted(work, static_cast<int>(group.spec->members.size())));
+    SlowestTimes times;
+    double margin = 2;
+    for (int i = 0; i < most_tries; ++i, margin *= 2) {
+        trial.repeats = std::max(1, static_cast<int>(std::ceil(margin * ops * timed / other)));
+        run.prepare(trial);
+        times = run.run(1, ops, Seconds(margin * ops * timed));
+        if (times.covered)
+            break;
+    }
+    // Fewer batches than of others: each is twenty milliseconds of many ops.
+    const int batches = std::max(fewest_batches, limits.least_batches / 2);
+    if (times.covered)
+        times = run.run(batches, ops, Seconds(margin * batches * ops * timed));
+    if (!times.covered)
+        throw MeasureFailure{FailureKind::refused,
+                             "the one beside it always ended before the one that is timed", ""};
+    out.point = {*group.spec, trial, setup.launch};
+    out.ops_per_batch = ops;
+    out.batches = times.seconds;
+    out.estimate = estimate_of(out.batches);
+    name_slowest(times.slowest, out);
+    flag(out);
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,309 @@
+#include "calibrate/measure/run/runner.h"
+
+#include "calibrate/measure/backend/fitted.h"
+#include "calibrate/measure/design/forecast.h"
+#include "calibrate/measure/design/order.h"
+#include "calibrate/measure/run/point_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<int> world(int ranks)
+{
+    std::vector<int> out(static_cast<std::size_t>(ranks));
+    std::iota(out.begin(), out.end(), 0);
+    return out;
+}
+
+class Runner {
+public:
+    Runner(Coordinator& coordinator, const MeasurePlan& plan, const RunnerSetup& setup,
+           MeasuredRun& run, Journal& journal)
+        : coordinator_(coordinator),
+          plan_(plan),
+          setup_(setup),
+          run_(run),
+          journal_(journal),
+          forecast_(setup.effort)
+    {}
+
+    void all()
+    {
+        begin_ = Clock::now();
+        for (const PlannedGroup& group : plan_.groups)
+            for (const PlannedCurve& curve : group.curves)
+                for (const Bytes size : starting_sizes(curve.sizes))
+                    left_.push_back(point_of(group.spec, with_size(curve.work, size)));
+        for (const PlannedGroup& group : plan_.groups)
+            for (const TimedWork& work : group.singles)
+                if (!std::holds_alternative<BesideWork>(work))
+                    left_.push_back(point_of(group.spec, work));
+        left_ = in_measuring_order(std::move(left_), setup_.seed);
+        while (!left_.empty())
+            group(planned(left_.front().group));
+    }
+
+private:
+    Point point_of(const GroupSpec& group, const TimedWork& work) const
+    {
+        return {group, work, setup_.launch};
+    }
+
+    static CollectiveWork with_size(CollectiveWork work, Bytes size)
+    {
+        work.size = size;
+        return work;
+    }
+
+    const PlannedGroup& planned(const GroupSpec& spec) const
+    {
+        return *std::find_if(plan_.groups.begin(), plan_.groups.end(),
+                             [&](const PlannedGroup& group) { return group.spec == spec; });
+    }
+
+    void leave_out(const std::string& what, const MeasureFailure& why)
+    {
+        std::string text =
+            fmt::format("{}: {}{}", what, why.message, why.fix.empty() ? "" : " (" + why.fix + ")");
+        journal_.left_out(text);
+        run_.left_out.push_back(std::move(text));
+    }
+
+    // The next points are this group's. Those that are timed beside one another come after the
+    // others, for they need what each takes alone.
+    void group(const PlannedGroup& planned)
+    {
+        std::vector<Point> points;
+        while (!left_.empty() && left_.front().group == planned.spec) {
+            points.push_back(std::move(left_.front()));
+            left_.erase(left_.begin());
+        }
+        if (!join(planned.spec))
+            return;
+        waiting_ = std::move(points);
+        while (!waiting_.empty()) {
+            const TimedWork work = waiting_.front().work;
+            point(work);
+            waiting_.erase(waiting_.begin());
+        }
+        for (const TimedWork& work : planned.singles)
+            if (const auto* beside = std::get_if<BesideWork>(&work))
+                point_beside(*beside);
+        for (const PlannedCurve& curve : planned.curves)
+            refine(curve);
+        RankCommand leave;
+        leave.kind = CommandKind::leave;
+        leave.group = open_.number;
+        coordinator_.ask(planned.spec.members, leave, setup_.patience);
+    }
+
+    bool join(const GroupSpec& spec)
+    {
+        constexpr int most_groups = 10'000; // of a launch: numbers are never used twice
+        open_ = {&spec, most_groups * setup_.launch + ++groups_made_};
+        broken_ = false;
+        RankCommand command;
+        command.kind = CommandKind::join;
+        command.group = open_.number;
+        command.spec = spec;
+        const GroupReplies made = coordinator_.ask(spec.members, command, setup_.patience);
+        if (made.failure) {
+            leave_out(fmt::format("communicator \"{}\"", spec.name), *made.failure);
+            return false;
+        }
+        double slowest = 0;
+        for (const RankReply& reply : made.replies)
+            slowest = std::max(slowest, reply.seconds.empty() ? 0 : reply.seconds.front());
+        const CreationTime creation{spec, setup_.launch, Seconds(slowest)};
+        journal_.add(creation);
+        run_.creations.push_back(creation);
+        forecast_.learn(creation);
+        return true;
+    }
+
+    template <class Measure>
+    void attempt(const TimedWork& work, const Measure& measure)
+    {
+        if (broken_)
+            return;
+        report(work);
+        const auto begin = Clock::now();
+        try {
+            MeasuredPoint measured = measure();
+            const std::chrono::duration<double> took = Clock::now() - begin;
+            forecast_.learn(measured.point, Seconds(measured.estimate.median),
+                            Seconds(took.count()));
+            journal_.add(measured);
+            run_.points.push_back(std::move(measured));
+        } catch (const MeasureFailure& failure) {
+            leave_out(describe(work), failure);
+            broken_ = failure.kind != FailureKind::refused;
+            if (broken_)
+                leave_out(fmt::format("the rest of communicator \"{}\"", open_.spec->name),
+                          {failure.kind, "given up after that failure", ""});
+        }
+    }
+
+    void report(const TimedWork& work) const
+    {
+        if (!setup_.control.progress)
+            return;
+        const double done = std::chrono::duration<double>(Clock::now() - begin_).count();
+        const double left = (forecast_.of(waiting_) + forecast_.of(left_)).value();
+        setup_.control.report(describe(work), done, done + left);
+    }
+
+    PointSetup point_setup() const
+    {
+        return {setup_.effort, setup_.trials, setup_.launch, setup_.patience};
+    }
+
+    void point(const TimedWork& work)
+    {
+        attempt(work, [&] { return measure_point(coordinator_, open_, work, point_setup()); });
+    }
+
+    // The median of `work` in this communicator and launch, measured now where it was not.
+    std::optional<double> alone(const TimedWork& work)
+    {
+        const auto found = [&]() -> std::optional<double> {
+            for (const MeasuredPoint& measured : run_.points)
+                if (measured.point == point_of(*open_.spec, work))
+                    return measured.estimate.median;
+            return std::nullopt;
+        };
+        if (!found())
+            point(work);
+        return found();
+    }
+
+    void point_beside(const BesideWork& work)
+    {
+        const auto fitting =
+            std::get<BesideWork>(fitted(work, static_cast<int>(open_.spec->members.size())));
+        const auto collective = alone(fitting.collective);
+        const auto local = alone(fitting.local);
+        if (!collective || !local)
+            return; // why is said already
+        attempt(work, [&] {
+            return measure_beside(coordinator_, open_, work, {*collective, *local}, point_setup());
+        });
+    }
+
+    // What is measured of a curve in this communicator and launch, as the fit takes it.
+    std::vector<Knot> knots_of(const PlannedCurve& curve) const
+    {
+        std::vector<Knot> out;
+        for (const MeasuredPoint& one : run_.points)
+            if (const auto* work = std::get_if<CollectiveWork>(&one.point.work);
+                work != nullptr && one.point == point_of(*open_.spec, *work) &&
+                with_size(*work, Bytes(0)) == with_size(curve.work, Bytes(0)))
+                out.push_back({work->size, Seconds(one.estimate.median), Seconds(one.estimate.low),
+                               Seconds(one.estimate.high)});
+        return out;
+    }
+
+    // The closed loop: sizes are added where the curve misses what lies between its points.
+    void refine(const PlannedCurve& curve)
+    {
+        constexpr std::size_t at_once = 4; // their results tell where more are needed
+        LoopGoal goal;
+        goal.miss = setup_.target;
+        SizeLoop loop(curve.sizes.step, goal);
+        for (int rounds = 0; rounds < setup_.rounds && !broken_; ++rounds) {
+            const std::vector<Bytes> sizes = loop.next(knots_of(curve), at_once);
+            if (sizes.empty())
+                return;
+            for (const Bytes size : sizes)
+                point(with_size(curve.work, size));
+        }
+    }
+
+    Coordinator& coordinator_;
+    const MeasurePlan& plan_;
+    const RunnerSetup& setup_;
+    MeasuredRun& run_;
+    Journal& journal_;
+    Forecast forecast_;
+    std::vector<Point> left_;    // of communicators to come
+    std::vector<Point> waiting_; // of this one
+    OpenGroup open_;
+    int groups_made_ = 0;
+    bool broken_ = false;
+    Clock::time_point begin_;
+};
+
+} // namespace
+
+std::vector<RankFacts> facts_of(Coordinator& coordinator, int ranks)
+{
+    constexpr Milliseconds to_open{120'000}; // drivers take their time
+    RankCommand command;
+    command.kind = CommandKind::facts;
+    GroupReplies answer = coordinator.ask(world(ranks), command, to_open);
+    if (answer.failure)
+        throw *answer.failure;
+    std::vector<RankFacts> out;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const RankHello& hello = coordinator.hello(rank);
+        out.push_back(
+            {hello.place, hello.host,
+             answer.replies[static_cast<std::size_t>(rank)].facts.value_or(BackendFacts{})});
+    }
+    return out;
+}
+
+void drop_impossible(Coordinator& coordinator, MeasurePlan& plan,
+                     std::vector<std::string>& left_out)
+{
+    constexpr Milliseconds to_answer{30'000};
+    RankCommand command;
+    command.kind = CommandKind::cannot;
+    for (const PlannedGroup& group : plan.groups) {
+        for (const PlannedCurve& curve : group.curves)
+            command.works.push_back(curve.work);
+        command.works.insert(command.works.end(), group.singles.begin(), group.singles.end());
+    }
+    if (command.works.empty())
+        return;
+    GroupReplies answer = coordinator.ask({0}, command, to_answer);
+    if (answer.failure)
+        throw *answer.failure;
+    const std::vector<std::string>& why = answer.replies.front().cannot;
+    std::size_t next = 0;
+    const auto is_impossible = [&](const TimedWork& work) {
+        const std::string& reason = why.at(next++);
+        if (!reason.empty())
+            left_out.push_back(fmt::format("{}: {}", describe(work), reason));
+        return !reason.empty();
+    };
+    for (PlannedGroup& group : plan.groups) {
+        std::vector<PlannedCurve> curves;
+        for (PlannedCurve& curve : group.curves)
+            if (!is_impossible(curve.work))
+                curves.push_back(std::move(curve));
+        group.curves = std::move(curves);
+        std::vector<TimedWork> singles;
+        for (TimedWork& work : group.singles)
+            if (!is_impossible(work))
+                singles.push_back(std::move(work));
+        group.singles = std::move(singles);
+    }
+    std::erase_if(plan.groups,
+                  [](const PlannedGroup& g) { return g.curves.empty() && g.singles.empty(); });
+}
+
+void measure(Coordinator& coordinator, const MeasurePlan& plan, const RunnerSetup& setup,
+             MeasuredRun& run, Journal& journal)
+{
+    Runner(coordinator, plan, setup, run, journal).all();
+}
+
+} // namespace trainyard

@@ -1,0 +1,94 @@
+#include "calibrate/measure/control/connection.h"
+#include "calibrate/measure/run/journal.h"
+#include "calibrate/program/modules.h"
+#include "calibrate/program/options.h"
+#include "calibrate/program/outputs.h"
+#include "calibrate/program/session.h"
+#include "sim/base/build_info.h"
+#include "sim/base/files.h"
+#include "sim/cli/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+namespace trainyard {
+namespace {
+
+int say_failure(const MeasureFailure& failure)
+{
+    print_talk(fmt::format("error: {}\n", failure.message));
+    if (!failure.fix.empty())
+        print_talk(fmt::format("      {}\n", failure.fix));
+    return failure.kind == FailureKind::missing ? exit_missing_hardware : exit_input_output;
+}
+
+// The back end to use: as asked, else NCCL if this machine has GPUs.
+std::string backend_for(const CalibrateOptions& options)
+{
+    return options.backend.empty() ? "nccl" : options.backend;
+}
+
+CalibrateOptions with_ranks(CalibrateOptions options)
+{
+    constexpr int most_cores = 8; // one host's collectives on CPUs say little beyond
+    if (options.ranks == 0)
+        options.ranks =
+            std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, most_cores);
+    return options;
+}
+
+int calibrate(const CalibrateOptions& options)
+{
+    if (!options.from.empty()) {
+        SessionResult result;
+        const Checked<MeasuredRun> run = read_journal(options.from);
+        if (!run)
+            return refuse(run.error(), "nothing was written.");
+        result.run = *run;
+        return write_outputs(options, result);
+    }
+    if (!options.output.empty())
+        require_writable(options.output);
+    const CalibrateOptions settled = with_ranks(options);
+    return write_outputs(settled, measure_here(settled, backend_for(settled)));
+}
+
+int run_calibrate(int argc, char** argv)
+{
+    const ParsedOptions parsed = parse_options(argc, argv);
+    if (parsed.exit)
+        return *parsed.exit;
+    try {
+        if (parsed.options.is_rank || is_other_rank())
+            return serve(backend_for(parsed.options));
+        listen_for_interrupts();
+        return calibrate(parsed.options);
+    } catch (const MeasureFailure& failure) {
+        return say_failure(failure);
+    } catch (const ConnectionLost& lost) {
+        print_talk(fmt::format("error: the coordinator: {}\n", lost.why));
+        return exit_input_output;
+    } catch (const WorldError& error) {
+        print_talk(fmt::format("error: {}\n", error.message));
+        return exit_input_output;
+    } catch (const Cancelled&) {
+        print_talk("interrupted; nothing was written\n");
+        return interrupted_exit();
+    } catch (const std::exception& error) {
+        print_talk(fmt::format("internal error: {}\n      this is a bug of trainyard {}; please "
+                               "report it with the command\n",
+                               error.what(), version()));
+        return exit_our_bug;
+    }
+}
+
+} // namespace
+} // namespace trainyard
+
+int main(int argc, char** argv)
+{
+    return trainyard::run_calibrate(argc, argv);
+}

@@ -1,0 +1,215 @@
+#include "calibrate/program/options.h"
+
+#include "sim/base/build_info.h"
+#include "sim/base/units.h"
+#include "sim/cli/terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
+
+namespace trainyard {
+namespace {
+
+// As the command line words them, before they are understood.
+struct OptionTexts {
+    std::vector<std::string> only;
+    std::vector<std::string> types;
+    std::string min_size;
+    std::string max_size;
+};
+
+const std::map<std::string, ElementType>& type_words()
+{
+    using enum ElementType;
+    static const std::map<std::string, ElementType> words{
+        {"bf16", bfloat16}, {"bfloat16", bfloat16}, {"fp16", float16},
+        {"half", float16},  {"float16", float16},   {"fp32", float32},
+        {"float", float32}, {"float32", float32},   {"uint8", uint8}};
+    return words;
+}
+
+template <class E>
+std::string all_names()
+{
+    std::vector<std::string_view> names;
+    for (const auto& entry : enum_names<E>())
+        names.push_back(entry.name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Parts of the plan, or single collectives.
+void take_only(const std::vector<std::string>& words, PlanOptions& plan)
+{
+    for (const std::string& word : words) {
+        if (const auto part = from_name<PlanPart>(word)) {
+            plan.parts.insert(*part);
+        } else if (const auto kind = from_name<CollectiveKind>(word);
+                   kind && *kind != CollectiveKind::send_receive)
+        {
+            plan.parts.insert(PlanPart::collectives);
+            plan.collectives.push_back(*kind);
+        } else {
+            throw CLI::ValidationError(
+                "--only", fmt::format("\"{}\" is neither a part ({}) nor a collective (all_reduce, "
+                                      "all_gather, reduce_scatter, all_to_all, broadcast, reduce, "
+                                      "barrier)",
+                                      word, all_names<PlanPart>()));
+        }
+    }
+}
+
+void take_types(const std::vector<std::string>& words, PlanOptions& plan)
+{
+    for (const std::string& word : words) {
+        const auto found = type_words().find(word);
+        if (found == type_words().end())
+            throw CLI::ValidationError(
+                "--dtype", fmt::format("\"{}\" is none of bf16, fp16, fp32, uint8", word));
+        plan.types.push_back(found->second);
+    }
+}
+
+void take_size(const char* option, const std::string& text, Bytes& out)
+{
+    if (text.empty())
+        return;
+    const auto size = parse_bytes(text);
+    if (!size)
+        throw CLI::ValidationError(option, fmt::format("\"{}\" is no size: write it with its "
+                                                       "unit, as 64MiB",
+                                                       text));
+    out = *size;
+}
+
+void add_what(CLI::App& app, CalibrateOptions& options, OptionTexts& texts)
+{
+    app.add_flag("--quick", options.plan.quick,
+                 "a minute or two: two groups, fewer sizes, wider intervals");
+    app.add_option("--only", texts.only,
+                   "parts (collectives, pairs, gemm, memory, launch, attention, overlap) or single "
+                   "collectives, by commas")
+        ->delimiter(',')
+        ->type_name("LIST");
+    app.add_option("--dtype", texts.types, "elements of reductions: bf16, fp16, fp32, uint8")
+        ->delimiter(',')
+        ->type_name("LIST");
+    app.add_option("--min-size", texts.min_size, "of collectives (512 B)")->type_name("SIZE");
+    app.add_option("--max-size", texts.max_size,
+                   "of collectives (512 MiB; 64 MiB on CPUs and with --quick)")
+        ->type_name("SIZE");
+    app.add_flag("--algorithms", options.plan.forced,
+                 "NCCL's algorithms and protocols one by one, beside its own choice");
+    app.add_option("--trials", options.trials,
+                   "batches of each point, instead of as many as precision needs")
+        ->type_name("COUNT")
+        ->check(CLI::Range(3, 10'000));
+    app.add_option("--launches", options.launches, "how often ranks start anew (3; quick 1)")
+        ->type_name("COUNT")
+        ->check(CLI::Range(1, 100));
+    app.add_option("--target", options.target,
+                   "sizes are added where a curve misses by more than this share (0.05)")
+        ->type_name("SHARE")
+        ->check(CLI::Range(0.005, 1.0));
+}
+
+void add_where(CLI::App& app, CalibrateOptions& options)
+{
+    app.add_option("--backend", options.backend,
+                   "nccl, mpi or gloo; else NCCL, where there are GPUs")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"nccl", "mpi", "gloo"}));
+    app.add_option("-n,--ranks", options.ranks,
+                   "ranks on this host (all GPUs; of CPUs the cores, at most 8)")
+        ->type_name("COUNT")
+        ->check(CLI::Range(1, 4096));
+    app.add_option("--timeout", options.timeout,
+                   "seconds until what should be done is given up (30)")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(1.0, 3600.0));
+    app.add_option("--seed", options.seed, "of the order of points")->type_name("NUMBER");
+}
+
+void add_output(CLI::App& app, CalibrateOptions& options)
+{
+    app.add_option("-o,--output", options.output, "write a profile, which scenarios may name")
+        ->type_name("FILE");
+    app.add_option("--topology", options.topology,
+                   "write the topology there (else beside the profile)")
+        ->type_name("FILE");
+    app.add_option("--html", options.html, "write a report as one page with plots")
+        ->type_name("FILE");
+    app.add_option("--tuner", options.tuner,
+                   "write a CSV for NCCL's tuner plugin (needs --algorithms)")
+        ->type_name("FILE");
+    app.add_option("--name", options.name, "of the profile; else that of its file")
+        ->type_name("NAME");
+    app.add_flag("--table", options.table, "print times as nccl-tests does (always without -o)");
+    app.add_option("--check", options.check,
+                   "compare this machine with a profile of it: what has changed, what is slow")
+        ->type_name("FILE");
+    app.add_option("--from", options.from,
+                   "measure nothing: take the samples that another run left")
+        ->type_name("FILE");
+    app.add_flag("--rank", options.is_rank, "serve as one rank")->group("");
+}
+
+void settle(const OptionTexts& texts, CalibrateOptions& options)
+{
+    take_only(texts.only, options.plan);
+    take_types(texts.types, options.plan);
+    take_size("--min-size", texts.min_size, options.plan.min_size);
+    const bool small = options.plan.quick || options.backend == "mpi" || options.backend == "gloo";
+    if (small)
+        options.plan.max_size = Bytes(std::uint64_t{64} << 20);
+    take_size("--max-size", texts.max_size, options.plan.max_size);
+    if (options.plan.min_size < Bytes(4) || options.plan.max_size < options.plan.min_size)
+        throw CLI::ValidationError(
+            "--min-size",
+            fmt::format("sizes from {} to {} are none: at least 4 B, and the largest "
+                        "not below the smallest",
+                        to_text(options.plan.min_size), to_text(options.plan.max_size)));
+    if (!options.tuner.empty())
+        options.plan.forced = true;
+    if (options.launches == 0)
+        options.launches = options.plan.quick ? 1 : 3;
+}
+
+} // namespace
+
+ParsedOptions parse_options(int argc, char** argv)
+{
+    ParsedOptions out;
+    OptionTexts texts;
+    CLI::App app{"Measures collectives, pairs, kernels and their interference on this machine, and "
+                 "writes a profile and a topology that simulations trust",
+                 "trainyard calibrate"};
+    app.set_version_flag("--version", std::string(version()));
+    app.failure_message(CLI::FailureMessage::simple);
+    add_what(app, out.options, texts);
+    add_where(app, out.options);
+    add_output(app, out.options);
+    app.footer("Example: trainyard calibrate --backend gloo -n 2 --quick -o my-box.json\n"
+               "On several nodes: srun, mpirun or torchrun start the ranks, one per GPU.");
+    try {
+        app.parse(argc, argv);
+        settle(texts, out.options);
+    } catch (const CLI::ParseError& error) {
+        std::ostringstream text;
+        if (error.get_exit_code() == 0) {
+            app.exit(error, text, text);
+            print_data(text.str());
+            out.exit = exit_ok;
+        } else {
+            print_talk(fmt::format("error: {}\n      trainyard calibrate --help shows what there "
+                                   "is\n",
+                                   error.what()));
+            out.exit = exit_usage;
+        }
+    }
+    return out;
+}
+
+} // namespace trainyard

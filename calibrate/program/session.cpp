@@ -1,0 +1,192 @@
+#include "calibrate/program/session.h"
+
+#include "calibrate/measure/control/launch.h"
+#include "calibrate/measure/control/local_ranks.h"
+#include "calibrate/measure/run/runner.h"
+#include "calibrate/program/modules.h"
+#include "sim/cli/terminal.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string random_token()
+{
+    std::random_device source;
+    return fmt::format("{:08x}{:08x}{:08x}", source(), source(), source());
+}
+
+std::string utc_now()
+{
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// Beside the profile, so that it is found; without one among temporary files.
+fs::path journal_path(const CalibrateOptions& options)
+{
+    if (options.output.empty())
+        return fs::temp_directory_path() /
+               fmt::format("trainyard-calibrate-{}.samples.jsonl", ::getpid());
+    fs::path out = options.output;
+    return out.replace_extension(".samples.jsonl");
+}
+
+class Session {
+public:
+    Session(const CalibrateOptions& options, std::string backend,
+            const std::optional<Launch>& launch)
+        : options_(options),
+          backend_(std::move(backend)),
+          launch_(launch),
+          listener_(launch ? launch->coordinator.port : 0)
+    {
+        address_ = launch ? launch->coordinator
+                          : CoordinatorAddress{"localhost", listener_.port(), random_token()};
+        ranks_ = launch ? launch->place.ranks : options.ranks;
+        result_.run.backend = backend_;
+        result_.run.started = utc_now();
+        result_.run.launch_style = launch              ? launch->style
+                                   : backend_ == "mpi" ? "mpirun on one host"
+                                                       : "processes of one host";
+        result_.journal = journal_path(options);
+    }
+
+    SessionResult run()
+    {
+        try {
+            if (launch_)
+                in_one_job();
+            else
+                for (int launch = 0; launch < options_.launches; ++launch)
+                    with_ranks(launch, launch + 1);
+        } catch (const RunEnded& ended) {
+            end(ended.why, exit_input_output);
+        } catch (const Cancelled&) {
+            end("interrupted", interrupted_exit());
+        }
+        return std::move(result_);
+    }
+
+private:
+    void end(const std::string& why, ExitCode code)
+    {
+        result_.run.ended = why;
+        result_.exit = code;
+        if (journal_)
+            journal_->ended(why);
+    }
+
+    // The launcher's ranks stay: a launch is a new set of communicators among them.
+    void in_one_job() { with_ranks(0, options_.launches); }
+
+    void with_ranks(int first_launch, int end_launch)
+    {
+        LocalRanks processes(program(), address_);
+        CoordinatorSetup setup;
+        setup.ranks = ranks_;
+        setup.token = address_.token;
+        setup.cancel = &interrupt_flag();
+        setup.fate_of = [&](const RankHello& rank) {
+            return processes.fate_of(rank.place.rank, rank.process);
+        };
+        setup.never_started = [&] { return processes.first_end(); };
+        Coordinator coordinator(listener_, setup);
+        if (!journal_)
+            start(coordinator);
+        ProgressBar bar;
+        RunnerSetup runner;
+        runner.effort = options_.effort();
+        runner.trials = options_.trials;
+        runner.seed = options_.seed;
+        runner.target = options_.target;
+        runner.rounds = options_.plan.quick ? 1 : 8;
+        runner.patience = Milliseconds(static_cast<std::int64_t>(1000 * options_.timeout));
+        runner.control = bar.control();
+        for (runner.launch = first_launch; runner.launch < end_launch; ++runner.launch)
+            measure(coordinator, plan_, runner, result_.run, *journal_);
+        coordinator.quit();
+    }
+
+    // Once all ranks are there: what is planned depends on them.
+    void start(Coordinator& coordinator)
+    {
+        MeasuredRun& run = result_.run;
+        run.ranks = facts_of(coordinator, ranks_);
+        plan_ = plan_of(options_.plan, run.ranks);
+        drop_impossible(coordinator, plan_, run.left_out);
+        journal_.emplace(result_.journal, run);
+        for (const std::string& what : run.left_out)
+            journal_->left_out(what);
+    }
+
+    RankProgram program() const
+    {
+        RankProgram out;
+        out.program = fs::read_symlink("/proc/self/exe").string();
+        out.arguments = {"--rank", "--backend", backend_};
+        out.ranks = ranks_;
+        out.start = launch_             ? RankStart::launched
+                    : backend_ == "mpi" ? RankStart::mpirun
+                                        : RankStart::each;
+        return out;
+    }
+
+    const CalibrateOptions& options_;
+    std::string backend_;
+    std::optional<Launch> launch_;
+    Listener listener_;
+    CoordinatorAddress address_;
+    int ranks_ = 1;
+    MeasurePlan plan_;
+    std::optional<Journal> journal_;
+    SessionResult result_;
+};
+
+std::optional<Launch> launch_here()
+{
+    const auto launch = launch_of(process_environment());
+    if (!launch)
+        throw MeasureFailure{FailureKind::refused, launch.error().front().message,
+                             launch.error().front().hint};
+    return *launch;
+}
+
+} // namespace
+
+bool is_other_rank()
+{
+    const std::optional<Launch> launch = launch_here();
+    return launch && launch->place.rank > 0;
+}
+
+SessionResult measure_here(const CalibrateOptions& options, const std::string& backend)
+{
+    return Session(options, backend, launch_here()).run();
+}
+
+int serve(const std::string& backend)
+{
+    std::optional<LaunchPlace> place = place_given();
+    std::optional<CoordinatorAddress> address = address_given();
+    const std::optional<Launch> launch = launch_here();
+    if (!place && launch)
+        place = launch->place;
+    if (!address && launch)
+        address = launch->coordinator;
+    if (!place || !address)
+        throw MeasureFailure{FailureKind::refused, "nobody started this process as a rank",
+                             "leave out --rank"};
+    return serve_as_rank(*place, *address, [&] { return open_backend(backend, *place); });
+}
+
+} // namespace trainyard

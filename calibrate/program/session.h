@@ -1,0 +1,29 @@
+#pragma once
+
+// One run of `calibrate`: ranks started, the plan timed, what was measured kept.
+
+#include "calibrate/measure/samples.h"
+#include "calibrate/program/options.h"
+#include "sim/cli/exit_codes.h"
+
+#include <filesystem>
+
+namespace trainyard {
+
+struct SessionResult {
+    MeasuredRun run;
+    std::filesystem::path journal; // of everything measured
+    ExitCode exit = exit_ok;       // of a run that ended early, why
+};
+
+// Measures in this process's job: ranks that it starts itself, or those of its launcher (rank 0
+// only). Throws MeasureFailure where nothing can be measured at all, WorldError.
+SessionResult measure_here(const CalibrateOptions& options, const std::string& backend);
+
+// Whether a launcher started this process as a rank above 0.
+bool is_other_rank();
+
+// As a rank that another process of this program started, or a launcher with rank above 0.
+int serve(const std::string& backend);
+
+} // namespace trainyard
