@@ -168,7 +168,7 @@ MeasuredPoint measure_beside(Coordinator& coordinator, const OpenGroup& group,
                              const PointSetup& setup)
 {
     constexpr double batch_seconds = 0.02;
-    constexpr int most_tries = 5;
+    constexpr int most_tries = 6;
     const Limits limits = limits_for(setup, work.collective.size);
     const double timed = work.times_collective ? alone.collective : alone.local;
     const double other = work.times_collective ? alone.local : alone.collective;
@@ -177,19 +177,19 @@ MeasuredPoint measure_beside(Coordinator& coordinator, const OpenGroup& group,
     MeasuredPoint out;
     BesideWork trial =
         std::get<BesideWork>(fitted(work, static_cast<int>(group.spec->members.size())));
-    SlowestTimes times;
-    double margin = 2;
-    for (int i = 0; i < most_tries; ++i, margin *= 2) {
-        trial.repeats = std::max(1, static_cast<int>(std::ceil(margin * ops * timed / other)));
-        run.prepare(trial);
-        times = run.run(1, ops, Seconds(margin * ops * timed));
-        if (times.covered)
-            break;
-    }
     // Fewer batches than of others: each is twenty milliseconds of many ops.
     const int batches = std::max(fewest_batches, limits.least_batches / 2);
-    if (times.covered)
-        times = run.run(batches, ops, Seconds(margin * batches * ops * timed));
+    SlowestTimes times;
+    times.covered = false;
+    double margin = 2;
+    for (int i = 0; i < most_tries && !times.covered; ++i, margin *= 2) {
+        const double expected = margin * ops * timed;
+        trial.repeats = std::max(1, static_cast<int>(std::ceil(expected / other)));
+        run.prepare(trial);
+        times = run.run(1, ops, Seconds(expected));
+        if (times.covered)
+            times = run.run(batches, ops, Seconds(batches * expected));
+    }
     if (!times.covered)
         throw MeasureFailure{FailureKind::refused,
                              "the one beside it always ended before the one that is timed", ""};
