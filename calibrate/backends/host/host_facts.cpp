@@ -19,6 +19,7 @@ BackendFacts host_facts(const CpuFacts& cpu, const LaunchPlace& place)
     facts.device_id = fmt::format("cpu of {}", host.data());
     facts.memory = cpu.memory;
     facts.properties = {{"cores", std::to_string(cpu.cores)},
+                        {"bound_cores", std::to_string(cpu.own_cores)},
                         {"packages", std::to_string(cpu.packages)},
                         {"vector_instructions", std::string(vector_instructions())}};
     if (cpu.last_cache > Bytes())

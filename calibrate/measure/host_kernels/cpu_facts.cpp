@@ -122,7 +122,34 @@ GroupLimits limits_of(const fs::path& groups)
     return limits;
 }
 
-int allowed_cores()
+// "0-3,8": 5. Anything else: 0.
+int count_of(const std::string& list)
+{
+    std::istringstream in(list);
+    int count = 0;
+    for (std::string range; std::getline(in, range, ',');) {
+        int first = 0;
+        int last = 0;
+        char dash = 0;
+        std::istringstream text(range);
+        if (!(text >> first))
+            return 0;
+        count += text >> dash >> last ? last - first + 1 : 1;
+    }
+    return count;
+}
+
+// What is switched on, or the part of it that a container has.
+int cores_of_host(const fs::path& root)
+{
+    for (const char* file :
+         {"sys/fs/cgroup/cpuset.cpus.effective", "sys/devices/system/cpu/online"})
+        if (const int count = count_of(first_line(root / file)); count > 0)
+            return count;
+    return 1;
+}
+
+int bound_cores()
 {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -141,7 +168,8 @@ CpuFacts read_cpu_facts(const fs::path& root)
 
     CpuFacts facts;
     facts.model = model_of(cpuinfo);
-    facts.cores = allowed_cores();
+    facts.cores = cores_of_host(root);
+    facts.own_cores = std::min(bound_cores(), facts.cores);
     facts.packages = packages_of(cpuinfo);
     facts.cores_granted = limits.cores;
     facts.last_cache = last_cache_of(core / "cache");

@@ -12,7 +12,8 @@ namespace trainyard {
 
 struct CpuFacts {
     std::string model;        // "AMD EPYC 9654 96-Core Processor"; empty: unknown
-    int cores = 1;            // logical ones that this process may run on
+    int cores = 1;            // logical ones that ranks of this host may run on
+    int own_cores = 1;        // of them, those that this process is bound to
     int packages = 1;         // sockets
     double cores_granted = 0; // of the control group's quota; 0: no limit
     Bytes last_cache;         // of one core's last level; 0: unknown

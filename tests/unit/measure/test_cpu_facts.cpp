@@ -15,6 +15,7 @@ TEST_CASE("a processor is read as the system shows it")
     folder.file("sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n");
     folder.file("sys/devices/system/cpu/cpu0/cache/index3/size", "32M\n");
     folder.file("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    folder.file("sys/devices/system/cpu/online", "0-3,8,10\n");
     const CpuFacts facts = read_cpu_facts(folder.path());
     CHECK(facts.model == "Some CPU 9000");
     CHECK(facts.packages == 2);
@@ -22,7 +23,8 @@ TEST_CASE("a processor is read as the system shows it")
     CHECK(facts.memory == Bytes(1000 << 10));
     CHECK(facts.governor == "powersave");
     CHECK(facts.virtual_machine);
-    CHECK(facts.cores >= 1);
+    CHECK(facts.cores == 6);
+    CHECK(facts.own_cores >= 1);
     CHECK(facts.cores_granted == 0);
     CHECK(free_memory(folder.path()) == Bytes(600 << 10));
 }
@@ -41,6 +43,9 @@ TEST_CASE("a container's limits hold where they are below the host's")
     folder.file("sys/fs/cgroup/cpu.max", "150000 100000\n");
     folder.file("sys/fs/cgroup/memory.max", "512000\n");
     folder.file("sys/fs/cgroup/memory.current", "200000\n");
+    folder.file("sys/devices/system/cpu/online", "0-63\n");
+    folder.file("sys/fs/cgroup/cpuset.cpus.effective", "4-7\n");
+    CHECK(read_cpu_facts(folder.path()).cores == 4);
     CHECK(read_cpu_facts(folder.path()).cores_granted == 1.5);
     CHECK(read_cpu_facts(folder.path()).memory == Bytes(512000));
     CHECK(free_memory(folder.path()) == Bytes(312000));
