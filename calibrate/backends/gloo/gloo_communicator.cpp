@@ -87,7 +87,7 @@ std::size_t GlooCommunicator::most_slots(const CollectiveWork& work) const
     return std::clamp<std::uint64_t>(many, 1, 8);
 }
 
-void GlooCommunicator::plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots)
+void GlooCommunicator::plan(const CollectiveWork& work)
 {
     bound_.clear();
     if (!is_bound(work, algorithm_))
@@ -96,37 +96,44 @@ void GlooCommunicator::plan(const CollectiveWork& work, const std::vector<OpBuff
         std::numeric_limits<int>::max())
         throw MeasureFailure{FailureKind::refused, "Gloo's algorithm counts elements up to 2^31",
                              "time smaller sizes"};
-    // They work in place; out of place the output is all of a buffer's size.
-    for (const OpBuffers& slot : slots)
-        bound_.push_back(bound_algorithm(
-            work, algorithm_, context_,
-            work.collective == CollectiveKind::reduce_scatter ? slot.input : slot.output));
+    // They work in place: on what is as large as the whole.
+    const bool scatters = work.collective == CollectiveKind::reduce_scatter;
+    for (std::size_t slot = 0; slot < slots(); ++slot) {
+        const OpBuffers here = buffers(slot);
+        bound_.push_back(
+            bound_algorithm(work, algorithm_, context_, scatters ? here.input : here.output));
+    }
 }
 
-void GlooCommunicator::collective(const CollectiveWork& work, std::size_t slot,
-                                  const OpBuffers& buffers)
+// Out of place, a bound algorithm costs its caller a copy.
+void GlooCommunicator::run_bound(const CollectiveWork& work, std::size_t slot)
 {
-    if (!bound_.empty()) {
-        const bool scatters = work.collective == CollectiveKind::reduce_scatter;
-        const bool copies = work.buffers == Buffers::out_of_place;
-        if (copies && !scatters)
-            std::ranges::copy(buffers.input, buffers.output.begin());
-        bound_[slot]->run();
-        if (copies && scatters)
-            std::ranges::copy(buffers.input.first(buffers.output.size()), buffers.output.begin());
-        return;
-    }
+    const auto [input, output] = buffers(slot);
+    const bool scatters = work.collective == CollectiveKind::reduce_scatter;
+    const bool copies = work.buffers == Buffers::out_of_place;
+    if (copies && !scatters)
+        std::ranges::copy(input, output.begin());
+    bound_[slot]->run();
+    if (copies && scatters)
+        std::ranges::copy(input.first(output.size()), output.begin());
+}
+
+void GlooCommunicator::collective(const CollectiveWork& work, std::size_t slot)
+{
+    if (!bound_.empty())
+        return run_bound(work, slot);
+    const OpBuffers here = buffers(slot);
     switch (work.collective) {
     case CollectiveKind::all_reduce:
-        return all_reduce(work, buffers);
+        return all_reduce(work, here);
     case CollectiveKind::all_gather:
-        return all_gather(work, buffers);
+        return all_gather(work, here);
     case CollectiveKind::all_to_all:
-        return all_to_all(buffers);
+        return all_to_all(here);
     case CollectiveKind::broadcast:
-        return broadcast(work, buffers);
+        return broadcast(work, here);
     case CollectiveKind::reduce:
-        return reduce(work, buffers);
+        return reduce(work, here);
     case CollectiveKind::barrier:
         return barrier();
     case CollectiveKind::reduce_scatter:
@@ -187,11 +194,11 @@ void GlooCommunicator::reduce(const CollectiveWork& work, const OpBuffers& buffe
     gloo::reduce(options);
 }
 
-void GlooCommunicator::exchange(const std::vector<Transfer>& transfers)
+void GlooCommunicator::exchange(std::byte* memory, std::span<const Transfer> transfers)
 {
     std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> pending;
     for (const Transfer& transfer : transfers) {
-        auto buffer = context_->createUnboundBuffer(transfer.memory.data(), transfer.memory.size());
+        auto buffer = context_->createUnboundBuffer(memory + transfer.offset, transfer.bytes);
         // Messages of later ops queue behind those of earlier ones in the same slot.
         const std::uint64_t slot = message_prefix + static_cast<std::uint64_t>(transfer.index);
         if (transfer.way == Transfer::Way::send)

@@ -18,14 +18,14 @@ public:
 
 private:
     void barrier() override;
-    void collective(const CollectiveWork& work, std::size_t slot,
-                    const OpBuffers& buffers) override;
-    void exchange(const std::vector<Transfer>& transfers) override;
-    void plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots) override;
+    void collective(const CollectiveWork& work, std::size_t slot) override;
+    void exchange(std::byte* memory, std::span<const Transfer> transfers) override;
+    void plan(const CollectiveWork& work) override;
     std::size_t most_slots(const CollectiveWork& work) const override;
     void wake() noexcept override;
     MeasureFailure failure(const std::exception& error) const override;
 
+    void run_bound(const CollectiveWork& work, std::size_t slot);
     void all_reduce(const CollectiveWork& work, const OpBuffers& buffers);
     void all_gather(const CollectiveWork& work, const OpBuffers& buffers);
     void all_to_all(const OpBuffers& buffers);

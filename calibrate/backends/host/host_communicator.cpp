@@ -83,12 +83,9 @@ void HostCommunicator::prepare_collective(const CollectiveWork& work)
     if (work.root < 0 || work.root >= place_.ranks)
         throw MeasureFailure{FailureKind::refused,
                              fmt::format("no rank {} in this group", work.root), ""};
-    const BufferLayout layout = layout_of(work, place_.rank, place_.ranks);
-    slots_.clear();
-    memory_.divide(layout.bytes, most_slots(work));
-    for (std::size_t i = 0; i < memory_.parts(); ++i)
-        slots_.push_back(buffers_in(memory_.part(i), layout));
-    plan(work, slots_);
+    layout_ = layout_of(work, place_.rank, place_.ranks);
+    memory_.divide(layout_.bytes, most_slots(work));
+    plan(work);
 }
 
 void HostCommunicator::prepare_messages(std::vector<PairMessage> messages, Bytes size)
@@ -102,14 +99,16 @@ void HostCommunicator::prepare_messages(std::vector<PairMessage> messages, Bytes
                                              message.to, place_.ranks),
                                  ""};
         if (message.from == place_.rank)
-            transfers_.push_back({Transfer::Way::send, message.to, index, {}});
+            transfers_.push_back({Transfer::Way::send, message.to, index, 0, 0});
         if (message.to == place_.rank)
-            transfers_.push_back({Transfer::Way::receive, message.from, index, {}});
+            transfers_.push_back({Transfer::Way::receive, message.from, index, 0, 0});
         ++index;
     }
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+        transfers_[i].offset = i * size.value();
+        transfers_[i].bytes = size.value();
+    }
     memory_.divide(size.value() * transfers_.size(), std::numeric_limits<std::size_t>::max());
-    for (std::size_t i = 0; i < transfers_.size(); ++i)
-        transfers_[i].memory = memory_.part(0).subspan(i * size.value(), size.value());
 }
 
 std::size_t HostCommunicator::take_slot()
@@ -143,29 +142,16 @@ BatchTime HostCommunicator::run_work(int ops)
 Seconds HostCommunicator::run_collectives(const CollectiveWork& work, int ops)
 {
     const auto start = Clock::now();
-    for (int op = 0; op < ops; ++op) {
-        const std::size_t slot = take_slot();
-        collective(work, slot, slots_[slot]);
-    }
+    for (int op = 0; op < ops; ++op)
+        collective(work, take_slot());
     return since(start);
-}
-
-void HostCommunicator::exchange_once(const std::vector<Transfer>& transfers, std::size_t slot)
-{
-    if (slot == 0)
-        return exchange(transfers);
-    std::vector<Transfer> here = transfers;
-    const auto shift = memory_.part(slot).data() - memory_.part(0).data();
-    for (Transfer& transfer : here)
-        transfer.memory = {transfer.memory.data() + shift, transfer.memory.size()};
-    exchange(here);
 }
 
 Seconds HostCommunicator::run_exchanges(int ops)
 {
     const auto start = Clock::now();
     for (int op = 0; op < ops; ++op)
-        exchange_once(transfers_, take_slot());
+        exchange(memory_.part(take_slot()).data(), transfers_);
     return since(start);
 }
 
@@ -175,9 +161,9 @@ Seconds HostCommunicator::run_ping_pongs(int ops)
     const int trips = (ops + 1) / 2;
     const auto start = Clock::now();
     for (int trip = 0; trip < trips; ++trip) {
-        const std::size_t slot = take_slot();
+        std::byte* memory = memory_.part(take_slot()).data();
         for (const Transfer& transfer : transfers_) // in the order of the messages
-            exchange_once({transfer}, slot);
+            exchange(memory, {&transfer, 1});
     }
     return since(start) * (static_cast<double>(ops) / (2.0 * trips));
 }
@@ -264,10 +250,10 @@ std::int64_t HostCommunicator::wrong_collective(const CollectiveWork& work)
     const CheckPattern pattern =
         sums ? CheckPattern(work.type, round_, place_.ranks) : CheckPattern(work.type, round_);
     const std::size_t slot = take_slot();
-    const auto [input, output] = slots_[slot];
+    const auto [input, output] = buffers(slot);
     std::ranges::fill(output, poison);
     pattern.fill(input, place_.rank, 0);
-    collective(work, slot, slots_[slot]);
+    collective(work, slot);
 
     const std::size_t share = work.size.value() / static_cast<std::size_t>(place_.ranks);
     const auto first = static_cast<std::uint64_t>(place_.rank) * share /
@@ -295,21 +281,24 @@ std::int64_t HostCommunicator::wrong_collective(const CollectiveWork& work)
 std::int64_t HostCommunicator::wrong_messages()
 {
     const CheckPattern pattern(ElementType::uint8, round_);
-    next_ = 0; // transfers_ name the first slot
+    next_ = 0;
+    const std::span<std::byte> memory = memory_.part(next_); // what the op below takes
     for (const Transfer& transfer : transfers_) {
+        const std::span<std::byte> bytes = memory.subspan(transfer.offset, transfer.bytes);
         if (transfer.way == Transfer::Way::send)
-            pattern.fill(transfer.memory, transfer.index, 0);
+            pattern.fill(bytes, transfer.index, 0);
         else
-            std::ranges::fill(transfer.memory, poison);
+            std::ranges::fill(bytes, poison);
     }
     if (std::holds_alternative<PingPongWork>(work_))
         run_ping_pongs(2);
     else
-        exchange(transfers_);
+        run_exchanges(1);
     std::int64_t wrong = 0;
     for (const Transfer& transfer : transfers_)
         if (transfer.way == Transfer::Way::receive)
-            wrong += pattern.wrong(transfer.memory, transfer.index, 0);
+            wrong +=
+                pattern.wrong(memory.subspan(transfer.offset, transfer.bytes), transfer.index, 0);
     return wrong;
 }
 

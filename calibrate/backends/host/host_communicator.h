@@ -18,9 +18,10 @@ namespace trainyard {
 struct Transfer {
     enum class Way : std::uint8_t { send, receive };
     Way way = Way::send;
-    int peer = 0;  // rank of the group
-    int index = 0; // of the message among those of the op, on all ranks
-    std::span<std::byte> memory;
+    int peer = 0;           // rank of the group
+    int index = 0;          // of the message among those of the op, on all ranks
+    std::size_t offset = 0; // of its bytes in the memory of the op
+    std::size_t bytes = 0;
 };
 
 class HostCommunicator : public Communicator {
@@ -40,13 +41,12 @@ public:
 protected:
     // What the library does. All throw MeasureFailure, or what `failure` understands.
     virtual void barrier() = 0;
-    virtual void collective(const CollectiveWork& work, std::size_t slot,
-                            const OpBuffers& buffers) = 0;
+    virtual void collective(const CollectiveWork& work, std::size_t slot) = 0;
     // Starts all, then waits for all.
-    virtual void exchange(const std::vector<Transfer>& transfers) = 0;
+    virtual void exchange(std::byte* memory, std::span<const Transfer> transfers) = 0;
 
-    // Before ops of `work` run on these buffers, numbered as `slot` above. Throws refused.
-    virtual void plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots) = 0;
+    // Before ops of `work` run on `buffers` of all slots. Throws refused.
+    virtual void plan(const CollectiveWork& work) = 0;
     // How many slots `plan` can take; the same on all ranks where it is collective.
     virtual std::size_t most_slots(const CollectiveWork& work) const = 0;
 
@@ -54,6 +54,8 @@ protected:
     virtual MeasureFailure failure(const std::exception& error) const = 0;
 
     const Place& place() const { return place_; }
+    std::size_t slots() const { return memory_.parts(); }
+    OpBuffers buffers(std::size_t slot) const { return buffers_in(memory_.part(slot), layout_); }
     bool aborted() const { return aborted_; }
 
 private:
@@ -69,7 +71,6 @@ private:
 
     std::int64_t wrong_collective(const CollectiveWork& work);
     std::int64_t wrong_messages();
-    void exchange_once(const std::vector<Transfer>& transfers, std::size_t slot);
     std::size_t take_slot();
 
     // What was thrown becomes a MeasureFailure.
@@ -81,8 +82,8 @@ private:
     bool prepared_ = false;
     RotatingMemory memory_;
     LocalRunner local_;
-    std::vector<OpBuffers> slots_;
-    std::vector<Transfer> transfers_; // memory: within the first slot
+    BufferLayout layout_; // of a slot, for collectives
+    std::vector<Transfer> transfers_;
     std::size_t next_ = 0;
     std::uint32_t round_ = 0; // of checks
     std::atomic<bool> aborted_{false};

@@ -52,12 +52,12 @@ MpiCommunicator::~MpiCommunicator()
         MPI_Comm_free(&communicator_);
 }
 
-void MpiCommunicator::wait_for(std::vector<MPI_Request>& requests, const char* what) const
+void MpiCommunicator::wait(const char* what)
 {
     for (int done = 0; done == 0;) {
         if (aborted())
             throw MeasureFailure{FailureKind::aborted, "aborted", ""};
-        check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
+        check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
                               MPI_STATUSES_IGNORE),
                   what);
     }
@@ -66,9 +66,9 @@ void MpiCommunicator::wait_for(std::vector<MPI_Request>& requests, const char* w
 // Ranks that are not there yet keep the others here: so this one listens to abort().
 void MpiCommunicator::barrier()
 {
-    std::vector<MPI_Request> request(1);
-    check_mpi(MPI_Ibarrier(communicator_, request.data()), "MPI_Ibarrier");
-    wait_for(request, "MPI_Ibarrier");
+    requests_.assign(1, MPI_REQUEST_NULL);
+    check_mpi(MPI_Ibarrier(communicator_, requests_.data()), "MPI_Ibarrier");
+    wait("MPI_Ibarrier");
 }
 
 std::size_t MpiCommunicator::most_slots(const CollectiveWork& /*work*/) const
@@ -76,7 +76,7 @@ std::size_t MpiCommunicator::most_slots(const CollectiveWork& /*work*/) const
     return std::numeric_limits<std::size_t>::max();
 }
 
-void MpiCommunicator::plan(const CollectiveWork& work, const std::vector<OpBuffers>& /*slots*/)
+void MpiCommunicator::plan(const CollectiveWork& work)
 {
     if (work.size.value() / static_cast<std::uint64_t>(element_bytes(work.type)) >
         std::numeric_limits<int>::max())
@@ -84,16 +84,16 @@ void MpiCommunicator::plan(const CollectiveWork& work, const std::vector<OpBuffe
                              "time smaller sizes or a larger type"};
 }
 
-void MpiCommunicator::collective(const CollectiveWork& work, std::size_t /*slot*/,
-                                 const OpBuffers& buffers)
+void MpiCommunicator::collective(const CollectiveWork& work, std::size_t slot)
 {
+    const OpBuffers here = buffers(slot);
     const MPI_Datatype type = MpiTypes::datatype(work.type);
     const int count = elements(work.size.value(), work.type);
     const int share = count / place().ranks;
     const bool in_place = work.buffers == Buffers::in_place;
     const bool root = place().rank == work.root;
-    const void* input = in_place ? MPI_IN_PLACE : buffers.input.data();
-    void* output = buffers.output.data();
+    const void* input = in_place ? MPI_IN_PLACE : here.input.data();
+    void* output = here.output.data();
     const MPI_Op sum = types_->sum(work.type);
     const MPI_Comm all = communicator_;
     switch (work.collective) {
@@ -109,13 +109,12 @@ void MpiCommunicator::collective(const CollectiveWork& work, std::size_t /*slot*
         return check_mpi(MPI_Alltoall(input, share, type, output, share, type, all),
                          "MPI_Alltoall");
     case CollectiveKind::broadcast: // has one buffer: the root sends its input
-        return check_mpi(
-            MPI_Bcast(root ? buffers.input.data() : output, count, type, work.root, all),
-            "MPI_Bcast");
+        return check_mpi(MPI_Bcast(root ? here.input.data() : output, count, type, work.root, all),
+                         "MPI_Bcast");
     case CollectiveKind::reduce: // in place is the root's affair
-        return check_mpi(MPI_Reduce(root ? input : buffers.input.data(), output, count, type, sum,
-                                    work.root, all),
-                         "MPI_Reduce");
+        return check_mpi(
+            MPI_Reduce(root ? input : here.input.data(), output, count, type, sum, work.root, all),
+            "MPI_Reduce");
     case CollectiveKind::barrier:
         return check_mpi(MPI_Barrier(all), "MPI_Barrier");
     case CollectiveKind::send_receive:
@@ -124,26 +123,26 @@ void MpiCommunicator::collective(const CollectiveWork& work, std::size_t /*slot*
     throw MeasureFailure{FailureKind::refused, "no collective of MPI", ""};
 }
 
-void MpiCommunicator::exchange(const std::vector<Transfer>& transfers)
+void MpiCommunicator::exchange(std::byte* memory, std::span<const Transfer> transfers)
 {
-    std::vector<MPI_Request> requests;
+    requests_.clear();
     for (const Transfer& transfer : transfers) {
-        if (transfer.memory.size() > std::numeric_limits<int>::max() ||
-            transfer.index > largest_tag_)
+        if (transfer.bytes > std::numeric_limits<int>::max() || transfer.index > largest_tag_)
             throw MeasureFailure{FailureKind::refused, "more bytes or messages than MPI counts",
                                  "time smaller sizes"};
-        const int count = static_cast<int>(transfer.memory.size());
-        MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
+        std::byte* at = memory + transfer.offset;
+        const int count = static_cast<int>(transfer.bytes);
+        MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
         if (transfer.way == Transfer::Way::send)
-            check_mpi(MPI_Isend(transfer.memory.data(), count, MPI_BYTE, transfer.peer,
-                                transfer.index, communicator_, &request),
+            check_mpi(MPI_Isend(at, count, MPI_BYTE, transfer.peer, transfer.index, communicator_,
+                                &request),
                       "MPI_Isend");
         else
-            check_mpi(MPI_Irecv(transfer.memory.data(), count, MPI_BYTE, transfer.peer,
-                                transfer.index, communicator_, &request),
+            check_mpi(MPI_Irecv(at, count, MPI_BYTE, transfer.peer, transfer.index, communicator_,
+                                &request),
                       "MPI_Irecv");
     }
-    wait_for(requests, "a message of MPI");
+    wait("a message of MPI");
 }
 
 // Waits look for themselves; a blocking collective of MPI cannot be called back.

@@ -16,20 +16,20 @@ public:
 
 private:
     void barrier() override;
-    void collective(const CollectiveWork& work, std::size_t slot,
-                    const OpBuffers& buffers) override;
-    void exchange(const std::vector<Transfer>& transfers) override;
-    void plan(const CollectiveWork& work, const std::vector<OpBuffers>& slots) override;
+    void collective(const CollectiveWork& work, std::size_t slot) override;
+    void exchange(std::byte* memory, std::span<const Transfer> transfers) override;
+    void plan(const CollectiveWork& work) override;
     std::size_t most_slots(const CollectiveWork& work) const override;
     void wake() noexcept override;
     MeasureFailure failure(const std::exception& error) const override;
 
-    // Until all are done, or somebody aborts.
-    void wait_for(std::vector<MPI_Request>& requests, const char* what) const;
+    // Until all requests are done, or somebody aborts.
+    void wait(const char* what);
 
     MPI_Comm communicator_;
     std::shared_ptr<const MpiTypes> types_;
     int largest_tag_ = 0;
+    std::vector<MPI_Request> requests_; // of the op in progress
 };
 
 } // namespace trainyard
