@@ -22,6 +22,9 @@ readonly packages=(
     "libpugixml-dev   NCCL's topology files"
     "libtomlplusplus-dev  configurations of torchtitan"
     "libyaml-cpp-dev  test files of Megatron-LM"
+    "libopenmpi-dev   measuring over MPI"
+    "openmpi-bin      starting ranks of MPI"
+    "libgloo-dev      measuring over Gloo"
     "catch2           the test suite"
 )
 
@@ -71,6 +74,18 @@ root_command() {
     fi
 }
 
+# Prints those of the packages that this distribution has: one that it lacks would stop all others.
+known_packages() {
+    local package
+    for package; do
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            printf '%s ' "$package"
+        else
+            say "this distribution has no package $package"
+        fi
+    done
+}
+
 # Installs what is missing if we may; otherwise names it. Never fatal: CMake has the last word.
 install_packages() {
     local missing names as_root log=$1
@@ -95,10 +110,12 @@ install_packages() {
     say "installing them with apt-get ..."
     # A stale package list is no reason to stop; a failing installation says so itself.
     # shellcheck disable=SC2086 # the prefix and the names are lists
-    if ! {
-        $as_root apt-get -q update || true
-        $as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $names
-    } </dev/null >"$log" 2>&1; then
+    $as_root apt-get -q update </dev/null >"$log" 2>&1 || true
+    # shellcheck disable=SC2086
+    names=$(known_packages $names)
+    # shellcheck disable=SC2086
+    if ! $as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
+        $names </dev/null >>"$log" 2>&1; then
         tail -n 5 "$log" | sed 's/^/    /' >&2
         say "apt-get failed (all its output: $log). To install by hand:  apt-get install $names"
         say "going on with what CMake finds (CMAKE_PREFIX_PATH names other places)"
@@ -194,6 +211,7 @@ report_failure() {
 is_current() {
     local stamp=$root/build/$1/built-$2 built_in
     { read -r built_in <"$stamp"; } 2>/dev/null && [ "$built_in" = "$root" ] || return 1
-    [ -z "$(find "$root/sim" "$root/calibrate/fit" "$root/calibrate/import" "$root/cmake" \
+    [ -z "$(find "$root/sim" "$root/calibrate/fit" "$root/calibrate/import" \
+        "$root/calibrate/measure" "$root/calibrate/backends" "$root/cmake" \
         "$root/CMakeLists.txt" "$root/CMakePresets.json" -newer "$stamp" -print -quit)" ]
 }
