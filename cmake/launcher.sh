@@ -212,6 +212,6 @@ is_current() {
     local stamp=$root/build/$1/built-$2 built_in
     { read -r built_in <"$stamp"; } 2>/dev/null && [ "$built_in" = "$root" ] || return 1
     [ -z "$(find "$root/sim" "$root/calibrate/fit" "$root/calibrate/import" \
-        "$root/calibrate/measure" "$root/calibrate/backends" "$root/cmake" \
+        "$root/calibrate/measure" "$root/calibrate/backends" "$root/calibrate/program" "$root/cmake" \
         "$root/CMakeLists.txt" "$root/CMakePresets.json" -newer "$stamp" -print -quit)" ]
 }
