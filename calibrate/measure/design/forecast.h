@@ -18,8 +18,8 @@ Seconds expected_sampling(const Limits& limits, Seconds per_op);
 // the time of a point beside its ops, by how much longer points took than expected.
 //
 // Before anything is measured the time of an op is 20 us + 1 s per GB (of messages), 5 us + 0.1 s
-// per GB (of a device's memory) or 5 us + 1 s per TFLOP: small machines, so that first guesses are
-// too long rather than too short. Making a communicator is taken to need 0.2 s.
+// per GB (of a device's memory) or 5 us + 1 s per TFLOP: between CPU and GPU, up to twenty times
+// off either way. Making a communicator is taken to need 0.2 s.
 class Forecast {
 public:
     explicit Forecast(Effort effort) : effort_(effort) {}

@@ -48,6 +48,9 @@ public:
         left_ = in_measuring_order(std::move(left_), setup_.seed);
         while (!left_.empty())
             group(planned(left_.front().group));
+        for (const PlannedGroup& planned : plan_.groups)
+            if (planned.curves.empty() && only_beside(planned))
+                group(planned);
     }
 
 private:
@@ -66,6 +69,13 @@ private:
     {
         return *std::find_if(plan_.groups.begin(), plan_.groups.end(),
                              [&](const PlannedGroup& group) { return group.spec == spec; });
+    }
+
+    static bool only_beside(const PlannedGroup& planned)
+    {
+        return std::all_of(planned.singles.begin(), planned.singles.end(), [](const TimedWork& w) {
+            return std::holds_alternative<BesideWork>(w);
+        });
     }
 
     void leave_out(const std::string& what, const MeasureFailure& why)

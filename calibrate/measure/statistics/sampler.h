@@ -41,9 +41,9 @@ enum class SampleEnd : std::uint8_t {
 //    longer groups. The ops per batch follow from the warm-up alone, so that no timed value chooses
 //    how it was taken.
 // 2. Timed batches: the least number, then ten at a time until the interval of their median is
-//    narrow enough, or number or time are used up. Looking at few moments keeps the interval
-//    honest: see the README. Ops so long that three batches exceed the limit are measured three
-//    times all the same.
+//    narrow enough, or number or time are used up (the README has what stopping so does to the
+//    interval). Ops so long that three batches exceed the limit are measured three times all the
+//    same.
 // 3. Isolated ops, unless a batch is one op: then the timed batches are that already.
 //
 // Requests last about 0.25 s at most (or one batch), so that an unforeseen slowness, a cancel or a

@@ -2,8 +2,8 @@
 #include "calibrate/measure/control/launch.h"
 #include "calibrate/measure/control/worker.h"
 #include "tests/catch.h"
+#include "tests/unit/measure/forked_ranks.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -73,41 +73,20 @@ private:
     Fault fault_;
 };
 
-// Ranks as processes of their own, the last one with the fault.
-class Ranks {
+// Ranks of which the last one has the fault, and short words for commands.
+class FaultyRanks {
 public:
-    Ranks(int count, Fault fault)
-    {
-        for (int rank = 0; rank < count; ++rank) {
-            const Fault mine = rank == count - 1 ? fault : Fault::none;
-            const int process = ::fork();
-            if (process == 0)
-                ::_exit(serve_as_rank(
-                    {rank, count, rank, count}, {"localhost", listener_.port(), "secret"}, [&] {
-                        if (mine == Fault::never_opens)
-                            throw MeasureFailure{FailureKind::missing, "no driver", "install it"};
-                        return std::make_unique<PretendedBackend>(rank, mine);
-                    }));
-            processes_.push_back(process);
-        }
-        CoordinatorSetup setup;
-        setup.ranks = count;
-        setup.token = "secret";
-        coordinator_ = std::make_unique<Coordinator>(listener_, setup);
-    }
-    ~Ranks()
-    {
-        coordinator_.reset();
-        for (const int process : processes_) {
-            ::kill(process, SIGKILL);
-            ::waitpid(process, nullptr, 0);
-        }
-    }
-    Ranks(const Ranks&) = delete;
-    Ranks& operator=(const Ranks&) = delete;
+    FaultyRanks(int count, Fault fault)
+        : ranks_(count, [count, fault](int rank) -> std::unique_ptr<RankBackend> {
+              const Fault mine = rank == count - 1 ? fault : Fault::none;
+              if (mine == Fault::never_opens)
+                  throw MeasureFailure{FailureKind::missing, "no driver", "install it"};
+              return std::make_unique<PretendedBackend>(rank, mine);
+          })
+    {}
 
-    Coordinator& coordinator() { return *coordinator_; }
-    int process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+    Coordinator& coordinator() { return ranks_.coordinator(); }
+    int process(int rank) const { return ranks_.process(rank); }
 
     GroupReplies tell(CommandKind kind, const std::vector<int>& members,
                       Milliseconds limit = Milliseconds(20'000))
@@ -119,13 +98,11 @@ public:
         command.works = {CollectiveWork{}};
         command.batches = 3;
         command.ops = 4;
-        return coordinator_->ask(members, command, limit);
+        return coordinator().ask(members, command, limit);
     }
 
 private:
-    Listener listener_{0};
-    std::vector<int> processes_;
-    std::unique_ptr<Coordinator> coordinator_;
+    ForkedRanks ranks_;
 };
 
 using Catch::Matchers::Contains;
@@ -180,7 +157,7 @@ TEST_CASE("messages between coordinator and ranks arrive as they were sent")
 
 TEST_CASE("a group of ranks does what the coordinator says, and each reply is its own")
 {
-    Ranks ranks(3, Fault::none);
+    FaultyRanks ranks(3, Fault::none);
     CHECK(ranks.tell(CommandKind::join, {0, 2}).replies.size() == 2);
     CHECK_FALSE(ranks.tell(CommandKind::prepare, {0, 2}).failure);
     const GroupReplies run = ranks.tell(CommandKind::run, {0, 2});
@@ -195,7 +172,7 @@ TEST_CASE("a group of ranks does what the coordinator says, and each reply is it
 
 TEST_CASE("a rank that fails says what failed, and the others go on")
 {
-    Ranks ranks(2, Fault::fails_in_run);
+    FaultyRanks ranks(2, Fault::fails_in_run);
     ranks.tell(CommandKind::join, {0, 1});
     const GroupReplies run = ranks.tell(CommandKind::run, {0, 1});
     REQUIRE(run.failure);
@@ -206,7 +183,7 @@ TEST_CASE("a rank that fails says what failed, and the others go on")
 
 TEST_CASE("a back end that does not open is told as the failure of every command")
 {
-    Ranks ranks(2, Fault::never_opens);
+    FaultyRanks ranks(2, Fault::never_opens);
     const GroupReplies facts = ranks.tell(CommandKind::facts, {0, 1});
     REQUIRE(facts.failure);
     CHECK(facts.failed_rank == 1);
@@ -216,7 +193,7 @@ TEST_CASE("a back end that does not open is told as the failure of every command
 
 TEST_CASE("a rank that is killed ends the run at once and is named")
 {
-    Ranks ranks(3, Fault::hangs_in_run);
+    FaultyRanks ranks(3, Fault::hangs_in_run);
     ranks.tell(CommandKind::join, {0, 1, 2});
     const auto begin = std::chrono::steady_clock::now();
     std::thread killer([&] {
@@ -232,7 +209,7 @@ TEST_CASE("a rank that is killed ends the run at once and is named")
 
 TEST_CASE("a rank whose process is stopped does not answer and is named")
 {
-    Ranks ranks(2, Fault::none);
+    FaultyRanks ranks(2, Fault::none);
     ranks.tell(CommandKind::join, {0, 1});
     ::kill(ranks.process(0), SIGSTOP);
     const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200)); });
@@ -242,7 +219,7 @@ TEST_CASE("a rank whose process is stopped does not answer and is named")
 
 TEST_CASE("a rank that does not come back from what others have done is named")
 {
-    Ranks ranks(3, Fault::hangs_in_prepare);
+    FaultyRanks ranks(3, Fault::hangs_in_prepare);
     ranks.tell(CommandKind::join, {0, 1, 2});
     const RunEnded ended = end_of([&] {
         ranks.tell(CommandKind::prepare, {0, 1, 2}, Milliseconds(200));
@@ -253,7 +230,7 @@ TEST_CASE("a rank that does not come back from what others have done is named")
 
 TEST_CASE("what waits in a communicator past its limit is aborted, and the ranks go on")
 {
-    Ranks ranks(2, Fault::hangs_in_run);
+    FaultyRanks ranks(2, Fault::hangs_in_run);
     ranks.tell(CommandKind::join, {0, 1});
     const GroupReplies run = ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200));
     REQUIRE(run.failure);

@@ -37,3 +37,15 @@ TEST_CASE("work that is none of the known kinds is refused")
     CHECK_FALSE(FieldValue<TimedWork>::read(Reader(json, "work.json", problems), out));
     CHECK(problems.size() == 1);
 }
+
+TEST_CASE("the size of a message is that of the work that is timed")
+{
+    const CollectiveWork sum{CollectiveKind::all_reduce, Bytes(1024)};
+    const LocalWork copy{LocalKind::memory_copy, 0, 0, 0, 1, Bytes(4096)};
+    CHECK(message_size(sum) == Bytes(1024));
+    CHECK(message_size(ExchangeWork{{{0, 1}}, Bytes(77)}) == Bytes(77));
+    CHECK(message_size(PingPongWork{0, 1, Bytes(8)}) == Bytes(8));
+    CHECK(message_size(copy) == Bytes(0));
+    CHECK(message_size(BesideWork{sum, copy, true, 1}) == Bytes(1024));
+    CHECK(message_size(BesideWork{sum, copy, false, 1}) == Bytes(0));
+}
