@@ -61,7 +61,25 @@ std::vector<EnumName<Backend>> enum_names<Backend>()
     return {{Backend::nccl, "nccl"},
             {Backend::gloo, "gloo"},
             {Backend::ucx, "ucx"},
-            {Backend::nvshmem, "nvshmem"}};
+            {Backend::nvshmem, "nvshmem"},
+            {Backend::mpi, "mpi"}};
+}
+
+std::string_view title_of(Backend backend)
+{
+    switch (backend) {
+    case Backend::nccl:
+        return "NCCL";
+    case Backend::gloo:
+        return "Gloo";
+    case Backend::ucx:
+        return "UCX";
+    case Backend::nvshmem:
+        return "NVSHMEM";
+    case Backend::mpi:
+        return "MPI";
+    }
+    return "";
 }
 
 template <>

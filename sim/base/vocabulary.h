@@ -5,6 +5,7 @@
 #include "sim/base/field_values.h"
 
 #include <cstdint>
+#include <string_view>
 
 namespace trainyard {
 
@@ -54,7 +55,17 @@ enum class GroupKind : std::uint8_t {
 };
 inline constexpr std::size_t group_kind_count = 14;
 
-enum class Backend : std::uint8_t { nccl, gloo, ucx, nvshmem };
+// A library of collectives and messages.
+enum class Backend : std::uint8_t { nccl, gloo, ucx, nvshmem, mpi };
+
+// Moves data between host memories by threads of the CPU: never from device to device.
+constexpr bool on_host(Backend backend)
+{
+    return backend == Backend::gloo || backend == Backend::mpi;
+}
+
+// As its makers write it, for people: "NCCL", "Gloo", "MPI".
+std::string_view title_of(Backend backend);
 
 // What an op is part of.
 enum class Phase : std::uint8_t {

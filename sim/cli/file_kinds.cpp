@@ -90,6 +90,8 @@ const std::vector<FileKind>& file_kinds()
         {"gloo", gloo_format, nullptr, check_profile},
         {"ucx", ucx_format, nullptr, check_profile},
         {"nvshmem", nvshmem_format, nullptr, check_profile},
+        {"mpi", mpi_format, nullptr, check_profile},
+        {"interference", interference_format, nullptr, check_profile},
         {"knots", knots_format, nullptr, check_profile},
         {"storage", storage_format, nullptr, check_profile},
         {"host", host_format, nullptr, check_profile},

@@ -54,7 +54,8 @@ Seconds bounded(Seconds form, Seconds sweep, std::partial_ordering links)
 
 // Time by a sweep. Its last slope holds to 4 times its largest size (1.8 % off there, 33 % at 64
 // times); from there on, and where the last times do not rise, the time grows as the form does.
-Seconds time_by(const KnotCurve& sweep, const std::vector<TimeLine>& form, Bytes size)
+template <class Form>
+Seconds time_by(const KnotCurve& sweep, const Form& form, Bytes size)
 {
     const std::vector<Knot>& knots = sweep.knots;
     const Knot& last = knots.back();
@@ -63,16 +64,17 @@ Seconds time_by(const KnotCurve& sweep, const std::vector<TimeLine>& form, Bytes
     if (size.value() / reach <= last.size.value())
         return time_at(sweep, size);
     const Bytes end(last.size.value() * reach);
-    return time_at(sweep, end) * (lowest(form, size).at(size) / lowest(form, end).at(end));
+    return time_at(sweep, end) * (form(size) / form(end));
 }
 
 } // namespace
 
-const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& shape) const
+const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& shape,
+                                      Backend backend) const
 {
     const bool even = shape.ranks == shape.ranks_per_domain * shape.domains;
     for (const KnotTable& table : profile_.hardware.knots) {
-        if (!even || table.collective != kind || table.backend != Backend::nccl ||
+        if (!even || table.collective != kind || table.backend != backend ||
             table.algorithm != "auto" || table.protocol != "auto" || table.in_place ||
             table.ranks_per_domain != shape.ranks_per_domain || table.domains != shape.domains)
             continue;
@@ -88,35 +90,51 @@ const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& sha
     return nullptr;
 }
 
-CostModel::Timing CostModel::usual_timing(CollectiveKind kind, Bytes size,
-                                          const GroupShape& shape) const
+template <class FormOver>
+CostModel::Timing CostModel::by_sweeps(Timing timing, CollectiveKind kind, Bytes size,
+                                       const GroupShape& shape, Backend backend,
+                                       const FormOver& form_over) const
 {
-    const Hardware& hardware = profile_.hardware;
-    const CollectiveClasses classes{&hardware.fabric, &hardware.network, &hardware.collectives};
-    const std::vector<TimeLine> lines = time_lines(kind, shape, classes);
-    const TimeLine& line = lowest(lines, size);
-    Timing timing{lowest(lines, Bytes(0)).alpha, line.at(size), line.algorithm};
-    if (const KnotTable* table = knots_for(kind, shape)) {
+    if (const KnotTable* table = knots_for(kind, shape, backend)) {
         // A sweep from small sizes on replaces the form; one that starts at large sizes corrects it
         // from there.
         const Knot& first = table->samples.knots.front();
         const bool whole = first.size <= Bytes(4096);
         timing.latency = whole ? first.time : std::min(timing.latency, first.time);
         if (whole || size >= first.size)
-            timing.total = time_by(table->samples, lines, size);
+            timing.total = time_by(table->samples, form_over(shape), size);
         else
             timing.total = std::min(timing.total, first.time);
-    } else {
-        for (const KnotTable& sweep : hardware.knots) {
-            const GroupShape measured = on_links_of(sweep, shape);
-            if (knots_for(kind, measured) == &sweep && size >= sweep.samples.knots.front().size)
-                timing.total = bounded(
-                    timing.total, time_by(sweep.samples, time_lines(kind, measured, classes), size),
-                    links_against(measured, shape));
-        }
-        timing.latency = std::min(timing.latency, timing.total);
+        return timing;
     }
+    for (const KnotTable& sweep : profile_.hardware.knots) {
+        if (sweep.backend != backend)
+            continue;
+        const GroupShape measured = on_links_of(sweep, shape);
+        if (knots_for(kind, measured, backend) == &sweep &&
+            size >= sweep.samples.knots.front().size)
+            timing.total = bounded(timing.total, time_by(sweep.samples, form_over(measured), size),
+                                   links_against(measured, shape));
+    }
+    timing.latency = std::min(timing.latency, timing.total);
     return timing;
+}
+
+CostModel::Timing CostModel::usual_timing(CollectiveKind kind, Bytes size,
+                                          const GroupShape& shape) const
+{
+    const Hardware& hardware = profile_.hardware;
+    const CollectiveClasses classes{&hardware.fabric, &hardware.network, &hardware.collectives};
+    const auto form_over = [&](const GroupShape& over) {
+        return [&classes, kind, over](Bytes at) {
+            const std::vector<TimeLine> lines = time_lines(kind, over, classes);
+            return lowest(lines, at).at(at);
+        };
+    };
+    const std::vector<TimeLine> lines = time_lines(kind, shape, classes);
+    const TimeLine& line = lowest(lines, size);
+    return by_sweeps({lowest(lines, Bytes(0)).alpha, line.at(size), line.algorithm}, kind, size,
+                     shape, Backend::nccl, form_over);
 }
 
 // Restricted to some algorithms, protocols or channels, a collective takes as much longer as the
@@ -213,10 +231,44 @@ LibraryTime CostModel::library_time(CollectiveKind kind, Bytes size, const Group
                                     Backend backend) const
 {
     const Hardware& hardware = profile_.hardware;
-    return backend == Backend::gloo ? gloo_time(kind, size, shape, hardware.gloo)
-           : backend == Backend::ucx
-               ? ucx_time(kind, size, shape, hardware.ucx, links_of(shape))
-               : nvshmem_time(kind, size, shape, hardware.nvshmem, links_of(shape));
+    switch (backend) {
+    case Backend::gloo:
+        return gloo_time(kind, size, shape, hardware.gloo);
+    case Backend::mpi:
+        return mpi_time(kind, size, shape, hardware.mpi, links_of(shape).across);
+    case Backend::nvshmem:
+        return nvshmem_time(kind, size, shape, hardware.nvshmem, links_of(shape));
+    case Backend::ucx:
+    case Backend::nccl: // its form is of lines
+        break;
+    }
+    return ucx_time(kind, size, shape, hardware.ucx, links_of(shape));
+}
+
+// Over perturbed links a measured time grows as the form does.
+CostModel::Timing CostModel::library_timing(CollectiveKind kind, Bytes size,
+                                            const GroupShape& shape, Backend backend) const
+{
+    const auto form_over = [&](const GroupShape& over) {
+        return [this, kind, backend, over](Bytes at) {
+            return library_time(kind, at, over, backend).total;
+        };
+    };
+    const LibraryTime time = library_time(kind, size, shape, backend);
+    Timing out{time.latency, time.total,
+               backend == Backend::nvshmem ? Algorithm::direct : Algorithm::ring};
+    GroupShape sound = shape;
+    sound.health = {};
+    if (shape == sound) {
+        out = by_sweeps(out, kind, size, shape, backend, form_over);
+    } else if (knots_for(kind, sound, backend) != nullptr) {
+        out = by_sweeps(out, kind, size, sound, backend, form_over);
+        out.total *= std::max(1.0, time.total / library_time(kind, size, sound, backend).total);
+    }
+    const Seconds more = later_by_links(kind, shape);
+    out.latency += more;
+    out.total += more;
+    return out;
 }
 
 CostModel::Timing CostModel::form_timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
@@ -245,23 +297,16 @@ CostModel::Timing CostModel::on_other_links(Timing timing, CollectiveKind kind, 
     return timing;
 }
 
-// Other libraries on the same machine in the same step lose as much to it as NCCL does; Gloo's
-// constants are of whole programs.
+// Other libraries on the same machine in the same step lose as much to it as NCCL does; those on
+// the host are not on the devices, and Gloo's constants are of whole programs.
 CostModel::Timing CostModel::timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
                                     Backend backend) const
 {
-    Timing out;
-    if (backend == Backend::nccl) {
-        out = nccl_timing(kind, size, shape);
-    } else {
-        const LibraryTime time = library_time(kind, size, shape, backend);
-        const Seconds more = later_by_links(kind, shape);
-        out = {time.latency + more, time.total + more,
-               backend == Backend::nvshmem ? Algorithm::direct : Algorithm::ring};
-    }
+    Timing out = backend == Backend::nccl ? nccl_timing(kind, size, shape)
+                                          : library_timing(kind, size, shape, backend);
     if (links_ != LinkFactors{})
         out = on_other_links(out, kind, size, shape, backend);
-    const double slowed = backend == Backend::gloo ? 1.0 : in_situ(kind, shape);
+    const double slowed = on_host(backend) ? 1.0 : in_situ(kind, shape);
     out.latency *= slowed;
     out.total *= slowed;
     return out;

@@ -94,7 +94,7 @@ Seconds CostModel::host_per_kernel(Phase phase, bool cuda_graphs) const
 double CostModel::sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
                            Algorithm algorithm, Backend backend) const
 {
-    if (backend == Backend::gloo || backend == Backend::ucx)
+    if (on_host(backend) || backend == Backend::ucx)
         return 0;
     constexpr int of_message = 2;
     const Hardware& hardware = profile_.hardware;
@@ -128,7 +128,13 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     const Bandwidth share = shape.health.across * scaled(shape, links_).fabric_share;
     if (share.value() > 0 && !pairwise)
         out.total = std::max(out.total, out.latency + Seconds(out.nic_bytes / share.value()));
-    if (backend == Backend::gloo)
+    const BackendInterference& measured = profile_.hardware.interference.of(backend);
+    if (measured.measured()) {
+        out.sm_share = measured.compute_waiting.value_or(0);
+        out.traffic_share = measured.lost_to_full_rate();
+        return out;
+    }
+    if (on_host(backend))
         return out;
     out.sm_share = sm_share(kind, moved, shape, timing.algorithm, backend);
     const double moving = (out.total - out.latency).value();

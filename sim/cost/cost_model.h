@@ -40,6 +40,9 @@ public:
     const Profile& profile() const { return profile_; }
     const NcclSettings& nccl_settings() const { return nccl_; }
 
+    // The sweep that times a collective over groups of this shape; null: a closed form does.
+    const KnotTable* knots_for(CollectiveKind kind, const GroupShape& shape, Backend backend) const;
+
     // One kernel (its launches together) alone on the device, the device-side gap of each launch
     // included.
     Seconds kernel_time(const Kernel& kernel) const;
@@ -92,7 +95,13 @@ private:
     // Time inside a training step / in nccl-tests.
     double in_situ(CollectiveKind kind, const GroupShape& shape) const;
     LibraryLinks links_of(const GroupShape& shape) const;
-    const KnotTable* knots_for(CollectiveKind kind, const GroupShape& shape) const;
+    // A closed form's timing as sweeps change it. form_over(shape) is the form over a shape: a
+    // function of the size.
+    template <class FormOver>
+    Timing by_sweeps(Timing timing, CollectiveKind kind, Bytes size, const GroupShape& shape,
+                     Backend backend, const FormOver& form_over) const;
+    Timing library_timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                          Backend backend) const;
     double sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape, Algorithm algorithm,
                     Backend backend) const;
 

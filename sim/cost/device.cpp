@@ -27,6 +27,12 @@ double AttentionEfficiency::at(AttentionKernel kernel) const
     return flash2;
 }
 
+FlopRate usual_peak(const Device& device)
+{
+    const FlopRate half = std::max(device.peak.bf16, device.peak.fp16);
+    return half.value() > 0 ? half : device.peak.fp32;
+}
+
 namespace {
 
 template <class T>
@@ -60,6 +66,14 @@ const FieldTable<PerPrecision<double>>& fields_of<PerPrecision<double>>()
 }
 
 template <>
+const FieldTable<PerPrecision<GemmSurface>>& fields_of<PerPrecision<GemmSurface>>()
+{
+    static const auto table = per_precision_table<GemmSurface>(
+        "gemm_surface", {.help = "measured times over m, n and k"});
+    return table;
+}
+
+template <>
 const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>()
 {
     using A = AttentionEfficiency;
@@ -89,6 +103,8 @@ FieldTable<Device> with_products(FieldTable<Device> table)
         .field("peak", &D::peak, {.help = "dense peak by number format"})
         .field("gemm_efficiency", &D::gemm_efficiency,
                {.help = "share of the peak that large GEMMs reach, hot, random data"})
+        .field("gemm_surface", &D::gemm_surface,
+               {.help = "measured GEMM times by number format, in place of peak and efficiency"})
         .field("sustained_clock", &D::sustained_clock,
                {.help = "clock under training load / clock of the efficiencies",
                 .min = 0.1,
@@ -131,7 +147,8 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
     using D = Device;
     return std::move(table)
         .field("nvlink", &D::nvlink, not_negative("line rate one way, all links"))
-        .field("host_link", &D::host_link, {.help = "what joins it to its host's memory"})
+        .field("host_link", &D::host_link,
+               {.help = "what joins it to its host's memory; self: it is the host"})
         .field("host_copy", &D::host_copy,
                not_negative("achieved between device and host, one way"))
         .field("host_copy_both", &D::host_copy_both,
@@ -155,7 +172,7 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
 template <>
 std::vector<EnumName<HostLink>> enum_names<HostLink>()
 {
-    return {{HostLink::pcie, "pcie"}, {HostLink::c2c, "c2c"}};
+    return {{HostLink::pcie, "pcie"}, {HostLink::c2c, "c2c"}, {HostLink::self, "self"}};
 }
 
 template <>
@@ -180,7 +197,7 @@ void warn_peaks(const Reader& reader, const Device& device)
     const double half = std::max(device.peak.fp16.value(), device.peak.bf16.value());
     warn_above(reader, "peak", half, 20e15,
                "the largest devices reach 2.5 PFLOP/s dense at 16 bit");
-    if (half > 0 && half < 1e12)
+    if (half > 0 && half < 1e12 && !device.is_cpu())
         reader.warn("\"peak\" is implausibly small",
                     fmt::format("{} at 16 bit? TFLOP/s is usual", to_display(FlopRate(half))));
     if (device.peak.fp8.value() > 0 && device.peak.fp8.value() < half)
@@ -211,7 +228,9 @@ void need_constants(const Reader& reader, const Device& device)
     };
     need(!device.name.empty(), "name");
     need(device.sms > 0, "sms");
-    need(device.peak.fp16.value() > 0 || device.peak.bf16.value() > 0, "peak");
+    need(device.is_cpu() ? device.peak.fp32.value() > 0
+                         : device.peak.fp16.value() > 0 || device.peak.bf16.value() > 0,
+         "peak");
     need(device.hbm_bandwidth.value() > 0, "hbm_bandwidth");
     need(device.hbm_efficiency > 0, "hbm_efficiency");
     need(device.memory.value() > 0, "memory");
@@ -226,6 +245,8 @@ void need_efficiencies(const Reader& reader, const Device& device)
             reader.error(
                 fmt::format("\"gemm_efficiency\" of {} is missing from device", to_name(p)),
                 "every number format with a peak needs the share of it that is reached");
+    if (device.is_cpu())
+        return; // no fused kernels
     for (const AttentionKernel kernel :
          {AttentionKernel::sdpa, AttentionKernel::sdpa_cudnn, AttentionKernel::flash1,
           AttentionKernel::flash2, AttentionKernel::triton, AttentionKernel::cudnn})

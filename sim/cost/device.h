@@ -1,7 +1,12 @@
 #pragma once
 
 // Constants of one device model: the part of the hardware layer that no cable changes.
+//
+// A device is a GPU, or what one rank of a job on CPUs computes with: then `host_link` is self,
+// `sms` 1, `peak` that of its cores in fp32, `hbm_bandwidth` its part of the host's memory
+// bandwidth, `memory` its part of the host's memory, and there are no fused attention kernels.
 
+#include "sim/cost/gemm_surface.h"
 #include "sim/cost/provenance.h"
 #include "sim/workload/kernel_style.h"
 
@@ -18,7 +23,7 @@ struct PerPrecision {
     T mxfp8{}; // block scales applied by the tensor cores
     T nvfp4{};
 
-    T at(Precision precision) const
+    const T& at(Precision precision) const
     {
         switch (precision) {
         case Precision::fp32:
@@ -35,9 +40,9 @@ struct PerPrecision {
         case Precision::mxfp8:
             return mxfp8;
         case Precision::nvfp4:
-            return nvfp4;
+            break;
         }
-        return T{};
+        return nvfp4;
     }
     bool operator==(const PerPrecision&) const = default;
 };
@@ -56,8 +61,8 @@ struct AttentionEfficiency {
     bool operator==(const AttentionEfficiency&) const = default;
 };
 
-// What joins a device to its host's memory.
-enum class HostLink : std::uint8_t { pcie, c2c };
+// What joins a device to its host's memory. self: it is the host, a CPU.
+enum class HostLink : std::uint8_t { pcie, c2c, self };
 
 struct Device {
     std::string name; // as topologies name it: "H100-SXM5-80GB"
@@ -66,14 +71,15 @@ struct Device {
     std::string knots;  // measured collectives of its nodes, e.g. "h100"; empty: none
 
     int sms = 0;
-    PerPrecision<FlopRate> peak;          // dense; 0: the device has no such units
-    PerPrecision<double> gemm_efficiency; // of the peak, large shapes, hot, random data
-    double sustained_clock = 1;           // clock under training load / clock of the efficiencies
-    double gemm_k_half = 0;               // inner size at which a GEMM loses half: k / (k + k_half)
-    double head_gemm = 1;                 // GEMM efficiency of the vocabulary projection / others
-    double square_gemm = 1;               // ... of unfused attention's batched products
-    double convolution = 1;               // ... of convolutions
-    Seconds launch_gap;                   // device idle per GEMM; half per other kernel
+    PerPrecision<FlopRate> peak;            // dense; 0: the device has no such units
+    PerPrecision<double> gemm_efficiency;   // of the peak, large shapes, hot, random data
+    PerPrecision<GemmSurface> gemm_surface; // measured times, in place of the two where present
+    double sustained_clock = 1;             // clock under training load / clock of the efficiencies
+    double gemm_k_half = 0; // inner size at which a GEMM loses half: k / (k + k_half)
+    double head_gemm = 1;   // GEMM efficiency of the vocabulary projection / others
+    double square_gemm = 1; // ... of unfused attention's batched products
+    double convolution = 1; // ... of convolutions
+    Seconds launch_gap;     // device idle per GEMM; half per other kernel
 
     Bandwidth hbm_bandwidth;   // data sheet
     double hbm_efficiency = 0; // of elementwise kernels
@@ -101,8 +107,12 @@ struct Device {
 
     ProvenanceMap provenance;
 
+    bool is_cpu() const { return host_link == HostLink::self; }
     bool operator==(const Device&) const = default;
 };
+
+// Dense peak at 16 bit; at fp32 where there are no such units.
+FlopRate usual_peak(const Device& device);
 
 inline constexpr std::string_view device_format = "trainyard.device/1";
 
@@ -112,6 +122,8 @@ template <>
 const FieldTable<PerPrecision<FlopRate>>& fields_of<PerPrecision<FlopRate>>();
 template <>
 const FieldTable<PerPrecision<double>>& fields_of<PerPrecision<double>>();
+template <>
+const FieldTable<PerPrecision<GemmSurface>>& fields_of<PerPrecision<GemmSurface>>();
 template <>
 const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>();
 template <>

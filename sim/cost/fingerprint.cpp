@@ -28,6 +28,7 @@ const FieldTable<Environment>& fields_of<Environment>()
             .field("cuda", &E::cuda, {.help = "version of CUDA"})
             .field("nccl", &E::nccl, {.help = "version of NCCL"})
             .field("framework", &E::framework, {.help = "framework and version"})
+            .field("libraries", &E::libraries, {.help = "versions of other libraries, by name"})
             .field("variables", &E::variables, {.help = "launch variables that change paths"});
     return table;
 }
@@ -42,6 +43,9 @@ std::vector<std::string> differences(const Environment& measured, const Environm
     version("driver", measured.driver, used.driver);
     version("CUDA", measured.cuda, used.cuda);
     version("NCCL", measured.nccl, used.nccl);
+    for (const auto& [name, there] : measured.libraries)
+        if (const auto here = used.libraries.find(name); here != used.libraries.end())
+            version(name.c_str(), there, here->second);
     for (const auto& [name, value] : used.variables) {
         const auto there = measured.variables.find(name);
         if (there == measured.variables.end())

@@ -18,6 +18,7 @@ struct Environment {
     std::string cuda;
     std::string nccl;
     std::string framework;
+    std::map<std::string, std::string> libraries; // versions of others: "Open MPI" -> "4.1.4"
     std::map<std::string, std::string>
         variables; // NCCL_*, UCX_*, FI_*, CUDA_DEVICE_MAX_CONNECTIONS
 

@@ -56,7 +56,7 @@ double traffic_factor(KernelUse use, const SoftwareClass& software)
 // lose less to it: k_half is stated for the 16-bit rate.
 double k_half(Precision precision, const Device& device)
 {
-    const FlopRate usual = std::max(device.peak.bf16, device.peak.fp16);
+    const FlopRate usual = usual_peak(device);
     const FlopRate executed = device.peak.at(executed_precision(precision, device));
     return device.gemm_k_half * std::min(1.0, executed / usual);
 }
@@ -75,6 +75,9 @@ double attention_efficiency(const AttentionShape& shape, const ComputeContext& c
 {
     const Device& device = *context.device;
     double efficiency = device.attention.at(shape.kernel);
+    if (!(efficiency > 0)) // no fused kernels: products one after the other
+        efficiency = device.gemm_efficiency.at(executed_precision(Precision::bf16, device)) *
+                     device.square_gemm;
     const std::int64_t head = (shape.head_dim + shape.value_dim + 1) / 2;
     if (head <= 64)
         efficiency *= device.attention_head_64;
@@ -103,7 +106,9 @@ Precision executed_precision(Precision precision, const Device& device)
     for (; candidate != wider.end(); ++candidate)
         if (device.peak.at(*candidate).value() > 0)
             return *candidate;
-    return device.peak.bf16.value() > 0 ? Precision::bf16 : Precision::fp16;
+    return device.peak.bf16.value() > 0   ? Precision::bf16
+           : device.peak.fp16.value() > 0 ? Precision::fp16
+                                          : Precision::fp32;
 }
 
 double wave_utilisation(const GemmShape& shape, int sms)
@@ -132,6 +137,11 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
 {
     const GemmShape& shape = kernel.gemm;
     const Device& device = *context.device;
+    if (const GemmSurface& measured =
+            device.gemm_surface.at(executed_precision(kernel.precision, device));
+        !measured.empty())
+        return measured.time(shape) /
+               (use_efficiency(kernel, context) * device.sustained_clock * context.clock);
     const double k = static_cast<double>(shape.k);
     const double efficiency = use_efficiency(kernel, context) * device.sustained_clock *
                               context.clock * sm_utilisation(kernel, device) * k /
@@ -145,7 +155,7 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
 Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
 {
     const Device& device = *context.device;
-    const FlopRate peak = std::max(device.peak.bf16, device.peak.fp16);
+    const FlopRate peak = usual_peak(device);
     const double share = std::min(1.0, attention_efficiency(kernel.attention, context) *
                                            device.sustained_clock * context.clock);
     return std::max(hardware_flops(kernel) / (peak * share),

@@ -26,12 +26,14 @@ Precision executed_precision(Precision precision, const Device& device);
 // background"). Tiles 256x128, 128x128, 128x64, 64x64 with penalties 1, 0.93, 0.8, 0.6.
 double wave_utilisation(const GemmShape& shape, int sms);
 
+// Where the device has a measured surface, its time. Else
 // max(2 m n k batch / (peak x efficiency x waves x k / (k + k_half)), bytes / HBM). k_half shrinks
 // with the rate of formats slower than 16 bit. Convolutions run as implicit GEMMs; their weight
-// gradients split the sum over k, so that no SM idles in a last wave.
+// gradients split the sum over k, so that no SM idles in a last wave. Both are divided by the
+// efficiency of the kernel's use and by clocks.
 Seconds gemm_time(const Kernel& kernel, const ComputeContext& context);
 
-// Operations executed / (16-bit peak x efficiency(kernel, head size, direction) x s / (s + half)),
+// Operations executed / (peak x efficiency(kernel, head size, direction) x s / (s + half)),
 // at least the bytes' time.
 Seconds attention_time(const Kernel& kernel, const ComputeContext& context);
 

@@ -56,6 +56,46 @@ LibraryLinks at_efficiency(const LibraryLinks& links, double inside, double acro
     return {links.inside * inside, links.across * across, links.memory};
 }
 
+// Messages of the collectives that UCC and MPI libraries share.
+struct Messages {
+    Seconds latency_inside;
+    Seconds latency_across;
+    Seconds sum;        // added to each step of a sum
+    Bandwidth sum_rate; // of two inputs and a result
+    LibraryLinks links; // as achieved
+};
+
+LibraryTime message_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                         const Messages& messages)
+{
+    const LibraryLinks& links = messages.links;
+    const double inside_steps = std::ceil(std::log2(shape.ranks_per_domain));
+    const double across_steps = std::ceil(std::log2(shape.domains));
+    const Seconds sum = adds_up(kind) ? messages.sum : Seconds(0);
+    const bool pairs = kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
+    const Seconds pair = shape.domains > 1 ? messages.latency_across : messages.latency_inside;
+    const Seconds tree = (messages.latency_inside + sum) * inside_steps +
+                         (messages.latency_across + sum) * across_steps;
+    const Seconds latency = pairs ? pair : tree;
+    const double volume = bus_factor(kind, shape.ranks);
+    const double out = leaving(kind, shape);
+    const double bytes = static_cast<double>(size.value());
+    const double added = adds_up(kind) ? 3.0 * (shape.ranks - 1) / shape.ranks * bytes : 0.0;
+    const Seconds adding(added / messages.sum_rate.value());
+    if (kind != CollectiveKind::all_reduce)
+        return {latency, latency + moving(volume, out, size, shape, links) + adding};
+    const Seconds once(3.0 * bytes / messages.sum_rate.value());
+    const double steps = inside_steps + across_steps;
+    const Seconds doubling =
+        tree + once * steps +
+        (inside_steps > 0 ? moving(inside_steps, 0, size, shape, links) : Seconds(0)) +
+        Seconds(across_steps > 0 ? across_steps * bytes / links.across.value() : 0.0);
+    const Seconds gather =
+        messages.latency_inside * inside_steps + messages.latency_across * across_steps;
+    const Seconds halving = tree + gather + moving(volume, out, size, shape, links) + adding;
+    return {tree, std::min(doubling, halving)};
+}
+
 } // namespace
 
 LibraryTime gloo_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
@@ -74,32 +114,21 @@ LibraryTime gloo_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
 LibraryTime ucx_time(CollectiveKind kind, Bytes size, const GroupShape& shape, const UcxClass& ucx,
                      const LibraryLinks& line_rates)
 {
-    const LibraryLinks links =
-        at_efficiency(line_rates, ucx.efficiency_inside, ucx.efficiency_across);
-    const double inside_steps = std::ceil(std::log2(shape.ranks_per_domain));
-    const double across_steps = std::ceil(std::log2(shape.domains));
-    const Seconds sum = adds_up(kind) ? ucx.sum : Seconds(0);
-    const bool pairs = kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
-    const Seconds pair = shape.domains > 1 ? ucx.latency_across : ucx.latency_inside;
-    const Seconds tree =
-        (ucx.latency_inside + sum) * inside_steps + (ucx.latency_across + sum) * across_steps;
-    const Seconds latency = pairs ? pair : tree;
-    const double volume = bus_factor(kind, shape.ranks);
-    const double out = leaving(kind, shape);
-    const double bytes = static_cast<double>(size.value());
-    const double added = adds_up(kind) ? 3.0 * (shape.ranks - 1) / shape.ranks * bytes : 0.0;
-    const Seconds adding(added / (ucx.sum_bandwidth * links.memory.value()));
-    if (kind != CollectiveKind::all_reduce)
-        return {latency, latency + moving(volume, out, size, shape, links) + adding};
-    const Seconds once(3.0 * bytes / (ucx.sum_bandwidth * links.memory.value()));
-    const double steps = inside_steps + across_steps;
-    const Seconds doubling =
-        tree + once * steps +
-        (inside_steps > 0 ? moving(inside_steps, 0, size, shape, links) : Seconds(0)) +
-        Seconds(across_steps > 0 ? across_steps * bytes / links.across.value() : 0.0);
-    const Seconds gather = ucx.latency_inside * inside_steps + ucx.latency_across * across_steps;
-    const Seconds halving = tree + gather + moving(volume, out, size, shape, links) + adding;
-    return {tree, std::min(doubling, halving)};
+    const Bandwidth sum_rate(ucx.sum_bandwidth * line_rates.memory.value());
+    return message_time(kind, size, shape,
+                        {ucx.latency_inside, ucx.latency_across, ucx.sum, sum_rate,
+                         at_efficiency(line_rates, ucx.efficiency_inside, ucx.efficiency_across)});
+}
+
+LibraryTime mpi_time(CollectiveKind kind, Bytes size, const GroupShape& shape, const MpiClass& mpi,
+                     Bandwidth across)
+{
+    return message_time(kind, size, shape,
+                        {mpi.latency_inside,
+                         mpi.latency_across,
+                         Seconds(0),
+                         mpi.sum_rate,
+                         {mpi.rate_inside, across * mpi.efficiency_across, {}}});
 }
 
 LibraryTime nvshmem_time(CollectiveKind kind, Bytes size, const GroupShape& shape,

@@ -1,7 +1,8 @@
 #pragma once
 
-// Communication libraries beside NCCL: Gloo, UCX (with UCC's collectives) and symmetric memory
-// (NVSHMEM, MSCCL++, PyTorch's symmetric memory): their constants and closed forms.
+// Communication libraries beside NCCL: Gloo, UCX (with UCC's collectives), symmetric memory
+// (NVSHMEM, MSCCL++, PyTorch's symmetric memory) and MPI between host memories: their constants and
+// closed forms.
 //
 // r ranks in each of d domains, n = r d, S bytes as nccl-tests counts, B inside a domain and N per
 // rank out of it. Latencies add over domains, bandwidth terms take the maximum, as in
@@ -53,9 +54,23 @@ struct NvshmemClass {
     bool operator==(const NvshmemClass&) const = default;
 };
 
+// MPI between host memories: messages by the CPU's copies in a host, sums by one core of each rank.
+struct MpiClass {
+    Seconds latency_inside;       // of a message between ranks of a host
+    Seconds latency_across;       // and over the network
+    Bandwidth rate_inside;        // of a message between two ranks of a host
+    double efficiency_across = 0; // of the NIC's line rate
+    Bandwidth sum_rate;           // bytes of two inputs and a result per second of one core
+
+    ProvenanceMap provenance;
+
+    bool operator==(const MpiClass&) const = default;
+};
+
 inline constexpr std::string_view gloo_format = "trainyard.gloo/1";
 inline constexpr std::string_view ucx_format = "trainyard.ucx/1";
 inline constexpr std::string_view nvshmem_format = "trainyard.nvshmem/1";
+inline constexpr std::string_view mpi_format = "trainyard.mpi/1";
 
 struct LibraryTime {
     Seconds latency; // at the smallest size
@@ -73,12 +88,16 @@ struct LibraryLinks {
 LibraryTime gloo_time(CollectiveKind kind, Bytes size, const GroupShape& shape,
                       const GlooClass& gloo);
 
-// UCC over UCX: L = log2(r) steps inside + log2(d) across, each with its latency.
+// Messages of UCC over UCX: L = log2(r) steps inside + log2(d) across, each with its latency.
 // All-reduce: the lesser of recursive doubling, L + log2(n) S/B, and Rabenseifner's scatter-reduce
 // and all-gather, 2 L + out(2 (n-1)/n). All-gather, reduce-scatter: L + out((n-1)/n). All-to-all:
 // one latency + out. Sums read two parts and write one at the memory's rate.
 LibraryTime ucx_time(CollectiveKind kind, Bytes size, const GroupShape& shape, const UcxClass& ucx,
                      const LibraryLinks& links);
+
+// The same messages (Thakur, Rabenseifner, Gropp 2005) at MPI's rates. Hosts count as domains.
+LibraryTime mpi_time(CollectiveKind kind, Bytes size, const GroupShape& shape, const MpiClass& mpi,
+                     Bandwidth across);
 
 // All-reduce in a domain: the lesser of one-shot (everybody reads everything, (n-1) S) and two-shot
 // (2 (n-1)/n S and a barrier more). Over several: two-shot, the sums of a domain's ranks crossing,
@@ -92,10 +111,13 @@ template <>
 const FieldTable<UcxClass>& fields_of<UcxClass>();
 template <>
 const FieldTable<NvshmemClass>& fields_of<NvshmemClass>();
+template <>
+const FieldTable<MpiClass>& fields_of<MpiClass>();
 
 // What is missing (errors).
 void check(const Reader& reader, const GlooClass& gloo);
 void check(const Reader& reader, const UcxClass& ucx);
 void check(const Reader& reader, const NvshmemClass& nvshmem);
+void check(const Reader& reader, const MpiClass& mpi);
 
 } // namespace trainyard

@@ -52,6 +52,23 @@ const FieldTable<NvshmemClass>& fields_of<NvshmemClass>()
     return table;
 }
 
+template <>
+const FieldTable<MpiClass>& fields_of<MpiClass>()
+{
+    using M = MpiClass;
+    static const auto table =
+        FieldTable<M>("mpi", "MPI between host memories.")
+            .field("latency_inside", &M::latency_inside,
+                   not_negative("of a message between ranks of a host"))
+            .field("latency_across", &M::latency_across, not_negative("of one over the network"))
+            .field("rate_inside", &M::rate_inside,
+                   not_negative("of a message between two ranks of a host"))
+            .field("efficiency_across", &M::efficiency_across, share("of the NIC's line rate"))
+            .field("sum_rate", &M::sum_rate,
+                   not_negative("bytes of two inputs and a result per second of one core"));
+    return table;
+}
+
 void check(const Reader& reader, const GlooClass& gloo)
 {
     need_positive(reader, "gloo",
@@ -78,6 +95,16 @@ void check(const Reader& reader, const NvshmemClass& nvshmem)
                    {"put_across", nvshmem.put_across.value()},
                    {"efficiency_inside", nvshmem.efficiency_inside},
                    {"efficiency_across", nvshmem.efficiency_across}});
+}
+
+void check(const Reader& reader, const MpiClass& mpi)
+{
+    need_positive(reader, "mpi",
+                  {{"latency_inside", mpi.latency_inside.value()},
+                   {"latency_across", mpi.latency_across.value()},
+                   {"rate_inside", mpi.rate_inside.value()},
+                   {"efficiency_across", mpi.efficiency_across},
+                   {"sum_rate", mpi.sum_rate.value()}});
 }
 
 } // namespace trainyard

@@ -20,14 +20,6 @@ const FieldTable<Installation>& fields_of<Installation>()
 
 namespace {
 
-// A part with all its constants in the form of files.
-template <class Part>
-Json part_json(const Part& part)
-{
-    return with_provenance(fields_of<Part>().write(part), part.provenance,
-                           fields_of<Part>().schema());
-}
-
 template <class Part>
 void add_provenance(ProvenanceMap& out, const std::string& prefix, const Part& part)
 {
@@ -69,6 +61,9 @@ Json to_json(const Profile& profile)
     hardware["gloo"] = part_json(profile.hardware.gloo);
     hardware["ucx"] = part_json(profile.hardware.ucx);
     hardware["nvshmem"] = part_json(profile.hardware.nvshmem);
+    hardware["mpi"] = part_json(profile.hardware.mpi);
+    if (profile.hardware.interference != InterferenceTable{})
+        hardware["interference"] = part_json(profile.hardware.interference);
     hardware["knots"] = FieldValue<std::vector<KnotTable>>::write(profile.hardware.knots);
     out["software"] = part_json(profile.software);
     out["installation"] = part_json(profile.installation);
@@ -109,7 +104,7 @@ Checked<Profile> with_override(Profile profile, const std::string& path, const J
         problems.push_back({"", 0, "", "no constant \"" + path + "\" in a profile",
                             "begin with hardware.device, hardware.fabric, hardware.network, "
                             "hardware.collectives, hardware.gloo, hardware.ucx, hardware.nvshmem, "
-                            "software or installation",
+                            "hardware.mpi, hardware.interference, software or installation",
                             Severity::error});
     if (has_errors(problems))
         return tl::unexpected(problems);

@@ -8,6 +8,7 @@
 
 #include "sim/cost/device.h"
 #include "sim/cost/fingerprint.h"
+#include "sim/cost/interference.h"
 #include "sim/cost/knots.h"
 #include "sim/cost/libraries.h"
 #include "sim/cost/network.h"
@@ -23,6 +24,8 @@ struct Hardware {
     GlooClass gloo;
     UcxClass ucx;
     NvshmemClass nvshmem;
+    MpiClass mpi;
+    InterferenceTable interference;
     std::vector<KnotTable> knots;
 
     bool operator==(const Hardware&) const = default;

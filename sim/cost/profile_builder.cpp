@@ -18,6 +18,8 @@ void add_companions(ProfileBuilder& builder, const Reader& where,
         builder.from_file(where, ucx_kind, "ucx", hardware.ucx);
     if (!given.count("nvshmem"))
         builder.from_file(where, nvshmem_kind, "nvshmem", hardware.nvshmem);
+    if (!given.count("mpi"))
+        builder.from_file(where, mpi_kind, "mpi", hardware.mpi);
 }
 
 namespace {
@@ -126,6 +128,8 @@ private:
                          {"gloo", false},
                          {"ucx", false},
                          {"nvshmem", false},
+                         {"mpi", false},
+                         {"interference", false},
                          {"knots", false}},
                         "hardware"))
             return;
@@ -144,6 +148,8 @@ private:
         one(gloo_kind, out.gloo);
         one(ucx_kind, out.ucx);
         one(nvshmem_kind, out.nvshmem);
+        one(mpi_kind, out.mpi);
+        one(interference_kind, out.interference);
         if (has(reader, "knots")) {
             given.insert("knots");
             read_knots(builder_, reader.member("knots"), out.knots);

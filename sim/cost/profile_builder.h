@@ -74,7 +74,7 @@ private:
 };
 
 // What the device brings with it where `given` (keys of the hardware layer) does not say otherwise:
-// its fabric, its measured collectives, NCCL's closed form, Gloo.
+// its fabric, its measured collectives, NCCL's closed form, the other libraries.
 void add_companions(ProfileBuilder& builder, const Reader& where,
                     const std::set<std::string>& given, Hardware& hardware);
 

@@ -99,6 +99,10 @@ Problems check_profile_file(const std::string& path, const Folders& folders)
         return as(ucx_kind, UcxClass{});
     if (kind == nvshmem_format)
         return as(nvshmem_kind, NvshmemClass{});
+    if (kind == mpi_format)
+        return as(mpi_kind, MpiClass{});
+    if (kind == interference_format)
+        return as(interference_kind, InterferenceTable{});
     if (kind == software_format)
         return as(software_kind, SoftwareClass{});
     if (kind == storage_format)

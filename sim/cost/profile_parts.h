@@ -17,6 +17,8 @@ void for_each_part(AnyProfile& profile, Visit visit)
     visit(std::string("hardware.gloo"), profile.hardware.gloo);
     visit(std::string("hardware.ucx"), profile.hardware.ucx);
     visit(std::string("hardware.nvshmem"), profile.hardware.nvshmem);
+    visit(std::string("hardware.mpi"), profile.hardware.mpi);
+    visit(std::string("hardware.interference"), profile.hardware.interference);
     visit(std::string("software"), profile.software);
     visit(std::string("installation"), profile.installation);
 }
@@ -28,6 +30,14 @@ void read_part(const Reader& plain, const ProvenanceMap& provenance, Part& part)
     fields_of<Part>().read(plain, part);
     for (const auto& [path, origin] : provenance)
         part.provenance.insert_or_assign(path, origin);
+}
+
+// A part with all its constants in the form of files.
+template <class Part>
+Json part_json(const Part& part)
+{
+    return with_provenance(fields_of<Part>().write(part), part.provenance,
+                           fields_of<Part>().schema());
 }
 
 // What is missing or implausible in a part, where the part's type says so.

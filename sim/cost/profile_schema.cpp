@@ -29,12 +29,14 @@ Json object_of(Json properties)
     return out;
 }
 
-// Numbers and quantities carry a default or an example with a magnitude.
+// Numbers and quantities carry a default or an example with a magnitude; a table has columns.
 bool is_constant(const Json& field)
 {
     const Json* type = field.find("type");
     if (type == nullptr || !type->is_string())
         return false;
+    if (const Json* properties = field.find("properties"))
+        return properties->find("columns") != nullptr;
     if (type->as_string() == "number" || type->as_string() == "integer")
         return true;
     const Json* examples = field.find("examples");
@@ -88,6 +90,8 @@ Json hardware_schema()
     properties["gloo"] = part_schema<GlooClass>();
     properties["ucx"] = part_schema<UcxClass>();
     properties["nvshmem"] = part_schema<NvshmemClass>();
+    properties["mpi"] = part_schema<MpiClass>();
+    properties["interference"] = part_schema<InterferenceTable>();
     properties["knots"] = any_of(text_schema("name or path of a file"),
                                  array_schema(any_of(text_schema("name or path of a file"),
                                                      fields_of<KnotTable>().schema())));

@@ -79,7 +79,7 @@ std::optional<AttentionKernel> torch_attention(std::string_view version)
 }
 
 constexpr std::array classes{"megatron-2021", "mcore-2024",         "mcore-2025", "jax-xla",
-                             "ddp-eager",     "torch-compile-fsdp", "fsdp-eager"};
+                             "ddp-eager",     "torch-compile-fsdp", "fsdp-eager", "host-loop"};
 
 } // namespace
 

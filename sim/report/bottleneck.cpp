@@ -130,8 +130,12 @@ bool held_by_pcie(const Symptoms& symptoms)
 std::string where_it_runs(const Symptoms& symptoms)
 {
     const std::string size = fmt::format("{} {}", to_name(symptoms.group), symptoms.group_ranks);
-    if (symptoms.backend == Backend::gloo)
-        return fmt::format("with Gloo, which goes through the hosts{} ({})",
+    if (symptoms.on_cpu)
+        return fmt::format("with {} {} ({})", title_of(symptoms.backend),
+                           symptoms.across_domains ? "across hosts" : "inside the host", size);
+    if (on_host(symptoms.backend))
+        return fmt::format("with {}, which goes through the hosts{} ({})",
+                           title_of(symptoms.backend),
                            symptoms.across_domains ? " and across nodes" : "", size);
     if (held_by_host(symptoms))
         return fmt::format("through host memory, as devices of a node may not copy to each other "
@@ -148,7 +152,7 @@ std::string where_it_runs(const Symptoms& symptoms)
 
 std::string advice_on_transfers(const Symptoms& symptoms)
 {
-    if (symptoms.backend == Backend::gloo)
+    if (on_host(symptoms.backend) && !symptoms.on_cpu)
         return "NCCL, which moves data from GPU to GPU; else overlap it with compute";
     if (held_by_host(symptoms))
         return "let devices copy to each other (NCCL_P2P_DISABLE, NCCL_P2P_LEVEL); else overlap it "

@@ -59,6 +59,7 @@ struct Symptoms {
     GroupKind group = GroupKind::world;
     int group_ranks = 1;
     Backend backend = Backend::nccl;
+    bool on_cpu = false;  // devices are their hosts' CPUs
     bool nvlink = true;   // else a domain is a node joined by PCIe
     int domain_ranks = 1; // GPUs of a domain
     bool across_domains = false;

@@ -207,6 +207,7 @@ Symptoms symptoms_of(const Outcome& outcome)
     symptoms.capacity = outcome.memory.capacity;
     symptoms.fullest_stage = outcome.memory.fullest_stage;
     symptoms.backend = outcome.job.strategy.backend;
+    symptoms.on_cpu = outcome.cost->profile().hardware.device.is_cpu();
     symptoms.through_host = nccl_settings(outcome).host_path.has_value();
     symptoms.nvlink = outcome.topology->device(DeviceId{0}).nvlink.value() > 0;
     const GroupShape alone = group_shape(*outcome.topology, std::array{DeviceId{0}});

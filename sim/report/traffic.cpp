@@ -98,8 +98,8 @@ double utilization(const LinkClassRow& row, Seconds step)
     return could > 0 ? row.bytes / could : 0.0;
 }
 
-// What carries bytes inside a domain. Gloo goes through the hosts, on its way out too; so do
-// devices of a node that may not copy to each other.
+// What carries bytes inside a domain. Gloo and MPI go through the hosts, on their way out too; so
+// do devices of a node that may not copy to each other.
 LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes, const NcclSettings& nccl)
 {
     const DeviceAttachment device = outcome.topology->device(DeviceId{0});
@@ -107,7 +107,7 @@ LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes, const
     const auto row = [&](std::string_view title, Bandwidth capacity, double carried) {
         return LinkClassRow{std::string(title), world, capacity, carried, 0};
     };
-    if (outcome.job.strategy.backend == Backend::gloo)
+    if (on_host(outcome.job.strategy.backend))
         return row("host link", device.host_link, bytes.inside + bytes.outside);
     if (nccl.host_path)
         return row("host link", device.host_link, bytes.inside);
@@ -168,7 +168,7 @@ std::vector<LinkClassRow> rows_from_links(const Outcome& outcome)
 NcclSettings nccl_settings(const Outcome& outcome)
 {
     const auto& environment = outcome.scenario.environment;
-    if (environment.empty() || outcome.job.strategy.backend == Backend::gloo)
+    if (environment.empty() || on_host(outcome.job.strategy.backend))
         return {};
     const DeviceAttachment device = outcome.topology->device(DeviceId{0});
     return effects_of(environment,

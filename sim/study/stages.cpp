@@ -5,7 +5,9 @@
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
 #include "sim/strategy/communicators.h"
+#include "sim/strategy/group_options.h"
 #include "sim/strategy/misfits.h"
+#include "sim/strategy/rank_layout.h"
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/environment.h"
 #include "sim/study/idle_settings.h"
@@ -172,7 +174,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);
-    parts.grade = grade_of(parts.cost->profile(), parts.job, *parts.topology);
+    parts.grade = grade_of(*parts.cost, parts.job, *parts.topology);
     locate(problems, file);
     parts.warnings = std::move(problems);
     return parts;
@@ -193,31 +195,78 @@ DeviceMemory device_memory(const Profile& profile)
     const Device& device = profile.hardware.device;
     // getChosenWorkspaceSize() of PyTorch's CUDABlas.cpp: 32 MiB on Hopper and later (which have
     // fp8 units, as Ada does), else two buffers of 4 MiB and eight of 16 KiB.
+    // A CPU's library takes buffers of its caches' size, which are not counted.
     const bool recent = device.peak.fp8.value() > 0;
-    const Bytes matrix_library(recent ? 32ULL << 20 : (8ULL << 20) + (128ULL << 10));
+    const Bytes matrix_library(device.is_cpu() ? 0
+                               : recent        ? 32ULL << 20
+                                               : (8ULL << 20) + (128ULL << 10));
     return {device.memory, device.context_memory, device.communicator_memory, matrix_library};
 }
 
-Grade grade_of(const Profile& profile, const Job& job, const Topology& topology)
+namespace {
+
+// Of the sweeps that time the job's data-parallel collectives; nothing where one has none.
+std::optional<Grade> grade_of_sweeps(const CostModel& cost, const Job& job,
+                                     const Topology& topology)
 {
-    const std::string precision(to_name(
-        job.training.precision == Precision::fp8_block ? Precision::fp8 : job.training.precision));
-    std::vector<std::string> decisive{
-        "hardware.device.peak." + precision, "hardware.device.gemm_efficiency." + precision,
-        "hardware.device.hbm_bandwidth", "hardware.device.hbm_efficiency"};
+    std::vector<DeviceId> devices;
+    for (const RankId rank : RankLayout(job).members(GroupKind::dp, RankId{0}))
+        devices.push_back(DeviceId{rank.value});
+    const GroupShape shape = group_shape(topology, devices);
+    std::vector kinds{CollectiveKind::all_reduce};
+    if (job.strategy.zero > 0)
+        kinds = {CollectiveKind::reduce_scatter, CollectiveKind::all_gather};
+    Grade worst = Grade::measured;
+    for (const CollectiveKind kind : kinds) {
+        const KnotTable* table =
+            cost.knots_for(kind, shape, backend_of(job.strategy, GroupKind::dp));
+        if (table == nullptr)
+            return std::nullopt;
+        worst = std::max(worst, table->grade);
+    }
+    return worst;
+}
+
+std::vector<std::string> decisive_products(const Device& device, const Job& job)
+{
+    const Precision asked =
+        job.training.precision == Precision::fp8_block ? Precision::fp8 : job.training.precision;
+    const Precision executed = executed_precision(asked, device);
+    if (!device.gemm_surface.at(executed).empty())
+        return {fmt::format("hardware.device.gemm_surface.{}", to_name(executed))};
+    return {fmt::format("hardware.device.peak.{}", to_name(asked)),
+            fmt::format("hardware.device.gemm_efficiency.{}", to_name(asked))};
+}
+
+} // namespace
+
+Grade grade_of(const CostModel& cost, const Job& job, const Topology& topology)
+{
+    const Profile& profile = cost.profile();
+    std::vector<std::string> decisive = decisive_products(profile.hardware.device, job);
+    decisive.insert(decisive.end(),
+                    {"hardware.device.hbm_bandwidth", "hardware.device.hbm_efficiency"});
     if (job.model.is_transformer())
         decisive.push_back("hardware.device.attention." +
                            std::string(to_name(job.software.kernels.attention)));
-    if (job.world() > 1)
-        decisive.insert(decisive.end(),
-                        {"hardware.fabric.line_rate", "hardware.fabric.efficiency."});
     const auto domain_of = [&](int rank) {
         return topology.device(make_id<DeviceId>(static_cast<std::size_t>(rank))).domain;
     };
-    if (domain_of(0) != domain_of(job.world() - 1))
-        decisive.insert(decisive.end(),
-                        {"hardware.network.line_rate", "hardware.network.efficiency"});
     Grade worst = Grade::measured;
+    const Backend library = backend_of(job.strategy, GroupKind::dp);
+    if (job.world() > 1 && on_host(library)) {
+        const std::optional<Grade> swept = grade_of_sweeps(cost, job, topology);
+        worst = swept.value_or(worst);
+        if (!swept)
+            decisive.push_back(library == Backend::gloo ? "hardware.gloo.max_per_communicator"
+                                                        : "hardware.mpi.rate_inside");
+    } else if (job.world() > 1) {
+        decisive.insert(decisive.end(),
+                        {"hardware.fabric.line_rate", "hardware.fabric.efficiency."});
+        if (domain_of(0) != domain_of(job.world() - 1))
+            decisive.insert(decisive.end(),
+                            {"hardware.network.line_rate", "hardware.network.efficiency"});
+    }
     for (const auto& [path, provenance] : provenance_of(profile))
         if (std::any_of(decisive.begin(), decisive.end(), [&path = path](const std::string& start) {
                 return path.starts_with(start);

@@ -42,8 +42,9 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos);
 DeviceMemory device_memory(const Profile& profile);
 
 // The worst grade among the constants that decide the job's time: rates of GEMMs, attention and
-// memory in its precision, and of the links it uses. Latencies, launch gaps and counts are left
-// out: they move a step by a few per cent.
-Grade grade_of(const Profile& profile, const Job& job, const Topology& topology);
+// memory in its precision, and of the links it uses; over libraries on the host, of the sweeps of
+// its data-parallel collectives, else of the library's rates. Latencies, launch gaps and counts are
+// left out: they move a step by a few per cent.
+Grade grade_of(const CostModel& cost, const Job& job, const Topology& topology);
 
 } // namespace trainyard

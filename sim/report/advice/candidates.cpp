@@ -54,6 +54,7 @@ public:
 
 private:
     double lost(TimeKind kind) const { return share_of(mean_, kind); }
+    const Device& device() const { return outcome_.cost->profile().hardware.device; }
 
     void add(double promise, std::vector<Override> set, std::string note = "")
     {
@@ -170,7 +171,7 @@ private:
             return;
         if (is_single_process(job_))
             return add(1, "strategy.data_parallel", "ddp");
-        if (strategy.backend == Backend::gloo)
+        if (on_host(strategy.backend) && !device().is_cpu())
             add(exposed * most, "strategy.backend", "nccl");
         if (strategy.overlap.dp == false)
             add(exposed * most, "strategy.overlap.dp", word(true));
@@ -203,7 +204,7 @@ private:
     void for_host()
     {
         const double host = lost(TimeKind::host);
-        if (!job_.cuda_graphs)
+        if (!job_.cuda_graphs && !device().is_cpu())
             add(host * most, "software.cuda_graphs", word(true));
         add_micro_batch(host * half, job_.training.micro_batch * 2);
     }
@@ -239,17 +240,18 @@ private:
     void for_compute()
     {
         const double compute = lost(TimeKind::forward) + lost(TimeKind::backward);
-        const Device& device = outcome_.cost->profile().hardware.device;
         const Precision precision = job_.training.precision;
         add_micro_batch(compute * 0.05, job_.training.micro_batch * 2);
         const bool narrow = precision == Precision::fp8 || precision == Precision::fp8_block ||
                             precision == Precision::mxfp8 || precision == Precision::nvfp4;
-        if (precision == Precision::fp32 || precision == Precision::tf32)
+        const bool wide = precision == Precision::fp32 || precision == Precision::tf32;
+        const auto& peak = device().peak;
+        if (wide && std::max(peak.bf16, peak.fp16).value() > 0)
             add(compute * half, "training.precision", "bf16", "computes in 16 bit");
-        else if (!narrow && device.peak.fp8.value() > 0 && job_.model.is_transformer())
+        else if (!wide && !narrow && peak.fp8.value() > 0 && job_.model.is_transformer())
             add(compute * little, "training.precision", "fp8", "computes products in 8 bit");
         if (job_.model.is_transformer())
-            add_attention(compute, device);
+            add_attention(compute, device());
         if (!job_.software.kernels.fused_elementwise)
             add(compute * 0.05, "software.fused_elementwise", word(true));
     }

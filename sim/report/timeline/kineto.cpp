@@ -207,9 +207,9 @@ private:
             return fmt::format("Memcpy ({})", label.name);
         if (record.kind == OpKind::compute)
             return label.name;
-        if (outcome_.job.strategy.backend == Backend::gloo)
-            return fmt::format("gloo:{} ({})", kineto_collective_name(label.collective),
-                               label.name);
+        if (const Backend backend = outcome_.job.strategy.backend; on_host(backend))
+            return fmt::format("{}:{} ({})", to_name(backend),
+                               kineto_collective_name(label.collective), label.name);
         return fmt::format("{} ({})", nccl_kernel_name(label.collective), label.name);
     }
 

@@ -126,6 +126,24 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
                      s.network_share = 0.9;
                  }),
          communication, "data-parallel with Gloo, which goes through the hosts (dp 8)"},
+        {"so does MPI",
+         changed(with(TimeKind::exposed_dp, 0.9),
+                 [](Symptoms& s) {
+                     s.backend = Backend::mpi;
+                     s.group = GroupKind::dp;
+                     s.group_ranks = 8;
+                 }),
+         communication, "data-parallel with MPI, which goes through the hosts (dp 8)"},
+        {"ranks on CPUs are on the host already",
+         changed(with(TimeKind::exposed_dp, 0.9),
+                 [](Symptoms& s) {
+                     s.backend = Backend::gloo;
+                     s.on_cpu = true;
+                     s.nvlink = false;
+                     s.group = GroupKind::dp;
+                     s.group_ranks = 2;
+                 }),
+         communication, "data-parallel with Gloo inside the host (dp 2)"},
         {"a node whose devices may not copy to each other holds up what leaves it",
          changed(with(TimeKind::exposed_dp, 0.9),
                  [](Symptoms& s) {
