@@ -1,7 +1,7 @@
 #include "calibrate/fit/fit_profile.h"
 
 #include "calibrate/fit/device_match.h"
-#include "calibrate/fit/group_sizes.h"
+#include "calibrate/fit/group_estimates.h"
 #include "calibrate/fit/scaled_form.h"
 #include "sim/base/units.h"
 #include "sim/cost/profile_builder.h"
@@ -38,7 +38,7 @@ public:
             measure();
         if (!problems_.empty())
             return tl::unexpected(problems_);
-        estimate_groups();
+        add_group_estimates(out_.tables, out_.found);
         scale();
         estimate_domain_counts();
         write();
@@ -112,7 +112,7 @@ private:
     {
         constexpr double most = 1.3;
         const double line = domain_rate(shape_of(table, hardware_), hardware_.fabric).value();
-        if (table.domains != 1 || !(line > 0))
+        if (table.backend != Backend::nccl || table.domains != 1 || !(line > 0))
             return;
         const double factor = bus_factor(table.collective, table.ranks_per_domain);
         double best = 0;
@@ -159,73 +159,13 @@ private:
                                    "the tables to a cluster like the measured one");
         std::set<std::string> versions;
         for (const Sweep& sweep : sweeps_)
-            if (!sweep.nccl_version.empty())
+            if (sweep.backend == Backend::nccl && !sweep.nccl_version.empty())
                 versions.insert(sweep.nccl_version);
         if (versions.size() > 1)
             out_.assumed.push_back(fmt::format("NCCL {} are kept apart; the newest is used",
                                                fmt::join(versions, ", ")));
         if (versions.empty())
             out_.assumed.push_back("NCCL's version is not stated; nothing to compare a job's with");
-    }
-
-    // Would a prediction take this measured table?
-    static bool is_taken(const KnotTable& table)
-    {
-        return table.backend == Backend::nccl && table.algorithm == "auto" &&
-               table.protocol == "auto" && !table.in_place && table.grade == Grade::measured;
-    }
-
-    // Curves that a prediction would take, by group size inside one domain.
-    std::map<int, const KnotTable*> measured_sizes(CollectiveKind kind) const
-    {
-        std::map<int, const KnotTable*> out;
-        for (const KnotTable& table : out_.tables)
-            if (table.collective == kind && table.domains == 1 && is_taken(table))
-                out.emplace(table.ranks_per_domain, &table); // the first wins, as in predictions
-        return out;
-    }
-
-    void estimate_groups()
-    {
-        constexpr int most_in_node = 8;
-        std::vector<KnotTable> estimates;
-        for (const auto& entry : enum_names<CollectiveKind>()) {
-            const auto sizes = measured_sizes(entry.value);
-            if (sizes.size() < 2)
-                continue;
-            const int most = std::max(sizes.rbegin()->first, most_in_node);
-            for (int ranks = 2; ranks <= most; ranks *= 2)
-                if (!sizes.count(ranks))
-                    estimates.push_back(estimate(entry.value, sizes, ranks));
-        }
-        for (KnotTable& table : estimates)
-            out_.tables.push_back(std::move(table));
-    }
-
-    // From the two measured sizes around it, or the two nearest.
-    KnotTable estimate(CollectiveKind kind, const std::map<int, const KnotTable*>& sizes, int ranks)
-    {
-        auto above = sizes.upper_bound(ranks);
-        if (above == sizes.end())
-            --above;
-        if (above == sizes.begin())
-            ++above;
-        const KnotTable& high = *above->second;
-        const KnotTable& low = *std::prev(above)->second;
-        const CurveEstimate curve = estimate_ranks(kind, {low.ranks_per_domain, &low.samples},
-                                                   {high.ranks_per_domain, &high.samples}, ranks);
-        KnotTable out;
-        out.collective = kind;
-        out.ranks_per_domain = ranks;
-        out.nvlink = high.nvlink;
-        out.data_type = high.data_type;
-        out.grade = Grade::extrapolated;
-        out.source = "not measured: " + curve.basis;
-        out.samples = curve.curve;
-        out.environment = high.environment;
-        out_.found.push_back(
-            fmt::format("{} among {} ranks estimated {}", to_name(kind), ranks, curve.basis));
-        return out;
     }
 
     // More and fewer domains than were measured, from the nearest number of them.
@@ -236,7 +176,7 @@ private:
                                         &hardware_.collectives};
         std::map<std::pair<CollectiveKind, int>, std::map<int, KnotTable>> measured;
         for (const KnotTable& table : out_.tables)
-            if (is_taken(table) && table.domains > 1)
+            if (table.backend == Backend::nccl && is_taken(table) && table.domains > 1)
                 measured[{table.collective, table.ranks_per_domain}].emplace(table.domains, table);
         for (const auto& [what, by_domains] : measured)
             for (int domains = 2; domains <= most_domains; domains *= 2) {
@@ -301,8 +241,7 @@ private:
     template <class Part>
     static Json changed(const std::string& base, const Part& part)
     {
-        Json whole = with_provenance(fields_of<Part>().write(part), part.provenance,
-                                     fields_of<Part>().schema());
+        const Json whole = part_json(part);
         Json out = Json::object();
         out["base"] = base;
         keep_measured(whole, out);

@@ -114,8 +114,8 @@ void take_words(Sweep& sweep, const Json& json, const std::string& file)
         sweep.source = file;
     sweep.hardware = printable(text_at(json, "hardware"), 200);
     sweep.device = printable(text_at(json, "device"), 60);
-    if (text_at(json, "backend") == "gloo")
-        sweep.backend = Backend::gloo;
+    if (const auto backend = from_name<Backend>(text_at(json, "backend")))
+        sweep.backend = *backend;
     for (const Json& flag : list_at(json, "flags")) {
         const std::string text = flag.is_string() ? printable(flag.as_string(), 300) : "";
         if (!text.empty() && sweep.flags.size() < most_notes &&

@@ -8,6 +8,7 @@
 #include "tests/support/folder.h"
 #include "tests/unit/fit/support.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace trainyard;
@@ -104,6 +105,27 @@ TEST_CASE("published times stand in on a machine like the published ones, on no 
     };
     CHECK(gathers_as_shipped(1) == 1);
     CHECK(gathers_as_shipped(3) > 2.5);
+}
+
+TEST_CASE("sweeps of two libraries give tables of each, and estimates from neither together")
+{
+    Sweep gloo = node_sweep(50, 2);
+    gloo.backend = Backend::gloo;
+    const std::vector<Sweep> sweeps{node_sweep(1, 8), gloo};
+    const Checked<FittedProfile> fitted = fit_profile(sweeps, {.name = "node"});
+    REQUIRE(fitted);
+    CHECK(std::ranges::none_of(
+        fitted->tables, [](const KnotTable& table) { return table.grade == Grade::extrapolated; }));
+    const CostModel model(written_and_read(*fitted));
+    const Bytes size(1 << 20);
+    const double in_situ = model.profile().hardware.fabric.in_situ;
+    const auto total = [&](int ranks, Backend backend) {
+        return model.collective(CollectiveKind::all_reduce, size, group_of(ranks), backend)
+            .total.value();
+    };
+    const double alone = 20e-6 + 1.75 * 1048576 / 400e9;
+    CHECK_THAT(total(2, Backend::gloo), WithinRel(50 * alone, 1e-6));
+    CHECK_THAT(total(8, Backend::nccl), WithinRel(in_situ * alone, 1e-6));
 }
 
 TEST_CASE("measured tables are graded measured, estimated ones never")

@@ -59,6 +59,16 @@ TEST_CASE("a collection that was written reads back as it was")
     CHECK(imported(to_text(to_json(sweeps))).sweeps == sweeps);
 }
 
+TEST_CASE("a collection keeps the library of each sweep")
+{
+    std::vector<Sweep> sweeps;
+    for (const auto& library : enum_names<Backend>()) {
+        sweeps.push_back(imported(log_of({})).sweeps.at(0));
+        sweeps.back().backend = library.value;
+    }
+    CHECK(imported(to_text(to_json(sweeps))).sweeps == sweeps);
+}
+
 TEST_CASE("a collection is checked as a log is")
 {
     Sweep sweep = imported(log_of({})).sweeps.at(0);
