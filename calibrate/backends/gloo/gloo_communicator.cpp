@@ -77,14 +77,13 @@ void GlooCommunicator::barrier()
 }
 
 // Algorithms that are bound to memory take slots of the context, the same number on every rank: so
-// it follows from the size alone. Together they hold at least 64 MiB, or 8 buffers.
-std::size_t GlooCommunicator::most_slots(const CollectiveWork& work) const
+// it follows from the size alone. Together they hold 64 MiB, or are 8.
+std::optional<std::size_t> GlooCommunicator::fixed_slots(const CollectiveWork& work) const
 {
     if (!is_bound(work, algorithm_))
-        return std::numeric_limits<std::size_t>::max();
-    const std::uint64_t many =
-        (std::uint64_t{64} << 20) / std::max<std::uint64_t>(1, work.size.value());
-    return std::clamp<std::uint64_t>(many, 1, 8);
+        return std::nullopt;
+    const std::uint64_t size = std::max<std::uint64_t>(1, work.size.value());
+    return std::clamp<std::uint64_t>((std::uint64_t{64} << 20) / size, 1, 8);
 }
 
 void GlooCommunicator::plan(const CollectiveWork& work)

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <limits>
 #include <thread>
 
 namespace trainyard {
@@ -84,7 +83,7 @@ void HostCommunicator::prepare_collective(const CollectiveWork& work)
         throw MeasureFailure{FailureKind::refused,
                              fmt::format("no rank {} in this group", work.root), ""};
     layout_ = layout_of(work, place_.rank, place_.ranks);
-    memory_.divide(layout_.bytes, most_slots(work));
+    memory_.divide(layout_.bytes, fixed_slots(work));
     plan(work);
 }
 
@@ -108,7 +107,7 @@ void HostCommunicator::prepare_messages(std::vector<PairMessage> messages, Bytes
         transfers_[i].offset = i * size.value();
         transfers_[i].bytes = size.value();
     }
-    memory_.divide(size.value() * transfers_.size(), std::numeric_limits<std::size_t>::max());
+    memory_.divide(size.value() * transfers_.size());
 }
 
 std::size_t HostCommunicator::take_slot()

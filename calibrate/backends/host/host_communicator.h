@@ -9,7 +9,6 @@
 #include "calibrate/measure/backend/backend.h"
 
 #include <atomic>
-#include <limits>
 #include <vector>
 
 namespace trainyard {
@@ -47,8 +46,8 @@ protected:
 
     // Before ops of `work` run on `buffers` of all slots. Throws refused.
     virtual void plan(const CollectiveWork& work) = 0;
-    // How many slots `plan` can take; the same on all ranks where it is collective.
-    virtual std::size_t most_slots(const CollectiveWork& work) const = 0;
+    // How many slots there are, where the library needs as many on every rank.
+    virtual std::optional<std::size_t> fixed_slots(const CollectiveWork& work) const = 0;
 
     virtual void wake() noexcept = 0; // by abort(), from another thread
     virtual MeasureFailure failure(const std::exception& error) const = 0;

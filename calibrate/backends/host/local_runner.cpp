@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace trainyard {
 namespace {
 
@@ -54,7 +52,7 @@ void LocalRunner::prepare(const LocalWork& work)
         bytes = elements_of(shape_of(work)) * static_cast<std::size_t>(work.batch) * sizeof(float);
         space_.emplace(shape_of(work));
     }
-    memory_.divide(bytes, std::numeric_limits<std::size_t>::max());
+    memory_.divide(bytes);
 }
 
 void LocalRunner::run_once()

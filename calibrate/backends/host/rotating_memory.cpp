@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace trainyard {
@@ -34,23 +35,29 @@ void RotatingMemory::Release::operator()(std::byte* memory) const
     ::operator delete(memory, std::align_val_t(page));
 }
 
-void RotatingMemory::divide(std::size_t bytes, std::size_t most)
+// This process' fair part of what is free.
+std::size_t RotatingMemory::share() const
+{
+    const Bytes free = free_memory();
+    if (free == Bytes()) // unknown
+        return std::numeric_limits<std::size_t>::max();
+    return capacity_ + free.value() / static_cast<std::uint64_t>(limits_.sharers);
+}
+
+void RotatingMemory::divide(std::size_t bytes, std::optional<std::size_t> parts)
 {
     bytes_ = bytes;
     stride_ = rounded_up(std::max<std::size_t>(bytes, 1), bytes < page ? line : page);
-
-    // Half of what is free, shared fairly; one part may take all of its share.
-    const std::size_t free = free_memory().value() / static_cast<std::uint64_t>(limits_.sharers);
-    const std::size_t share = free + capacity_;
-    if (stride_ > share)
+    const std::size_t room = share();
+    if (stride_ > room / parts.value_or(1))
         throw MeasureFailure{FailureKind::refused,
                              fmt::format("buffers of {} MiB do not fit into this rank's {} MiB of "
                                          "free memory",
-                                         stride_ >> 20, share >> 20),
+                                         (stride_ >> 20) * parts.value_or(1), room >> 20),
                              "time smaller sizes, or use fewer ranks per host"};
     const Bytes cache = limits_.last_cache > Bytes() ? limits_.last_cache : assumed_cache;
     const std::size_t wanted = 2 * cache.value() / stride_ + 1;
-    parts_ = std::clamp<std::size_t>(std::min(wanted, share / 2 / stride_), 1, most);
+    parts_ = parts.value_or(std::clamp<std::size_t>(room / 2 / stride_, 1, wanted));
 
     const std::size_t needed = parts_ * stride_;
     if (needed > capacity_ || capacity_ > std::max(4 * needed, worth_keeping)) {

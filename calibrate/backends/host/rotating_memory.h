@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace trainyard {
@@ -19,10 +20,10 @@ class RotatingMemory {
 public:
     explicit RotatingMemory(const MemoryLimits& limits) : limits_(limits) {}
 
-    // Parts of `bytes` each, more than two last caches of them where memory allows, `most` at most,
-    // each at a page or a cache line of its own and written once. Throws MeasureFailure (refused)
-    // where there is no room for one.
-    void divide(std::size_t bytes, std::size_t most);
+    // Parts of `bytes` each, at cache lines or pages of their own and written once: `parts` of
+    // them, else more than two last caches of them where memory allows. Throws MeasureFailure
+    // (refused) where there is no room.
+    void divide(std::size_t bytes, std::optional<std::size_t> parts = std::nullopt);
 
     std::size_t parts() const { return parts_; }
     std::span<std::byte> part(std::size_t index) const
@@ -34,6 +35,8 @@ private:
     struct Release {
         void operator()(std::byte* memory) const;
     };
+
+    std::size_t share() const;
 
     MemoryLimits limits_;
     std::unique_ptr<std::byte, Release> memory_;

@@ -71,9 +71,9 @@ void MpiCommunicator::barrier()
     wait("MPI_Ibarrier");
 }
 
-std::size_t MpiCommunicator::most_slots(const CollectiveWork& /*work*/) const
+std::optional<std::size_t> MpiCommunicator::fixed_slots(const CollectiveWork& /*work*/) const
 {
-    return std::numeric_limits<std::size_t>::max();
+    return std::nullopt;
 }
 
 void MpiCommunicator::plan(const CollectiveWork& work)

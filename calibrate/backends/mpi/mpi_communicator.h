@@ -19,7 +19,7 @@ private:
     void collective(const CollectiveWork& work, std::size_t slot) override;
     void exchange(std::byte* memory, std::span<const Transfer> transfers) override;
     void plan(const CollectiveWork& work) override;
-    std::size_t most_slots(const CollectiveWork& work) const override;
+    std::optional<std::size_t> fixed_slots(const CollectiveWork& work) const override;
     void wake() noexcept override;
     MeasureFailure failure(const std::exception& error) const override;
 
