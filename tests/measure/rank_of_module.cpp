@@ -191,26 +191,19 @@ void check_refusals(Rank& rank)
     refused(PingPongWork{0, rank.place.ranks, Bytes(8)});
 }
 
-// The first rank waits for others that do not come; a second thread calls it off.
-void check_abort(Rank& rank)
+// The first rank runs `alone` and waits for others that do not come; a second thread calls it off.
+void call_off(Rank& rank, Communicator& group, const TimedWork& alone, Rendezvous& after)
 {
-    const auto group = rank.join(rank.all());
-    FileRendezvous after(rank.folder / "after");
-    group->prepare(CollectiveWork{.size = Bytes(1 << 20)});
-    group->run(1);
-    if (rank.place.rank != 0) {
-        after.get("thrown", std::chrono::seconds(10)); // so that it is not their end that is seen
-        return;
-    }
+    group.prepare(alone);
     std::chrono::steady_clock::time_point called;
     const std::jthread caller([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         called = std::chrono::steady_clock::now();
-        group->abort();
+        group.abort();
     });
     for (int attempt = 0; attempt < 2; ++attempt)
         try {
-            group->run(1);
+            group.run(1);
             rank.expect(false, "ran without the others");
         } catch (const MeasureFailure& failure) {
             rank.expect(failure.kind == FailureKind::aborted, failure.message);
@@ -218,6 +211,41 @@ void check_abort(Rank& rank)
                         "abort took more than 2 s");
         }
     after.put("thrown", "");
+}
+
+// Others wait until then, so that it is not their end that is seen.
+constexpr std::chrono::seconds until_thrown(10);
+
+void check_abort(Rank& rank)
+{
+    const auto group = rank.join(rank.all());
+    FileRendezvous after(rank.folder / "after");
+    if (rank.place.rank == 0)
+        call_off(rank, *group, CollectiveWork{.size = Bytes(1 << 20)}, after);
+    else
+        after.get("thrown", until_thrown);
+}
+
+// The others come to the barrier before the work, but not to the work itself.
+void check_abort_inside(Rank& rank)
+{
+    using enum CollectiveKind;
+    for (const CollectiveKind kind : {all_reduce, reduce_scatter, all_to_all, broadcast}) {
+        const std::string name(to_name(kind));
+        GroupSpec all = rank.all();
+        all.name = name;
+        const auto group = rank.join(all);
+        FileRendezvous after(rank.folder / ("after " + name));
+        const CollectiveWork work{
+            .collective = kind, .size = Bytes(1 << 20), .root = rank.place.ranks - 1};
+        if (rank.place.rank == 0) {
+            call_off(rank, *group, work, after);
+            continue;
+        }
+        group->prepare(ExchangeWork{{}, Bytes(1)});
+        group->run(1);
+        after.get("thrown", until_thrown);
+    }
 }
 
 // The last rank ends in the middle.
@@ -250,15 +278,12 @@ void check_facts(Rank& rank)
                 "ranks that share cores");
 }
 
-const std::map<std::string, std::function<void(Rank&)>> checks{{"abort", check_abort},
-                                                               {"algorithms", check_algorithms},
-                                                               {"collectives", check_collectives},
-                                                               {"death", check_death},
-                                                               {"facts", check_facts},
-                                                               {"groups", check_groups},
-                                                               {"kernels", check_kernels},
-                                                               {"messages", check_messages},
-                                                               {"refusals", check_refusals}};
+const std::map<std::string, std::function<void(Rank&)>> checks{
+    {"abort", check_abort},           {"abort_inside", check_abort_inside},
+    {"algorithms", check_algorithms}, {"collectives", check_collectives},
+    {"death", check_death},           {"facts", check_facts},
+    {"groups", check_groups},         {"kernels", check_kernels},
+    {"messages", check_messages},     {"refusals", check_refusals}};
 
 int number(const char* argument, const char* variable)
 {
