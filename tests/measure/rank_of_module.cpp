@@ -187,6 +187,7 @@ void check_refusals(Rank& rank)
                            .size = Bytes(static_cast<std::uint64_t>(4 * rank.place.ranks + 4))});
     refused(CollectiveWork{.size = Bytes(4), .root = rank.place.ranks});
     refused(CollectiveWork{.size = Bytes(std::uint64_t{1} << 50)});
+    refused(LocalWork{.kind = LocalKind::launch, .size = Bytes(0)});
     refused(ExchangeWork{{{0, 0}}, Bytes(8)});
     refused(PingPongWork{0, rank.place.ranks, Bytes(8)});
 }

@@ -20,15 +20,6 @@ constexpr std::chrono::seconds operation_limit(120);
 
 constexpr std::array gloo_algorithms{"auto", "ring", "bcube", "halving_doubling", "ring_chunked"};
 
-std::string cannot_collect(const CollectiveWork& work)
-{
-    if (work.collective == CollectiveKind::send_receive)
-        return "send and receive is an exchange, not a collective";
-    if (work.collective == CollectiveKind::all_to_all && work.buffers == Buffers::in_place)
-        return "Gloo's all-to-all does not work in place";
-    return "";
-}
-
 class GlooBackend final : public RankBackend {
 public:
     explicit GlooBackend(const LaunchPlace& place)
@@ -51,11 +42,11 @@ public:
     std::string cannot(const TimedWork& work) const override
     {
         if (const auto* collective = std::get_if<CollectiveWork>(&work))
-            return cannot_collect(*collective);
+            return cannot_collect_over_gloo(*collective);
         if (const auto* local = std::get_if<LocalWork>(&work))
             return cannot_run_on_cpu(*local);
         if (const auto* beside = std::get_if<BesideWork>(&work)) {
-            const std::string why = cannot_collect(beside->collective);
+            const std::string why = cannot_collect_over_gloo(beside->collective);
             return why.empty() ? cannot_run_on_cpu(beside->local) : why;
         }
         return "";

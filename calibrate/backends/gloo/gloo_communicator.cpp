@@ -62,6 +62,15 @@ void set_buffers(Options& options, const CollectiveWork& work, const OpBuffers& 
 
 } // namespace
 
+std::string cannot_collect_over_gloo(const CollectiveWork& work)
+{
+    if (work.collective == CollectiveKind::send_receive)
+        return "send and receive is an exchange, not a collective";
+    if (work.collective == CollectiveKind::all_to_all && work.buffers == Buffers::in_place)
+        return "Gloo's all-to-all does not work in place";
+    return "";
+}
+
 GlooCommunicator::GlooCommunicator(std::shared_ptr<gloo::Context> context, std::string algorithm,
                                    const MemoryLimits& limits)
     : HostCommunicator({.rank = context->rank, .ranks = context->size}, limits),
@@ -88,6 +97,8 @@ std::optional<std::size_t> GlooCommunicator::fixed_slots(const CollectiveWork& w
 
 void GlooCommunicator::plan(const CollectiveWork& work)
 {
+    if (const std::string why = cannot_collect_over_gloo(work); !why.empty())
+        throw MeasureFailure{FailureKind::refused, why, ""};
     bound_.clear();
     if (!is_bound(work, algorithm_))
         return;

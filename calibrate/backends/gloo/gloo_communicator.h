@@ -10,6 +10,9 @@
 
 namespace trainyard {
 
+// Why Gloo does not do `work`, for people; empty: it does.
+std::string cannot_collect_over_gloo(const CollectiveWork& work);
+
 class GlooCommunicator final : public HostCommunicator {
 public:
     // `context` is connected; `algorithm` is one of `gloo_algorithms`.

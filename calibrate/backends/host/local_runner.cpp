@@ -1,5 +1,6 @@
 #include "calibrate/backends/host/local_runner.h"
 
+#include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/host_kernels/memory.h"
 
 #include <fmt/format.h>
@@ -44,6 +45,8 @@ std::string cannot_run_on_cpu(const LocalWork& work)
 
 void LocalRunner::prepare(const LocalWork& work)
 {
+    if (const std::string why = cannot_run_on_cpu(work); !why.empty())
+        throw MeasureFailure{FailureKind::refused, why, ""};
     work_ = work;
     next_ = 0;
     space_.reset();

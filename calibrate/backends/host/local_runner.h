@@ -18,6 +18,7 @@ class LocalRunner {
 public:
     explicit LocalRunner(const MemoryLimits& limits) : memory_(limits) {}
 
+    // Throws MeasureFailure (refused).
     void prepare(const LocalWork& work);
 
     // One op, on the next buffers.

@@ -56,7 +56,7 @@ void RotatingMemory::divide(std::size_t bytes, std::optional<std::size_t> parts)
                                          (stride_ >> 20) * parts.value_or(1), room >> 20),
                              "time smaller sizes, or use fewer ranks per host"};
     const Bytes cache = limits_.last_cache > Bytes() ? limits_.last_cache : assumed_cache;
-    const std::size_t wanted = 2 * cache.value() / stride_ + 1;
+    const std::size_t wanted = bytes == 0 ? 1 : 2 * cache.value() / stride_ + 1;
     parts_ = parts.value_or(std::clamp<std::size_t>(room / 2 / stride_, 1, wanted));
 
     const std::size_t needed = parts_ * stride_;
