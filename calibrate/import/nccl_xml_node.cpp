@@ -242,10 +242,12 @@ private:
     void add_gpu(const FoundGpu& gpu)
     {
         const std::string model = model_of(gpu);
+        const std::string address = attribute_of(gpu.pci, "busid");
         if (gpu.pci != nullptr)
-            by_bus_[gpu.pci->attribute("busid")] = static_cast<int>(map_.gpus.size());
+            by_bus_[address] = static_cast<int>(map_.gpus.size());
         const Bandwidth own = gpu.pci != nullptr ? rate_of(*gpu.pci) : link_facts(model).pcie;
-        map_.gpus.push_back({fmt::format("gpu{}", map_.gpus.size()), model, gpu.parent, own});
+        map_.gpus.push_back({fmt::format("gpu{}", map_.gpus.size()), model, gpu.parent, own,
+                             printable(address, 20)});
     }
 
     void add_nic(const FoundNic& nic)
@@ -317,12 +319,13 @@ private:
             assume_nvlinks();
     }
 
-    // NCCL adds what it finds when it runs; files written by hand have none.
+    // NCCL adds what it finds when it runs, <gpu> first; files written by hand have neither.
     void assume_nvlinks()
     {
         const std::string& model = map_.gpus.front().model;
         const Bandwidth rate = usual_nvswitch_rate(model);
-        if (map_.gpus.size() != 8 || !(rate.value() > 0)) {
+        const bool looked = gpus_.front().gpu != nullptr;
+        if (looked || map_.gpus.size() != 8 || !(rate.value() > 0)) {
             add_note(notes_.assumed, "no NVLinks: the file lists none");
             return;
         }

@@ -19,6 +19,7 @@ struct NodeMap {
         std::string model;
         int parent = -1; // of switches
         Bandwidth pcie;
+        std::string address{}; // PCI; empty: not given
     };
     struct Nic {
         std::string name;

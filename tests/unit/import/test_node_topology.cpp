@@ -135,3 +135,18 @@ TEST_CASE("XML that is broken, deep or of something else is refused")
         deep += "</pci>";
     CHECK_FALSE(read_node_topology("<system><cpu>" + deep + "</cpu></system>", "deep.xml"));
 }
+
+TEST_CASE("no NVLinks are assumed where NCCL looked at the GPUs and listed none")
+{
+    const auto server = [](const std::string& inside) {
+        std::string xml = "<system version=\"1\"><cpu numaid=\"0\">";
+        for (int i = 0; i < 8; ++i)
+            xml += "<pci busid=\"0000:0" + std::to_string(i) +
+                   ":00.0\" class=\"0x030200\" device=\"0x2330\" link_speed=\"32.0 GT/s PCIe\" "
+                   "link_width=\"16\">" +
+                   inside + "</pci>";
+        return topology_of(xml + "</cpu></system>");
+    };
+    CHECK(server("").device(gpu(0)).nvswitch); // as boards with 8 H100s have
+    CHECK_FALSE(server("<gpu dev=\"0\" sm=\"90\"/>").device(gpu(0)).nvswitch);
+}
