@@ -1,0 +1,108 @@
+// Opens NVML and finds its functions.
+
+#include "calibrate/measure/discover/nvml.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace trainyard {
+namespace {
+
+template <class Function>
+void find(void* library, const char* symbol, Function*& out)
+{
+    out = reinterpret_cast<Function*>(dlsym(library, symbol));
+}
+
+nvml::Functions functions_of(void* library)
+{
+    nvml::Functions f;
+    const auto take = [library](const char* symbol, auto& out) { find(library, symbol, out); };
+    take("nvmlInit_v2", f.init);
+    take("nvmlShutdown", f.shutdown);
+    take("nvmlErrorString", f.error_string);
+    take("nvmlSystemGetDriverVersion", f.driver_version);
+    take("nvmlSystemGetNVMLVersion", f.nvml_version);
+    take("nvmlSystemGetCudaDriverVersion_v2", f.cuda_version);
+    take("nvmlDeviceGetCount_v2", f.device_count);
+    take("nvmlDeviceGetHandleByIndex_v2", f.device_at);
+    take("nvmlDeviceGetName", f.name);
+    take("nvmlDeviceGetUUID", f.uuid);
+    take("nvmlDeviceGetPciInfo_v3", f.pci);
+    take("nvmlDeviceGetCudaComputeCapability", f.capability);
+    take("nvmlDeviceGetMemoryInfo", f.memory);
+    take("nvmlDeviceGetMigMode", f.mig_mode);
+    take("nvmlDeviceGetPersistenceMode", f.persistence);
+    take("nvmlDeviceGetEccMode", f.ecc);
+    take("nvmlDeviceGetEnforcedPowerLimit", f.power_limit);
+    take("nvmlDeviceGetPowerManagementDefaultLimit", f.default_power_limit);
+    take("nvmlDeviceGetClockInfo", f.clock);
+    take("nvmlDeviceGetMaxClockInfo", f.max_clock);
+    take("nvmlDeviceGetCurrentClocksThrottleReasons", f.slow_reasons);
+    take("nvmlDeviceGetUtilizationRates", f.utilization);
+    take("nvmlDeviceGetComputeRunningProcesses_v3", f.processes);
+    take("nvmlDeviceGetCurrPcieLinkGeneration", f.pcie_generation);
+    take("nvmlDeviceGetMaxPcieLinkGeneration", f.max_pcie_generation);
+    take("nvmlDeviceGetCurrPcieLinkWidth", f.pcie_width);
+    take("nvmlDeviceGetMaxPcieLinkWidth", f.max_pcie_width);
+    take("nvmlDeviceGetNvLinkState", f.nvlink_state);
+    take("nvmlDeviceGetNvLinkVersion", f.nvlink_version);
+    take("nvmlDeviceGetNvLinkRemotePciInfo_v2", f.nvlink_remote);
+    take("nvmlDeviceGetNvLinkRemoteDeviceType", f.nvlink_remote_type);
+    take("nvmlDeviceGetFieldValues", f.fields);
+    take("nvmlDeviceGetTopologyCommonAncestor", f.common_ancestor);
+    return f;
+}
+
+} // namespace
+
+NvmlLibrary::NvmlLibrary(void* handle) : handle_(handle), functions_(functions_of(handle)) {}
+
+NvmlLibrary::~NvmlLibrary()
+{
+    dlclose(handle_);
+}
+
+Found<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::vector<std::string>& files)
+{
+    std::string no_nvml;
+    for (const std::string& file : files) {
+        void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle == nullptr)
+            continue;
+        std::unique_ptr<NvmlLibrary> library(new NvmlLibrary(handle));
+        const nvml::Functions& f = library->functions_;
+        if (f.init != nullptr && f.shutdown != nullptr && f.device_count != nullptr &&
+            f.device_at != nullptr)
+            return library;
+        no_nvml = file;
+    }
+    if (!no_nvml.empty())
+        return tl::make_unexpected(
+            MeasureFailure{FailureKind::missing,
+                           fmt::format("{} is no NVML, or one of a very old driver", no_nvml),
+                           "install NVIDIA's driver 450 or newer"});
+    return tl::make_unexpected(MeasureFailure{
+        FailureKind::missing,
+        fmt::format("NVIDIA's driver is not installed: its library NVML was not found (looked for "
+                    "{})",
+                    fmt::join(files, ", ")),
+        "on a machine with NVIDIA GPUs install the driver; in a container start it with --gpus all "
+        "(the NVIDIA container toolkit); without GPUs measure with --backend mpi or gloo"});
+}
+
+std::vector<std::string> usual_nvml_files()
+{
+    return {"libnvidia-ml.so.1",
+            "/usr/lib/wsl/lib/libnvidia-ml.so.1",        // WSL
+            "/usr/local/nvidia/lib64/libnvidia-ml.so.1", // containers of Kubernetes
+            "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+            "/usr/lib/aarch64-linux-gnu/libnvidia-ml.so.1",
+            "/usr/lib64/libnvidia-ml.so.1",
+            "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", // driver containers
+            "/run/nvidia/driver/usr/lib/aarch64-linux-gnu/libnvidia-ml.so.1",
+            "/run/opengl-driver/lib/libnvidia-ml.so.1"}; // NixOS
+}
+
+} // namespace trainyard
