@@ -1,0 +1,185 @@
+#include "calibrate/measure/discover/fingerprint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+GpuRecord record_of(const NvmlGpu& gpu)
+{
+    GpuRecord out;
+    out.name = gpu.name;
+    out.uuid = gpu.uuid;
+    out.sm_mhz = gpu.clocks.most_sm_mhz;
+    out.memory_mhz = gpu.clocks.most_memory_mhz;
+    out.power_limit = gpu.power_limit;
+    out.pcie_lanes = gpu.pcie.lanes;
+    out.nvlinks = static_cast<int>(std::count_if(gpu.links.begin(), gpu.links.end(),
+                                                 [](const NvmlLink& link) { return link.active; }));
+    out.ecc = gpu.ecc;
+    out.mig = gpu.mig;
+    return out;
+}
+
+// Collects differences of what both sides know.
+class Comparison {
+public:
+    void texts(const std::string& what, const std::string& there, const std::string& here)
+    {
+        if (!there.empty() && !here.empty() && there != here)
+            out_.push_back(fmt::format("{} {} there, {} here", what, there, here));
+    }
+
+    void numbers(const std::string& what, double there, double here, const char* unit)
+    {
+        if (there > 0 && here > 0 && there != here)
+            out_.push_back(
+                fmt::format("{} {:g}{} there, {:g}{} here", what, there, unit, here, unit));
+    }
+
+    void switches(const std::string& what, std::optional<bool> there, std::optional<bool> here)
+    {
+        const auto word = [](bool on) { return on ? "on" : "off"; };
+        if (there && here && *there != *here)
+            out_.push_back(fmt::format("{} {} there, {} here", what, word(*there), word(*here)));
+    }
+
+    void say(std::string difference) { out_.push_back(std::move(difference)); }
+
+    std::vector<std::string> take() { return std::move(out_); }
+
+private:
+    std::vector<std::string> out_;
+};
+
+void compare_gpu(Comparison& out, std::size_t i, const GpuRecord& there, const GpuRecord& here)
+{
+    const std::string gpu = fmt::format("GPU {}: ", i);
+    out.texts(gpu + "model", there.name, here.name);
+    out.texts(gpu + "another card,", there.uuid, here.uuid);
+    out.numbers(gpu + "highest clock", there.sm_mhz, here.sm_mhz, " MHz");
+    out.numbers(gpu + "memory clock", there.memory_mhz, here.memory_mhz, " MHz");
+    out.numbers(gpu + "power limit", there.power_limit, here.power_limit, " W");
+    out.numbers(gpu + "PCIe lanes", there.pcie_lanes, here.pcie_lanes, "");
+    if (there.nvlinks != here.nvlinks)
+        out.say(fmt::format("{}{} NVLinks up there, {} here", gpu, there.nvlinks, here.nvlinks));
+    out.switches(gpu + "ECC", there.ecc, here.ecc);
+    out.switches(gpu + "MIG", there.mig, here.mig);
+}
+
+void compare_ports(Comparison& out, const std::vector<std::string>& there,
+                   const std::vector<std::string>& here)
+{
+    const auto lacks = [](const std::vector<std::string>& list, const std::string& one) {
+        return std::find(list.begin(), list.end(), one) == list.end();
+    };
+    for (const std::string& port : there)
+        if (lacks(here, port))
+            out.say(fmt::format("network port {} there, not here", port));
+    for (const std::string& port : here)
+        if (lacks(there, port))
+            out.say(fmt::format("network port {} here, not there", port));
+}
+
+} // namespace
+
+template <>
+const FieldTable<GpuRecord>& fields_of<GpuRecord>()
+{
+    using R = GpuRecord;
+    static const auto table =
+        FieldTable<R>("gpu", "One GPU as it was.")
+            .field("name", &R::name, {.help = "as the driver calls it"})
+            .field("uuid", &R::uuid, {.help = "of the card"})
+            .field("sm_mhz", &R::sm_mhz, {.help = "highest clock of its SMs"})
+            .field("memory_mhz", &R::memory_mhz, {.help = "highest clock of its memory"})
+            .field("power_limit", &R::power_limit, {.help = "W"})
+            .field("pcie_lanes", &R::pcie_lanes, {.help = "in use"})
+            .field("nvlinks", &R::nvlinks, {.help = "that are up"})
+            .field("ecc", &R::ecc, {.help = "memory with error correction"})
+            .field("mig", &R::mig, {.help = "cut into instances"});
+    return table;
+}
+
+template <>
+const FieldTable<Fingerprint>& fields_of<Fingerprint>()
+{
+    using F = Fingerprint;
+    static const auto table =
+        FieldTable<F>("fingerprint", "The machine and software of a measurement.")
+            .field("environment", &F::environment, {.help = "versions and launch variables"})
+            .field("kernel", &F::kernel, {.help = "release of Linux"})
+            .field("architecture", &F::architecture, {.help = "x86_64, aarch64"})
+            .field("cpu", &F::cpu, {.help = "model of the processors"})
+            .field("cores", &F::cores, {.help = "of all processors"})
+            .field("sockets", &F::sockets, {.help = "processors"})
+            .field("memory", &F::memory, {.help = "of the host"})
+            .field("governor", &F::governor, {.help = "how the kernel sets CPU clocks"})
+            .field("launch", &F::launch, {.help = "what started the ranks"})
+            .field("gpus", &F::gpus, {.help = "by number"})
+            .field("ports", &F::ports, {.help = "network ports that are up"});
+    return table;
+}
+
+Fingerprint fingerprint_of(const HostFacts& host, const NvmlNode* nvml, const Variables& variables,
+                           Environment software)
+{
+    Fingerprint out;
+    out.environment = std::move(software);
+    out.environment.host = host.name;
+    out.environment.variables = path_variables(variables);
+    out.kernel = host.kernel;
+    out.architecture = host.architecture;
+    out.cpu = host.cpu;
+    out.sockets = static_cast<int>(host.sockets.size());
+    for (const CpuSocket& socket : host.sockets)
+        out.cores += socket.cores;
+    out.memory = host.memory;
+    out.governor = host.governor;
+    if (const Checked<RankLaunch> launch = launch_of(variables))
+        out.launch = launch->style;
+    if (nvml != nullptr) {
+        out.environment.driver = nvml->driver;
+        if (out.environment.cuda.empty())
+            out.environment.cuda = nvml->cuda;
+        for (const NvmlGpu& gpu : nvml->gpus)
+            out.gpus.push_back(record_of(gpu));
+    }
+    for (const NetworkPort& port : host.ports)
+        if (port.up)
+            out.ports.push_back(port.rate.value() > 0 ? fmt::format("{} {:g} Gb/s", port.name,
+                                                                    port.rate.value() * 8 / 1e9)
+                                                      : port.name);
+    return out;
+}
+
+std::vector<std::string> differences(const Fingerprint& there, const Fingerprint& here)
+{
+    Comparison out;
+    for (std::string& one : differences(there.environment, here.environment))
+        out.say(std::move(one));
+    out.texts("kernel", there.kernel, here.kernel);
+    out.texts("architecture", there.architecture, here.architecture);
+    out.texts("CPU", there.cpu, here.cpu);
+    out.numbers("cores", there.cores, here.cores, "");
+    out.numbers("sockets", there.sockets, here.sockets, "");
+    // A kernel's own share of memory varies a little.
+    const double before = static_cast<double>(there.memory.value()) / 1e9;
+    const double now = static_cast<double>(here.memory.value()) / 1e9;
+    if (before > 0 && now > 0 && (now < 0.97 * before || before < 0.97 * now))
+        out.say(fmt::format("host memory {:.0f} GB there, {:.0f} GB here", before, now));
+    out.texts("CPU clocks", there.governor, here.governor);
+    if (there.launch != here.launch)
+        out.say(fmt::format("launched by {} there, by {} here", to_name(there.launch),
+                            to_name(here.launch)));
+    if (there.gpus.size() != here.gpus.size())
+        out.say(fmt::format("{} GPUs there, {} here", there.gpus.size(), here.gpus.size()));
+    for (std::size_t i = 0; i < std::min(there.gpus.size(), here.gpus.size()); ++i)
+        compare_gpu(out, i, there.gpus[i], here.gpus[i]);
+    compare_ports(out, there.ports, here.ports);
+    return out.take();
+}
+
+} // namespace trainyard
