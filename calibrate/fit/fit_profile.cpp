@@ -34,7 +34,7 @@ public:
         choose_device();
         if (problems_.empty())
             load_hardware();
-        if (problems_.empty())
+        if (problems_.empty() && !sweeps_.empty())
             measure();
         if (!problems_.empty())
             return tl::unexpected(problems_);
@@ -270,6 +270,8 @@ private:
         Environment out;
         out.date = request_.date;
         out.host = request_.host;
+        if (sweeps_.empty())
+            return out;
         const Sweep& first = sweeps_.front();
         out.nccl = first.nccl_version;
         out.variables = configuration_of(first).variables;
@@ -323,7 +325,7 @@ private:
 Checked<FittedProfile> fit_profile(std::span<const Sweep> sweeps, const FitRequest& request,
                                    const Folders& folders)
 {
-    if (sweeps.empty())
+    if (sweeps.empty() && request.device.empty())
         return tl::unexpected(Problems{problem("no sweep to fit", "name nccl-tests logs")});
     return ProfileFit(sweeps, request, folders).run();
 }

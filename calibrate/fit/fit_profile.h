@@ -28,7 +28,8 @@ struct FittedProfile {
 
 // Knots of every configuration (grade `measured`), of group sizes between and beyond them
 // (`extrapolated`), and the constants of the closed form scaled to the machine, for what no sweep
-// covers. Problems when nothing is usable or the sweeps are of several kinds of machine.
+// covers. Without sweeps the device of the request as shipped. Problems
+// when nothing is usable or the sweeps are of several kinds of machine.
 Checked<FittedProfile> fit_profile(std::span<const Sweep> sweeps, const FitRequest& request,
                                    const Folders& folders = shipped_profiles());
 

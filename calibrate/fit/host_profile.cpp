@@ -101,7 +101,7 @@ private:
         }
         const double mean = std::exp(logarithms / static_cast<double>(measured_.products.size()));
         device_.peak.fp32 = FlopRate(best);
-        device_.gemm_efficiency.fp32 = mean / best;
+        device_.gemm_efficiency.fp32 = std::min(1.0, mean / best);
         device_.gemm_surface.fp32 = grid.surface;
         remember("peak.fp32", Grade::measured);
         remember("gemm_efficiency.fp32", Grade::measured);

@@ -22,6 +22,7 @@ struct MeasuredPoint {
     int ops_per_batch = 1;
     std::vector<double> batches;         // seconds per op, the slowest rank's, in order of time
     std::vector<double> isolated;        // seconds of ops each behind a barrier; empty: not taken
+    std::vector<double> by_rank;         // seconds per op, the median of each member
     std::optional<std::int64_t> wrong;   // elements, over all ranks; empty: not checked
     std::optional<double> slowest_share; // share of batches in which `slowest_rank` was the last
     int slowest_rank = 0;                // of the group

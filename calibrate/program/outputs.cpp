@@ -1,18 +1,23 @@
 #include "calibrate/program/outputs.h"
 
+#include "calibrate/fit/table_text.h"
+#include "calibrate/fit/tuner.h"
+#include "calibrate/measure/output/change_check.h"
+#include "calibrate/measure/output/device_measured.h"
+#include "calibrate/measure/output/host_measured.h"
 #include "calibrate/measure/output/sweeps.h"
+#include "calibrate/program/report_page.h"
+#include "sim/base/files.h"
 #include "sim/cli/terminal.h"
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace trainyard {
 namespace {
 
-void print_table(const MeasuredRun& run)
-{
-    for (const Sweep& sweep : collective_sweeps(run))
-        print_data(sweep_table(sweep) + "\n");
-}
+namespace fs = std::filesystem;
 
 void say_what_was_left_out(const MeasuredRun& run)
 {
@@ -23,24 +28,119 @@ void say_what_was_left_out(const MeasuredRun& run)
         print_talk(fmt::format("left out: {} more\n", run.left_out.size() - most));
 }
 
+Checked<FittedProfile> profile_of(const CalibrateOptions& options, const MeasuredRun& run)
+{
+    const std::string name =
+        options.name.empty() ? fs::path(options.output).stem().string() : options.name;
+    if (run.backend == "nccl") {
+        FitRequest request;
+        request.name = name;
+        return gpu_profile(run, request);
+    }
+    HostMeasured measured = host_measured(run);
+    measured.name = name;
+    return host_profile(measured);
+}
+
+int write_profile(const CalibrateOptions& options, const MeasuredRun& run)
+{
+    const Checked<FittedProfile> fitted = profile_of(options, run);
+    if (!fitted)
+        return refuse(fitted.error(), "no profile was written.");
+    write_file(options.output, table_text(fitted->profile));
+    for (const std::string& text : fitted->assumed)
+        print_talk(fmt::format("assumed: {}\n", text));
+    for (const std::string& text : fitted->found)
+        print_talk(fmt::format("found: {}\n", text));
+    print_talk(fmt::format("wrote {}: {} tables; name it as a scenario's \"profile\"\n",
+                           options.output, fitted->tables.size()));
+    return exit_ok;
+}
+
+std::string topology_path(const CalibrateOptions& options)
+{
+    if (!options.topology.empty() || options.output.empty())
+        return options.topology;
+    fs::path out = options.output;
+    return out.replace_extension(".topology.json").string();
+}
+
+void write_topology(const CalibrateOptions& options, const std::optional<DiscoveredNode>& node)
+{
+    const std::string path = topology_path(options);
+    if (path.empty() || !node)
+        return;
+    write_file(path, table_text(node->topology));
+    print_talk(fmt::format("wrote {}: the node as a topology\n", path));
+}
+
+void write_tuner(const CalibrateOptions& options, const MeasuredRun& run)
+{
+    const TunerAdvice advice = tuner_advice(tables_of(collective_sweeps(run), {}));
+    for (const std::string& note : advice.notes)
+        print_talk(note + "\n");
+    write_file(options.tuner, tuner_csv(advice.lines));
+    print_talk(fmt::format("wrote {}: {} lines\n", options.tuner, advice.lines.size()));
+}
+
+// Whether it is still the machine of the profile.
+int check(const CalibrateOptions& options, const MeasuredRun& run, const MachineStudy& study)
+{
+    const Checked<ProfileFile> then = load_profile(options.check);
+    if (!then)
+        return refuse(then.error(), "nothing was compared.");
+    Environment now = host_measured(run).environment;
+    const ChangeReport report = changes_since(then->profile, collective_sweeps(run), now);
+    print_data(describe(report));
+    const bool sound = !report.changed() && !study.finds_fault();
+    print_data(sound ? "this machine measures as the profile says\n"
+                     : "this machine is not what the profile says, or a part of it is slow\n");
+    return sound ? exit_ok : exit_no;
+}
+
+// What was measured before the end is on disk already; it is said where.
+int stopped(const SessionResult& result)
+{
+    print_talk(fmt::format("stopped: {}\n", result.run.ended));
+    if (!result.journal.empty() && !result.run.points.empty())
+        print_talk(fmt::format("kept: {} points in {}\n      a profile of them: trainyard "
+                               "calibrate --from {} -o FILE\n",
+                               result.run.points.size(), result.journal.string(),
+                               result.journal.string()));
+    return result.exit;
+}
+
 } // namespace
 
 int write_outputs(const CalibrateOptions& options, const SessionResult& result)
 {
     const MeasuredRun& run = result.run;
     say_what_was_left_out(run);
-    if (options.output.empty() || options.table || !run.ended.empty())
-        print_table(run);
-    if (!run.ended.empty()) {
-        print_talk(fmt::format("stopped: {}\n", run.ended));
-        if (!result.journal.empty())
-            print_talk(fmt::format("kept: {} points in {}; a profile of them: trainyard calibrate "
-                                   "--from {} -o FILE\n",
-                                   run.points.size(), result.journal.string(),
-                                   result.journal.string()));
-        return result.exit;
+    if ((options.output.empty() && options.check.empty()) || options.table)
+        for (const Sweep& sweep : collective_sweeps(run))
+            print_data(sweep_table(sweep) + "\n");
+    if (result.exit != exit_ok)
+        return stopped(result);
+    const MachineStudy study = study_of(run, result.node);
+    print_talk(describe(study));
+    int code = exit_ok;
+    if (!options.output.empty())
+        code = write_profile(options, run);
+    write_topology(options, result.node);
+    if (!options.html.empty()) {
+        write_file(options.html, calibrate_html(run, study));
+        print_talk(fmt::format("wrote {}\n", options.html));
     }
-    return exit_ok;
+    if (!options.tuner.empty())
+        write_tuner(options, run);
+    if (!options.check.empty())
+        code = std::max(code, check(options, run, study));
+    // The samples are in the profile now.
+    if (code == exit_ok && !result.journal.empty()) {
+        std::error_code ignored;
+        fs::remove(result.journal, ignored);
+    }
+    return code;
 }
 
 } // namespace trainyard

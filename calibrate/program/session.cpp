@@ -2,6 +2,7 @@
 
 #include "calibrate/measure/control/launch.h"
 #include "calibrate/measure/control/local_ranks.h"
+#include "calibrate/measure/output/machine_study.h"
 #include "calibrate/measure/run/runner.h"
 #include "calibrate/program/modules.h"
 #include "sim/cli/terminal.h"
@@ -44,7 +45,7 @@ fs::path journal_path(const CalibrateOptions& options)
 class Session {
 public:
     Session(const CalibrateOptions& options, std::string backend,
-            const std::optional<Launch>& launch)
+            const std::optional<JobLaunch>& launch)
         : options_(options),
           backend_(std::move(backend)),
           launch_(launch),
@@ -52,12 +53,13 @@ public:
     {
         address_ = launch ? launch->coordinator
                           : CoordinatorAddress{"localhost", listener_.port(), random_token()};
-        ranks_ = launch ? launch->place.ranks : options.ranks;
+        ranks_ = launch ? launch->launch.place.ranks : options.ranks;
         result_.run.backend = backend_;
         result_.run.started = utc_now();
-        result_.run.launch_style = launch              ? launch->style
+        result_.run.launch_style = launch              ? std::string(to_name(launch->launch.style))
                                    : backend_ == "mpi" ? "mpirun on one host"
                                                        : "processes of one host";
+        result_.run.variables = path_variables(own_variables());
         result_.journal = journal_path(options);
     }
 
@@ -114,19 +116,49 @@ private:
         runner.control = bar.control();
         for (runner.launch = first_launch; runner.launch < end_launch; ++runner.launch)
             measure(coordinator, plan_, runner, result_.run, *journal_);
+        if (end_launch == options_.launches)
+            measure_suspects(coordinator, runner);
         coordinator.quit();
+    }
+
+    // Pairs that look slow once may be so by chance: three times make a verdict.
+    void measure_suspects(Coordinator& coordinator, RunnerSetup runner)
+    {
+        constexpr int more = 2;
+        runner.launch = options_.launches - 1;
+        const std::vector<OrderedPair> suspects =
+            to_measure_again(pair_study(result_.run, result_.node));
+        for (int i = 0; i < more && !suspects.empty(); ++i)
+            measure_again(coordinator, plan_, suspects, runner, result_.run, *journal_);
     }
 
     // Once all ranks are there: what is planned depends on them.
     void start(Coordinator& coordinator)
     {
         MeasuredRun& run = result_.run;
+        result_.node = node_here();
         run.ranks = facts_of(coordinator, ranks_);
         plan_ = plan_of(options_.plan, run.ranks);
         drop_impossible(coordinator, plan_, run.left_out);
         journal_.emplace(result_.journal, run);
         for (const std::string& what : run.left_out)
             journal_->left_out(what);
+    }
+
+    // The node of this process. What cannot be found out leaves none: measuring goes on without.
+    std::optional<DiscoveredNode> node_here() const
+    {
+        NodeSources sources;
+        sources.host = read_host();
+        if (backend_ == "nccl") {
+            if (const auto library = NvmlLibrary::open(usual_nvml_files()))
+                if (const auto nvml = read_nvml((*library)->functions()))
+                    sources.nvml = *nvml;
+        } else {
+            sources.cpu_ranks = ranks_;
+        }
+        const Checked<DiscoveredNode> node = discover_node(sources);
+        return node ? std::optional(*node) : std::nullopt;
     }
 
     RankProgram program() const
@@ -143,7 +175,7 @@ private:
 
     const CalibrateOptions& options_;
     std::string backend_;
-    std::optional<Launch> launch_;
+    std::optional<JobLaunch> launch_;
     Listener listener_;
     CoordinatorAddress address_;
     int ranks_ = 1;
@@ -152,9 +184,9 @@ private:
     SessionResult result_;
 };
 
-std::optional<Launch> launch_here()
+std::optional<JobLaunch> launch_here()
 {
-    const auto launch = launch_of(process_environment());
+    const auto launch = job_launch(own_variables());
     if (!launch)
         throw MeasureFailure{FailureKind::refused, launch.error().front().message,
                              launch.error().front().hint};
@@ -165,8 +197,8 @@ std::optional<Launch> launch_here()
 
 bool is_other_rank()
 {
-    const std::optional<Launch> launch = launch_here();
-    return launch && launch->place.rank > 0;
+    const std::optional<JobLaunch> job = launch_here();
+    return job && job->launch.place.rank > 0;
 }
 
 SessionResult measure_here(const CalibrateOptions& options, const std::string& backend)
@@ -178,11 +210,11 @@ int serve(const std::string& backend)
 {
     std::optional<LaunchPlace> place = place_given();
     std::optional<CoordinatorAddress> address = address_given();
-    const std::optional<Launch> launch = launch_here();
-    if (!place && launch)
-        place = launch->place;
-    if (!address && launch)
-        address = launch->coordinator;
+    const std::optional<JobLaunch> job = launch_here();
+    if (!place && job)
+        place = job->launch.place;
+    if (!address && job)
+        address = job->coordinator;
     if (!place || !address)
         throw MeasureFailure{FailureKind::refused, "nobody started this process as a rank",
                              "leave out --rank"};

@@ -2,6 +2,7 @@
 
 // One run of `calibrate`: ranks started, the plan timed, what was measured kept.
 
+#include "calibrate/measure/discover/node.h"
 #include "calibrate/measure/samples.h"
 #include "calibrate/program/options.h"
 #include "sim/cli/exit_codes.h"
@@ -12,8 +13,9 @@ namespace trainyard {
 
 struct SessionResult {
     MeasuredRun run;
-    std::filesystem::path journal; // of everything measured
-    ExitCode exit = exit_ok;       // of a run that ended early, why
+    std::filesystem::path journal;      // of everything measured; empty: none
+    std::optional<DiscoveredNode> node; // that of this process
+    ExitCode exit = exit_ok;            // of a run that ended early, why
 };
 
 // Measures in this process's job: ranks that it starts itself, or those of its launcher (rank 0

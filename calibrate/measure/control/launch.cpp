@@ -1,117 +1,49 @@
 #include "calibrate/measure/control/launch.h"
 
+#include "calibrate/import/log_text.h"
 #include "sim/base/files.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstdlib>
+#include <array>
 
 namespace trainyard {
 namespace {
 
-// Names of a launcher's variables.
-struct LauncherWords {
-    const char* style;
-    const char* rank;
-    const char* ranks;
-    const char* local_rank;
-    const char* local_ranks;
-    const char* job; // the same for all ranks of one job, different for others
-};
-
-constexpr LauncherWords launchers[] = {
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-     "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
-     "SLURM_JOB_ID"},
-    {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_ID"},
-};
-
 constexpr int first_port = 20'000;
 constexpr int ports = 10'000;
 
-class LaunchReader {
-public:
-    LaunchReader(const EnvironmentVariables& variable, const LauncherWords& words)
-        : variable_(variable), words_(words)
-    {}
+std::string value_of(const Variables& variables, const std::string& name)
+{
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+}
 
-    Checked<std::optional<Launch>> read()
-    {
-        Launch out;
-        out.style = words_.style;
-        out.place.rank = number(words_.rank, 0);
-        out.place.ranks = number(words_.ranks, 1);
-        out.place.local_rank = number(words_.local_rank, out.place.rank);
-        out.place.local_ranks = number(words_.local_ranks, out.place.ranks);
-        const LaunchPlace& p = out.place;
-        if (problems_.empty() && (p.ranks < 1 || p.rank < 0 || p.rank >= p.ranks ||
-                                  p.local_rank < 0 || p.local_rank >= p.local_ranks))
-            add(fmt::format("{}={} and {}={} contradict each other", words_.rank, p.rank,
-                            words_.ranks, p.ranks),
-                "");
-        out.coordinator = address(p);
-        if (!problems_.empty())
-            return tl::unexpected(problems_);
-        return out;
-    }
+// The same for all ranks of one job, different for others of this host where a launcher says it.
+std::string job_of(const Variables& variables)
+{
+    for (const char* name : {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", "SLURM_JOB_ID", "PMI_ID"})
+        if (const std::string job = value_of(variables, name); !job.empty())
+            return job;
+    return {};
+}
 
-private:
-    void add(std::string message, std::string hint)
-    {
-        problems_.push_back({"", 0, "", std::move(message), std::move(hint), Severity::error});
-    }
+std::string host_of_rank_0(const Variables& variables, const LaunchPlace& place)
+{
+    if (const std::string host = value_of(variables, "MASTER_ADDR"); !host.empty())
+        return host;
+    if (place.local_ranks == place.ranks)
+        return "localhost";
+    const std::string step = value_of(variables, "SLURM_STEP_NODELIST");
+    return first_host(step.empty() ? value_of(variables, "SLURM_NODELIST") : step);
+}
 
-    // Slurm writes "4(x18)" or "4" for tasks per node.
-    int number(const char* name, int otherwise)
-    {
-        const auto text = variable_(name);
-        if (!text)
-            return otherwise;
-        int out = 0;
-        const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), out);
-        if (error != std::errc{} || (end != text->data() + text->size() && *end != '('))
-            add(fmt::format("{}=\"{}\" is no number", name, *text), "the launcher should set it");
-        return out;
-    }
-
-    CoordinatorAddress address(const LaunchPlace& place)
-    {
-        CoordinatorAddress out;
-        const std::string job = variable_(words_.job).value_or("");
-        out.token = fmt::format("{:016x}", content_hash(fmt::format("{}/{}", job, place.ranks)));
-        out.port = first_port + static_cast<int>(content_hash(out.token) % ports);
-        if (variable_("MASTER_PORT"))
-            out.port = number("MASTER_PORT", 0) + 1;
-        if (const auto host = variable_("MASTER_ADDR"))
-            out.host = *host;
-        else if (place.local_ranks == place.ranks)
-            out.host = "localhost";
-        else
-            out.host = first_host(variable_("SLURM_STEP_NODELIST")
-                                      .value_or(variable_("SLURM_NODELIST").value_or("")));
-        if (out.host.empty())
-            add("the ranks are on several hosts and nothing says where rank 0 is",
-                "set MASTER_ADDR to its host for all ranks (mpirun -x MASTER_ADDR=...)");
-        return out;
-    }
-
-    const EnvironmentVariables& variable_;
-    const LauncherWords& words_;
-    Problems problems_;
-};
+Problems problem(std::string message, std::string hint)
+{
+    return {{"environment", 0, "", std::move(message), std::move(hint), Severity::error}};
+}
 
 } // namespace
-
-EnvironmentVariables process_environment()
-{
-    return [](const std::string& name) -> std::optional<std::string> {
-        const char* const value = std::getenv(name.c_str());
-        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-    };
-}
 
 std::string first_host(const std::string& slurm_list)
 {
@@ -126,17 +58,33 @@ std::string first_host(const std::string& slurm_list)
     return slurm_list.substr(0, open) + slurm_list.substr(open + 1, end - open - 1) + rest;
 }
 
-Checked<std::optional<Launch>> launch_of(const EnvironmentVariables& variable)
+Checked<std::optional<JobLaunch>> job_launch(const Variables& variables)
 {
-    for (const LauncherWords& words : launchers) {
-        const auto ranks = variable(words.ranks);
-        if (!ranks || !variable(words.rank))
-            continue;
-        if (*ranks == "1" && !variable("MASTER_ADDR"))
-            continue; // an interactive allocation: the program starts its own ranks
-        return LaunchReader(variable, words).read();
+    const Checked<RankLaunch> launch = launch_of(variables);
+    if (!launch)
+        return tl::unexpected(launch.error());
+    const std::string given_port = value_of(variables, "MASTER_PORT");
+    const bool alone = launch->place.ranks == 1 && value_of(variables, "MASTER_ADDR").empty();
+    if (launch->style == LaunchStyle::none || alone)
+        return std::optional<JobLaunch>(); // it starts its own ranks
+    JobLaunch out{*launch, {}};
+    out.coordinator.host = host_of_rank_0(variables, launch->place);
+    if (out.coordinator.host.empty())
+        return tl::unexpected(
+            problem("the ranks are on several hosts and nothing says where rank 0 is",
+                    "set MASTER_ADDR to its host for all ranks (mpirun -x MASTER_ADDR=...)"));
+    out.coordinator.token = fmt::format(
+        "{:016x}", content_hash(fmt::format("{}/{}", job_of(variables), launch->place.ranks)));
+    out.coordinator.port =
+        first_port + static_cast<int>(content_hash(out.coordinator.token) % ports);
+    if (!given_port.empty()) {
+        const auto port = integer_in(given_port);
+        if (!port || *port < 1 || *port >= 65535)
+            return tl::unexpected(problem(fmt::format("MASTER_PORT is \"{}\": no port", given_port),
+                                          "unset it, or let the launcher set it"));
+        out.coordinator.port = static_cast<int>(*port) + 1;
     }
-    return std::optional<Launch>();
+    return std::optional(out);
 }
 
 } // namespace trainyard

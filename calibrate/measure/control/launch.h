@@ -1,37 +1,27 @@
 #pragma once
 
-// How ranks came to be: what the launcher's variables say.
+// Where the coordinator of a launched job is.
 
-#include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/control/worker.h"
+#include "calibrate/measure/discover/launch.h"
 #include "sim/base/diagnostic.h"
-
-#include <functional>
 
 namespace trainyard {
 
-// A variable's value; nothing when it is not set.
-using EnvironmentVariables = std::function<std::optional<std::string>(const std::string&)>;
-EnvironmentVariables process_environment();
-
-struct Launch {
-    std::string style; // "torchrun", "Open MPI", "Slurm", "PMI"
-    LaunchPlace place;
+struct JobLaunch {
+    RankLaunch launch;
     CoordinatorAddress coordinator;
 
-    bool operator==(const Launch&) const = default;
+    bool operator==(const JobLaunch&) const = default;
 };
 
 // Of a process that a launcher started as one of several ranks; nothing for one that was started
-// by hand (or as the only rank of a job without MASTER_ADDR).
+// by hand, or as the only rank of a job without MASTER_ADDR.
 //
-// In this order: torchrun (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR,
-// MASTER_PORT), Open MPI (OMPI_COMM_WORLD_*), Slurm (SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID; the
-// first host of SLURM_STEP_NODELIST), PMI (PMI_RANK, PMI_SIZE, MPI_LOCALRANKID). Where all ranks
-// are of one host the coordinator is on it; where they are not and nothing says where rank 0 is,
-// MASTER_ADDR must. The port is MASTER_PORT + 1 (torchrun has the other), or follows from the job's
-// number.
-Checked<std::optional<Launch>> launch_of(const EnvironmentVariables& variable);
+// Where all ranks are of one host the coordinator is on it; else MASTER_ADDR says where rank 0 is,
+// or it is on the first host of Slurm's list. The port is MASTER_PORT + 1 (torchrun has the other),
+// or follows from the job's number.
+Checked<std::optional<JobLaunch>> job_launch(const Variables& variables);
 
 // "gb[001-003,7],x2" -> "gb001". Empty for an empty list.
 std::string first_host(const std::string& slurm_list);

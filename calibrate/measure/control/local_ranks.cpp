@@ -1,6 +1,5 @@
 #include "calibrate/measure/control/local_ranks.h"
 
-#include "calibrate/measure/control/launch.h"
 #include "sim/base/diagnostic.h"
 #include "sim/base/files.h"
 
@@ -12,6 +11,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -24,6 +24,12 @@ namespace {
 constexpr const char* address_variable = "TRAINYARD_COORDINATOR"; // host port token
 constexpr const char* place_variable = "TRAINYARD_PLACE";         // rank ranks
 constexpr std::chrono::milliseconds to_end_alone{2'000};
+
+std::optional<std::string> given(const char* variable)
+{
+    const char* const value = std::getenv(variable);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
 
 // The environment of a child: ours, changed.
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& changes)
@@ -50,7 +56,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
 
 std::vector<std::string> mpirun_command(const RankProgram& program)
 {
-    std::vector<std::string> out{"mpirun", "-n", std::to_string(program.ranks), "--oversubscribe"};
+    std::vector<std::string> out{
+        "mpirun",          "-n",        std::to_string(program.ranks),
+        "--oversubscribe", "--bind-to", "none"}; // a rank has threads of its own
     if (::geteuid() == 0)
         out.push_back("--allow-run-as-root"); // it refuses root without
     out.push_back(program.program);
@@ -224,7 +232,7 @@ std::string LocalRanks::fate_of(int rank, int process)
 
 std::optional<CoordinatorAddress> address_given()
 {
-    const auto text = process_environment()(address_variable);
+    const auto text = given(address_variable);
     if (!text)
         return std::nullopt;
     const std::size_t first = text->find(' ');
@@ -238,7 +246,7 @@ std::optional<CoordinatorAddress> address_given()
 
 std::optional<LaunchPlace> place_given()
 {
-    const auto text = process_environment()(place_variable);
+    const auto text = given(place_variable);
     if (!text)
         return std::nullopt;
     LaunchPlace out;

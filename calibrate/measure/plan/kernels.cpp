@@ -70,7 +70,12 @@ std::vector<LocalWork> memory_sizes(const KernelRange& range)
         for (const LocalKind kind :
              {LocalKind::memory_read, LocalKind::memory_write, LocalKind::memory_copy,
               LocalKind::host_to_device, LocalKind::device_to_host})
-            out.push_back(moving(kind, Bytes(size * mebi)));
+        {
+            const bool over_the_bus =
+                kind == LocalKind::host_to_device || kind == LocalKind::device_to_host;
+            if (!range.on_cpu || !over_the_bus)
+                out.push_back(moving(kind, Bytes(size * mebi)));
+        }
     return out;
 }
 

@@ -146,7 +146,8 @@ private:
         };
         append(PlanPart::gemm, gemm_shapes(range));
         append(PlanPart::memory, memory_sizes(range));
-        append(PlanPart::launch, launch_kinds());
+        if (!on_cpu_)
+            append(PlanPart::launch, launch_kinds());
         append(PlanPart::attention, attention_shapes(range));
     }
 

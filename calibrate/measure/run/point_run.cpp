@@ -1,5 +1,6 @@
 #include "calibrate/measure/run/point_run.h"
 
+#include "calibrate/fit/order_statistics.h"
 #include "calibrate/measure/backend/fitted.h"
 #include "calibrate/measure/statistics/sampler.h"
 
@@ -21,8 +22,9 @@ Limits limits_for(const PointSetup& setup, Bytes size)
 
 // Batches as their slowest rank saw them.
 struct SlowestTimes {
-    std::vector<double> seconds; // per op
-    std::vector<int> slowest;    // member, of each batch
+    std::vector<double> seconds;               // per op
+    std::vector<int> slowest;                  // member, of each batch
+    std::vector<std::vector<double>> of_ranks; // seconds per op of each member
     bool covered = true;
 };
 
@@ -62,14 +64,18 @@ public:
         out.seconds.assign(static_cast<std::size_t>(batches), 0);
         out.slowest.assign(static_cast<std::size_t>(batches), 0);
         const std::vector<RankReply> replies = tell(command, expected);
+        out.of_ranks.resize(replies.size());
         for (std::size_t member = 0; member < replies.size(); ++member) {
             const RankReply& reply = replies[member];
             out.covered = out.covered && reply.covered;
-            for (std::size_t i = 0; i < out.seconds.size() && i < reply.seconds.size(); ++i)
-                if (const double one = reply.seconds[i] / ops; one > out.seconds[i]) {
+            for (std::size_t i = 0; i < out.seconds.size() && i < reply.seconds.size(); ++i) {
+                const double one = reply.seconds[i] / ops;
+                out.of_ranks[member].push_back(one);
+                if (one > out.seconds[i]) {
                     out.seconds[i] = one;
                     out.slowest[i] = static_cast<int>(member);
                 }
+            }
         }
         return out;
     }
@@ -96,6 +102,14 @@ private:
     const OpenGroup& group_;
     const PointSetup& setup_;
 };
+
+std::vector<double> medians_of(const std::vector<std::vector<double>>& of_ranks)
+{
+    std::vector<double> out;
+    for (const std::vector<double>& times : of_ranks)
+        out.push_back(times.empty() ? 0 : median(times));
+    return out;
+}
 
 // Which member was last most often.
 void name_slowest(const std::vector<int>& slowest, MeasuredPoint& point)
@@ -139,6 +153,7 @@ MeasuredPoint measure_point(Coordinator& coordinator, const OpenGroup& group, co
     out.wrong = run.check();
     Sampler sampler(limits_for(setup, message_size(out.point.work)));
     std::vector<int> slowest;
+    std::vector<std::vector<double>> of_ranks;
     double last = 0;
     while (const std::optional<Request> request = sampler.next()) {
         const auto begin = std::chrono::steady_clock::now();
@@ -147,12 +162,18 @@ MeasuredPoint measure_point(Coordinator& coordinator, const OpenGroup& group, co
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
         sampler.add(times.seconds, Seconds(spent.count()));
         last = *std::max_element(times.seconds.begin(), times.seconds.end());
-        if (request->kind == SampleKind::timed)
-            slowest.insert(slowest.end(), times.slowest.begin(), times.slowest.end());
+        if (request->kind != SampleKind::timed)
+            continue;
+        slowest.insert(slowest.end(), times.slowest.begin(), times.slowest.end());
+        of_ranks.resize(times.of_ranks.size());
+        for (std::size_t i = 0; i < of_ranks.size(); ++i)
+            of_ranks[i].insert(of_ranks[i].end(), times.of_ranks[i].begin(),
+                               times.of_ranks[i].end());
     }
     out.ops_per_batch = sampler.ops_per_batch();
     out.batches = sampler.timed();
     out.isolated = sampler.isolated();
+    out.by_rank = medians_of(of_ranks);
     out.estimate = estimate_of(out.batches);
     if (!sampler.settled())
         out.flags.push_back("its warm-up did not settle");
@@ -196,6 +217,7 @@ MeasuredPoint measure_beside(Coordinator& coordinator, const OpenGroup& group,
     out.point = {*group.spec, trial, setup.launch};
     out.ops_per_batch = ops;
     out.batches = times.seconds;
+    out.by_rank = medians_of(times.of_ranks);
     out.estimate = estimate_of(out.batches);
     name_slowest(times.slowest, out);
     flag(out);

@@ -53,7 +53,40 @@ public:
                 group(planned);
     }
 
+    // Messages of single pairs that were measured before, in the communicator of all ranks.
+    void pairs_again(const std::vector<OrderedPair>& pairs)
+    {
+        begin_ = Clock::now();
+        groups_made_ = most_groups / 2 + static_cast<int>(run_.creations.size());
+        std::vector<ExchangeWork> works;
+        const GroupSpec* spec = nullptr;
+        for (const PlannedGroup& group : plan_.groups)
+            for (const TimedWork& work : group.singles)
+                if (const auto* exchange = std::get_if<ExchangeWork>(&work);
+                    exchange != nullptr && exchange->messages.size() == 1)
+                {
+                    const OrderedPair pair = in_world(group.spec, exchange->messages[0]);
+                    if (std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) {
+                        works.push_back(*exchange);
+                        spec = &group.spec;
+                    }
+                }
+        if (spec == nullptr || !join(*spec))
+            return;
+        for (const ExchangeWork& work : works)
+            point(work);
+        leave(*spec);
+    }
+
 private:
+    static constexpr int most_groups = 10'000; // of a launch: numbers are never used twice
+
+    static OrderedPair in_world(const GroupSpec& group, const PairMessage& message)
+    {
+        return {group.members[static_cast<std::size_t>(message.from)],
+                group.members[static_cast<std::size_t>(message.to)]};
+    }
+
     Point point_of(const GroupSpec& group, const TimedWork& work) const
     {
         return {group, work, setup_.launch};
@@ -108,15 +141,19 @@ private:
                 point_beside(*beside);
         for (const PlannedCurve& curve : planned.curves)
             refine(curve);
-        RankCommand leave;
-        leave.kind = CommandKind::leave;
-        leave.group = open_.number;
-        coordinator_.ask(planned.spec.members, leave, setup_.patience);
+        leave(planned.spec);
+    }
+
+    void leave(const GroupSpec& spec)
+    {
+        RankCommand command;
+        command.kind = CommandKind::leave;
+        command.group = open_.number;
+        coordinator_.ask(spec.members, command, setup_.patience);
     }
 
     bool join(const GroupSpec& spec)
     {
-        constexpr int most_groups = 10'000; // of a launch: numbers are never used twice
         open_ = {&spec, most_groups * setup_.launch + ++groups_made_};
         broken_ = false;
         RankCommand command;
@@ -314,6 +351,13 @@ void measure(Coordinator& coordinator, const MeasurePlan& plan, const RunnerSetu
              MeasuredRun& run, Journal& journal)
 {
     Runner(coordinator, plan, setup, run, journal).all();
+}
+
+void measure_again(Coordinator& coordinator, const MeasurePlan& plan,
+                   const std::vector<OrderedPair>& pairs, const RunnerSetup& setup,
+                   MeasuredRun& run, Journal& journal)
+{
+    Runner(coordinator, plan, setup, run, journal).pairs_again(pairs);
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 // Times a plan, point by point, with a coordinator's ranks.
 
 #include "calibrate/measure/control/coordinator.h"
+#include "calibrate/measure/discover/pair_classes.h"
 #include "calibrate/measure/plan/plan.h"
 #include "calibrate/measure/run/journal.h"
 #include "calibrate/measure/statistics/limits.h"
@@ -32,5 +33,10 @@ void drop_impossible(Coordinator& coordinator, MeasurePlan& plan,
 // a communicator in which more than that is broken is given up. Throws RunEnded, Cancelled.
 void measure(Coordinator& coordinator, const MeasurePlan& plan, const RunnerSetup& setup,
              MeasuredRun& run, Journal& journal);
+
+// Times these messages of the plan once more.
+void measure_again(Coordinator& coordinator, const MeasurePlan& plan,
+                   const std::vector<OrderedPair>& pairs, const RunnerSetup& setup,
+                   MeasuredRun& run, Journal& journal);
 
 } // namespace trainyard

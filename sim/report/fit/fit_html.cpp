@@ -131,7 +131,7 @@ constexpr std::string_view legend =
 
 } // namespace
 
-std::string fit_html(const FitReport& report)
+std::string fit_html(const FitReport& report, const FitPage& page)
 {
     std::string sections;
     const std::vector<const SweepFit*> shown = drawn(report);
@@ -142,14 +142,14 @@ std::string fit_html(const FitReport& report)
             ? fmt::format("<p class=\"sub\">The {} worst fitted of {}.</p>\n", shown.size(),
                           report.fits.size())
             : "";
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
-        "name=\"viewport\" content=\"width=device-width\"><title>Fit of measured "
-        "collectives</title>\n<style>{}{}{}</style></head>\n<body><main>\n<h1>Fit of "
-        "measured collectives</h1>\n{}<h2>Errors at sizes left out</h2>\n{}<h2>Sweeps"
-        "</h2>\n{}{}{}<footer>trainyard {}</footer>\n</main></body></html>\n",
-        picture_style(), page_style(), fit_chart_style(), cards(report.summary),
-        band_table(report.summary), legend, chosen, sections, version());
+    return fmt::format("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+                       "name=\"viewport\" content=\"width=device-width\"><title>{0}</title>\n"
+                       "<style>{1}{2}{3}</style></head>\n<body><main>\n<h1>{0}</h1>\n{4}{5}"
+                       "<h2>Errors at sizes left out</h2>\n{6}<h2>Sweeps</h2>\n{7}{8}{9}"
+                       "<footer>trainyard {10}</footer>\n</main></body></html>\n",
+                       escaped(page.title), picture_style(), page_style(), fit_chart_style(),
+                       page.above, cards(report.summary), band_table(report.summary), legend,
+                       chosen, sections, version());
 }
 
 } // namespace trainyard

@@ -120,14 +120,6 @@ RunEnded end_of(const Call& call)
     return {};
 }
 
-EnvironmentVariables variables(std::map<std::string, std::string> all)
-{
-    return [all](const std::string& name) -> std::optional<std::string> {
-        const auto found = all.find(name);
-        return found == all.end() ? std::nullopt : std::optional(found->second);
-    };
-}
-
 } // namespace
 
 TEST_CASE("messages between coordinator and ranks arrive as they were sent")
@@ -262,44 +254,45 @@ TEST_CASE("strangers and ranks of another run are not let in")
     CHECK_THAT(end_of([&] { Coordinator(listener, setup); }).why, Contains("rank 0 of 1"));
 }
 
-TEST_CASE("a launcher's variables say which rank a process is")
+TEST_CASE("a launched rank finds its coordinator by what the launcher says")
 {
-    const auto slurm = launch_of(variables({{"SLURM_PROCID", "5"},
-                                            {"SLURM_NTASKS", "72"},
-                                            {"SLURM_LOCALID", "1"},
-                                            {"SLURM_NTASKS_PER_NODE", "4(x18)"},
-                                            {"SLURM_STEP_NODELIST", "gb[001-018]"},
-                                            {"SLURM_JOB_ID", "77"}}));
+    const auto slurm = job_launch({{"SLURM_PROCID", "5"},
+                                   {"SLURM_NTASKS", "72"},
+                                   {"SLURM_LOCALID", "1"},
+                                   {"SLURM_STEP_ID", "0"},
+                                   {"SLURM_STEP_TASKS_PER_NODE", "4(x18)"},
+                                   {"SLURM_STEP_NODELIST", "gb[001-018]"},
+                                   {"SLURM_JOB_ID", "77"}});
     REQUIRE((slurm && *slurm));
-    CHECK((*slurm)->place == LaunchPlace{5, 72, 1, 4});
+    CHECK((*slurm)->launch.place == LaunchPlace{5, 72, 1, 4});
     CHECK((*slurm)->coordinator.host == "gb001");
 
-    const auto torchrun = launch_of(variables({{"RANK", "0"},
-                                               {"WORLD_SIZE", "2"},
-                                               {"LOCAL_RANK", "0"},
-                                               {"LOCAL_WORLD_SIZE", "2"},
-                                               {"MASTER_ADDR", "10.0.0.1"},
-                                               {"MASTER_PORT", "29500"}}));
+    const auto torchrun = job_launch({{"RANK", "0"},
+                                      {"WORLD_SIZE", "2"},
+                                      {"LOCAL_RANK", "0"},
+                                      {"LOCAL_WORLD_SIZE", "2"},
+                                      {"MASTER_ADDR", "10.0.0.1"},
+                                      {"MASTER_PORT", "29500"}});
     REQUIRE((torchrun && *torchrun));
     CHECK((*torchrun)->coordinator.host == "10.0.0.1");
     CHECK((*torchrun)->coordinator.port == 29501);
 
-    const auto alone = launch_of(variables({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}));
-    CHECK((alone && !*alone));
-    CHECK(launch_of(variables({})).value() == std::nullopt);
+    CHECK(job_launch({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).value() == std::nullopt);
+    CHECK(job_launch({}).value() == std::nullopt);
 }
 
 TEST_CASE("ranks on several hosts without a place for rank 0 are refused with the fix")
 {
-    const auto mpi = launch_of(variables({{"OMPI_COMM_WORLD_RANK", "3"},
-                                          {"OMPI_COMM_WORLD_SIZE", "4"},
-                                          {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
-                                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}));
+    const auto mpi = job_launch({{"OMPI_COMM_WORLD_RANK", "3"},
+                                 {"OMPI_COMM_WORLD_SIZE", "4"},
+                                 {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                 {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
     REQUIRE_FALSE(mpi);
     CHECK_THAT(mpi.error().front().hint, Contains("MASTER_ADDR"));
-    const auto nonsense = launch_of(variables({{"RANK", "two"}, {"WORLD_SIZE", "4"}}));
-    REQUIRE_FALSE(nonsense);
-    CHECK_THAT(nonsense.error().front().message, Contains("RANK=\"two\""));
+    const auto port = job_launch(
+        {{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "high"}});
+    REQUIRE_FALSE(port);
+    CHECK_THAT(port.error().front().message, Contains("MASTER_PORT is \"high\""));
 }
 
 TEST_CASE("the first host of a Slurm list is found")

@@ -1,0 +1,75 @@
+#include "calibrate/measure/output/host_measured.h"
+
+#include "calibrate/measure/output/measured_values.h"
+#include "calibrate/measure/output/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+void take_kernel(const WorkTime& time, const LocalWork& local, HostMeasured& out,
+                 Bytes& largest_copy)
+{
+    if (local.kind == LocalKind::gemm && local.type == ElementType::float32 && local.batch == 1)
+        out.products.push_back({local.m, local.n, local.k, Seconds(time.seconds.value)});
+    // The largest copy is farthest from any cache.
+    if (local.kind == LocalKind::memory_copy && local.size > largest_copy) {
+        largest_copy = local.size;
+        out.memory_bandwidth = rate_of(2.0 * static_cast<double>(local.size.value()), time.seconds);
+    }
+}
+
+HostLibrary library_of(const MeasuredRun& run, const std::vector<WorkTime>& times)
+{
+    HostLibrary out;
+    out.backend = from_name<Backend>(run.backend).value_or(Backend::gloo);
+    std::vector<MeasuredValue> latencies;
+    std::vector<MeasuredValue> rates;
+    for (const WorkTime& time : times)
+        if (std::holds_alternative<PingPongWork>(time.work))
+            latencies.push_back(time.seconds);
+        else if (const auto* exchange = std::get_if<ExchangeWork>(&time.work);
+                 exchange != nullptr && exchange->messages.size() == 1)
+            rates.push_back(rate_of(static_cast<double>(exchange->size.value()), time.seconds));
+    if (!latencies.empty())
+        out.latency = middle_of(std::move(latencies));
+    if (!rates.empty())
+        out.rate = middle_of(std::move(rates));
+    const Slowdowns beside = slowdowns(times, LocalKind::gemm);
+    out.compute_moving = beside.compute_lost;
+    out.transfer_slowdown = beside.transfer;
+    return out;
+}
+
+} // namespace
+
+HostMeasured host_measured(const MeasuredRun& run)
+{
+    HostMeasured out;
+    const std::vector<WorkTime> times = work_times(run);
+    Bytes largest_copy;
+    for (const WorkTime& time : times)
+        if (const auto* local = std::get_if<LocalWork>(&time.work))
+            take_kernel(time, *local, out, largest_copy);
+    out.sweeps = collective_sweeps(run);
+    if (run.ranks.size() > 1)
+        out.libraries.push_back(library_of(run, times));
+    out.ranks = static_cast<int>(run.ranks.size());
+    out.source = fmt::format("trainyard calibrate, {}, {}",
+                             run.ranks.empty() ? "" : run.ranks.front().host, run.started);
+    out.environment.date = run.started.substr(0, 10);
+    out.environment.variables = run.variables;
+    if (!run.ranks.empty()) {
+        const BackendFacts& facts = run.ranks.front().facts;
+        out.cpu = facts.device;
+        out.memory = facts.memory;
+        out.environment.libraries[facts.name] = facts.version;
+        out.environment.host = run.ranks.front().host;
+    }
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Runs the program that measures as a user would, and disturbs it.
+#
+#   test_calibrate.sh TRAINYARD CASE        CASE: measures | killed | stopped | interrupted | refuses
+set -uo pipefail
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+fail() {
+    echo "FAILED: $*" >&2
+    sed 's/^/    /' "$folder"/*.txt >&2
+    exit 1
+}
+
+# expect CODE NAME COMMAND...: runs it with its output in NAME.txt.
+expect() {
+    local code=$1 name=$2 got
+    shift 2
+    timeout 120 "$@" >"$name.txt" 2>&1
+    got=$?
+    [ "$got" -eq "$code" ] || fail "$name ended with $got, not $code"
+}
+
+says() { grep -qE -- "$2" "$1.txt" || fail "$1 does not say \"$2\""; }
+
+small=(--backend gloo -n 2 --quick --trials 3 --max-size 64KiB)
+
+# Starts a long run in the background and waits until it has measured something; sets $run.
+start_long_run() {
+    "$program" calibrate --backend gloo -n 2 --quick --trials 400 --timeout 2 -o mine.json >long.txt 2>&1 &
+    run=$!
+    for _ in $(seq 300); do
+        [ -e mine.samples.jsonl ] && [ "$(wc -l <mine.samples.jsonl)" -gt 3 ] && return
+        sleep 0.1
+    done
+    fail "nothing is measured in 30 seconds"
+}
+
+# ends CODE: the run ends so, within 30 seconds, and what it measured makes no profile but is kept.
+ends() {
+    local got
+    for _ in $(seq 300); do
+        kill -0 "$run" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -0 "$run" 2>/dev/null && fail "it goes on after 30 seconds"
+    wait "$run"
+    got=$?
+    [ "$got" -eq "$1" ] || fail "it ended with $got, not $1"
+    says long "kept: [0-9]+ points"
+    [ ! -e mine.json ] || fail "a profile was written"
+    pgrep -P "$run" >/dev/null && fail "ranks are left"
+    expect 0 kept "$program" calibrate --from mine.samples.jsonl
+    says kept "busbw"
+}
+
+rank_process() { pgrep -P "$run" | tail -n 1; }
+
+case $2 in
+    measures)
+        expect 0 table "$program" calibrate "${small[@]}" --only all_reduce
+        says table "^ +65536 +16384 +float +sum"
+        expect 0 profile "$program" calibrate "${small[@]}" --only all_reduce,gemm,memory,pairs \
+            -o mine.json --html mine.html
+        [ ! -e mine.samples.jsonl ] || fail "the samples are left behind"
+        expect 0 check "$program" check mine.json mine.topology.json
+        expect 0 report "$program" fit --report mine.json
+        grep -q "<h2>Findings</h2>" mine.html || fail "the report has no findings"
+        ;;
+    killed)
+        start_long_run
+        kill -KILL "$(rank_process)"
+        ends 5
+        says long "stopped: rank [01] .*killed by signal 9"
+        ;;
+    stopped)
+        start_long_run
+        kill -STOP "$(rank_process)"
+        ends 5
+        says long "rank [01] .*does not answer"
+        ;;
+    interrupted)
+        start_long_run
+        kill -INT "$run"
+        ends 130
+        says long "stopped: interrupted"
+        ;;
+    refuses)
+        expect 2 unknown "$program" calibrate --only all_reduse
+        says unknown "all_reduse.*neither a part"
+        expect 2 size "$program" calibrate --max-size 64
+        says size "write it with its unit"
+        expect 2 sizes "$program" calibrate --min-size 2MiB --max-size 1MiB
+        expect 3 samples "$program" calibrate --from /dev/null
+        expect 5 nowhere "$program" calibrate "${small[@]}" -o nowhere/mine.json
+        ;;
+esac
