@@ -73,9 +73,9 @@ struct LaneRun {
     StreamMask draining = 0;    // in state `drains`
     StreamMask behind_host = 0; // blocked by it
     StreamMask behind_steps = 0;
-    StreamMask communicating = 0; // by kind
-    StreamMask computing = 0;     // have compute ops
-    bool unsettled = false;       // something that draining streams depend on has changed
+    StreamMask slowing = 0;   // have transfers that slow compute
+    StreamMask computing = 0; // have compute ops
+    bool unsettled = false;   // something that draining streams depend on has changed
     bool dirty = false;
 };
 
@@ -89,6 +89,7 @@ private:
     // runner.cpp: lanes from op to op
     void begin();
     void begin_stream(std::uint32_t lane, std::uint32_t s);
+    bool slows(std::uint32_t lane, const StreamPlan& plan) const;
     void wake(std::uint32_t lane);
     void advance(std::uint32_t lane);
     void advance_stream(LaneRun& lane, StreamRun& stream);

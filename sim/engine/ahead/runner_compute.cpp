@@ -88,8 +88,7 @@ Time Runner::quiet_until(const StreamRun& computing) const
 {
     Time until = never;
     const StreamMask others = ~(StreamMask{1} << computing.index | computing.behind);
-    for (StreamMask left = lanes_[computing.lane].communicating & others; left != 0;
-         left &= left - 1)
+    for (StreamMask left = lanes_[computing.lane].slowing & others; left != 0; left &= left - 1)
         until = std::min(
             until,
             quiet_until(stream_at(computing.lane, static_cast<std::size_t>(std::countr_zero(left))),
