@@ -4,6 +4,11 @@
 
 namespace trainyard::engine::ahead {
 
+replay::LaneLoad lane_load(const TransferCost& cost)
+{
+    return {cost.sm_share, cost.latency.value(), traffic_of(cost, cost.ceiling)};
+}
+
 Books::Books(const RunState& run)
     : run_(run),
       interferes_(interferes(run.binding.costs)),
@@ -31,16 +36,18 @@ std::size_t Books::size(const RunState& run)
     return bytes;
 }
 
-void Books::count_transfer(std::uint32_t lane, const FlatOp& op, SimTime arrived, SimTime began,
-                           SimTime end, Bytes bytes)
+void Books::count_transfer(std::uint32_t lane, const FlatOp& op, const Counted& counted,
+                           std::uint64_t times)
 {
-    const std::uint64_t ranks = run_.lanes[lane].multiplicity;
-    totals_[lane].communication_busy += end - began;
+    const SimTime moved = counted.ended - counted.began;
+    const SimTime gathered = counted.began - counted.arrived;
+    const std::uint64_t ranks = run_.lanes[lane].multiplicity * times;
+    totals_[lane].communication_busy += moved * static_cast<std::int64_t>(times);
     TransferSum& sum = sums_[transfer_class(run_.program.labels[op.label.value])];
     sum.count += ranks;
-    sum.bytes += static_cast<u128>(bytes.value()) * ranks;
-    sum.transfer += static_cast<u128>((end - began).value()) * ranks;
-    sum.waiting += static_cast<u128>((began - arrived).value()) * ranks;
+    sum.bytes += static_cast<u128>(counted.bytes.value()) * ranks;
+    sum.transfer += static_cast<u128>(moved.value()) * ranks;
+    sum.waiting += static_cast<u128>(gathered.value()) * ranks;
 }
 
 void Books::close(std::uint32_t lane, SimTime opened, SimTime ended)

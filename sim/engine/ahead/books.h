@@ -7,6 +7,9 @@
 
 namespace trainyard::engine::ahead {
 
+// What a transfer takes from compute.
+replay::LaneLoad lane_load(const TransferCost& cost);
+
 class Books {
 public:
     explicit Books(const RunState& run);
@@ -17,9 +20,16 @@ public:
     // The times of a lane's measured step, to be filled in.
     replay::LaneTimes& times(std::uint32_t lane) { return times_[lane]; }
 
-    // A transfer op of the measured step: from its arrival to `began` its members gathered.
-    void count_transfer(std::uint32_t lane, const FlatOp& op, SimTime arrived, SimTime began,
-                        SimTime end, Bytes bytes);
+    // From its arrival until it began the members of a transfer gathered.
+    struct Counted {
+        SimTime arrived;
+        SimTime began;
+        SimTime ended;
+        Bytes bytes;
+    };
+    // A transfer op of the measured step, or so many alike.
+    void count_transfer(std::uint32_t lane, const FlatOp& op, const Counted& counted,
+                        std::uint64_t times = 1);
 
     // The lane has gone through its measured step; all its times are filled in.
     void close(std::uint32_t lane, SimTime opened, SimTime ended);

@@ -52,6 +52,15 @@ void Loads::forget(Time time)
     }
 }
 
+bool Loads::idle(Time begin, Time end) const
+{
+    std::int64_t lost = base_;
+    std::size_t i = first_;
+    for (; i < changes_.size() && changes_[i].at <= begin; ++i)
+        lost += changes_[i].amount;
+    return lost == 0 && (i == changes_.size() || changes_[i].at >= end);
+}
+
 template <class Visit>
 void Loads::for_each_piece(Time begin, const Visit& visit) const
 {

@@ -15,6 +15,11 @@ inline constexpr Time never = std::numeric_limits<Time>::max();
 // Work is in ps x 2^20 and drains at what communication leaves of the device.
 class Loads {
 public:
+    struct Change {
+        Time at;
+        std::int64_t amount;
+    };
+
     // From `at` on, `change` more of 2^20.
     void add(Time at, std::int64_t change);
 
@@ -27,12 +32,10 @@ public:
     // Nobody asks for what was before `time` any more.
     void forget(Time time);
 
-private:
-    struct Change {
-        Time at;
-        std::int64_t amount;
-    };
+    // Whether nothing is taken from `begin` until `end`.
+    bool idle(Time begin, Time end) const;
 
+private:
     // Calls with the share and when it begins and ends, piece by piece from `begin` on, until told
     // to stop.
     template <class Visit>

@@ -18,13 +18,6 @@ namespace {
 constexpr std::uint64_t ops_between_reports = 1U << 14;
 constexpr std::size_t most_kept = std::size_t{1} << 26; // bytes
 
-bool computes(const LaneKind& kind, const StreamPlan& stream)
-{
-    const auto first = kind.ops.begin() + stream.op_first;
-    return std::any_of(first, first + stream.op_count,
-                       [](const FlatOp& op) { return op.kind == OpKind::compute; });
-}
-
 } // namespace
 
 Runner::Runner(const Program& program, const Binding& binding, const RunControl& control)
@@ -45,6 +38,8 @@ std::optional<StepResult> Runner::run()
     if (Books::size(run_) > most_kept)
         return std::nullopt;
     books_.emplace(run_);
+    for (const LaneKind& kind : run_.compiled.kinds)
+        passages_.push_back(passages_of(run_.program, kind));
     begin();
     for (;;) {
         while (!dirty_.empty() && !gave_up_) {
@@ -74,6 +69,9 @@ void Runner::begin()
         lane.bases.push_back(start);
         lane.ends.resize(std::size_t{ops} * (in_hand_ + 1));
         lane.ops_left.fill(ops);
+        lane.passages = &passages_[run_.compiled.lane_kinds[l]];
+        lane.learned.resize(lane.passages->shapes.size());
+        lane.leaps = run_.lanes[l].plain && !recorder_.wants(l);
         if (ops == 0)
             continue;
         if (run_.steps == 1)
@@ -144,6 +142,8 @@ void Runner::advance_stream(LaneRun& lane, StreamRun& stream)
     while (stream.state == State::waits && ready(lane, stream)) {
         const Time issue = issued(lane, stream);
         stream.start = std::max(stream.ready, issue);
+        if (stream.ready < issue && watched(stream))
+            stop_watching(lane);
         if (stream.op->kind == OpKind::collective || stream.op->kind == OpKind::exchange)
             join(stream);
         else
@@ -176,6 +176,7 @@ bool Runner::ready(LaneRun& lane, StreamRun& stream)
         if (other.done < needed) {
             stream.block = Block::op;
             stream.blocking_stream = wait.stream;
+            stream.needed = needed;
             other.behind |= me;
             other.wanted = std::min(other.wanted, needed);
             return false;
@@ -223,6 +224,8 @@ void Runner::start_timed(LaneRun& lane, StreamRun& stream, Time issue)
         return finish(stream, std::max(device, stream.least));
     }
     stream.work = static_cast<u128>(duration.value()) * full_share;
+    if (!interferes_ && leap(stream))
+        return;
     if (!interferes_ || duration.value() == 0)
         return end_compute(stream, device);
     stream.state = State::drains;
@@ -241,7 +244,6 @@ void Runner::finish(StreamRun& stream, Time end)
     }
     LaneRun& lane = lanes_[stream.lane];
     const LaneKind& kind = *lane.kind;
-    const StreamPlan& plan = kind.streams[stream.index];
     const FlatOp& op = *stream.op;
     const std::uint32_t o = op_index(stream);
     const std::uint32_t slot = stream.step & in_hand_;
@@ -250,14 +252,32 @@ void Runner::finish(StreamRun& stream, Time end)
         books_->times(stream.lane).start[o] = stream.start;
         books_->times(stream.lane).end[o] = end;
     }
+    note_watched(stream, end);
     if (op.ends_segment) {
         lane.bases.push_back(end);
         run_.now = SimTime(end);
         recorder_.host_segment(stream.lane);
         unblock(lane, lane.behind_host);
     }
-    ++ops_;
-    if (++stream.done >= stream.wanted) {
+    // Lanes take turns: what a stream needs next is seldom in the cache.
+    if (o + 3 < kind.ops.size()) {
+        prefetch(stream.op + 3);
+        prefetch(kind.waits.data() + stream.op[2].wait_first);
+    }
+    go_on(stream, 1, end);
+}
+
+// So many ops of a stream are over, the last at `end`.
+void Runner::go_on(StreamRun& stream, std::uint32_t ops, Time end)
+{
+    LaneRun& lane = lanes_[stream.lane];
+    const LaneKind& kind = *lane.kind;
+    const StreamPlan& plan = kind.streams[stream.index];
+    const std::uint32_t step = stream.step;
+    const std::uint32_t slot = step & in_hand_;
+    ops_ += ops;
+    stream.done += ops;
+    if (stream.done >= stream.wanted) {
         unblock(lane, stream.behind);
         stream.wanted = nobody;
     }
@@ -266,20 +286,15 @@ void Runner::finish(StreamRun& stream, Time end)
     stream.ready = end;
     stream.waits_passed = 0;
     stream.state = State::waits;
-    const std::uint32_t step = stream.step;
-    ++stream.op;
-    // Lanes take turns: what a stream needs next is seldom in the cache.
-    if (o + 2 < kind.ops.size()) {
-        prefetch(stream.op + 2);
-        prefetch(kind.waits.data() + stream.op[1].wait_first);
-    }
-    if (o + 1 == plan.op_first + plan.op_count) {
+    stream.op += ops;
+    if (op_index(stream) == plan.op_first + plan.op_count) {
         stream.op = kind.ops.data() + plan.op_first;
         if (++stream.step == run_.steps)
             stream.state = State::finished;
     }
     lane.step_end[slot] = std::max(lane.step_end[slot], end);
-    if (--lane.ops_left[slot] == 0)
+    lane.ops_left[slot] -= ops;
+    if (lane.ops_left[slot] == 0)
         end_of_step(stream.lane, step, lane.step_end[slot]);
 }
 
@@ -296,6 +311,7 @@ void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
     if (step + 1 != run_.steps)
         return;
     lane_ends_[l] = SimTime(end);
+    count_leapt(l);
     books_->close(l, SimTime(lane.opened), SimTime(end));
 }
 

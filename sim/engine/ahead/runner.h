@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/engine/ahead/books.h"
-#include "sim/engine/ahead/loads.h"
+#include "sim/engine/ahead/learned.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/transfer_table.h"
@@ -49,6 +49,7 @@ struct StreamRun {
     u128 work = 0;          // drains
     std::uint32_t done = 0; // ops, all steps
     std::uint32_t step = 0;
+    std::uint32_t needed = 0;           // blocked by an op: so many of that stream must be done
     std::uint32_t wanted = nobody;      // ops that `behind` wait for: the least count
     std::uint32_t next_member = nobody; // collective: the stream that joined before
     std::uint32_t version = 0;
@@ -73,9 +74,14 @@ struct LaneRun {
     StreamMask draining = 0;    // in state `drains`
     StreamMask behind_host = 0; // blocked by it
     StreamMask behind_steps = 0;
-    StreamMask slowing = 0;   // have transfers that slow compute
-    StreamMask computing = 0; // have compute ops
-    bool unsettled = false;   // something that draining streams depend on has changed
+    StreamMask slowing = 0;             // have transfers that slow compute
+    StreamMask computing = 0;           // have compute ops
+    const Passages* passages = nullptr; // of the kind
+    std::vector<Learned> learned;       // by shape
+    std::uint32_t next_passage = 0;
+    Watch watch;
+    bool leaps = false;
+    bool unsettled = false; // something that draining streams depend on has changed
     bool dirty = false;
 };
 
@@ -98,6 +104,7 @@ private:
     Time issued(const LaneRun& lane, const StreamRun& stream) const;
     void start_timed(LaneRun& lane, StreamRun& stream, Time issued);
     void finish(StreamRun& stream, Time end);
+    void go_on(StreamRun& stream, std::uint32_t ops, Time end);
     void end_of_step(std::uint32_t lane, std::uint32_t step, Time end);
     void open(std::uint32_t lane, Time time);
     void record(const StreamRun& stream, SimTime moved_from, Bytes bytes, LaneId last_arriver,
@@ -115,7 +122,38 @@ private:
     Time quiet_until(const StreamRun& computing) const;
     Time quiet_until(const StreamRun& stream, const StreamRun& computing) const;
     void forget(std::uint32_t lane);
-    void load(std::uint32_t lane, Time at, std::int64_t change);
+    void load(const StreamRun& stream, Time at, std::int64_t change);
+
+    // runner_leaps.cpp: what goes alike every time
+    // A known passage that begins at `root`.
+    struct Beside {
+        const StreamRun& root;
+        const PassageShape& shape;
+        const Learned& learned;
+    };
+    // The ops of one stream in a passage: learned from `at` on.
+    struct Leapt {
+        const Learned& learned;
+        std::size_t at;
+        std::uint32_t ops;
+        Time begin;
+        bool measured;
+    };
+    const Passage* passage_at(LaneRun& lane, const StreamRun& stream);
+    bool leap(StreamRun& root);
+    bool all_begin(const StreamRun& root, const Passage& passage) const;
+    bool goes_alike(const StreamRun& root, const Passage& passage, const Learned& learned) const;
+    Time quiet_beside(const StreamRun& root, const Passage& passage, const Learned& learned) const;
+    bool waits_for_all(const StreamRun& stream, std::uint32_t o, std::uint32_t behind) const;
+    Time quiet_until(const StreamRun& transfers, const Beside& beside) const;
+    Time end_in(const Beside& beside, const StreamRun& stream, std::uint32_t done) const;
+    void write_times(StreamRun& stream, const Leapt& leapt);
+    void watch(const StreamRun& root, const Passage& passage);
+    std::optional<std::size_t> watched(const StreamRun& stream) const;
+    void stop_watching(LaneRun& lane);
+    void note_watched(const StreamRun& stream, Time end);
+    void learn(std::uint32_t lane);
+    void count_leapt(std::uint32_t lane);
 
     // runner_transfers.cpp
     void join(StreamRun& stream);
@@ -171,7 +209,8 @@ private:
     Recorder recorder_;
     std::optional<Books> books_;
     bool interferes_;
-    std::uint32_t in_hand_; // the slots for steps are numbered by these bits of theirs
+    std::uint32_t in_hand_;          // the slots for steps are numbered by these bits of theirs
+    std::vector<Passages> passages_; // by kind
     std::vector<LaneRun> lanes_;
     std::vector<StreamRun> streams_; // as RunState::streams
     std::vector<std::uint32_t> dirty_;

@@ -8,6 +8,8 @@ namespace trainyard::engine::ahead {
 // Whether the end of a compute op is known.
 bool Runner::drain(StreamRun& stream)
 {
+    if (leap(stream))
+        return true;
     stream.end = lanes_[stream.lane].loads.end_of(stream.start, stream.work);
     if (stream.end > quiet_until(stream))
         return false;
@@ -58,6 +60,8 @@ void Runner::end_compute(StreamRun& stream, Time device)
         note_work(stream, device);
     const std::uint32_t lane = stream.lane;
     const Time end = std::max(device, stream.least);
+    if (device < stream.least && watched(stream))
+        stop_watching(lanes_[lane]);
     ++stream.version;
     lanes_[lane].draining &= ~(StreamMask{1} << stream.index);
     record(stream, SimTime(stream.start), Bytes(0), LaneId::none(), end);
@@ -136,14 +140,22 @@ void Runner::forget(std::uint32_t l)
         lane.loads.forget(first);
 }
 
-void Runner::load(std::uint32_t lane, Time at, std::int64_t change)
+// The head of a stream takes `change` more of its lane's device from `at` on.
+void Runner::load(const StreamRun& stream, Time at, std::int64_t change)
 {
     if (change == 0)
         return;
+    LaneRun& lane = lanes_[stream.lane];
     if (at < settled_)
         gave_up_ = true; // it comes too late
-    lanes_[lane].loads.add(at, change);
-    lanes_[lane].unsettled = true;
+    lane.loads.add(at, change);
+    lane.unsettled = true;
+    if (lane.watch.passage == nullptr)
+        return;
+    if (watched(stream))
+        lane.learned[lane.watch.passage->shape].takes.push_back({at - lane.watch.begin, change});
+    else
+        stop_watching(lane);
 }
 
 } // namespace trainyard::engine::ahead

@@ -58,7 +58,7 @@ void Runner::join(StreamRun& stream)
 void Runner::hold(StreamRun& stream, std::uint32_t sm_share)
 {
     stream.resident = interferes_ && stream.communicates ? sm_share : 0;
-    load(stream.lane, stream.start, stream.resident);
+    load(stream, stream.start, stream.resident);
 }
 
 // Whether a newcomer means the same transfer as those before it.
@@ -87,6 +87,9 @@ void Runner::join_collective(StreamRun& stream)
     if (table_.members(channel) == 1)
         return finish_collective(stream,
                                  {cost, {stream.start, end_of(cost, scale, stream.start)}, lane});
+    if (watched(stream)) // what waits for others goes another way every time
+        lanes_[stream.lane].learned[lanes_[stream.lane].watch.passage->shape].state =
+            Learned::State::given_up;
     const std::uint32_t per_step = lanes_[stream.lane].kind->collectives_per_step[op.group.value];
     const std::uint32_t id = table_.find_or_add(channel, stream.step * per_step + op.ordinal);
     Transfer& transfer = run_.transfers[id];
@@ -244,20 +247,21 @@ void Runner::load_traffic(const StreamRun& stream, const TransferCost& cost, Spa
     const Time moves = span.begin + cost.latency.value();
     if (!interferes_ || !stream.communicates || moves >= span.end)
         return;
-    load(stream.lane, moves, traffic_of(cost, cost.ceiling));
-    load(stream.lane, span.end, -std::int64_t{traffic_of(cost, cost.ceiling)});
+    load(stream, moves, traffic_of(cost, cost.ceiling));
+    load(stream, span.end, -std::int64_t{traffic_of(cost, cost.ceiling)});
 }
 
 // All is known of the transfer op at the head of a stream.
 void Runner::finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId last_arriver)
 {
-    load(stream.lane, span.end, -std::int64_t{stream.resident});
+    load(stream, span.end, -std::int64_t{stream.resident});
     if (measured(stream)) {
         books_->times(stream.lane).begin[op_index(stream)] = span.begin;
         if (interferes_)
             note_loads(stream);
-        books_->count_transfer(stream.lane, *stream.op, SimTime(stream.start), SimTime(span.begin),
-                               SimTime(span.end), bytes);
+        books_->count_transfer(
+            stream.lane, *stream.op,
+            {SimTime(stream.start), SimTime(span.begin), SimTime(span.end), bytes});
     }
     record(stream, SimTime(span.begin), bytes, last_arriver, span.end);
     finish(stream, span.end);
@@ -268,17 +272,13 @@ void Runner::note_loads(const StreamRun& stream)
 {
     replay::LaneTimes& times = books_->times(stream.lane);
     const FlatOp& op = *stream.op;
-    const auto load_of = [](const TransferCost& cost) {
-        return replay::LaneLoad{cost.sm_share, cost.latency.value(),
-                                traffic_of(cost, cost.ceiling)};
-    };
     replay::LaneLoad& load = times.loads[op_index(stream)];
     if (op.kind == OpKind::collective)
-        load = load_of(collective_cost(stream.lane, op));
+        load = lane_load(collective_cost(stream.lane, op));
     else
         load = {stream.resident, 0, 0};
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
-        times.part_loads[p] = load_of(part_cost(stream.lane, lanes_[stream.lane].kind->parts[p]));
+        times.part_loads[p] = lane_load(part_cost(stream.lane, lanes_[stream.lane].kind->parts[p]));
 }
 
 } // namespace trainyard::engine::ahead

@@ -1,0 +1,37 @@
+#pragma once
+
+// Uses of blocks that go alike every time (README.md): compute on the one stream for it and what
+// waits for that alone.
+
+#include "sim/engine/compile.h"
+
+namespace trainyard::engine::ahead {
+
+struct PassageStream {
+    std::uint8_t stream = 0; // of the kind
+    std::uint32_t ops = 0;
+};
+
+// What passages have in common whose ops and inner waits are the same.
+struct PassageShape {
+    std::vector<PassageStream> streams; // the one that computes comes first
+    std::uint64_t mask = 0;             // of these
+    std::uint32_t ops = 0;
+};
+
+struct Passage {
+    std::uint32_t shape = 0;
+    std::vector<std::uint32_t> first; // op of the kind, by stream of the shape; [0] waits for all
+};
+
+struct Passages {
+    std::vector<PassageShape> shapes;
+    std::vector<Passage> all; // in the order of their first ops
+};
+
+bool computes(const LaneKind& kind, const StreamPlan& stream);
+
+// Those of a kind's step: none where several streams compute.
+Passages passages_of(const Program& program, const LaneKind& kind);
+
+} // namespace trainyard::engine::ahead
