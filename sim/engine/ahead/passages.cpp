@@ -140,10 +140,10 @@ private:
 
     void add(std::uint32_t shape)
     {
-        Passage& passage = found_.all.emplace_back();
-        passage.shape = shape;
+        const auto first = static_cast<std::uint32_t>(found_.first.size());
         for (const PassageStream& of : found_.shapes[shape].streams)
-            passage.first.push_back(kind_.streams[of.stream].op_first + next_[of.stream]);
+            found_.first.push_back(kind_.streams[of.stream].op_first + next_[of.stream]);
+        found_.all.push_back({shape, found_.first[first], first});
     }
 
     const Program& program_;

@@ -21,12 +21,19 @@ struct PassageShape {
 
 struct Passage {
     std::uint32_t shape = 0;
-    std::vector<std::uint32_t> first; // op of the kind, by stream of the shape; [0] waits for all
+    std::uint32_t begin = 0; // op of the kind: the one that waits for what was before
+    std::uint32_t first = 0; // into Passages::first
 };
 
 struct Passages {
     std::vector<PassageShape> shapes;
-    std::vector<Passage> all; // in the order of their first ops
+    std::vector<Passage> all;         // in the order of their first ops
+    std::vector<std::uint32_t> first; // op of the kind, by passage and stream of its shape
+
+    std::uint32_t first_of(const Passage& passage, std::size_t stream) const
+    {
+        return first[passage.first + stream];
+    }
 };
 
 bool computes(const LaneKind& kind, const StreamPlan& stream);

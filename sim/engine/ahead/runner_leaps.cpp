@@ -35,11 +35,11 @@ const Passage* Runner::passage_at(LaneRun& lane, const StreamRun& stream)
     const std::vector<Passage>& all = lane.passages->all;
     const std::uint32_t o = op_index(stream);
     std::uint32_t& next = lane.next_passage;
-    if (next > 0 && all[next - 1].first[0] >= o)
+    if (next > 0 && all[next - 1].begin >= o)
         next = 0; // another step
-    while (next < all.size() && all[next].first[0] < o)
+    while (next < all.size() && all[next].begin < o)
         ++next;
-    return next < all.size() && all[next].first[0] == o ? &all[next] : nullptr;
+    return next < all.size() && all[next].begin == o ? &all[next] : nullptr;
 }
 
 // At the head of a stream that computes, whose start is known. False, and nothing done, if no known
@@ -85,7 +85,7 @@ bool Runner::all_begin(const StreamRun& root, const Passage& passage) const
     for (std::size_t s = 1; s < shape.streams.size(); ++s) {
         const StreamRun& stream = stream_at(root.lane, shape.streams[s].stream);
         if (stream.state != State::waits || stream.step != root.step ||
-            op_index(stream) != passage.first[s])
+            op_index(stream) != lane.passages->first_of(passage, s))
             return false;
     }
     return true;
@@ -119,7 +119,8 @@ Time Runner::quiet_beside(const StreamRun& root, const Passage& passage,
                           const Learned& learned) const
 {
     const LaneRun& lane = lanes_[root.lane];
-    const PassageShape& shape = lane.passages->shapes[passage.shape];
+    const Passages& passages = *lane.passages;
+    const PassageShape& shape = passages.shapes[passage.shape];
     Time until = never;
     for (StreamMask left = lane.slowing & ~shape.mask; left != 0; left &= left - 1) {
         const StreamRun& stream =
@@ -134,8 +135,10 @@ Time Runner::quiet_beside(const StreamRun& root, const Passage& passage,
         if ((lane.slowing >> stream.index & 1) == 0)
             continue;
         const std::uint32_t ops = shape.streams[s].ops;
-        if (!waits_for_all(stream, passage.first[s] + ops, passage.first[0] + shape.streams[0].ops))
-            until = std::min(until, root.start + learned.end[at + ops - 1]);
+        const Time over = learned.end[at + ops - 1];
+        if (over < learned.computed && !waits_for_all(stream, passages.first_of(passage, s) + ops,
+                                                      passage.begin + shape.streams[0].ops))
+            until = std::min(until, root.start + over);
     }
     return until;
 }
@@ -245,7 +248,7 @@ std::optional<std::size_t> Runner::watched(const StreamRun& stream) const
         return std::nullopt;
     const PassageShape& shape = lane.passages->shapes[passage->shape];
     for (std::size_t s = 0, at = 0; s < shape.streams.size(); at += shape.streams[s++].ops) {
-        const std::uint32_t o = op_index(stream) - passage->first[s];
+        const std::uint32_t o = op_index(stream) - lane.passages->first_of(*passage, s);
         if (shape.streams[s].stream == stream.index)
             return o < shape.streams[s].ops ? std::optional(at + o) : std::nullopt;
     }
