@@ -22,6 +22,7 @@ public:
     {
         flat_.kind.role = role;
         flat_.kind.collectives_per_step.resize(program.groups.size());
+        outlines_.resize(program.blocks.size());
         last_in_step_.resize(role_.event_count);
         recorded_.resize(role_.event_count);
     }
@@ -38,19 +39,46 @@ public:
     }
 
 private:
-    template <class Visit>
-    void for_each_op(const Visit& visit) const
+    // What a block adds to the streams, the same wherever it is used.
+    struct Outline {
+        struct Record {
+            LocalEvent event;
+            StreamId stream;
+            std::uint32_t position; // among the block's ops of that stream
+        };
+        std::vector<std::uint32_t> counts; // ops, by StreamId; empty: not known yet
+        std::vector<Record> records;
+    };
+
+    const Outline& outline_of(BlockId block)
     {
-        for (const BlockUse& use : role_.order)
-            for (const Op& op : program_.blocks[use.block.value].ops)
-                visit(use, op);
+        Outline& outline = outlines_[block.value];
+        if (!outline.counts.empty())
+            return outline;
+        outline.counts.resize(program_.streams.size());
+        for (const Op& op : program_.blocks[block.value].ops) {
+            const std::uint32_t position = outline.counts[op.stream.value]++;
+            if (op.record.valid())
+                outline.records.push_back({op.record, op.stream, position});
+        }
+        return outline;
     }
 
     // Dense streams in the order of their ids; only those that the role uses.
     void lay_out_streams()
     {
         std::vector<std::uint32_t> counts(program_.streams.size());
-        for_each_op([&](const BlockUse&, const Op& op) { ++counts[op.stream.value]; });
+        std::size_t waits = 0;
+        std::size_t parts = 0;
+        for (const BlockUse& use : role_.order) {
+            const std::vector<std::uint32_t>& of_block = outline_of(use.block).counts;
+            for (std::size_t s = 0; s < counts.size(); ++s)
+                counts[s] += of_block[s];
+            waits += program_.blocks[use.block.value].waits.size();
+            parts += program_.blocks[use.block.value].parts.size();
+        }
+        flat_.kind.waits.reserve(waits);
+        flat_.kind.parts.reserve(parts);
         dense_.resize(counts.size());
         std::uint32_t first = 0;
         for (std::size_t s = 0; s < counts.size(); ++s) {
@@ -74,13 +102,15 @@ private:
     // The op that a wait for `event` means when none of its own step came before it.
     void find_last_records()
     {
-        std::vector<std::uint32_t> next(flat_.kind.streams.size());
-        for_each_op([&](const BlockUse& use, const Op& op) {
-            const std::uint8_t stream = dense_[op.stream.value];
-            const std::uint32_t position = next[stream]++;
-            if (op.record.valid())
-                last_in_step_[role_event(use, op.record).value] = Place{stream, position};
-        });
+        std::vector<std::uint32_t> next(program_.streams.size());
+        for (const BlockUse& use : role_.order) {
+            const Outline& outline = outline_of(use.block);
+            for (const Outline::Record& record : outline.records)
+                last_in_step_[role_event(use, record.event).value] =
+                    Place{dense_[record.stream.value], next[record.stream.value] + record.position};
+            for (std::size_t s = 0; s < next.size(); ++s)
+                next[s] += outline.counts[s];
+        }
     }
 
     void add(const BlockUse& use, const Op& op)
@@ -210,6 +240,7 @@ private:
     const Role& role_;
     const SlotAliases& aliases_;
     FlatRole flat_;
+    std::vector<Outline> outlines_;                        // by BlockId
     std::vector<std::pair<std::uint32_t, PeerSlot>> ways_; // pipe of the kind, peer
     std::vector<std::uint8_t> dense_;                      // by StreamId
     std::vector<std::uint32_t> next_;                      // position, by dense stream

@@ -56,11 +56,14 @@ void Charges::clear(const std::vector<std::uint32_t>& classes)
 std::vector<StepWait> barriers_of(const LaneKind& kind)
 {
     std::vector<StepWait> barriers(kind.host.barriers);
+    std::size_t left = barriers.size();
     for (std::size_t s = 0; s < kind.streams.size(); ++s)
-        for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p) {
+        for (std::uint32_t p = 0; p < kind.streams[s].op_count && left > 0; ++p) {
             const FlatOp& op = kind.ops[kind.streams[s].op_first + p];
-            if (op.ends_segment)
-                barriers[op.segment] = {p, static_cast<std::uint8_t>(s), false};
+            if (!op.ends_segment)
+                continue;
+            barriers[op.segment] = {p, static_cast<std::uint8_t>(s), false};
+            --left;
         }
     return barriers;
 }
