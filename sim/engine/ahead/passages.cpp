@@ -1,6 +1,7 @@
 #include "sim/engine/ahead/passages.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <span>
 #include <utility>
@@ -27,8 +28,10 @@ public:
 
     Passages find() &&
     {
-        if (!computes_on_one_stream())
-            return {};
+        for (const BlockUse& use : role_.order)
+            found_.computing |= plan_of(use.block).computing;
+        if (std::popcount(found_.computing) != 1)
+            return std::move(found_);
         for (const BlockUse& use : role_.order) {
             const Plan& plan = plan_of(use.block);
             if (plan.may_pass)
@@ -51,15 +54,9 @@ private:
         bool known = false;
         bool may_pass = false;
         std::vector<PassageStream> streams;
+        std::uint64_t computing = 0; // of these
         std::vector<KnownEvents> uses;
     };
-
-    bool computes_on_one_stream() const
-    {
-        return std::count_if(kind_.streams.begin(), kind_.streams.end(),
-                             [&](const StreamPlan& stream) { return computes(kind_, stream); }) ==
-               1;
-    }
 
     Plan& plan_of(BlockId id)
     {
@@ -71,6 +68,8 @@ private:
         for (const Op& op : ops) {
             const std::uint8_t stream = dense_[op.stream.value];
             const bool first = count(plan.streams, stream) == 1;
+            if (op.kind == OpKind::compute)
+                plan.computing |= std::uint64_t{1} << stream;
             plan.may_pass &= op.kind == OpKind::compute || op.kind == OpKind::collective;
             plan.may_pass &= !op.blocks_host && kind_.streams[stream].kind != StreamKind::worker;
             // What no wait ties to the first op may begin before it.
@@ -156,13 +155,6 @@ private:
 };
 
 } // namespace
-
-bool computes(const LaneKind& kind, const StreamPlan& stream)
-{
-    const auto first = kind.ops.begin() + stream.op_first;
-    return std::any_of(first, first + stream.op_count,
-                       [](const FlatOp& op) { return op.kind == OpKind::compute; });
-}
 
 Passages passages_of(const Program& program, const LaneKind& kind)
 {

@@ -29,14 +29,13 @@ struct Passages {
     std::vector<PassageShape> shapes;
     std::vector<Passage> all;         // in the order of their first ops
     std::vector<std::uint32_t> first; // op of the kind, by passage and stream of its shape
+    std::uint64_t computing = 0;      // streams that compute, in passages or elsewhere
 
     std::uint32_t first_of(const Passage& passage, std::size_t stream) const
     {
         return first[passage.first + stream];
     }
 };
-
-bool computes(const LaneKind& kind, const StreamPlan& stream);
 
 // Those of a kind's step: none where several streams compute.
 Passages passages_of(const Program& program, const LaneKind& kind);

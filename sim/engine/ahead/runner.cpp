@@ -95,7 +95,7 @@ void Runner::begin_stream(std::uint32_t l, std::uint32_t s)
     const StreamMask me = StreamMask{1} << s;
     lane.open |= me;
     lane.slowing |= stream.communicates && slows(l, plan) ? me : 0;
-    lane.computing |= computes(*lane.kind, plan) ? me : 0;
+    lane.computing |= lane.passages->computing & me;
 }
 
 // Whether some transfer of the stream takes anything from compute.

@@ -144,6 +144,7 @@ private:
     bool all_begin(const StreamRun& root, const Passage& passage) const;
     bool goes_alike(const StreamRun& root, const Passage& passage, const Learned& learned) const;
     Time quiet_beside(const StreamRun& root, const Passage& passage, const Learned& learned) const;
+    bool begins_passage(const StreamRun& stream, std::uint32_t o) const;
     bool waits_for_all(const StreamRun& stream, std::uint32_t o, std::uint32_t behind) const;
     Time quiet_until(const StreamRun& transfers, const Beside& beside) const;
     Time end_in(const Beside& beside, const StreamRun& stream, std::uint32_t done) const;

@@ -1,5 +1,6 @@
 // Passages that were learned are leapt over: all that they leave behind is known from their start.
 
+#include "sim/base/prefetch.h"
 #include "sim/engine/ahead/runner.h"
 #include "sim/engine/host_issue.h"
 
@@ -57,9 +58,11 @@ bool Runner::leap(StreamRun& root)
         watch(root, *passage);
     if (learned.state != Learned::State::all || !goes_alike(root, *passage, learned))
         return false;
+    const PassageShape& shape = lane.passages->shapes[passage->shape];
+    for (const PassageStream& of : shape.streams)
+        prefetch(stream_at(root.lane, of.stream).op + of.ops);
     lane.draining &= ~(StreamMask{1} << root.index);
     ++root.version;
-    const PassageShape& shape = lane.passages->shapes[passage->shape];
     const Time begin = root.start;
     const bool counts = measured(root);
     learned.leaps += counts ? 1 : 0;
@@ -151,6 +154,8 @@ bool Runner::waits_for_all(const StreamRun& stream, std::uint32_t o, std::uint32
     const StreamPlan& plan = kind.streams[stream.index];
     if (o == plan.op_first + plan.op_count)
         return stream.step + 1 == run_.steps;
+    if (begins_passage(stream, o))
+        return true; // whose first op follows
     const FlatOp& op = kind.ops[o];
     return std::any_of(kind.waits.begin() + op.wait_first,
                        kind.waits.begin() + op.wait_first + op.wait_count,
@@ -159,6 +164,21 @@ bool Runner::waits_for_all(const StreamRun& stream, std::uint32_t o, std::uint32
                                   (lanes_[stream.lane].computing >> wait.stream & 1) != 0 &&
                                   kind.streams[wait.stream].op_first + wait.position + 1 >= behind;
                        });
+}
+
+// Whether an op of a stream is the first there of the passage that follows the one at hand.
+bool Runner::begins_passage(const StreamRun& stream, std::uint32_t o) const
+{
+    const LaneRun& lane = lanes_[stream.lane];
+    const Passages& passages = *lane.passages;
+    if (lane.next_passage + 1 >= passages.all.size())
+        return false;
+    const Passage& next = passages.all[lane.next_passage + 1];
+    const auto& streams = passages.shapes[next.shape].streams;
+    for (std::size_t s = 0; s < streams.size(); ++s)
+        if (streams[s].stream == stream.index)
+            return passages.first_of(next, s) == o;
+    return false;
 }
 
 // Until when all is known of a stream beside a passage: follows what its head waits for.
