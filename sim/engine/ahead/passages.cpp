@@ -10,7 +10,8 @@ namespace trainyard::engine::ahead {
 
 namespace {
 
-constexpr std::size_t fewest_ops = 4; // fewer are played as fast
+constexpr std::size_t fewest_ops = 4;       // fewer are played as fast
+constexpr std::size_t most_known_uses = 16; // to find others of them by
 
 class Finder {
 public:
@@ -20,7 +21,8 @@ public:
           kind_(kind),
           dense_(program.streams.size()),
           next_(kind.streams.size()),
-          blocks_(program.blocks.size())
+          blocks_(program.blocks.size()),
+          recorded_(role_.event_count)
     {
         for (std::size_t s = 0; s < kind.streams.size(); ++s)
             dense_[kind.streams[s].id.value] = static_cast<std::uint8_t>(s);
@@ -44,18 +46,20 @@ public:
     }
 
 private:
-    // The local events of a use stand for the same ones of the role as in others of this shape.
-    struct KnownEvents {
+    // For each inner wait, one op after the other: which op of the block it is for, from 1 on.
+    using Waits = std::vector<std::uint32_t>;
+    // A use whose local events stand for these of the role.
+    struct KnownUse {
         std::span<const EventId> events;
         std::optional<std::uint32_t> shape;
-        std::vector<std::uint32_t> waits; // by inner wait: for which op of the block
     };
     struct Plan { // of a block
         bool known = false;
         bool may_pass = false;
         std::vector<PassageStream> streams;
         std::uint64_t computing = 0; // of these
-        std::vector<KnownEvents> uses;
+        std::vector<KnownUse> uses;  // some
+        std::vector<std::pair<Waits, std::uint32_t>> shapes;
     };
 
     Plan& plan_of(BlockId id)
@@ -93,38 +97,41 @@ private:
         const Block& block = program_.blocks[use.block.value];
         Plan& plan = blocks_[use.block.value];
         const std::span events(role_.events.data() + use.event_first, block.local_events);
-        for (const KnownEvents& known : plan.uses)
+        for (const KnownUse& known : plan.uses)
             if (std::equal(events.begin(), events.end(), known.events.begin()))
                 return known.shape;
-        KnownEvents added{events, std::nullopt, {}};
-        if (list_inner_waits(block, added)) {
-            const auto alike =
-                std::find_if(plan.uses.begin(), plan.uses.end(), [&](const KnownEvents& known) {
-                    return known.shape && known.waits == added.waits;
-                });
-            added.shape = alike != plan.uses.end() ? *alike->shape : add_shape(block, plan);
-        }
-        return plan.uses.emplace_back(std::move(added)).shape;
+        const auto waits = inner_waits(block, events);
+        const auto shape = waits ? std::optional(shape_with(*waits, block, plan)) : std::nullopt;
+        if (plan.uses.size() < most_known_uses)
+            plan.uses.push_back({events, shape});
+        return shape;
     }
 
-    static bool list_inner_waits(const Block& block, KnownEvents& use)
+    std::optional<Waits> inner_waits(const Block& block, std::span<const EventId> events)
     {
-        for (std::uint32_t o = 1; o < block.ops.size(); ++o)
-            for (std::uint32_t w = 0; w < block.ops[o].wait_count; ++w) {
-                const EventId event = use.events[block.waits[block.ops[o].wait_first + w].value];
-                std::uint32_t by = o; // the op that recorded it last
-                while (by > 0 && !records(block.ops[by - 1], event, use.events))
-                    --by;
-                if (by == 0)
-                    return false;
-                use.waits.push_back(by - 1);
+        Waits waits;
+        bool inner = true;
+        for (std::uint32_t o = 0; o < block.ops.size() && inner; ++o) {
+            const Op& op = block.ops[o];
+            for (std::uint32_t w = 0; w < op.wait_count && o > 0; ++w) {
+                waits.push_back(recorded_[events[block.waits[op.wait_first + w].value].value]);
+                inner &= waits.back() > 0;
             }
-        return true;
+            if (op.record.valid())
+                recorded_[events[op.record.value].value] = o + 1;
+        }
+        for (const Op& op : block.ops)
+            if (op.record.valid())
+                recorded_[events[op.record.value].value] = 0;
+        return inner ? std::optional(std::move(waits)) : std::nullopt;
     }
 
-    static bool records(const Op& op, EventId event, std::span<const EventId> events)
+    std::uint32_t shape_with(const Waits& waits, const Block& block, Plan& plan)
     {
-        return op.record.valid() && events[op.record.value] == event;
+        for (const auto& [known, shape] : plan.shapes)
+            if (known == waits)
+                return shape;
+        return plan.shapes.emplace_back(waits, add_shape(block, plan)).second;
     }
 
     std::uint32_t add_shape(const Block& block, const Plan& plan)
@@ -151,6 +158,7 @@ private:
     std::vector<std::uint8_t> dense_; // by StreamId
     std::vector<std::uint32_t> next_; // position, by stream
     std::vector<Plan> blocks_;
+    std::vector<std::uint32_t> recorded_; // by EventId: the last op of the use at hand, from 1 on
     Passages found_;
 };
 

@@ -98,22 +98,6 @@ void Runner::begin_stream(std::uint32_t l, std::uint32_t s)
     lane.computing |= lane.passages->computing & me;
 }
 
-// Whether some transfer of the stream takes anything from compute.
-bool Runner::slows(std::uint32_t l, const StreamPlan& plan) const
-{
-    const LaneKind& kind = *lanes_[l].kind;
-    const auto takes = [](const TransferCost& cost) {
-        return cost.sm_share > 0 || cost.traffic_share > 0;
-    };
-    const auto first = kind.ops.begin() + plan.op_first;
-    return interferes_ && std::any_of(first, first + plan.op_count, [&](const FlatOp& op) {
-               const auto part = kind.parts.begin() + op.part_first;
-               return (op.kind == OpKind::collective && takes(collective_cost(l, op))) ||
-                      std::any_of(part, part + op.part_count,
-                                  [&](const PartPlan& of) { return takes(part_cost(l, of)); });
-           });
-}
-
 void Runner::wake(std::uint32_t lane)
 {
     if (lanes_[lane].dirty)

@@ -95,7 +95,6 @@ private:
     // runner.cpp: lanes from op to op
     void begin();
     void begin_stream(std::uint32_t lane, std::uint32_t s);
-    bool slows(std::uint32_t lane, const StreamPlan& plan) const;
     void wake(std::uint32_t lane);
     void advance(std::uint32_t lane);
     void advance_stream(LaneRun& lane, StreamRun& stream);
@@ -113,6 +112,7 @@ private:
     StepResult result();
 
     // runner_compute.cpp: compute that communication may slow
+    bool slows(std::uint32_t lane, const StreamPlan& plan) const;
     bool drain(StreamRun& stream);
     bool settle_drains(std::uint32_t lane);
     void queue_drains(std::uint32_t lane);
