@@ -15,8 +15,8 @@ Checked<Run> ran(Checked<StepResult> result, TierUse use)
     return Run{std::move(*result), std::move(use)};
 }
 
-// An order for all lanes of a role is worth its price where enough of them follow it: over two steps
-// it costs as much as two lanes that run ahead op by op, or four that leap.
+// An order for all lanes of a role is worth its price where enough of them follow it: over two
+// steps it costs as much as two lanes that run ahead op by op, or four that leap.
 constexpr std::size_t lanes_worth_an_order = 3;
 
 bool worth_replaying(const Program& program, const Binding& binding)
