@@ -51,7 +51,8 @@ void Runner::queue_drains(std::uint32_t lane)
         if (stream.end == stream.queued)
             continue;
         stream.queued = stream.end;
-        queue_.push({SimTime(stream.end), number_of(stream), ++stream.version});
+        // A stream that had too many steps in hand comes behind what the queue has come to.
+        queue_.push({SimTime(std::max(stream.end, settled_)), number_of(stream), ++stream.version});
     }
 }
 
