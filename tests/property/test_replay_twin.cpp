@@ -107,6 +107,48 @@ TEST_CASE("random programs with interference replay as the reference engine runs
     CHECK(ran > 1300);
 }
 
+TEST_CASE("random programs of several steps with interference replay as the reference runs them")
+{
+    std::map<std::string, int> refusals;
+    int ran = 0;
+    for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+        RandomScene random(seed,
+                           {.interference = true, .actions = 5 + static_cast<int>(seed % 20)});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        INFO("seed " << seed);
+        ran += replays(scene.program, scene.binding, recording_some(3 + static_cast<int>(seed % 7)),
+                       refusals)
+                   ? 1
+                   : 0;
+    }
+    warn_of(refusals);
+    CHECK(ran > 300);
+}
+
+TEST_CASE("a transfer that may last until the step after the next computes is never replayed")
+{
+    // Each step computes and then sends, which nobody waits for: 100 of compute, 1000 of sending.
+    const auto refused = [](int steps, bool waits) {
+        Scene scene(1);
+        const GroupSlot dp = scene.group(GroupKind::dp, {0});
+        TransferCost cost = transfer(0, 1000);
+        cost.sm_share = full_share / 2;
+        LaneWriter lane = scene.on(0);
+        lane.compute(100);
+        if (waits)
+            lane.wait("sent");
+        lane.record("computed");
+        lane.collective(dp, cost).wait("computed").record("sent");
+        scene.bind_roles();
+        std::map<std::string, int> refusals;
+        return !replays(scene.program, scene.binding, recording_some(steps), refusals);
+    };
+    CHECK_FALSE(refused(2, false));
+    CHECK(refused(3, false));
+    CHECK_FALSE(refused(9, true));
+}
+
 TEST_CASE("random programs whose kernels jitter replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;

@@ -352,26 +352,6 @@ private:
 
 } // namespace
 
-bool steps_interfere(const LaneKind& kind, const Known& known,
-                     const std::vector<std::uint8_t>& slows)
-{
-    for (std::size_t s = 0; s < kind.streams.size(); ++s) {
-        const StreamPlan& stream = kind.streams[s];
-        if (stream.kind != StreamKind::communication)
-            continue;
-        // Those behind the first of a stream know at least as much.
-        const auto first = std::find(slows.begin() + stream.op_first,
-                                     slows.begin() + stream.op_first + stream.op_count, 1);
-        if (first == slows.begin() + stream.op_first + stream.op_count)
-            continue;
-        const auto over = known.before_at_start(static_cast<std::uint32_t>(first - slows.begin()));
-        for (std::uint32_t o = 0; o < kind.ops.size(); ++o)
-            if (kind.ops[o].kind == OpKind::compute && !known.over(over, o))
-                return true;
-    }
-    return false;
-}
-
 std::vector<Act> order_of(const OrderRequest& request)
 {
     return Orderer(request).order();

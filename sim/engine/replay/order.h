@@ -43,10 +43,6 @@ struct OrderRequest {
 // Empty (for programs with ops) where ops or rates wait for each other in a circle.
 std::vector<Act> order_of(const OrderRequest& request);
 
-// Whether a transfer of the next step may slow a compute op of this one.
-bool steps_interfere(const LaneKind& kind, const Known& known,
-                     const std::vector<std::uint8_t>& slows);
-
 // Calls `visit` with the transfers of a lane that may slow the compute op.
 template <class Visit>
 void for_each_rival(const LaneKind& kind, const Known& known,

@@ -7,6 +7,7 @@
 #include "sim/engine/replay/place.h"
 #include "sim/engine/replay/premises.h"
 #include "sim/engine/replay/scribe.h"
+#include "sim/engine/replay/step_mix.h"
 #include "sim/engine/replay/tally.h"
 #include "sim/engine/standstill.h"
 #include "sim/engine/totals.h"
@@ -49,6 +50,7 @@ public:
 private:
     std::optional<Refusal> prepare();
     std::optional<Refusal> order_ops();
+    std::optional<Refusal> steps_mix() const;
     bool keeps_too_much(const std::vector<Value>& kept) const;
     void play();
     Time latest_end();
@@ -144,9 +146,8 @@ std::optional<Refusal> Replay::order_ops()
     for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
         known_.emplace_back(*cohorts_.all[c].kind, slows_[c].empty() ? Known::StepBefore::ignored
                                                                      : Known::StepBefore::matters);
-    for (std::uint32_t c = 0; c < cohorts_.all.size() && control_.steps > 1; ++c)
-        if (!slows_[c].empty() && steps_interfere(*cohorts_.all[c].kind, known_[c], slows_[c]))
-            return Refusal{"a step may begin to communicate while the one before computes"};
+    if (auto refused = steps_mix())
+        return refused;
     const OrderRequest request{cohorts_, known_, eager_, slows_};
     const std::vector<Act> acts = order_of(request);
     const bool empty = std::all_of(cohorts_.all.begin(), cohorts_.all.end(),
@@ -159,6 +160,21 @@ std::optional<Refusal> Replay::order_ops()
     composed_ = compose({program_, request, stages_, charging_}, acts, *tables_);
     if (!composed_)
         return Refusal{"ranks do not agree about a transfer"};
+    return std::nullopt;
+}
+
+// Only the transfers of a step and of the one before are known when compute starts.
+std::optional<Refusal> Replay::steps_mix() const
+{
+    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
+        const LaneKind& kind = *cohorts_.all[c].kind;
+        if (slows_[c].empty())
+            continue;
+        if (control_.steps > 1 && steps_interfere(kind, known_[c], slows_[c]))
+            return Refusal{"a step may begin to communicate while the one before computes"};
+        if (control_.steps > 2 && outlasts_a_step(kind, known_[c], slows_[c]))
+            return Refusal{"a transfer may last until the step after the next computes"};
+    }
     return std::nullopt;
 }
 
