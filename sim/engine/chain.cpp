@@ -30,6 +30,9 @@ bool leads_on(const RunState& run, std::uint32_t lane, const StreamState& stream
     const FlatOp& op = kind.ops[stream.head];
     if (op.watched || op.ends_segment || stream.head == last)
         return false;
+    // When it ends depends on the host, which may have passed a barrier by the time that is asked.
+    if (kind.host.barriers > 0 && stream.second_mark > stream.mark)
+        return false;
     const FlatOp& next = kind.ops[stream.head + 1];
     if (next.kind != OpKind::compute || next.by_itself || !waits_over(run, lane, next, stream.step))
         return false;

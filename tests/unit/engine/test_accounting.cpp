@@ -174,3 +174,26 @@ TEST_CASE("waiting for another stage in a collective is bubble, for one of the s
         CHECK(result.step_time == SimTime(110));
     }
 }
+
+TEST_CASE(
+    "compute ops taken as one event are charged one by one, also behind a barrier of the host")
+{
+    // In each step A takes 30, B 5 but its last of five kernels is issued 60 after the host began
+    // the step, C 100, whose kernels cost the host nothing. The host stops in the middle of B, and
+    // behind C. From the step before a copy lasts until C has computed for 38.
+    Scene scene(1);
+    scene.binding.costs.host_per_kernel[static_cast<std::size_t>(Phase::forward)] = SimTime(10);
+    LaneWriter lane = scene.on(0);
+    lane.copy(260).kernels(0);
+    lane.compute(30);
+    lane.compute(5).kernels(5);
+    lane.compute(100).phase(Phase::backward).record("computed");
+    lane.host(0);
+    lane.host(0).wait("computed");
+    const StepResult result = scene.run(2);
+    CHECK(time_in(result, 0, TimeKind::backward) == 62);
+    CHECK(time_in(result, 0, TimeKind::host) == 0);
+    const auto chained = run_event(scene.program, scene.binding, {});
+    REQUIRE(chained);
+    CHECK(chained->lanes == result.lanes);
+}
