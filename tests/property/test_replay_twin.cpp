@@ -149,6 +149,19 @@ TEST_CASE("a transfer that may last until the step after the next computes is ne
     CHECK_FALSE(refused(9, true));
 }
 
+TEST_CASE("how long a host takes is counted once, not for each op that it issues")
+{
+    // The host issues 20,000 ops in a row, 1 ms each: 20 s per step, while the sum of the times at
+    // which it issues them is over two days, and of 20 steps beyond what the clock counts to.
+    Scene scene(1);
+    scene.binding.costs.host_per_kernel.fill(SimTime(1'000'000'000));
+    for (int i = 0; i < 20'000; ++i)
+        scene.on(0).compute(1);
+    scene.bind_roles();
+    std::map<std::string, int> refusals;
+    CHECK(replays(scene.program, scene.binding, recording_some(20), refusals));
+}
+
 TEST_CASE("random programs whose kernels jitter replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;

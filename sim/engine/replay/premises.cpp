@@ -96,14 +96,20 @@ SlowsCompute find_slowing(const Binding& binding, const Cohorts& cohorts, Tables
 bool could_overflow(const Cohorts& cohorts, const Tape& tape, int steps, double latest_start)
 {
     double sum = 0;
+    // A chain of ops goes through a segment of a host once: from where that began to one op.
+    std::vector<Time> segments(tape.values.size());
     for (const Instr& instr : tape.instrs) {
+        if (instr.base != none)
+            segments[instr.base] =
+                std::max({segments[instr.base], instr.constant, instr.end_constant});
         const bool slowed = instr.code == Instr::Code::compute;
         if (slowed && greatest(instr.table) >= longest_slowed)
             return true;
         const double slower = slowed ? full_share / least_share + 1 : 1;
-        sum += static_cast<double>(instr.constant + instr.end_constant) +
-               slower * (greatest(instr.table) + greatest_kernel(instr));
+        sum += slower * (greatest(instr.table) + greatest_kernel(instr));
     }
+    for (const Time segment : segments)
+        sum += static_cast<double>(segment);
     for (const Cohort& cohort : cohorts.all)
         sum += static_cast<double>(cohort.kind->host.after_last.value());
     sum *= steps;
