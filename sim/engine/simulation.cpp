@@ -103,10 +103,12 @@ bool Simulation::run_all()
     begin();
     while (problems_.empty() && !queue_.empty()) {
         run_.now = queue_.advance();
-        if (run_.now >= longest_sim_time)
-            problems_.push_back(too_long());
-        else
+        if (run_.now < longest_sim_time)
             run_instant();
+        else if (ops_ == all_ops_)
+            break; // all that is left has been overtaken
+        else
+            problems_.push_back(too_long());
         keep_in_touch();
     }
     return !problems_.empty() || ops_ == all_ops_;

@@ -111,6 +111,22 @@ TEST_CASE("hosts that come behind the end of the clock are refused, not waited f
     refused([](Lane& lane) { lane.late.assign(4, longest_sim_time); }); // 2^63 in all
 }
 
+TEST_CASE("what would only have ended behind the clock's end as things once stood is not refused")
+{
+    // For 100 the sum leaves compute a tenth of the device: so slowed it would take 2.5 clocks.
+    Scene scene(1);
+    const GroupSlot dp = scene.group(GroupKind::dp, {0});
+    TransferCost cost = transfer(0, 100);
+    cost.sm_share = full_share / 10 * 9;
+    const std::int64_t alone = longest_sim_time.value() / 4;
+    scene.on(0).collective(dp, cost).compute(alone);
+    const StepResult result = scene.run();
+    CHECK(result.step_time == SimTime(alone + 90));
+    const auto fast = run_event(scene.program, scene.binding, {.steps = 1});
+    REQUIRE(fast);
+    CHECK(fast->step_time == result.step_time);
+}
+
 TEST_CASE("a program without ops takes no time")
 {
     Scene scene(2);
