@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace trainyard {
 
@@ -190,21 +189,23 @@ TrafficSplit traffic_split(CollectiveKind kind, int ranks, int ranks_per_domain)
 TrafficSplit traffic_split(const Outcome& outcome, CollectiveKind collective, GroupKind group)
 {
     const RankLayout layout(outcome.job);
-    std::set<RankId> seen;
+    std::map<RankId, TrafficSplit> of_groups; // by first member
     TrafficSplit sum;
     double ranks = 0;
     for (const Lane& lane : outcome.binding->lanes) {
         const std::vector<RankId> members = layout.members(group, lane.rank);
-        if (members.size() < 2 || !seen.insert(members.front()).second)
+        if (members.size() < 2)
             continue;
-        const int size = static_cast<int>(members.size());
-        const TrafficSplit split =
-            collective == CollectiveKind::send_receive
-                ? message_split(outcome, members)
-                : traffic_split(collective, size, ranks_per_domain(outcome, members));
-        sum.inside += split.inside * size;
-        sum.outside += split.outside * size;
-        ranks += size;
+        const auto [found, added] = of_groups.try_emplace(members.front());
+        TrafficSplit& split = found->second;
+        if (added)
+            split = collective == CollectiveKind::send_receive
+                        ? message_split(outcome, members)
+                        : traffic_split(collective, static_cast<int>(members.size()),
+                                        ranks_per_domain(outcome, members));
+        sum.inside += split.inside * lane.multiplicity;
+        sum.outside += split.outside * lane.multiplicity;
+        ranks += lane.multiplicity;
     }
     return ranks > 0 ? TrafficSplit{sum.inside / ranks, sum.outside / ranks} : TrafficSplit{};
 }

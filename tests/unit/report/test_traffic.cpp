@@ -1,3 +1,4 @@
+#include "sim/base/build_info.h"
 #include "sim/cost/collective_form.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
@@ -89,6 +90,35 @@ TEST_CASE("folding does not change where the bytes go")
     REQUIRE(all.size() == folded.size());
     for (std::size_t i = 0; i < all.size(); ++i)
         CHECK_THAT(all[i].bytes, WithinRel(folded[i].bytes, 1e-12));
+}
+
+TEST_CASE("groups that fold count as often as there are groups like them")
+{
+    // Ten ranks on nodes of eight: of five pipelines three stay on the first node, and fold.
+    const auto rows = [](const char* fold) {
+        const std::vector<Override> changes{{"topology", "\"../topologies/a100-2x8-hdr.json\""},
+                                            {"strategy.tp", "1"},
+                                            {"strategy.dp", "5"},
+                                            {"strategy.sequence_parallel", "false"},
+                                            {"training.global_batch", "20"},
+                                            {"run.fold", fold}};
+        const std::filesystem::path path = data_dir() / "scenarios";
+        const auto file =
+            read_scenario_file((path / "llama2-7b-tp2-pp2-dp2.json").string(), changes);
+        REQUIRE(file);
+        Session session;
+        const Checked<Outcome> outcome = session.simulate(*file);
+        REQUIRE(outcome);
+        CHECK((outcome->engine.lanes < 10) == (std::string_view(fold) == "true"));
+        return link_rows(*outcome);
+    };
+    const auto folded = rows("true");
+    const auto all = rows("false");
+    REQUIRE(all.size() == 2);
+    REQUIRE(folded.size() == 2);
+    CHECK(all[1].bytes > 0);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        CHECK_THAT(folded[i].bytes, WithinRel(all[i].bytes, 1e-12));
 }
 
 TEST_CASE("the engine's own link totals take precedence")
