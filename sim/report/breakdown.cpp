@@ -14,9 +14,8 @@ TimeShares mean_shares(const StepResult& result, const Binding& binding)
 {
     TimeShares shares;
     for (std::size_t i = 0; i < time_kind_count; ++i)
-        shares[i] = Seconds(mean_over_ranks(result, binding, [i](const LaneTotals& lane) {
-            return to_seconds(lane.time[i]).value();
-        }));
+        shares[i] =
+            mean_over_ranks(result, binding, [i](const LaneTotals& lane) { return lane.time[i]; });
     return shares;
 }
 

@@ -44,18 +44,28 @@ std::vector<TimeKind> visible_kinds(const TimeShares& critical, const TimeShares
 // Exposed communication of all groups (data moves, nothing is computed).
 Seconds exposed_communication(const TimeShares& shares);
 
-// One figure of every lane, averaged over ranks. Requires a lane.
-template <class Figure>
-double mean_over_ranks(const StepResult& result, const Binding& binding, Figure figure)
+// One time of every lane that `counts`, averaged over ranks: the same for lanes that stand for
+// several ranks and for these one by one. 0 if none does.
+template <class Time, class Counts>
+Seconds mean_over_ranks(const StepResult& result, const Binding& binding, Time time, Counts counts)
 {
-    double sum = 0;
-    double ranks = 0;
+    u128 sum = 0; // ps
+    std::uint64_t ranks = 0;
     for (std::size_t i = 0; i < result.lanes.size(); ++i) {
-        const double weight = binding.lanes[i].multiplicity;
-        sum += weight * figure(result.lanes[i]);
+        const std::uint64_t weight = counts(binding.lanes[i]) ? binding.lanes[i].multiplicity : 0U;
+        sum += static_cast<u128>(time(result.lanes[i]).value()) * weight;
         ranks += weight;
     }
-    return sum / ranks;
+    if (ranks == 0)
+        return Seconds(0);
+    const double rest = static_cast<double>(sum % ranks) / static_cast<double>(ranks);
+    return to_seconds(span_of(sum / ranks)) + Seconds(rest * 1e-12);
+}
+
+template <class Time>
+Seconds mean_over_ranks(const StepResult& result, const Binding& binding, Time time)
+{
+    return mean_over_ranks(result, binding, time, [](const Lane&) { return true; });
 }
 
 } // namespace trainyard

@@ -49,9 +49,9 @@ void add_breakdown(Summary& summary, const Outcome& outcome)
     if (step.value() <= 0)
         return;
     const auto mean_share = [&](SimTime LaneTotals::*figure) {
-        return mean_over_ranks(result, *outcome.binding, [&](const LaneTotals& lane) {
-            return to_seconds(lane.*figure) / step;
-        });
+        return mean_over_ranks(result, *outcome.binding,
+                               [&](const LaneTotals& lane) { return lane.*figure; }) /
+               step;
     };
     summary.communication_summed_fraction = mean_share(&LaneTotals::communication_busy);
     summary.compute_utilization = mean_share(&LaneTotals::compute_busy);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 namespace trainyard {
@@ -114,12 +115,12 @@ void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
     }
 }
 
-double compute_of(const LaneTotals& lane)
+SimTime compute_of(const LaneTotals& lane)
 {
-    double sum = 0;
+    SimTime sum{};
     for (const TimeKind kind : time_kinds())
         if (class_of(kind) == TimeClass::compute)
-            sum += to_seconds(lane.time[index_of(kind)]).value();
+            sum += lane.time[index_of(kind)];
     return sum;
 }
 
@@ -130,11 +131,11 @@ void add_imbalance(Symptoms& symptoms, const Outcome& outcome)
         std::max_element(lanes.begin(), lanes.end(), [](const LaneTotals& a, const LaneTotals& b) {
             return compute_of(a) < compute_of(b);
         });
-    const double step = to_seconds(outcome.result->step_time).value();
-    const double mean = mean_over_ranks(*outcome.result, *outcome.binding, compute_of);
-    if (busiest == lanes.end() || step <= 0)
+    const Seconds step = to_seconds(outcome.result->step_time);
+    if (busiest == lanes.end() || step.value() <= 0)
         return;
-    symptoms.imbalance = (compute_of(*busiest) - mean) / step;
+    const Seconds mean = mean_over_ranks(*outcome.result, *outcome.binding, compute_of);
+    symptoms.imbalance = (to_seconds(compute_of(*busiest)) - mean) / step;
     const Lane& lane = outcome.binding->lanes[static_cast<std::size_t>(busiest - lanes.begin())];
     const bool is_slow =
         symptoms.slow && static_cast<int>(lane.rank.value) == symptoms.slow->device;
@@ -174,23 +175,18 @@ void add_slow_device(Symptoms& symptoms, const Outcome& outcome)
                     .slowdown = static_cast<double>(slowest) / usual,
                     .sets_the_pace =
                         critical.valid() && slowdown_of(lanes[critical.value]) == slowest};
-    const double computes =
+    const SimTime computes =
         compute_of(outcome.result->lanes[static_cast<std::size_t>(first - lanes.begin())]);
-    slow.longer = computes * (1 - 1 / slow.slowdown) / step;
-    double usual_ranks = 0;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const double ranks = lanes[i].multiplicity;
-        if (slowdown_of(lanes[i]) > usual) {
-            slow.others += static_cast<int>(lanes[i].multiplicity);
-            continue;
-        }
-        const SimTime waiting = outcome.result->lanes[i].time[index_of(TimeKind::waiting)];
-        slow.waited += ranks * to_seconds(waiting).value() / step;
-        usual_ranks += ranks;
-    }
+    slow.longer = to_seconds(computes).value() * (1 - 1 / slow.slowdown) / step;
+    const auto is_slow = [&](const Lane& lane) { return slowdown_of(lane) > usual; };
+    for (const Lane& lane : lanes)
+        slow.others += is_slow(lane) ? static_cast<int>(lane.multiplicity) : 0;
     slow.others -= 1;
-    if (usual_ranks > 0)
-        slow.waited /= usual_ranks;
+    slow.waited = mean_over_ranks(
+                      *outcome.result, *outcome.binding,
+                      [](const LaneTotals& lane) { return lane.time[index_of(TimeKind::waiting)]; },
+                      std::not_fn(is_slow)) /
+                  Seconds(step);
     symptoms.slow = slow;
 }
 

@@ -41,6 +41,25 @@ TEST_CASE("folded and unfolded lanes give the same mean")
         CHECK_THAT(a[index_of(kind)].value(), WithinAbs(b[index_of(kind)].value(), 1e-15));
 }
 
+TEST_CASE("the mean of a lane that stands for many ranks is that of these ranks to the last bit")
+{
+    // Added up as doubles, 1,001 times a third of a microsecond is not 1,001 thirds.
+    const SimTime third{333'333};
+    StepResult one;
+    one.lanes.resize(1);
+    one.lanes[0].time[index_of(TimeKind::forward)] = third;
+    StepResult each;
+    each.lanes.assign(1001, one.lanes[0]);
+    Binding folded;
+    folded.lanes.resize(1);
+    folded.lanes[0].multiplicity = 1001;
+    Binding whole;
+    whole.lanes.resize(1001);
+    const Seconds mean = mean_shares(each, whole)[index_of(TimeKind::forward)];
+    CHECK(mean == mean_shares(one, folded)[index_of(TimeKind::forward)]);
+    CHECK(mean == to_seconds(third));
+}
+
 TEST_CASE("exposed communication leaves out waiting and slowed compute")
 {
     TimeShares shares;
