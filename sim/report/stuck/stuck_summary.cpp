@@ -94,6 +94,18 @@ private:
                                   : 2;
     }
 
+    // As many as there are of that kind: ranks that fold, fold their groups.
+    int transfers_like(const Wait& wait) const
+    {
+        if (!wait.group.valid())
+            return multiplicity(wait.here.front().lane);
+        const Group& group = stuck_.binding->groups[wait.group.value];
+        int ranks = 0;
+        for (const LaneId member : group.members)
+            ranks += multiplicity(member);
+        return ranks / static_cast<int>(group.ranks);
+    }
+
     SomeRanks some(const std::set<LaneId>& lanes) const
     {
         SomeRanks out;
@@ -133,7 +145,7 @@ private:
                 members.emplace_back();
             }
             StuckWait& row = out[found->second];
-            ++row.transfers;
+            row.transfers += transfers_like(wait);
             for (const Waiter& waiter : wait.here) {
                 row.since = std::min(row.since, since_step(waiter.arrived));
                 members[found->second].waiting.insert(waiter.lane);
