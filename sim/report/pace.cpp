@@ -150,11 +150,11 @@ private:
         WaitRow row;
         row.group = kind;
         row.members = members;
-        double sum = 0;
-        double ranks = 0;
+        u128 sum = 0; // ps
+        std::uint64_t ranks = 0;
         for (const auto& [lane, waited] : waits.waited) {
-            const double stands_for = binding_.lanes[lane.value].multiplicity;
-            sum += stands_for * to_seconds(waited).value();
+            const std::uint64_t stands_for = binding_.lanes[lane.value].multiplicity;
+            sum += static_cast<u128>(waited.value()) * stands_for;
             ranks += stands_for;
             if (row.longest < to_seconds(waited)) {
                 row.longest = to_seconds(waited);
@@ -162,7 +162,8 @@ private:
             }
             row.transfers = std::max(row.transfers, waits.transfers.at(lane));
         }
-        row.mean = Seconds(ranks > 0 ? sum / ranks : 0);
+        if (ranks > 0)
+            row.mean = Seconds(static_cast<double>(sum) * 1e-12 / static_cast<double>(ranks));
         return row;
     }
 

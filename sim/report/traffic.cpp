@@ -190,8 +190,8 @@ TrafficSplit traffic_split(const Outcome& outcome, CollectiveKind collective, Gr
 {
     const RankLayout layout(outcome.job);
     std::map<RankId, TrafficSplit> of_groups; // by first member
-    TrafficSplit sum;
-    double ranks = 0;
+    // Ranks of each split: added up in this order, the same whether ranks fold or not.
+    std::map<std::pair<double, double>, std::uint64_t> ranks_of;
     for (const Lane& lane : outcome.binding->lanes) {
         const std::vector<RankId> members = layout.members(group, lane.rank);
         if (members.size() < 2)
@@ -203,9 +203,14 @@ TrafficSplit traffic_split(const Outcome& outcome, CollectiveKind collective, Gr
                         ? message_split(outcome, members)
                         : traffic_split(collective, static_cast<int>(members.size()),
                                         ranks_per_domain(outcome, members));
-        sum.inside += split.inside * lane.multiplicity;
-        sum.outside += split.outside * lane.multiplicity;
-        ranks += lane.multiplicity;
+        ranks_of[{split.inside, split.outside}] += lane.multiplicity;
+    }
+    TrafficSplit sum;
+    double ranks = 0;
+    for (const auto& [split, count] : ranks_of) {
+        sum.inside += split.first * static_cast<double>(count);
+        sum.outside += split.second * static_cast<double>(count);
+        ranks += static_cast<double>(count);
     }
     return ranks > 0 ? TrafficSplit{sum.inside / ranks, sum.outside / ranks} : TrafficSplit{};
 }
