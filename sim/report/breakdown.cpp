@@ -19,6 +19,14 @@ TimeShares mean_shares(const StepResult& result, const Binding& binding)
     return shares;
 }
 
+Seconds mean_over(std::uint64_t ranks, u128 sum)
+{
+    if (ranks == 0)
+        return Seconds(0);
+    const double rest = static_cast<double>(sum % ranks) / static_cast<double>(ranks);
+    return to_seconds(span_of(sum / ranks)) + Seconds(rest * 1e-12);
+}
+
 TimeClass class_of(TimeKind kind)
 {
     switch (kind) {

@@ -44,6 +44,10 @@ std::vector<TimeKind> visible_kinds(const TimeShares& critical, const TimeShares
 // Exposed communication of all groups (data moves, nothing is computed).
 Seconds exposed_communication(const TimeShares& shares);
 
+// What each of `ranks` has of so many picoseconds. The same whatever both are multiplied by; 0 for
+// no ranks.
+Seconds mean_over(std::uint64_t ranks, u128 sum);
+
 // One time of every lane that `counts`, averaged over ranks: the same for lanes that stand for
 // several ranks and for these one by one. 0 if none does.
 template <class Time, class Counts>
@@ -56,10 +60,7 @@ Seconds mean_over_ranks(const StepResult& result, const Binding& binding, Time t
         sum += static_cast<u128>(time(result.lanes[i]).value()) * weight;
         ranks += weight;
     }
-    if (ranks == 0)
-        return Seconds(0);
-    const double rest = static_cast<double>(sum % ranks) / static_cast<double>(ranks);
-    return to_seconds(span_of(sum / ranks)) + Seconds(rest * 1e-12);
+    return mean_over(ranks, sum);
 }
 
 template <class Time>

@@ -1,6 +1,7 @@
 #include "sim/report/pace.h"
 
 #include "sim/base/units.h"
+#include "sim/report/breakdown.h"
 #include "sim/report/collectives.h"
 #include "sim/report/figures.h"
 #include "sim/report/timeline/recorded.h"
@@ -162,8 +163,7 @@ private:
             }
             row.transfers = std::max(row.transfers, waits.transfers.at(lane));
         }
-        if (ranks > 0)
-            row.mean = Seconds(static_cast<double>(sum) * 1e-12 / static_cast<double>(ranks));
+        row.mean = mean_over(ranks, sum);
         return row;
     }
 

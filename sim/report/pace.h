@@ -21,7 +21,7 @@ struct WaitRow {
 // One entry of `perturbations`.
 struct CulpritRow {
     std::size_t entry = 0;
-    std::string name; // "device 17, 1.08 times slower"
+    std::string name; // "device 17: 1.08 times slower"
     Seconds without;  // the step time, simulated again without it
 };
 
