@@ -63,8 +63,8 @@ std::string pace_sentence(const Pace& pace, Seconds step)
     }
     out += ". ";
     if (!pace.culprits.empty() && pace.culprits.front().without < step)
-        out += fmt::format("{} costs {}: without it a step takes {}", pace.culprits.front().name,
-                           cost(step, pace.culprits.front().without),
+        out += fmt::format("The costliest perturbation takes {} ({}): without it a step takes {}",
+                           cost(step, pace.culprits.front().without), pace.culprits.front().name,
                            to_display(pace.culprits.front().without));
     else if (pace.not_tried > 0)
         out += fmt::format("None of the first {} perturbations alone costs time, {} more were not "
