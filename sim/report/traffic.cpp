@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace trainyard {
 
@@ -189,20 +190,23 @@ TrafficSplit traffic_split(CollectiveKind kind, int ranks, int ranks_per_domain)
 TrafficSplit traffic_split(const Outcome& outcome, CollectiveKind collective, GroupKind group)
 {
     const RankLayout layout(outcome.job);
-    std::map<RankId, TrafficSplit> of_groups; // by first member
+    std::vector<std::optional<TrafficSplit>> known(static_cast<std::size_t>(outcome.job.world()));
     // Ranks of each split: added up in this order, the same whether ranks fold or not.
     std::map<std::pair<double, double>, std::uint64_t> ranks_of;
     for (const Lane& lane : outcome.binding->lanes) {
-        const std::vector<RankId> members = layout.members(group, lane.rank);
-        if (members.size() < 2)
-            continue;
-        const auto [found, added] = of_groups.try_emplace(members.front());
-        TrafficSplit& split = found->second;
-        if (added)
-            split = collective == CollectiveKind::send_receive
-                        ? message_split(outcome, members)
-                        : traffic_split(collective, static_cast<int>(members.size()),
-                                        ranks_per_domain(outcome, members));
+        if (!known[lane.rank.value]) {
+            const std::vector<RankId> members = layout.members(group, lane.rank);
+            if (members.size() < 2)
+                continue;
+            const TrafficSplit split =
+                collective == CollectiveKind::send_receive
+                    ? message_split(outcome, members)
+                    : traffic_split(collective, static_cast<int>(members.size()),
+                                    ranks_per_domain(outcome, members));
+            for (const RankId member : members)
+                known[member.value] = split;
+        }
+        const TrafficSplit& split = *known[lane.rank.value];
         ranks_of[{split.inside, split.outside}] += lane.multiplicity;
     }
     TrafficSplit sum;
