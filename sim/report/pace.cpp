@@ -26,19 +26,26 @@ constexpr std::size_t most_recording_runs = 2;
 constexpr std::uint64_t most_ops_without = 50'000'000;
 constexpr std::size_t entries_always_tried = 8;
 
-// Those that share a communicator with `pace` or exchange messages with it, the lowest first.
+// Those that exchange messages with `pace` or share a communicator with it, of the smallest first.
 std::vector<LaneId> neighbours(const Binding& binding, LaneId pace)
 {
-    std::set<LaneId> lanes;
-    for (const GroupId group : binding.lanes[pace.value].groups)
-        if (group.valid())
-            lanes.insert(binding.groups[group.value].members.begin(),
-                         binding.groups[group.value].members.end());
+    std::vector<LaneId> lanes;
+    std::set<LaneId> seen{pace};
+    const auto add = [&](LaneId lane) {
+        if (seen.insert(lane).second)
+            lanes.push_back(lane);
+    };
     for (const Peer& peer : binding.lanes[pace.value].peers)
         if (peer.lane.valid())
-            lanes.insert(peer.lane);
-    lanes.erase(pace);
-    return {lanes.begin(), lanes.end()};
+            add(peer.lane);
+    std::vector<const Group*> groups;
+    for (const GroupId group : binding.lanes[pace.value].groups)
+        if (group.valid())
+            groups.push_back(&binding.groups[group.value]);
+    std::ranges::stable_sort(groups, {}, [](const Group* group) { return group->members.size(); });
+    for (const Group* group : groups)
+        std::ranges::for_each(group->members, add);
+    return lanes;
 }
 
 struct Span {

@@ -57,10 +57,10 @@ std::string pace_sentence(const Pace& pace, Seconds step)
                         to_display(row.longest), row.transfers, row.transfers == 1 ? "" : "s",
                         title_of(row.group),
                         row.group == GroupKind::pp ? ", the pipeline's own bubble included" : "");
-        if (pace.lanes_not_watched > 0)
-            out += fmt::format("; of {} more that communicate with it the waits are not known",
-                               pace.lanes_not_watched);
     }
+    if (pace.lanes_not_watched > 0)
+        out += fmt::format("; of {}{} that communicate with it the waits are not known",
+                           pace.lanes_not_watched, pace.waits.empty() ? "" : " more");
     out += ". ";
     if (!pace.culprits.empty() && pace.culprits.front().without < step)
         out += fmt::format("The costliest perturbation takes {} ({}): without it a step takes {}",
