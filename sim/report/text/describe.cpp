@@ -75,10 +75,12 @@ std::string job_settings(const Outcome& outcome)
                                   *job.training.recompute_layers == 1 ? "" : "s")
                     : fmt::format("{} recompute, ", to_name(job.training.recompute));
     text += fmt::format("{}, ", to_name(job.training.precision)) + training_words(job.training);
-    text += job.model.is_transformer()
-                ? fmt::format("{} {}sequences of {} tokens", job.training.global_batch,
-                              job.training.packing ? "packed " : "", job.training.sequence_length)
-                : fmt::format("{} samples", job.training.global_batch);
+    const std::int64_t batch = job.training.global_batch;
+    const char* const plural = batch == 1 ? "" : "s";
+    text += job.model.is_transformer() ? fmt::format("{} {}sequence{} of {} tokens", batch,
+                                                     job.training.packing ? "packed " : "", plural,
+                                                     job.training.sequence_length)
+                                       : fmt::format("{} sample{}", batch, plural);
     return text + fmt::format(" in {} micro-batch{}", job.micro_batches(),
                               job.micro_batches() == 1 ? "" : "es");
 }

@@ -9,7 +9,7 @@ namespace trainyard {
 // "llama-3.1-70b on 64 x H100-SXM5-80GB"
 std::string job_title(const Outcome& outcome);
 
-// "tp 4, pp 4 (5 virtual), dp 4, zero 1, bf16, 128 sequences of 8192 tokens, 32 micro-batches"
+// "tp 4, pp 4 (5 virtual), dp 4, ZeRO-1, bf16, 128 sequences of 8192 tokens in 32 micro-batches"
 std::string job_settings(const Outcome& outcome);
 
 // "event engine (too few ranks are simulated for the replay to pay)"

@@ -1,3 +1,4 @@
+#include "sim/report/text/describe.h"
 #include "sim/report/text/terminal.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
@@ -13,6 +14,16 @@ TEST_CASE("the terminal report leads with the step time, its interval and its ev
     CHECK(text.find("Step time") < text.find("Where the time goes"));
     CHECK_THAT(text, ContainsSubstring("tiny on 4 x H100-SXM5-80GB"));
     CHECK_THAT(text, ContainsSubstring("31 % of the step is bubble"));
+}
+
+TEST_CASE("one sequence is no sequences")
+{
+    Outcome outcome = small_outcome();
+    outcome.job.training.sequence_length = 512;
+    outcome.job.training.global_batch = 1;
+    CHECK_THAT(job_settings(outcome), ContainsSubstring(" 1 sequence of 512 tokens in "));
+    outcome.job.training.global_batch = 4;
+    CHECK_THAT(job_settings(outcome), ContainsSubstring(" 4 sequences of 512 tokens in "));
 }
 
 TEST_CASE("each figure stands beside its usual target")
