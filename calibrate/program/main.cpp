@@ -1,4 +1,6 @@
 #include "calibrate/measure/control/connection.h"
+#include "calibrate/measure/discover/launch.h"
+#include "calibrate/measure/discover/nvml.h"
 #include "calibrate/measure/run/journal.h"
 #include "calibrate/program/modules.h"
 #include "calibrate/program/options.h"
@@ -25,18 +27,45 @@ int say_failure(const MeasureFailure& failure)
     return failure.kind == FailureKind::missing ? exit_missing_hardware : exit_input_output;
 }
 
-// The back end to use: as asked, else NCCL if this machine has GPUs.
-std::string backend_for(const CalibrateOptions& options)
+// GPUs of this machine that jobs may use. Throws what is missing, and what can be done without.
+int usable_gpus()
 {
-    return options.backend.empty() ? "nccl" : options.backend;
+    const auto fail = [](const MeasureFailure& failure) {
+        constexpr const char* without =
+            "without GPUs: --backend gloo or --backend mpi measures this machine's CPUs, and "
+            "trainyard fit makes a profile of logs of nccl-tests";
+        return MeasureFailure{failure.kind, failure.message,
+                              failure.fix.empty() ? without : failure.fix + "\n      " + without};
+    };
+    const auto library = NvmlLibrary::open(usual_nvml_files());
+    if (!library)
+        throw fail(library.error());
+    const auto node = read_nvml((*library)->functions());
+    if (!node)
+        throw fail(node.error());
+    const auto gpus = static_cast<int>(node->gpus.size());
+    const Variables variables = own_variables();
+    const auto visible = variables.find("CUDA_VISIBLE_DEVICES");
+    if (visible == variables.end())
+        return gpus;
+    const auto commas = std::count(visible->second.begin(), visible->second.end(), ',');
+    return visible->second.empty() ? 0 : std::min(gpus, static_cast<int>(commas) + 1);
 }
 
-CalibrateOptions with_ranks(CalibrateOptions options)
+// Where nothing is said: NCCL, a rank on every GPU; of CPUs a rank on every core.
+CalibrateOptions settled(CalibrateOptions options)
 {
     constexpr int most_cores = 8; // one host's collectives on CPUs say little beyond
-    if (options.ranks == 0)
+    if (options.backend.empty())
+        options.backend = "nccl";
+    if (options.ranks == 0 && options.backend != "nccl")
         options.ranks =
             std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, most_cores);
+    if (options.ranks == 0)
+        options.ranks = usable_gpus();
+    if (options.ranks == 0)
+        throw MeasureFailure{FailureKind::missing, "CUDA_VISIBLE_DEVICES hides every GPU",
+                             "unset it"};
     return options;
 }
 
@@ -52,8 +81,8 @@ int calibrate(const CalibrateOptions& options)
     }
     if (!options.output.empty())
         require_writable(options.output);
-    const CalibrateOptions settled = with_ranks(options);
-    return write_outputs(settled, measure_here(settled, backend_for(settled)));
+    const CalibrateOptions complete = settled(options);
+    return write_outputs(complete, measure_here(complete));
 }
 
 int run_calibrate(int argc, char** argv)
@@ -63,7 +92,7 @@ int run_calibrate(int argc, char** argv)
         return *parsed.exit;
     try {
         if (parsed.options.is_rank || is_other_rank())
-            return serve(backend_for(parsed.options));
+            return serve(parsed.options.backend.empty() ? "nccl" : parsed.options.backend);
         listen_for_interrupts();
         return calibrate(parsed.options);
     } catch (const MeasureFailure& failure) {

@@ -44,10 +44,9 @@ fs::path journal_path(const CalibrateOptions& options)
 
 class Session {
 public:
-    Session(const CalibrateOptions& options, std::string backend,
-            const std::optional<JobLaunch>& launch)
+    Session(const CalibrateOptions& options, const std::optional<JobLaunch>& launch)
         : options_(options),
-          backend_(std::move(backend)),
+          backend_(options.backend),
           launch_(launch),
           listener_(launch ? launch->coordinator.port : 0)
     {
@@ -201,9 +200,9 @@ bool is_other_rank()
     return job && job->launch.place.rank > 0;
 }
 
-SessionResult measure_here(const CalibrateOptions& options, const std::string& backend)
+SessionResult measure_here(const CalibrateOptions& options)
 {
-    return Session(options, backend, launch_here()).run();
+    return Session(options, launch_here()).run();
 }
 
 int serve(const std::string& backend)

@@ -20,7 +20,7 @@ struct SessionResult {
 
 // Measures in this process's job: ranks that it starts itself, or those of its launcher (rank 0
 // only). Throws MeasureFailure where nothing can be measured at all, WorldError.
-SessionResult measure_here(const CalibrateOptions& options, const std::string& backend);
+SessionResult measure_here(const CalibrateOptions& options);
 
 // Whether a launcher started this process as a rank above 0.
 bool is_other_rank();

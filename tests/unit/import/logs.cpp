@@ -12,12 +12,6 @@ std::string program_of(CollectiveKind kind)
     return kind == CollectiveKind::all_to_all ? "alltoall" : std::string(to_name(kind));
 }
 
-bool reduces(CollectiveKind kind)
-{
-    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
-           kind == CollectiveKind::reduce;
-}
-
 Json side(const SweepTiming& timing)
 {
     Json out = Json::object();
