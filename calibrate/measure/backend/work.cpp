@@ -115,20 +115,6 @@ const FieldTable<BesideWork>& fields_of<BesideWork>()
     return table;
 }
 
-int element_bytes(ElementType type)
-{
-    switch (type) {
-    case ElementType::float32:
-        return 4;
-    case ElementType::float16:
-    case ElementType::bfloat16:
-        return 2;
-    case ElementType::uint8:
-        return 1;
-    }
-    return 1;
-}
-
 Bytes message_size(const TimedWork& work)
 {
     if (const auto* collective = std::get_if<CollectiveWork>(&work))

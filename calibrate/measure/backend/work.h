@@ -3,6 +3,7 @@
 // What can be timed: one operation among the ranks of a communicator, or on each of them.
 
 #include "calibrate/fit/clean_sweep.h"
+#include "calibrate/measure/backend/element_type.h"
 #include "sim/base/field_values.h"
 #include "sim/base/quantity.h"
 #include "sim/base/vocabulary.h"
@@ -13,8 +14,6 @@
 #include <vector>
 
 namespace trainyard {
-
-enum class ElementType : std::uint8_t { float32, float16, bfloat16, uint8 };
 
 struct CollectiveWork {
     CollectiveKind collective = CollectiveKind::all_reduce; // a barrier has no size; never
@@ -98,8 +97,6 @@ template <>
 std::vector<EnumName<ElementType>> enum_names<ElementType>();
 template <>
 std::vector<EnumName<LocalKind>> enum_names<LocalKind>();
-
-int element_bytes(ElementType type);
 
 // Of the messages that are timed; zero where there are none.
 Bytes message_size(const TimedWork& work);
