@@ -6,16 +6,10 @@ namespace trainyard {
 
 namespace {
 
-bool has_parts(CollectiveKind kind)
+// NCCL has no barrier: it is an all-reduce of one element.
+bool adds_up(CollectiveKind kind)
 {
-    return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
-           kind == CollectiveKind::all_to_all;
-}
-
-bool reduces(CollectiveKind kind)
-{
-    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
-           kind == CollectiveKind::reduce || kind == CollectiveKind::barrier;
+    return reduces(kind) || kind == CollectiveKind::barrier;
 }
 
 std::uint64_t element_count(const CollectiveWork& work, int ranks)
@@ -23,7 +17,8 @@ std::uint64_t element_count(const CollectiveWork& work, int ranks)
     if (work.collective == CollectiveKind::barrier)
         return 1;
     const auto element = static_cast<std::uint64_t>(element_bytes(work.type));
-    const std::uint64_t parts = has_parts(work.collective) ? static_cast<std::uint64_t>(ranks) : 1;
+    const std::uint64_t parts =
+        counts_one_share(work.collective) ? static_cast<std::uint64_t>(ranks) : 1;
     return std::max<std::uint64_t>(1, work.size.value() / element / parts);
 }
 
@@ -55,7 +50,7 @@ CollectiveLayout layout_of(const CollectiveWork& work, int rank, int ranks)
 DataPattern sent_pattern(const CollectiveWork& work, int rank, int ranks)
 {
     const CollectiveLayout layout = layout_of(work, rank, ranks);
-    return {reduces(work.collective) ? PatternKind::summand : PatternKind::plain,
+    return {adds_up(work.collective) ? PatternKind::summand : PatternKind::plain,
             work.type,
             layout.send_bytes / static_cast<std::uint64_t>(element_bytes(work.type)),
             0,
