@@ -21,7 +21,7 @@ same() { [ "$1" = "$2" ] || { printf '  got: %s\n  not: %s\n' "$1" "$2"; return 
 # shellcheck disable=SC2317 # called by check
 contains() { [[ $1 == *"$2"* ]] || { printf '  got: %s\n  without: %s\n' "$1" "$2"; return 1; }; }
 
-mkdir -p "$tree/sim" "$tree/calibrate/"{fit,import,measure,backends} "$tree/cmake" "$scratch/bin" "$scratch/caller"
+mkdir -p "$tree/sim" "$tree/calibrate/"{fit,import,measure,backends,program} "$tree/cmake" "$scratch/bin" "$scratch/caller"
 cp "$source_tree/trainyard" "$source_tree/run-tests" "$tree"
 cp "$source_tree/cmake/launcher.sh" "$tree/cmake"
 touch "$tree/CMakeLists.txt" "$tree/CMakePresets.json"
@@ -92,6 +92,9 @@ cp -r "$tree" "$scratch/copy"
 : >"$FAKE_LOG"
 "$scratch/copy/trainyard" >out 2>err
 check "a copied tree is configured afresh" contains "$(cat "$FAKE_LOG")" "--preset release --fresh"
+
+"$tree/trainyard" calibrate --quick >out 2>err
+check "calibrate builds what measures" contains "$(tail -n 1 "$FAKE_LOG")" "--target calibrate"
 
 check "run-tests leaves the slow tests out" \
     contains "$("$tree/run-tests" -R topo 2>err)" "--label-exclude ^slow$ -R topo"

@@ -92,7 +92,7 @@ TEST_CASE("ports that are down, rationed and power-saving CPUs are findings")
     CHECK(says(doubts(host), "governor powersave"));
 }
 
-TEST_CASE("interfaces of hardware are ports; virtual ones and those behind RDMA are not")
+TEST_CASE("interfaces of hardware are ports but virtual ones and those behind RDMA are not")
 {
     const FakeMachine machine;
     machine.file("sys/devices/pci0000:00/0000:00:03.0/virtio2/net/eth0/speed", "25000");
