@@ -55,6 +55,7 @@ struct MeasuredRun {
     std::string launch_style;     // "processes of one host", "Slurm", "mpirun", "torchrun"
     std::vector<RankFacts> ranks; // by world rank
     std::map<std::string, std::string> variables; // that change paths, no others
+    std::vector<std::string> doubts;              // what makes numbers of the first host doubtful
     std::vector<MeasuredPoint> points;
     std::vector<CreationTime> creations;
     std::vector<std::string> left_out; // points that were asked for and not measured, and why

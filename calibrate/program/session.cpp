@@ -135,7 +135,7 @@ private:
     void start(Coordinator& coordinator)
     {
         MeasuredRun& run = result_.run;
-        result_.node = node_here();
+        look_around();
         run.ranks = facts_of(coordinator, ranks_);
         plan_ = plan_of(options_.plan, run.ranks);
         drop_impossible(coordinator, plan_, run.left_out);
@@ -145,19 +145,24 @@ private:
     }
 
     // The node of this process. What cannot be found out leaves none: measuring goes on without.
-    std::optional<DiscoveredNode> node_here() const
+    void look_around()
     {
         NodeSources sources;
         sources.host = read_host();
+        std::vector<std::string>& found = result_.run.doubts;
+        found = doubts(sources.host);
         if (backend_ == "nccl") {
             if (const auto library = NvmlLibrary::open(usual_nvml_files()))
-                if (const auto nvml = read_nvml((*library)->functions()))
+                if (const auto nvml = read_nvml((*library)->functions())) {
                     sources.nvml = *nvml;
+                    const std::vector<std::string> of_gpus = doubts(*nvml);
+                    found.insert(found.end(), of_gpus.begin(), of_gpus.end());
+                }
         } else {
             sources.cpu_ranks = ranks_;
         }
-        const Checked<DiscoveredNode> node = discover_node(sources);
-        return node ? std::optional(*node) : std::nullopt;
+        if (const Checked<DiscoveredNode> node = discover_node(sources))
+            result_.node = *node;
     }
 
     RankProgram program() const

@@ -134,6 +134,12 @@ Checked<FittedProfile> gpu_profile(const MeasuredRun& run, FitRequest request)
     overlay.products(times, out->found);
     overlay.memory(times, shipped->hardware.device);
     out->profile["hardware"]["device"] = overlay.take();
+    if (!run.ranks.empty()) {
+        const BackendFacts& facts = run.ranks.front().facts;
+        Json& environment = out->profile["installation"]["environment"];
+        environment["driver"] = facts.driver;
+        environment["cuda"] = facts.cuda;
+    }
     if (Json beside = interference(run, times); !beside.is_null())
         out->profile["hardware"]["interference"] = std::move(beside);
     return out;

@@ -1,6 +1,8 @@
 #include "calibrate/measure/output/machine_study.h"
 
+#include "calibrate/measure/discover/graph_check.h"
 #include "calibrate/measure/output/measured_values.h"
+#include "sim/topology/read_topology.h"
 
 #include <fmt/format.h>
 
@@ -126,12 +128,22 @@ MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredNode
     if (on_gpus(run)) // ranks on CPUs share cores with whatever else runs there
         out.slow_devices = slow_devices(gemm_rates(run));
     out.stragglers = stragglers(run.points);
+    out.doubts = run.doubts;
     for (const RankFacts& rank : run.ranks)
         for (const std::string& warning : rank.facts.warnings)
             if (std::find(out.doubts.begin(), out.doubts.end(), warning) == out.doubts.end())
                 out.doubts.push_back(warning);
-    if (node)
-        out.doubts.insert(out.doubts.end(), node->believed.begin(), node->believed.end());
+    if (!node)
+        return out;
+    const auto add = [&](const std::vector<std::string>& more) {
+        out.doubts.insert(out.doubts.end(), more.begin(), more.end());
+    };
+    add(node->believed);
+    // What processes reach through memory is far below what memory carries: only links of GPUs
+    // tell.
+    if (on_gpus(run) && hosts_of(run).size() == 1)
+        if (const Checked<Topology> topology = read_topology(node->topology, "topology"))
+            add(graph_doubts(pairs, *topology));
     return out;
 }
 
