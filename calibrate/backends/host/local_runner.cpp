@@ -78,7 +78,7 @@ void LocalRunner::run_once()
         for (std::int64_t i = 0; i < work_.batch; ++i, matrices += elements_of(shape)) {
             const float* b = matrices + shape.m * shape.k;
             float* c = matrices + shape.m * shape.k + shape.k * shape.n;
-            multiply(shape, matrices, b, c, *space_);
+            multiply(shape, {matrices}, {b}, c, *space_);
         }
     }
     }

@@ -161,6 +161,35 @@ std::size_t rounded_up(std::size_t value, std::size_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
+struct Block {
+    std::size_t row;
+    std::size_t column;
+    std::size_t rows;
+    std::size_t columns;
+};
+
+// A block of a in strips of a tile's rows.
+void pack_left(const Matrix& a, const MatrixSizes& shape, const Block& block, float* to)
+{
+    if (a.order == MatrixOrder::rows)
+        pack_rows(a.elements + block.row * shape.k + block.column, shape.k, block.rows,
+                  block.columns, kernel().tile_rows, to);
+    else
+        pack_columns(a.elements + block.column * shape.m + block.row, shape.m, block.columns,
+                     block.rows, kernel().tile_rows, to);
+}
+
+// A block of b in strips of a tile's columns.
+void pack_right(const Matrix& b, const MatrixSizes& shape, const Block& block, float* to)
+{
+    if (b.order == MatrixOrder::rows)
+        pack_columns(b.elements + block.row * shape.n + block.column, shape.n, block.rows,
+                     block.columns, kernel().tile_columns, to);
+    else
+        pack_rows(b.elements + block.column * shape.k + block.row, shape.k, block.columns,
+                  block.rows, kernel().tile_columns, to);
+}
+
 } // namespace
 
 GemmSpace::GemmSpace(const MatrixSizes& shape)
@@ -170,7 +199,8 @@ GemmSpace::GemmSpace(const MatrixSizes& shape)
              std::min(shape.k, depth_block))
 {}
 
-void multiply(const MatrixSizes& shape, const float* a, const float* b, float* c, GemmSpace& space)
+void multiply(const MatrixSizes& shape, const Matrix& a, const Matrix& b, float* c,
+              GemmSpace& space)
 {
     const auto [m, n, k] = shape;
     std::memset(c, 0, m * n * sizeof(float));
@@ -178,11 +208,10 @@ void multiply(const MatrixSizes& shape, const float* a, const float* b, float* c
         const std::size_t columns = std::min(column_block, n - column);
         for (std::size_t d = 0; d < k; d += depth_block) {
             const std::size_t depth = std::min(depth_block, k - d);
-            pack_columns(b + d * n + column, n, depth, columns, kernel().tile_columns,
-                         space.right_.data());
+            pack_right(b, shape, {d, column, depth, columns}, space.right_.data());
             for (std::size_t row = 0; row < m; row += row_block) {
                 const std::size_t rows = std::min(row_block, m - row);
-                pack_rows(a + row * k + d, k, rows, depth, kernel().tile_rows, space.left_.data());
+                pack_left(a, shape, {row, d, rows, depth}, space.left_.data());
                 kernel().multiply({.left = space.left_.data(),
                                    .right = space.right_.data(),
                                    .rows = rows,

@@ -34,6 +34,16 @@ std::vector<float> plain_product(const MatrixSizes& shape, const std::vector<flo
     return c;
 }
 
+std::vector<float> transposed(const std::vector<float>& values, std::size_t rows,
+                              std::size_t columns)
+{
+    std::vector<float> out(values.size());
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < columns; ++c)
+            out[c * rows + r] = values[r * columns + c];
+    return out;
+}
+
 } // namespace
 
 TEST_CASE("products of matrices of integers are exact for every shape")
@@ -54,7 +64,24 @@ TEST_CASE("products of matrices of integers are exact for every shape")
     const std::vector<float> b = small_integers(k * n, 2);
     std::vector<float> c(m * n, std::numeric_limits<float>::quiet_NaN());
     GemmSpace space(shape);
-    multiply(shape, a.data(), b.data(), c.data(), space);
+    multiply(shape, {a.data()}, {b.data()}, c.data(), space);
+    CHECK(c == plain_product(shape, a, b));
+}
+
+TEST_CASE("a product does not depend on how its matrices lie in memory")
+{
+    const auto [m, n, k] = GENERATE(
+        table<std::size_t, std::size_t, std::size_t>({{5, 7, 3}, {13, 33, 257}, {241, 2049, 5}}));
+    const MatrixSizes shape{m, n, k};
+    const std::vector<float> a = small_integers(m * k, 5);
+    const std::vector<float> b = small_integers(k * n, 6);
+    const std::vector<float> a_columns = transposed(a, m, k);
+    const std::vector<float> b_columns = transposed(b, k, n);
+    std::vector<float> c(m * n);
+    GemmSpace space(shape);
+    multiply(shape, {a_columns.data(), MatrixOrder::columns}, {b.data()}, c.data(), space);
+    CHECK(c == plain_product(shape, a, b));
+    multiply(shape, {a.data()}, {b_columns.data(), MatrixOrder::columns}, c.data(), space);
     CHECK(c == plain_product(shape, a, b));
 }
 
@@ -65,7 +92,7 @@ TEST_CASE("a smaller product fits into the space of a larger one")
     const std::vector<float> a = small_integers(17 * 280, 3);
     const std::vector<float> b = small_integers(280 * 66, 4);
     std::vector<float> c(17 * 66);
-    multiply(shape, a.data(), b.data(), c.data(), space);
+    multiply(shape, {a.data()}, {b.data()}, c.data(), space);
     CHECK(c == plain_product(shape, a, b));
 }
 
