@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t depth_block = 256;
 constexpr std::size_t row_block = 240; // a multiple of every tile's rows
 constexpr std::size_t column_block = 2048;
+constexpr std::size_t line = 16; // floats in a cache line
 
 struct Panel {
     const float* left;  // [depth][rows of a tile]
@@ -70,15 +71,22 @@ void pack_columns(const float* from, std::size_t stride, std::size_t rows, std::
     }
 }
 
-// The same of strips of `strip` rows, transposed.
+// The same of strips of `strip` rows, transposed. Line by line of a cache: strides that lines of
+// one place in the cache have (powers of two) would drive each other out.
 void pack_rows(const float* from, std::size_t stride, std::size_t rows, std::size_t columns,
                std::size_t strip, float* to)
 {
     for (std::size_t first = 0; first < rows; first += strip) {
         const std::size_t here = std::min(strip, rows - first);
-        for (std::size_t c = 0; c < columns; ++c, to += strip)
-            for (std::size_t r = 0; r < strip; ++r)
-                to[r] = r < here ? from[(first + r) * stride + c] : 0.0f;
+        for (std::size_t begin = 0; begin < columns; begin += line) {
+            const std::size_t end = std::min(begin + line, columns);
+            for (std::size_t r = 0; r < here; ++r)
+                for (std::size_t c = begin; c < end; ++c)
+                    to[c * strip + r] = from[(first + r) * stride + c];
+        }
+        for (std::size_t c = 0; c < columns; ++c)
+            std::fill(to + c * strip + here, to + (c + 1) * strip, 0.0f);
+        to += columns * strip;
     }
 }
 
