@@ -133,8 +133,8 @@ void check_kernels(Rank& rank)
     const auto group = rank.join(rank.all());
     LocalWork batch = product(96);
     batch.batch = 2;
-    for (const LocalKind kind :
-         {LocalKind::memory_read, LocalKind::memory_write, LocalKind::memory_copy, LocalKind::gemm})
+    for (const LocalKind kind : {LocalKind::memory_read, LocalKind::memory_write,
+                                 LocalKind::memory_copy, LocalKind::memory_add, LocalKind::gemm})
         check_work(rank, *group,
                    kind == LocalKind::gemm ? batch : LocalWork{.kind = kind, .size = Bytes(12345)});
     rank.expect(

@@ -29,6 +29,7 @@ std::string cannot_run_on_cpu(const LocalWork& work)
     case memory_read:
     case memory_write:
     case memory_copy:
+    case memory_add:
         return "";
     case gemm:
         if (work.m < 1 || work.n < 1 || work.k < 1 || work.batch < 1)
@@ -50,7 +51,9 @@ void LocalRunner::prepare(const LocalWork& work)
     work_ = work;
     next_ = 0;
     space_.reset();
-    std::size_t bytes = work.size.value() * (work.kind == LocalKind::memory_copy ? 2 : 1);
+    const bool two_buffers =
+        work.kind == LocalKind::memory_copy || work.kind == LocalKind::memory_add;
+    std::size_t bytes = work.size.value() * (two_buffers ? 2 : 1);
     if (work.kind == LocalKind::gemm) {
         bytes = elements_of(shape_of(work)) * static_cast<std::size_t>(work.batch) * sizeof(float);
         space_.emplace(shape_of(work));
@@ -71,6 +74,9 @@ void LocalRunner::run_once()
         break;
     case LocalKind::memory_copy:
         copy_memory(memory.first(memory.size() / 2), memory.last(memory.size() / 2));
+        break;
+    case LocalKind::memory_add:
+        add_memory(memory.first(memory.size() / 2), memory.last(memory.size() / 2));
         break;
     default: {
         const MatrixSizes shape = shape_of(work_);

@@ -25,6 +25,7 @@ std::vector<EnumName<LocalKind>> enum_names<LocalKind>()
             {memory_read, "memory_read"},
             {memory_write, "memory_write"},
             {memory_copy, "memory_copy"},
+            {memory_add, "memory_add"},
             {host_to_device, "host_to_device"},
             {device_to_host, "device_to_host"},
             {launch, "launch"},
@@ -186,6 +187,7 @@ std::string words_of(const LocalWork& work)
     case LocalKind::memory_read:
     case LocalKind::memory_write:
     case LocalKind::memory_copy:
+    case LocalKind::memory_add:
     case LocalKind::host_to_device:
     case LocalKind::device_to_host:
         return fmt::format("{} {}", to_name(work.kind), to_text(work.size));

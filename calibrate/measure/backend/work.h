@@ -56,6 +56,7 @@ enum class LocalKind : std::uint8_t {
     memory_read,    // of `size` bytes, by the device
     memory_write,   // of `size` bytes
     memory_copy,    // reads `size` bytes and writes as many
+    memory_add,     // adds `size` bytes of float32 to as many: reads both, writes one
     host_to_device, // a pinned copy of `size` bytes
     device_to_host,
     launch,            // an empty kernel, waited for

@@ -59,6 +59,7 @@ Amount amount_of(const LocalWork& work)
     case LocalKind::memory_read:
     case LocalKind::memory_write:
     case LocalKind::memory_copy:
+    case LocalKind::memory_add:
     case LocalKind::host_to_device:
     case LocalKind::device_to_host: {
         const auto bytes = static_cast<double>(work.size.value());

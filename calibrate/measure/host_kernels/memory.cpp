@@ -1,5 +1,7 @@
 #include "calibrate/measure/host_kernels/memory.h"
 
+#include "calibrate/measure/host_kernels/elements.h"
+
 #include <cstring>
 
 namespace trainyard {
@@ -38,6 +40,12 @@ void write_memory(std::span<std::byte> memory, std::byte value)
 void copy_memory(std::span<const std::byte> from, std::span<std::byte> to)
 {
     std::memcpy(to.data(), from.data(), from.size());
+}
+
+void add_memory(std::span<const std::byte> from, std::span<std::byte> to)
+{
+    add_elements(ElementType::float32, to.data(), to.data(), from.data(),
+                 from.size() / sizeof(float));
 }
 
 } // namespace trainyard

@@ -19,4 +19,8 @@ void write_memory(std::span<std::byte> memory, std::byte value);
 // Reads and writes as many bytes as `from` has. Requires that `to` has as many, elsewhere.
 void copy_memory(std::span<const std::byte> from, std::span<std::byte> to);
 
+// Adds float32 values to as many, as optimizers and sums of gradients do. What is left of a value
+// at the end stays. Requires that `to` has as many bytes, elsewhere.
+void add_memory(std::span<const std::byte> from, std::span<std::byte> to);
+
 } // namespace trainyard

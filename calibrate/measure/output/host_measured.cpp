@@ -11,14 +11,16 @@ namespace trainyard {
 namespace {
 
 void take_kernel(const WorkTime& time, const LocalWork& local, HostMeasured& out,
-                 Bytes& largest_copy)
+                 Bytes& largest_sum)
 {
     if (local.kind == LocalKind::gemm && local.type == ElementType::float32 && local.batch == 1)
         out.products.push_back({local.m, local.n, local.k, Seconds(time.seconds.value)});
-    // The largest copy is farthest from any cache.
-    if (local.kind == LocalKind::memory_copy && local.size > largest_copy) {
-        largest_copy = local.size;
-        out.memory_bandwidth = rate_of(2.0 * static_cast<double>(local.size.value()), time.seconds);
+    // Passes of optimizers and layers mostly write where they have read. Copies do not: what they
+    // write into is fetched besides, or goes around the caches, and fewer bytes count. The largest
+    // is farthest from any cache.
+    if (local.kind == LocalKind::memory_add && local.size > largest_sum) {
+        largest_sum = local.size;
+        out.memory_bandwidth = rate_of(3.0 * static_cast<double>(local.size.value()), time.seconds);
     }
 }
 
@@ -50,10 +52,10 @@ HostMeasured host_measured(const MeasuredRun& run)
 {
     HostMeasured out;
     const std::vector<WorkTime> times = work_times(run);
-    Bytes largest_copy;
+    Bytes largest_sum;
     for (const WorkTime& time : times)
         if (const auto* local = std::get_if<LocalWork>(&time.work))
-            take_kernel(time, *local, out, largest_copy);
+            take_kernel(time, *local, out, largest_sum);
     out.sweeps = collective_sweeps(run);
     if (run.ranks.size() > 1)
         out.libraries.push_back(library_of(run, times));

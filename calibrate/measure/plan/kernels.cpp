@@ -65,17 +65,16 @@ std::vector<LocalWork> memory_sizes(const KernelRange& range)
                                                     : std::vector<std::uint64_t>{1, 16, 256, 1024};
     if (range.quick)
         sizes = {sizes[sizes.size() - 2]};
+    std::vector<LocalKind> kinds{LocalKind::memory_read, LocalKind::memory_write,
+                                 LocalKind::memory_copy};
+    if (range.on_cpu)
+        kinds.push_back(LocalKind::memory_add);
+    else
+        kinds.insert(kinds.end(), {LocalKind::host_to_device, LocalKind::device_to_host});
     std::vector<LocalWork> out;
     for (const std::uint64_t size : sizes)
-        for (const LocalKind kind :
-             {LocalKind::memory_read, LocalKind::memory_write, LocalKind::memory_copy,
-              LocalKind::host_to_device, LocalKind::device_to_host})
-        {
-            const bool over_the_bus =
-                kind == LocalKind::host_to_device || kind == LocalKind::device_to_host;
-            if (!range.on_cpu || !over_the_bus)
-                out.push_back(moving(kind, Bytes(size * mebi)));
-        }
+        for (const LocalKind kind : kinds)
+            out.push_back(moving(kind, Bytes(size * mebi)));
     return out;
 }
 

@@ -15,8 +15,8 @@ struct KernelRange {
 // hidden sizes of models and their thirds and multiples.
 std::vector<LocalWork> gemm_shapes(const KernelRange& range);
 
-// Reads, writes and copies, sizes from within the last cache to far beyond; copies from and to the
-// host's memory.
+// Reads, writes and copies, sizes from within the last cache to far beyond; sums on CPUs, copies
+// from and to the host's memory elsewhere.
 std::vector<LocalWork> memory_sizes(const KernelRange& range);
 
 // Launches in every way.

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -118,6 +119,28 @@ TEST_CASE("what is written or copied is there afterwards")
     CHECK(from == std::vector<std::byte>(1001, std::byte{7}));
     copy_memory(from, to);
     CHECK(to == from);
+}
+
+TEST_CASE("adding memory adds every whole number of it")
+{
+    // 2 bytes at the end are no number.
+    std::vector<std::byte> from(4 * 37 + 2);
+    std::vector<std::byte> to = from;
+    const auto put = [](std::vector<std::byte>& memory, std::size_t i, float value) {
+        std::memcpy(memory.data() + 4 * i, &value, sizeof(value));
+    };
+    for (std::size_t i = 0; i < 37; ++i) {
+        put(from, i, static_cast<float>(i));
+        put(to, i, 100.0f);
+    }
+    to.back() = std::byte{9};
+    add_memory(from, to);
+    for (std::size_t i = 0; i < 37; ++i) {
+        float sum = 0;
+        std::memcpy(&sum, to.data() + 4 * i, sizeof(sum));
+        CHECK(sum == 100.0f + static_cast<float>(i));
+    }
+    CHECK(to.back() == std::byte{9});
 }
 
 TEST_CASE("every float16 number survives a way to float32 and back")

@@ -53,7 +53,8 @@ public:
                 10e-6 + static_cast<double>(size) / rate, launch);
     }
 
-    // Products of m x n x k at 50 GFLOP/s and copies at 10 GB/s (reads and writes 20).
+    // Products of m x n x k at 50 GFLOP/s, copies at 10 GB/s (reads and writes 20), sums that read
+    // and write 30 GB/s.
     void add_kernels(ElementType type)
     {
         for (const std::int64_t m : {64, 512})
@@ -71,6 +72,9 @@ public:
         copy.kind = LocalKind::memory_copy;
         copy.size = Bytes(100'000'000);
         add(copy, 0.01);
+        LocalWork sum = copy;
+        sum.kind = LocalKind::memory_add;
+        add(sum, 0.01);
     }
 
     MeasuredRun run;
@@ -160,7 +164,7 @@ TEST_CASE("a run on CPUs makes a profile that loads, with what was measured")
     maker.add(PingPongWork{0, 1, Bytes(8)}, 5e-6);
     HostMeasured measured = host_measured(maker.run);
     measured.name = "mine";
-    CHECK(measured.memory_bandwidth.value().value == Approx(20e9));
+    CHECK(measured.memory_bandwidth.value().value == Approx(30e9));
     CHECK(measured.products.size() == 8);
     CHECK(measured.sweeps.size() == 3);
     const auto fitted = host_profile(measured);
