@@ -289,6 +289,8 @@ std::string CudaRuntime::cannot(const LocalWork& work) const
     case LocalKind::attention_backward:
         return "this build times no attention on NVIDIA GPUs yet: time the model's own kernels "
                "and import them";
+    case LocalKind::memory_add:
+        return "sums in memory are timed on CPUs; copies say what a GPU's memory reaches";
     case LocalKind::gemm:
         if (work.type == ElementType::uint8)
             return "GEMMs are timed in float32, float16 and bfloat16";
