@@ -30,12 +30,11 @@ int say_failure(const MeasureFailure& failure)
 // GPUs of this machine that jobs may use. Throws what is missing, and what can be done without.
 int usable_gpus()
 {
-    const auto fail = [](const MeasureFailure& failure) {
-        constexpr const char* without =
-            "without GPUs: --backend gloo or --backend mpi measures this machine's CPUs, and "
-            "trainyard fit makes a profile of logs of nccl-tests";
-        return MeasureFailure{failure.kind, failure.message,
-                              failure.fix.empty() ? without : failure.fix + "\n      " + without};
+    const auto fail = [](MeasureFailure failure) {
+        failure.fix += failure.fix.empty() ? "" : "\n      ";
+        failure.fix += "logs of nccl-tests make a profile without measuring: trainyard fit LOG... "
+                       "-o FILE";
+        return failure;
     };
     const auto library = NvmlLibrary::open(usual_nvml_files());
     if (!library)

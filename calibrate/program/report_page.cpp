@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace trainyard {
 namespace {
@@ -115,8 +116,20 @@ std::string reached(const LocalWork& local, double seconds)
     return "";
 }
 
-std::string kernel_section(const std::vector<WorkTime>& times)
+// Products by shape, then what moves bytes by size; what was timed beside something after them.
+bool comes_before(const WorkTime& a, const WorkTime& b)
 {
+    const auto* const one = std::get_if<LocalWork>(&a.work);
+    const auto* const other = std::get_if<LocalWork>(&b.work);
+    if (one == nullptr || other == nullptr)
+        return one != nullptr && other == nullptr;
+    return std::tie(one->kind, one->type, one->m, one->n, one->k, one->size) <
+           std::tie(other->kind, other->type, other->m, other->n, other->k, other->size);
+}
+
+std::string kernel_section(std::vector<WorkTime> times)
+{
+    std::stable_sort(times.begin(), times.end(), comes_before);
     std::string rows;
     for (const WorkTime& time : times) {
         const auto* const local = std::get_if<LocalWork>(&time.work);
