@@ -5,6 +5,7 @@
 #include "calibrate/measure/output/change_check.h"
 #include "calibrate/measure/output/device_measured.h"
 #include "calibrate/measure/output/host_measured.h"
+#include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "calibrate/program/report_page.h"
 #include "sim/base/files.h"
@@ -89,8 +90,8 @@ int check(const CalibrateOptions& options, const MeasuredRun& run, const Machine
     const Checked<ProfileFile> then = load_profile(options.check);
     if (!then)
         return refuse(then.error(), "nothing was compared.");
-    Environment now = host_measured(run).environment;
-    const ChangeReport report = changes_since(then->profile, collective_sweeps(run), now);
+    const ChangeReport report =
+        changes_since(then->profile, collective_sweeps(run), environment_of(run));
     print_data(describe(report));
     const bool sound = !report.changed() && !study.finds_fault();
     print_data(sound ? "this machine measures as the profile says\n"

@@ -3,6 +3,7 @@
 #include "calibrate/fit/device_match.h"
 #include "calibrate/fit/gemm_grid.h"
 #include "calibrate/measure/output/measured_values.h"
+#include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "sim/base/units.h"
 
@@ -115,9 +116,6 @@ Checked<FittedProfile> gpu_profile(const MeasuredRun& run, FitRequest request)
     const std::vector<Sweep> sweeps = collective_sweeps(run);
     if (request.device.empty() && !run.ranks.empty())
         request.device = device_named_in(run.ranks.front().facts.device).value_or("");
-    request.date = run.started.substr(0, 10);
-    if (!run.ranks.empty())
-        request.host = run.ranks.front().host;
     Checked<FittedProfile> out = fit_profile(sweeps, request);
     if (!out)
         return out;
@@ -134,12 +132,8 @@ Checked<FittedProfile> gpu_profile(const MeasuredRun& run, FitRequest request)
     overlay.products(times, out->found);
     overlay.memory(times, shipped->hardware.device);
     out->profile["hardware"]["device"] = overlay.take();
-    if (!run.ranks.empty()) {
-        const BackendFacts& facts = run.ranks.front().facts;
-        Json& environment = out->profile["installation"]["environment"];
-        environment["driver"] = facts.driver;
-        environment["cuda"] = facts.cuda;
-    }
+    out->profile["installation"]["environment"] =
+        fields_of<Environment>().write(environment_of(run));
     if (Json beside = interference(run, times); !beside.is_null())
         out->profile["hardware"]["interference"] = std::move(beside);
     return out;

@@ -1,6 +1,7 @@
 #include "calibrate/measure/output/host_measured.h"
 
 #include "calibrate/measure/output/measured_values.h"
+#include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 
 #include <fmt/format.h>
@@ -62,14 +63,10 @@ HostMeasured host_measured(const MeasuredRun& run)
     out.ranks = static_cast<int>(run.ranks.size());
     out.source = fmt::format("trainyard calibrate, {}, {}",
                              run.ranks.empty() ? "" : run.ranks.front().host, run.started);
-    out.environment.date = run.started.substr(0, 10);
-    out.environment.variables = run.variables;
+    out.environment = environment_of(run);
     if (!run.ranks.empty()) {
-        const BackendFacts& facts = run.ranks.front().facts;
-        out.cpu = facts.device;
-        out.memory = facts.memory;
-        out.environment.libraries[facts.name] = facts.version;
-        out.environment.host = run.ranks.front().host;
+        out.cpu = run.ranks.front().facts.device;
+        out.memory = run.ranks.front().facts.memory;
     }
     return out;
 }
