@@ -39,6 +39,7 @@ KnotTable estimate(CollectiveKind kind, const std::map<int, const KnotTable*>& s
     out.backend = high.backend;
     out.ranks_per_domain = ranks;
     out.nvlink = high.nvlink;
+    out.in_place = high.in_place;
     out.data_type = high.data_type;
     out.grade = Grade::extrapolated;
     out.source = "not measured: " + curve.basis;
@@ -55,8 +56,8 @@ KnotTable estimate(CollectiveKind kind, const std::map<int, const KnotTable*>& s
 
 bool is_taken(const KnotTable& table)
 {
-    return table.algorithm == "auto" && table.protocol == "auto" && !table.in_place &&
-           table.grade == Grade::measured;
+    return table.algorithm == "auto" && table.protocol == "auto" &&
+           (!table.in_place || on_host(table.backend)) && table.grade == Grade::measured;
 }
 
 void add_group_estimates(std::vector<KnotTable>& tables, std::vector<std::string>& found)

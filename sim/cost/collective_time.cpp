@@ -72,10 +72,12 @@ Seconds time_by(const KnotCurve& sweep, const Form& form, Bytes size)
 const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& shape,
                                       Backend backend) const
 {
+    // In place only where nothing else was timed, as sums on hosts.
+    const KnotTable* in_place = nullptr;
     const bool even = shape.ranks == shape.ranks_per_domain * shape.domains;
     for (const KnotTable& table : profile_.hardware.knots) {
         if (!even || table.collective != kind || table.backend != backend ||
-            table.algorithm != "auto" || table.protocol != "auto" || table.in_place ||
+            table.algorithm != "auto" || table.protocol != "auto" ||
             table.ranks_per_domain != shape.ranks_per_domain || table.domains != shape.domains)
             continue;
         const bool whole_domain =
@@ -84,10 +86,14 @@ const KnotTable* CostModel::knots_for(CollectiveKind kind, const GroupShape& sha
              (table.nics_per_domain == 0 ||
               table.nics_per_domain == shape.network.nics * shape.nodes_per_domain) &&
              shape.ranks_per_domain == shape.gpus_per_node * shape.nodes_per_domain);
-        if (whole_domain && same_links(table, shape))
+        if (!whole_domain || !same_links(table, shape))
+            continue;
+        if (!table.in_place)
             return &table;
+        if (in_place == nullptr && on_host(backend))
+            in_place = &table;
     }
-    return nullptr;
+    return in_place;
 }
 
 template <class FormOver>

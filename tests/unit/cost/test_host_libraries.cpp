@@ -96,6 +96,20 @@ TEST_CASE("a sweep of a library times its collectives, and no other library's")
     }
 }
 
+TEST_CASE("a sweep in place times a library's collectives where there is no other")
+{
+    Profile profile = host();
+    KnotTable in_place = sweep_over(Backend::gloo);
+    in_place.in_place = true;
+    profile.hardware.knots = {in_place};
+    CHECK_THAT(seconds(profile, Backend::gloo, 1_MiB), WithinRel(400e-6, 1e-9));
+    KnotTable other = sweep_over(Backend::gloo);
+    for (Knot& knot : other.samples.knots)
+        knot.time = knot.time * 2.0;
+    profile.hardware.knots = {in_place, other};
+    CHECK_THAT(seconds(profile, Backend::gloo, 1_MiB), WithinRel(800e-6, 1e-9));
+}
+
 TEST_CASE("far beyond its sizes a sweep grows as its library's form does")
 {
     Profile profile = host();
