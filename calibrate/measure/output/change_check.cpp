@@ -39,7 +39,8 @@ double half_width_at(const KnotCurve& curve, Bytes size)
     return (nearest.high - nearest.low) / nearest.time / 2;
 }
 
-CurveChange change_of(const KnotTable& then, const KnotTable& now)
+// Nothing where they have no size in common.
+std::optional<CurveChange> change_of(const KnotTable& then, const KnotTable& now)
 {
     CurveChange out;
     out.what = name_of(now);
@@ -61,7 +62,7 @@ CurveChange change_of(const KnotTable& then, const KnotTable& now)
         }
     }
     if (sizes == 0)
-        return out;
+        return std::nullopt;
     out.ratio = std::exp(logarithms / sizes);
     const double off = std::abs(std::log(out.ratio));
     out.changed = off > std::log1p(unchanged) && off > noise / sizes;
@@ -85,10 +86,12 @@ ChangeReport changes_since(const Profile& then, std::span<const Sweep> now,
         const auto before = std::find_if(known.begin(), known.end(), [&](const KnotTable& one) {
             return one.grade == Grade::measured && same_thing(one, table);
         });
-        if (before == known.end())
-            out.not_there.push_back(name_of(table));
+        const auto change = before == known.end() ? std::nullopt : change_of(*before, table);
+        if (change)
+            out.curves.push_back(*change);
         else
-            out.curves.push_back(change_of(*before, table));
+            out.not_there.push_back(name_of(table) +
+                                    (before == known.end() ? "" : " at these sizes"));
     }
     std::stable_sort(out.curves.begin(), out.curves.end(),
                      [](const CurveChange& a, const CurveChange& b) {

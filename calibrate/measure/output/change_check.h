@@ -21,7 +21,7 @@ struct CurveChange {
 struct ChangeReport {
     std::vector<CurveChange> curves;
     std::vector<std::string> environment; // differences
-    std::vector<std::string> not_there;   // curves that the profile does not have
+    std::vector<std::string> not_there;   // curves, or their sizes, that the profile does not have
 
     bool changed() const;
     bool operator==(const ChangeReport&) const = default;

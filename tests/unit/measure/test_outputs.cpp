@@ -258,4 +258,15 @@ TEST_CASE("a machine that measures as its profile says has not changed, a slower
     RunMaker others("gloo", "a CPU", 3);
     others.add_sweep(1e9);
     CHECK(changes_since(profile, collective_sweeps(others.run), {}).not_there.size() == 1);
+
+    // Sizes above all of the profile's: there is nothing to compare them with.
+    RunMaker larger("gloo", "a CPU", 2);
+    for (const std::uint64_t mebibytes : {64, 128, 256})
+        larger.add(CollectiveWork{CollectiveKind::all_reduce, Bytes(mebibytes << 20),
+                                  ElementType::float32, Buffers::out_of_place, 0},
+                   0.01 * static_cast<double>(mebibytes));
+    const ChangeReport beyond = changes_since(profile, collective_sweeps(larger.run), {});
+    CHECK(beyond.curves.empty());
+    CHECK(beyond.not_there ==
+          std::vector<std::string>{"all_reduce among 2 ranks, float at these sizes"});
 }
