@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr Milliseconds patience_to_send{10'000};
 constexpr std::size_t longest_message = std::size_t{64} << 20;
 constexpr std::size_t header_bytes = 4;
+constexpr std::size_t most_unread = longest_message + header_bytes;
 
 std::string system_says()
 {
@@ -78,12 +79,18 @@ Addresses addresses_of(const std::string& host, int port)
     return Addresses(found, &::freeaddrinfo);
 }
 
-Descriptor try_to_connect(const addrinfo& address)
+Descriptor try_to_connect(const addrinfo& address, Milliseconds limit)
 {
     Descriptor out(
         ::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC, address.ai_protocol));
-    if (!out || ::connect(out.number(), address.ai_addr, address.ai_addrlen) != 0)
+    // A host that answers nothing is given up after `limit`, not after the system's minutes.
+    const timeval span{limit.count() / 1000, 1000 * (limit.count() % 1000) + 1};
+    ::setsockopt(out.number(), SOL_SOCKET, SO_SNDTIMEO, &span, sizeof span);
+    if (!out || ::connect(out.number(), address.ai_addr, address.ai_addrlen) != 0) {
+        if (errno == EINPROGRESS)
+            errno = ETIMEDOUT; // what a limit to connect is told as
         return Descriptor();
+    }
     return out;
 }
 
@@ -178,8 +185,10 @@ std::optional<Json> Connection::take()
 
 bool Connection::has_message()
 {
-    while (ended_.empty() && fill(Milliseconds(0))) {
+    while (ended_.empty() && received_.size() < most_unread && fill(Milliseconds(0))) {
     }
+    if (received_.size() >= header_bytes && length_in(received_) > longest_message)
+        return true; // `receive` says what is wrong
     return !ended_.empty() || (received_.size() >= header_bytes &&
                                received_.size() >= header_bytes + length_in(received_));
 }
@@ -200,7 +209,8 @@ std::optional<Json> Connection::receive(Milliseconds limit)
 Listener::Listener(int port)
 {
     const auto fail = [port](const char* what) {
-        return WorldError{fmt::format("cannot {} port {}: {}", what, port, system_says())};
+        return WorldError{fmt::format("cannot {} port {}, where ranks are to meet: {}", what, port,
+                                      system_says())};
     };
     socket_ = Descriptor(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const bool six = static_cast<bool>(socket_);
@@ -248,7 +258,7 @@ Descriptor connect_to(const std::string& host, int port, Milliseconds limit)
     do {
         const Addresses addresses = addresses_of(host, port);
         for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next)
-            if (Descriptor out = try_to_connect(*one))
+            if (Descriptor out = try_to_connect(*one, left_until(end)))
                 return out;
         why = system_says();
         std::this_thread::sleep_for(std::min(Milliseconds(50), left_until(end)));

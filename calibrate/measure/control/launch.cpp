@@ -22,10 +22,10 @@ std::string value_of(const Variables& variables, const std::string& name)
 // The same for all ranks of one job, different for others of this host where a launcher says it.
 std::string job_of(const Variables& variables)
 {
-    for (const char* name : {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", "SLURM_JOB_ID", "PMI_ID"})
+    for (const char* name : {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", "PMI_JOBID"})
         if (const std::string job = value_of(variables, name); !job.empty())
             return job;
-    return {};
+    return value_of(variables, "SLURM_JOB_ID") + "." + value_of(variables, "SLURM_STEP_ID");
 }
 
 std::string host_of_rank_0(const Variables& variables, const LaunchPlace& place)
