@@ -9,6 +9,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/cli/terminal.h"
+#include "sim/cost/profile_library.h"
 
 #include <fmt/format.h>
 
@@ -19,29 +20,31 @@
 namespace trainyard {
 namespace {
 
-int say_failure(const MeasureFailure& failure)
+std::string backend_of(const CalibrateOptions& options)
+{
+    return options.backend.empty() ? "nccl" : options.backend;
+}
+
+int say_failure(const MeasureFailure& failure, const CalibrateOptions& options)
 {
     print_talk(fmt::format("error: {}\n", failure.message));
     if (!failure.fix.empty())
         print_talk(fmt::format("      {}\n", failure.fix));
+    if (failure.kind == FailureKind::missing && backend_of(options) == "nccl")
+        print_talk("      without GPUs: --backend gloo or --backend mpi measures this machine's "
+                   "CPUs, and trainyard fit makes a profile of logs of nccl-tests\n");
     return failure.kind == FailureKind::missing ? exit_missing_hardware : exit_input_output;
 }
 
-// GPUs of this machine that jobs may use. Throws what is missing, and what can be done without.
+// GPUs of this machine that jobs may use. Throws what is missing.
 int usable_gpus()
 {
-    const auto fail = [](MeasureFailure failure) {
-        failure.fix += failure.fix.empty() ? "" : "\n      ";
-        failure.fix += "logs of nccl-tests make a profile without measuring: trainyard fit LOG... "
-                       "-o FILE";
-        return failure;
-    };
     const auto library = NvmlLibrary::open(usual_nvml_files());
     if (!library)
-        throw fail(library.error());
+        throw library.error();
     const auto node = read_nvml((*library)->functions());
     if (!node)
-        throw fail(node.error());
+        throw node.error();
     const auto gpus = static_cast<int>(node->gpus.size());
     const Variables variables = own_variables();
     const auto visible = variables.find("CUDA_VISIBLE_DEVICES");
@@ -55,8 +58,7 @@ int usable_gpus()
 CalibrateOptions settled(CalibrateOptions options)
 {
     constexpr int most_cores = 8; // one host's collectives on CPUs say little beyond
-    if (options.backend.empty())
-        options.backend = "nccl";
+    options.backend = backend_of(options);
     if (options.ranks == 0 && options.backend != "nccl")
         options.ranks =
             std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, most_cores);
@@ -68,20 +70,29 @@ CalibrateOptions settled(CalibrateOptions options)
     return options;
 }
 
-int calibrate(const CalibrateOptions& options)
+int calibrate(const CalibrateOptions& options, const std::optional<JobLaunch>& job)
 {
+    // Read before anything is measured, and before -o may write over it.
+    std::optional<Profile> earlier;
+    if (!options.check.empty()) {
+        const Checked<ProfileFile> file = load_profile(options.check);
+        if (!file)
+            return refuse(file.error(), "nothing was measured.");
+        earlier = file->profile;
+    }
+    const Profile* const check = earlier ? &*earlier : nullptr;
     if (!options.from.empty()) {
         SessionResult result;
         const Checked<MeasuredRun> run = read_journal(options.from);
         if (!run)
             return refuse(run.error(), "nothing was written.");
         result.run = *run;
-        return write_outputs(options, result);
+        return write_outputs(options, result, check);
     }
-    if (!options.output.empty())
-        require_writable(options.output);
+    for (const std::string& file : output_files(options))
+        require_writable(file);
     const CalibrateOptions complete = settled(options);
-    return write_outputs(complete, measure_here(complete));
+    return write_outputs(complete, measure_here(complete, job), check);
 }
 
 int run_calibrate(int argc, char** argv)
@@ -90,12 +101,18 @@ int run_calibrate(int argc, char** argv)
     if (parsed.exit)
         return *parsed.exit;
     try {
-        if (parsed.options.is_rank || is_other_rank())
-            return serve(parsed.options.backend.empty() ? "nccl" : parsed.options.backend);
+        const Checked<std::optional<JobLaunch>> job = job_launch(own_variables());
+        if (!job)
+            return refuse(job.error(), "nothing was measured.");
+        const bool is_other = *job && (*job)->launch.place.rank > 0;
+        if (is_other && !parsed.options.from.empty())
+            return exit_ok; // rank 0 needs nobody for it
+        if (parsed.options.is_rank || is_other)
+            return serve(backend_of(parsed.options), *job);
         listen_for_interrupts();
-        return calibrate(parsed.options);
+        return calibrate(parsed.options, *job);
     } catch (const MeasureFailure& failure) {
-        return say_failure(failure);
+        return say_failure(failure, parsed.options);
     } catch (const ConnectionLost& lost) {
         print_talk(fmt::format("error: the coordinator: {}\n", lost.why));
         return exit_input_output;

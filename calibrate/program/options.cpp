@@ -161,8 +161,8 @@ void settle(const OptionTexts& texts, CalibrateOptions& options)
     take_only(texts.only, options.plan);
     take_types(texts.types, options.plan);
     take_size("--min-size", texts.min_size, options.plan.min_size);
-    const bool small = options.plan.quick || options.backend == "mpi" || options.backend == "gloo";
-    if (small)
+    const bool on_cpus = options.backend == "mpi" || options.backend == "gloo";
+    if (options.plan.quick || on_cpus)
         options.plan.max_size = Bytes(std::uint64_t{64} << 20);
     take_size("--max-size", texts.max_size, options.plan.max_size);
     if (options.plan.min_size < Bytes(4) || options.plan.max_size < options.plan.min_size)
@@ -173,6 +173,16 @@ void settle(const OptionTexts& texts, CalibrateOptions& options)
                         to_text(options.plan.min_size), to_text(options.plan.max_size)));
     if (!options.tuner.empty())
         options.plan.forced = true;
+    if (on_cpus && options.plan.forced)
+        throw CLI::ValidationError("--algorithms",
+                                   fmt::format("those of NCCL (and --tuner, which is made of "
+                                               "them), not of --backend {}",
+                                               options.backend));
+    const std::set<PlanPart>& parts = options.plan.parts;
+    if (on_cpus && !options.output.empty() && !parts.empty() &&
+        !(parts.contains(PlanPart::gemm) && parts.contains(PlanPart::memory)))
+        throw CLI::ValidationError("--only", "a profile (-o) of CPUs needs gemm and memory beside "
+                                             "these");
     if (options.launches == 0)
         options.launches = options.plan.quick ? 1 : 3;
 }

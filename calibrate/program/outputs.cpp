@@ -69,8 +69,12 @@ std::string topology_path(const CalibrateOptions& options)
 void write_topology(const CalibrateOptions& options, const std::optional<DiscoveredNode>& node)
 {
     const std::string path = topology_path(options);
-    if (path.empty() || !node)
+    if (path.empty())
         return;
+    if (!node) {
+        print_talk("no topology is written: what this node is made of is not known here\n");
+        return;
+    }
     write_file(path, table_text(node->topology));
     print_talk(fmt::format("wrote {}: the node as a topology\n", path));
 }
@@ -85,43 +89,55 @@ void write_tuner(const CalibrateOptions& options, const MeasuredRun& run)
 }
 
 // Whether it is still the machine of the profile.
-int check(const CalibrateOptions& options, const MeasuredRun& run, const MachineStudy& study)
+int check(const Profile& earlier, const MeasuredRun& run, const MachineStudy& study)
 {
-    const Checked<ProfileFile> then = load_profile(options.check);
-    if (!then)
-        return refuse(then.error(), "nothing was compared.");
     const ChangeReport report =
-        changes_since(then->profile, collective_sweeps(run), environment_of(run));
+        changes_since(earlier, collective_sweeps(run), environment_of(run));
     print_data(describe(report));
+    if (report.curves.empty())
+        return refuse({{"", 0, "", "the profile has none of the collectives that were measured",
+                        "compare with the back end, ranks and sizes that it was measured with",
+                        Severity::error}},
+                      "nothing was compared.");
     const bool sound = !report.changed() && !study.finds_fault();
     print_data(sound ? "this machine measures as the profile says\n"
                      : "this machine is not what the profile says, or a part of it is slow\n");
     return sound ? exit_ok : exit_no;
 }
 
-// What was measured before the end is on disk already; it is said where.
-int stopped(const SessionResult& result)
+void remove_samples(const SessionResult& result)
 {
-    print_talk(fmt::format("stopped: {}\n", result.run.ended));
-    if (!result.journal.empty() && !result.run.points.empty())
-        print_talk(fmt::format("kept: {} points in {}\n      a profile of them: trainyard "
-                               "calibrate --from {} -o FILE\n",
-                               result.run.points.size(), result.journal.string(),
-                               result.journal.string()));
-    return result.exit;
+    std::error_code ignored;
+    if (!result.journal.empty())
+        fs::remove(result.journal, ignored);
 }
 
-} // namespace
+// What was measured stays on disk where not all that was asked for is written; it is said where.
+void keep_samples(const SessionResult& result)
+{
+    if (result.journal.empty())
+        return;
+    if (result.run.points.empty()) {
+        remove_samples(result);
+        return;
+    }
+    print_talk(fmt::format("kept: {} points in {}\n      a profile of them: trainyard "
+                           "calibrate --from {} -o FILE\n",
+                           result.run.points.size(), result.journal.string(),
+                           result.journal.string()));
+}
 
-int write_outputs(const CalibrateOptions& options, const SessionResult& result)
+int write_all(const CalibrateOptions& options, const SessionResult& result, const Profile* earlier)
 {
     const MeasuredRun& run = result.run;
     say_what_was_left_out(run);
-    if ((options.output.empty() && options.check.empty()) || options.table)
+    if ((options.output.empty() && earlier == nullptr) || options.table)
         for (const Sweep& sweep : collective_sweeps(run))
             print_data(sweep_table(sweep) + "\n");
-    if (result.exit != exit_ok)
-        return stopped(result);
+    if (result.exit != exit_ok) {
+        print_talk(fmt::format("stopped: {}\n", run.ended));
+        return result.exit;
+    }
     const MachineStudy study = study_of(run, result.node);
     print_talk(describe(study));
     int code = exit_ok;
@@ -134,14 +150,36 @@ int write_outputs(const CalibrateOptions& options, const SessionResult& result)
     }
     if (!options.tuner.empty())
         write_tuner(options, run);
-    if (!options.check.empty())
-        code = std::max(code, check(options, run, study));
-    // The samples are in the profile now.
-    if (code == exit_ok && !result.journal.empty()) {
-        std::error_code ignored;
-        fs::remove(result.journal, ignored);
-    }
+    if (earlier != nullptr)
+        code = std::max(code, check(*earlier, run, study));
     return code;
+}
+
+} // namespace
+
+std::vector<std::string> output_files(const CalibrateOptions& options)
+{
+    std::vector<std::string> out{options.output, topology_path(options), options.html,
+                                 options.tuner};
+    std::erase(out, "");
+    return out;
+}
+
+int write_outputs(const CalibrateOptions& options, const SessionResult& result,
+                  const Profile* earlier)
+{
+    try {
+        const int code = write_all(options, result, earlier);
+        if (code == exit_ok)
+            remove_samples(result); // the profile has those of its tables
+        else
+            keep_samples(result);
+        return code;
+    } catch (const WorldError& error) {
+        print_talk(fmt::format("error: {}\n", error.message));
+        keep_samples(result);
+        return exit_input_output;
+    }
 }
 
 } // namespace trainyard

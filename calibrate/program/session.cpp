@@ -1,6 +1,5 @@
 #include "calibrate/program/session.h"
 
-#include "calibrate/measure/control/launch.h"
 #include "calibrate/measure/control/local_ranks.h"
 #include "calibrate/measure/output/machine_study.h"
 #include "calibrate/measure/run/runner.h"
@@ -74,6 +73,11 @@ public:
             end(ended.why, exit_input_output);
         } catch (const Cancelled&) {
             end("interrupted", interrupted_exit());
+        } catch (const WorldError& error) {
+            if (!journal_)
+                throw;
+            journal_.reset(); // it may be what failed
+            end(error.message, exit_input_output);
         }
         return std::move(result_);
     }
@@ -97,14 +101,11 @@ private:
         setup.ranks = ranks_;
         setup.token = address_.token;
         setup.cancel = &interrupt_flag();
-        setup.fate_of = [&](const RankHello& rank) {
-            return processes.fate_of(rank.place.rank, rank.process);
-        };
+        setup.fate_of = [&](int rank) { return processes.fate_of(rank); };
         setup.never_started = [&] { return processes.first_end(); };
         Coordinator coordinator(listener_, setup);
         if (!journal_)
             start(coordinator);
-        ProgressBar bar;
         RunnerSetup runner;
         runner.effort = options_.effort();
         runner.trials = options_.trials;
@@ -112,9 +113,13 @@ private:
         runner.target = options_.target;
         runner.rounds = options_.plan.quick ? 1 : 8;
         runner.patience = Milliseconds(static_cast<std::int64_t>(1000 * options_.timeout));
-        runner.control = bar.control();
-        for (runner.launch = first_launch; runner.launch < end_launch; ++runner.launch)
+        runner.control = bar_.control();
+        runner.began = began_;
+        for (runner.launch = first_launch; runner.launch < end_launch; ++runner.launch) {
+            runner.launches_after = options_.launches - 1 - runner.launch;
             measure(coordinator, plan_, runner, result_.run, *journal_);
+        }
+        runner.launches_after = 0;
         if (end_launch == options_.launches)
             measure_suspects(coordinator, runner);
         coordinator.quit();
@@ -185,36 +190,22 @@ private:
     int ranks_ = 1;
     MeasurePlan plan_;
     std::optional<Journal> journal_;
+    ProgressBar bar_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     SessionResult result_;
 };
 
-std::optional<JobLaunch> launch_here()
-{
-    const auto launch = job_launch(own_variables());
-    if (!launch)
-        throw MeasureFailure{FailureKind::refused, launch.error().front().message,
-                             launch.error().front().hint};
-    return *launch;
-}
-
 } // namespace
 
-bool is_other_rank()
+SessionResult measure_here(const CalibrateOptions& options, const std::optional<JobLaunch>& job)
 {
-    const std::optional<JobLaunch> job = launch_here();
-    return job && job->launch.place.rank > 0;
+    return Session(options, job).run();
 }
 
-SessionResult measure_here(const CalibrateOptions& options)
-{
-    return Session(options, launch_here()).run();
-}
-
-int serve(const std::string& backend)
+int serve(const std::string& backend, const std::optional<JobLaunch>& job)
 {
     std::optional<LaunchPlace> place = place_given();
     std::optional<CoordinatorAddress> address = address_given();
-    const std::optional<JobLaunch> job = launch_here();
     if (!place && job)
         place = job->launch.place;
     if (!address && job)

@@ -2,6 +2,7 @@
 
 // One run of `calibrate`: ranks started, the plan timed, what was measured kept.
 
+#include "calibrate/measure/control/launch.h"
 #include "calibrate/measure/discover/node.h"
 #include "calibrate/measure/samples.h"
 #include "calibrate/program/options.h"
@@ -18,14 +19,11 @@ struct SessionResult {
     ExitCode exit = exit_ok;            // of a run that ended early, why
 };
 
-// Measures in this process's job: ranks that it starts itself, or those of its launcher (rank 0
-// only). Throws MeasureFailure where nothing can be measured at all, WorldError.
-SessionResult measure_here(const CalibrateOptions& options);
-
-// Whether a launcher started this process as a rank above 0.
-bool is_other_rank();
+// Measures with ranks that it starts itself, or those of the job whose rank 0 this process is.
+// Throws MeasureFailure where nothing can be measured at all, WorldError.
+SessionResult measure_here(const CalibrateOptions& options, const std::optional<JobLaunch>& job);
 
 // As a rank that another process of this program started, or a launcher with rank above 0.
-int serve(const std::string& backend);
+int serve(const std::string& backend, const std::optional<JobLaunch>& job);
 
 } // namespace trainyard

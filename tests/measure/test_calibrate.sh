@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the program that measures as a user would, and disturbs it.
 #
-#   test_calibrate.sh TRAINYARD CASE        CASE: measures | killed | stopped | interrupted | refuses
+#   test_calibrate.sh TRAINYARD CASE        CASE: measures | compares | killed | stopped | interrupted | refuses
 set -uo pipefail
 program=$1
 folder=$(mktemp -d)
@@ -69,6 +69,18 @@ case $2 in
         expect 0 report "$program" fit --report mine.json
         grep -q "<h2>Findings</h2>" mine.html || fail "the report has no findings"
         ;;
+    compares)
+        expect 0 profile "$program" calibrate "${small[@]}" --only all_reduce,gemm,memory -o mine.json
+        # 3 ranks in place of 2: nothing to compare, also where -o writes over the earlier profile.
+        expect 3 others "$program" calibrate --backend gloo -n 3 --quick --trials 3 \
+            --max-size 64KiB --only all_reduce,gemm,memory -o mine.json --check mine.json
+        says others "none of the collectives that were measured"
+        says others "kept: [0-9]+ points in mine.samples.jsonl"
+        # What cannot be compared or written is refused before anything is measured.
+        expect 5 no_profile "$program" calibrate "${small[@]}" --check nothing.json --table
+        expect 5 no_folder "$program" calibrate "${small[@]}" --html nowhere/mine.html --table
+        grep -q busbw no_profile.txt no_folder.txt && fail "it measures first"
+        ;;
     killed)
         start_long_run
         kill -KILL "$(rank_process)"
@@ -94,6 +106,13 @@ case $2 in
         says size "write it with its unit"
         expect 2 sizes "$program" calibrate --min-size 2MiB --max-size 1MiB
         expect 3 samples "$program" calibrate --from /dev/null
+        expect 2 kernels "$program" calibrate "${small[@]}" --only all_reduce -o mine.json
+        says kernels "needs gemm and memory"
+        expect 2 algorithms "$program" calibrate "${small[@]}" --algorithms
+        expect 3 place env RANK=5 WORLD_SIZE=2 "$program" calibrate "${small[@]}"
+        says place "RANK is 5"
+        expect 4 mpirun env PATH=/nonexistent "$program" calibrate --backend mpi -n 2
+        says mpirun "install openmpi-bin"
         expect 5 nowhere "$program" calibrate "${small[@]}" -o nowhere/mine.json
         ;;
 esac

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,7 @@ constexpr Milliseconds look_up{200}; // for an interrupt, at least
 constexpr Milliseconds after_abort{5'000};
 constexpr Milliseconds to_answer{3'000}; // "where are you"
 constexpr Milliseconds to_leave{10'000};
+constexpr Milliseconds to_be_seen{1'000}; // the end of a process
 
 double seconds(Milliseconds span)
 {
@@ -105,20 +107,30 @@ void Coordinator::send(int rank, const RankMessage& message)
     }
 }
 
-std::string Coordinator::fate_of(int rank) const
+// A rank whose end is known, `first` where it is one, and how it ended; `first` and nothing where
+// none is. A connection closes a little before its process is known to have ended.
+std::pair<int, std::string> Coordinator::known_end(int first) const
 {
-    return setup_.fate_of ? setup_.fate_of(ranks_[static_cast<std::size_t>(rank)].hello)
-                          : std::string();
+    if (!setup_.fate_of)
+        return {first, ""};
+    const auto end = Clock::now() + to_be_seen;
+    while (true) {
+        if (std::string fate = setup_.fate_of(first); !fate.empty())
+            return {first, fate};
+        for (int rank = 0; rank < setup_.ranks; ++rank)
+            if (std::string fate = setup_.fate_of(rank); !fate.empty())
+                return {rank, fate};
+        if (Clock::now() >= end)
+            return {first, ""};
+        std::this_thread::sleep_for(Milliseconds(10));
+    }
 }
 
 // A launcher ends all ranks when one does: of those that are gone by now, the one whose end is
 // known is to blame, else the first that was seen.
-void Coordinator::lost(int rank, const std::string& why)
+void Coordinator::lost(int first, const std::string& why)
 {
-    std::string fate = fate_of(rank);
-    for (std::size_t i = 0; i < ranks_.size() && fate.empty(); ++i)
-        if (fate = fate_of(static_cast<int>(i)); !fate.empty())
-            rank = static_cast<int>(i);
+    const auto [rank, fate] = known_end(first);
     const std::optional<RankStatus>& status = ranks_[static_cast<std::size_t>(rank)].status;
     const std::string doing = status ? " while " + status->doing : "";
     throw RunEnded{fate.empty() ? fmt::format("{} is gone{}: {}", name_of(rank), doing, why)
@@ -275,8 +287,10 @@ void Coordinator::hung(const std::vector<int>& members, const RankCommand& comma
     for (const int rank : members)
         if (status_of(rank) && is_behind(*status_of(rank)))
             behind.push_back(rank);
-    const std::string doing = furthest ? furthest->doing : std::string();
-    const std::string what = doing.empty() ? std::string(to_name(command.kind)) : doing;
+    std::string what = fmt::format("the command \"{}\"", to_name(command.kind));
+    for (const int rank : members) // those that have replied do nothing
+        if (status_of(rank) && !ranks_[static_cast<std::size_t>(rank)].reply)
+            what = status_of(rank)->doing;
     const auto place = [&](const std::vector<int>& ranks) {
         return ranks.size() == 1 ? name_of(ranks.front()) : names(ranks);
     };

@@ -25,8 +25,8 @@ struct CoordinatorSetup {
     Milliseconds start_limit{60'000};   // for all ranks to appear
     const CancelFlag* cancel = nullptr; // throws Cancelled
     // How a rank's process ended, where the coordinator started it: "was killed by signal 9";
-    // empty: nothing known.
-    std::function<std::string(const RankHello& rank)> fate_of;
+    // empty: nothing known yet. Does not wait.
+    std::function<std::string(int rank)> fate_of;
     // Why not all ranks will appear: one that was started has ended; empty: they may.
     std::function<std::string()> never_started;
 };
@@ -76,13 +76,13 @@ private:
     void listen_to(int rank);
     void take(int rank, RankMessage message);
     void send(int rank, const RankMessage& message);
-    [[noreturn]] void lost(int rank, const std::string& why);
+    [[noreturn]] void lost(int first, const std::string& why);
     [[noreturn]] void hung(const std::vector<int>& members, const RankCommand& command,
                            Milliseconds limit);
     bool all_replied(const std::vector<int>& members) const;
     void ask_where(const std::vector<int>& members);
     std::string name_of(int rank) const;
-    std::string fate_of(int rank) const;
+    std::pair<int, std::string> known_end(int first) const;
 
     CoordinatorSetup setup_;
     std::vector<Rank> ranks_;

@@ -54,6 +54,21 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     return out;
 }
 
+void require_mpirun()
+{
+    const std::string folders = given("PATH").value_or("") + ":";
+    for (std::size_t begin = 0; begin < folders.size();) {
+        const std::size_t end = folders.find(':', begin);
+        const fs::path file = fs::path(folders.substr(begin, end - begin)) / "mpirun";
+        if (::access(file.c_str(), X_OK) == 0)
+            return;
+        begin = end + 1;
+    }
+    throw MeasureFailure{FailureKind::missing,
+                         "no folder of PATH has mpirun, which starts MPI's ranks",
+                         "install openmpi-bin, or set PATH"};
+}
+
 std::vector<std::string> mpirun_command(const RankProgram& program)
 {
     std::vector<std::string> out{
@@ -124,10 +139,11 @@ std::string words_for(int status)
 
 struct LocalRanks::Child {
     int process = 0;
-    std::string name;
+    std::optional<int> rank; // nothing: it is mpirun
     fs::path output;
-    bool is_mpirun = false;
     std::optional<int> status; // once it has ended
+
+    std::string name() const { return rank ? fmt::format("rank {}", *rank) : "mpirun"; }
 
     std::string end() const
     {
@@ -146,6 +162,8 @@ struct LocalRanks::Child {
 
 LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& address)
 {
+    if (program.start == RankStart::mpirun)
+        require_mpirun();
     std::string pattern = (fs::temp_directory_path() / "trainyard-ranks-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
         throw WorldError{
@@ -166,8 +184,8 @@ LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& add
         const std::vector<char*> environment = pointers_to(variables);
 
         auto child = std::make_unique<Child>();
-        child->is_mpirun = by_mpirun;
-        child->name = by_mpirun ? "mpirun" : fmt::format("rank {}", i);
+        if (!by_mpirun)
+            child->rank = i; // the only one beside a launched coordinator is rank 0
         child->output = folder_ / fmt::format("{}.txt", i);
         const int output =
             ::open(child->output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -178,7 +196,8 @@ LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& add
         if (output >= 0)
             ::close(output);
         if (child->process < 0)
-            throw WorldError{fmt::format("cannot start {}: {}", child->name, std::strerror(error))};
+            throw WorldError{
+                fmt::format("cannot start {}: {}", child->name(), std::strerror(error))};
         children_.push_back(std::move(child));
     }
 }
@@ -208,24 +227,18 @@ std::string LocalRanks::first_end()
 {
     for (const auto& child : children_)
         if (child->has_ended())
-            return child->name + " " + child->end();
+            return child->name() + " " + child->end();
     return {};
 }
 
-// A connection closes a little before its process is known to have ended.
-std::string LocalRanks::fate_of(int rank, int process)
+std::string LocalRanks::fate_of(int rank)
 {
-    constexpr auto to_be_seen = std::chrono::milliseconds(1'000);
-    const auto end = std::chrono::steady_clock::now() + to_be_seen;
-    while (std::chrono::steady_clock::now() < end) {
-        for (const auto& child : children_) {
-            if (child->process == process && child->has_ended())
-                return child->end();
-            if (child->is_mpirun)
-                if (std::string said = mpirun_on(rank, child->output); !said.empty())
-                    return said;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (const auto& child : children_) {
+        if (child->rank == rank && child->has_ended())
+            return child->end();
+        if (!child->rank)
+            if (std::string said = mpirun_on(rank, child->output); !said.empty())
+                return said;
     }
     return {};
 }

@@ -27,15 +27,16 @@ struct RankProgram {
 // A resource: the processes. They end with it, at the latest.
 class LocalRanks {
 public:
-    // Throws WorldError when a process cannot be started.
+    // Throws WorldError when a process cannot be started, MeasureFailure without mpirun.
     LocalRanks(const RankProgram& program, const CoordinatorAddress& address);
     ~LocalRanks();
     LocalRanks(const LocalRanks&) = delete;
     LocalRanks& operator=(const LocalRanks&) = delete;
 
     // How that rank ended, with the last line it said: "was killed by signal 9 (Killed)"; empty
-    // while it runs. Of ranks under mpirun what mpirun says of them.
-    std::string fate_of(int rank, int process);
+    // while it runs, and for ranks that others started. Of ranks under mpirun what mpirun says of
+    // them.
+    std::string fate_of(int rank);
 
     // How the first process ended that did, whichever; empty while all run.
     std::string first_end();

@@ -3,7 +3,12 @@
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cstring>
 
 namespace trainyard {
 namespace {
@@ -44,10 +49,23 @@ Problems at_line(Problems problems, int line)
     return problems;
 }
 
+// Two runs with the same output must not mix what they measure. Where a file system has no locks,
+// nobody is kept away.
+Descriptor locked(const std::filesystem::path& path)
+{
+    Descriptor out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (!out)
+        throw WorldError{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
+    if (::flock(out.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        throw WorldError{
+            fmt::format("another run writes to {}: give this one an -o of its own", path.string())};
+    return out;
+}
+
 } // namespace
 
 Journal::Journal(std::filesystem::path path, const MeasuredRun& run)
-    : path_(std::move(path)), file_(path_, std::ios::trunc)
+    : path_(std::move(path)), lock_(locked(path_)), file_(path_, std::ios::trunc)
 {
     Json header = Json::object();
     header["format"] = samples_format;

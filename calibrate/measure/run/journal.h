@@ -3,6 +3,7 @@
 // What a run has measured so far, kept in a file that grows line by line: whatever ends the run,
 // what was measured before is there.
 
+#include "calibrate/measure/control/connection.h"
 #include "calibrate/measure/samples.h"
 
 #include <filesystem>
@@ -15,7 +16,7 @@ inline constexpr std::string_view samples_format = "trainyard.samples/1";
 // One JSON object per line: first the run without its points, then what came.
 class Journal {
 public:
-    // Starts the file anew. Throws WorldError.
+    // Starts the file anew, unless another run writes to it. Throws WorldError.
     Journal(std::filesystem::path path, const MeasuredRun& run);
 
     // On disk when they return. Throw WorldError.
@@ -30,6 +31,7 @@ private:
     void write(const Json& line);
 
     std::filesystem::path path_;
+    Descriptor lock_; // on the file, as long as this lives
     std::ofstream file_;
 };
 

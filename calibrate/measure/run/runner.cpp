@@ -36,7 +36,6 @@ public:
 
     void all()
     {
-        begin_ = Clock::now();
         for (const PlannedGroup& group : plan_.groups)
             for (const PlannedCurve& curve : group.curves)
                 for (const Bytes size : starting_sizes(curve.sizes))
@@ -46,6 +45,8 @@ public:
                 if (!std::holds_alternative<BesideWork>(work))
                     left_.push_back(point_of(group.spec, work));
         left_ = in_measuring_order(std::move(left_), setup_.seed);
+        if (setup_.launches_after > 0)
+            whole_ = left_;
         while (!left_.empty())
             group(planned(left_.front().group));
         for (const PlannedGroup& planned : plan_.groups)
@@ -56,7 +57,6 @@ public:
     // Messages of single pairs that were measured before, in the communicator of all ranks.
     void pairs_again(const std::vector<OrderedPair>& pairs)
     {
-        begin_ = Clock::now();
         groups_made_ = most_groups / 2 + static_cast<int>(run_.creations.size());
         std::vector<ExchangeWork> works;
         const GroupSpec* spec = nullptr;
@@ -202,9 +202,10 @@ private:
     {
         if (!setup_.control.progress)
             return;
-        const double done = std::chrono::duration<double>(Clock::now() - begin_).count();
-        const double left = (forecast_.of(waiting_) + forecast_.of(left_)).value();
-        setup_.control.report(describe(work), done, done + left);
+        const double done = std::chrono::duration<double>(Clock::now() - setup_.began).count();
+        const Seconds left = forecast_.of(waiting_) + forecast_.of(left_) +
+                             forecast_.of(whole_) * setup_.launches_after;
+        setup_.control.report(describe(work), done, done + left.value());
     }
 
     PointSetup point_setup() const
@@ -281,10 +282,10 @@ private:
     Forecast forecast_;
     std::vector<Point> left_;    // of communicators to come
     std::vector<Point> waiting_; // of this one
+    std::vector<Point> whole_;   // what each launch to come begins with
     OpenGroup open_;
     int groups_made_ = 0;
     bool broken_ = false;
-    Clock::time_point begin_;
 };
 
 } // namespace

@@ -15,10 +15,12 @@ struct RunnerSetup {
     std::optional<int> trials; // batches of each point, instead of as many as precision needs
     int launch = 0;
     std::uint64_t seed = 1;
-    double target = 0.05;          // where a curve misses by more, sizes are added
-    int rounds = 8;                // of such additions per curve, at most
-    Milliseconds patience{30'000}; // for one command, beside what it should take
-    WorkControl control;           // progress in seconds
+    double target = 0.05;                        // where a curve misses by more, sizes are added
+    int rounds = 8;                              // of such additions per curve, at most
+    Milliseconds patience{30'000};               // for one command, beside what it should take
+    WorkControl control;                         // progress in seconds
+    std::chrono::steady_clock::time_point began; // of the progress
+    int launches_after = 0;                      // each taken to last as long as this one
 };
 
 // What all ranks say of where they run. Throws RunEnded; MeasureFailure when a back end does not

@@ -1,5 +1,6 @@
 #include "calibrate/measure/control/coordinator.h"
 #include "calibrate/measure/control/launch.h"
+#include "calibrate/measure/control/local_ranks.h"
 #include "calibrate/measure/control/worker.h"
 #include "tests/catch.h"
 #include "tests/unit/measure/forked_ranks.h"
@@ -206,6 +207,7 @@ TEST_CASE("a rank whose process is stopped does not answer and is named")
     ::kill(ranks.process(0), SIGSTOP);
     const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200)); });
     CHECK(ended.ranks == std::vector<int>{0});
+    CHECK_THAT(ended.why, Contains("the command \"run\" was not done"));
     CHECK_THAT(ended.why, Contains("does not answer"));
 }
 
@@ -293,6 +295,49 @@ TEST_CASE("ranks on several hosts without a place for rank 0 are refused with th
         {{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "high"}});
     REQUIRE_FALSE(port);
     CHECK_THAT(port.error().front().message, Contains("MASTER_PORT is \"high\""));
+}
+
+TEST_CASE("ranks of one PMI job find the same coordinator")
+{
+    // PMI_ID counts processes; PMI_JOBID is the job's.
+    const auto coordinator = [](const char* rank, const char* job) {
+        return job_launch({{"PMI_RANK", rank},
+                           {"PMI_SIZE", "2"},
+                           {"PMI_ID", rank},
+                           {"PMI_JOBID", job},
+                           {"MASTER_ADDR", "a"}})
+            .value()
+            ->coordinator;
+    };
+    CHECK(coordinator("0", "7.0") == coordinator("1", "7.0"));
+    CHECK_FALSE(coordinator("0", "7.0") == coordinator("0", "7.1"));
+}
+
+TEST_CASE("how ranks ended that others started is not waited for")
+{
+    LocalRanks ranks({"sleep", {"0.5"}, 1000, RankStart::launched}, {"localhost", 1, "secret"});
+    const auto begin = std::chrono::steady_clock::now();
+    for (int rank = 1; rank < 1000; ++rank)
+        CHECK(ranks.fate_of(rank).empty());
+    CHECK(std::chrono::steady_clock::now() - begin < Milliseconds(400));
+    while (ranks.first_end().empty())
+        std::this_thread::sleep_for(Milliseconds(10));
+    CHECK(ranks.fate_of(0) == "ended with code 0");
+}
+
+TEST_CASE("what is no message of this program is refused before all of it has come")
+{
+    Listener listener(0);
+    const Descriptor stranger = connect_to("localhost", listener.port(), Milliseconds(1'000));
+    REQUIRE(::write(stranger.number(), "GET / HTTP/1.1\r\n", 16) == 16);
+    std::optional<Descriptor> other;
+    while (!other)
+        other = listener.accept();
+    Connection connection(std::move(*other));
+    const auto end = std::chrono::steady_clock::now() + Milliseconds(2'000);
+    while (!connection.has_message() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(Milliseconds(1));
+    CHECK_THROWS_AS(connection.receive(Milliseconds(0)), ConnectionLost);
 }
 
 TEST_CASE("the first host of a Slurm list is found")

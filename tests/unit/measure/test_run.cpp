@@ -231,6 +231,20 @@ TEST_CASE("a sweep has a row per size, as nccl-tests counts and prints it")
     CHECK_THAT(sweep_table(sweep), Contains("85.54    0.77    0.77      0"));
 }
 
+TEST_CASE("two runs do not write to one journal")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "same.samples.jsonl";
+    {
+        Journal first(path, MeasuredRun{});
+        first.left_out("something");
+        CHECK_THROWS_AS(Journal(path, MeasuredRun{}), WorldError);
+        first.left_out("more");
+        CHECK(read_journal(path).value().left_out.size() == 2);
+    }
+    CHECK_NOTHROW(Journal(path, MeasuredRun{}));
+}
+
 TEST_CASE("a journal with a cut last line is read up to it, others are refused with their line")
 {
     const testing::Folder folder;
