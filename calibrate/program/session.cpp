@@ -102,6 +102,8 @@ private:
         setup.token = address_.token;
         setup.cancel = &interrupt_flag();
         setup.fate_of = [&](int rank) { return processes.fate_of(rank); };
+        // A launcher that ends its job leaves no time to wait; mpirun speaks once all have ended.
+        setup.until_known = Milliseconds(launch_ ? 100 : backend_ == "mpi" ? 4'000 : 1'000);
         setup.never_started = [&] { return processes.first_end(); };
         Coordinator coordinator(listener_, setup);
         if (!journal_)

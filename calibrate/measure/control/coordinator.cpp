@@ -16,7 +16,6 @@ constexpr Milliseconds look_up{200}; // for an interrupt, at least
 constexpr Milliseconds after_abort{5'000};
 constexpr Milliseconds to_answer{3'000}; // "where are you"
 constexpr Milliseconds to_leave{10'000};
-constexpr Milliseconds to_be_seen{1'000}; // the end of a process
 
 double seconds(Milliseconds span)
 {
@@ -113,7 +112,7 @@ std::pair<int, std::string> Coordinator::known_end(int first) const
 {
     if (!setup_.fate_of)
         return {first, ""};
-    const auto end = Clock::now() + to_be_seen;
+    const auto end = Clock::now() + setup_.until_known;
     while (true) {
         if (std::string fate = setup_.fate_of(first); !fate.empty())
             return {first, fate};

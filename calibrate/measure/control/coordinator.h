@@ -27,6 +27,7 @@ struct CoordinatorSetup {
     // How a rank's process ended, where the coordinator started it: "was killed by signal 9";
     // empty: nothing known yet. Does not wait.
     std::function<std::string(int rank)> fate_of;
+    Milliseconds until_known{0}; // what `fate_of` may need after a connection is closed
     // Why not all ranks will appear: one that was started has ended; empty: they may.
     std::function<std::string()> never_started;
 };
