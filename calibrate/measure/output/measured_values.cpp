@@ -163,7 +163,9 @@ Slowdowns slowdowns(const std::vector<WorkTime>& times, LocalKind kernel)
         if (by_itself == nullptr)
             continue;
         if (beside->times_collective) {
-            transfer.push_back(ratio(time.seconds, *by_itself));
+            const MeasuredValue longer = ratio(time.seconds, *by_itself); // noise may say shorter
+            transfer.push_back({std::max(1.0, longer.value), std::max(1.0, longer.low),
+                                std::max(1.0, longer.high)});
         } else {
             const MeasuredValue left = ratio(*by_itself, time.seconds); // of the rate
             lost.push_back({std::max(0.0, 1 - left.value), std::max(0.0, 1 - left.high),

@@ -155,6 +155,23 @@ TEST_CASE("what a kernel and a collective lose to one another follows from times
     CHECK_FALSE(slowdowns(work_times(maker.run), LocalKind::memory_copy).compute_lost);
 }
 
+TEST_CASE("what noise makes faster beside other work counts as not slowed")
+{
+    RunMaker maker("gloo", "a CPU", 2);
+    CollectiveWork collective;
+    collective.size = Bytes(1 << 20);
+    LocalWork gemm;
+    gemm.m = gemm.n = gemm.k = 100;
+    maker.add(collective, 2e-3);
+    maker.add(gemm, 1e-3);
+    maker.add(BesideWork{collective, gemm, false, 17}, 0.95e-3);
+    maker.add(BesideWork{collective, gemm, true, 4}, 1.9e-3);
+    const Slowdowns slow = slowdowns(work_times(maker.run), LocalKind::gemm);
+    CHECK(slow.compute_lost.value().value == 0);
+    CHECK(slow.transfer.value().value == 1);
+    CHECK(slow.transfer.value().low == 1);
+}
+
 TEST_CASE("a run on CPUs makes a profile that loads, with what was measured")
 {
     RunMaker maker("gloo", "Some CPU 9000", 2);
