@@ -55,8 +55,8 @@ public:
         out.place.local_ranks = local_ranks(out.place);
         if (problems_.empty()) {
             require_below(names_.rank, out.place.rank, names_.ranks, out.place.ranks);
-            require_below(names_.local_rank, out.place.local_rank, "the ranks of this host",
-                          out.place.local_ranks);
+            require_below(names_.local_rank, out.place.local_rank,
+                          "the number of ranks of this host", out.place.local_ranks);
         }
         if (has_errors(problems_))
             return tl::make_unexpected(std::move(problems_));
@@ -105,7 +105,7 @@ private:
     void require_below(const char* name, int value, const char* limit_name, int limit)
     {
         if (value >= limit)
-            problem(fmt::format("{} is {}, but {} {}", name, value, limit_name, limit));
+            problem(fmt::format("{} is {}, but {} is {}", name, value, limit_name, limit));
     }
 
     const Variables& variables_;

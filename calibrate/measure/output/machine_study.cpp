@@ -124,8 +124,10 @@ MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredNode
     MachineStudy out;
     out.pairs = pair_matrices(run);
     const PairStudy pairs = pair_study(run, node);
-    out.slow_pairs = verdicts(pairs);
-    if (on_gpus(run)) // ranks on CPUs share cores with whatever else runs there
+    // Ranks on CPUs share cores, and on one host memory, with whatever else runs there.
+    if (on_gpus(run) || hosts_of(run).size() > 1)
+        out.slow_pairs = verdicts(pairs);
+    if (on_gpus(run))
         out.slow_devices = slow_devices(gemm_rates(run));
     out.stragglers = stragglers(run.points);
     out.doubts = run.doubts;

@@ -25,6 +25,7 @@ struct MachineStudy {
 // the coordinator, which the others are taken to equal.
 PairStudy pair_study(const MeasuredRun& run, const std::optional<DiscoveredNode>& node);
 
+// Pairs are judged on GPUs and between hosts, devices on GPUs.
 MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredNode>& node);
 
 // A line per finding; empty: none.
