@@ -167,7 +167,7 @@ TEST_CASE("launch variables that contradict each other are problems that name th
         REQUIRE_FALSE(launch);
         return launch.error().front().message;
     };
-    CHECK(message({{"RANK", "8"}, {"WORLD_SIZE", "8"}}) == "RANK is 8, but WORLD_SIZE 8");
+    CHECK(message({{"RANK", "8"}, {"WORLD_SIZE", "8"}}) == "RANK is 8, but WORLD_SIZE is 8");
     CHECK(message({{"OMPI_COMM_WORLD_RANK", "1"}}) ==
           "OMPI_COMM_WORLD_RANK is set, OMPI_COMM_WORLD_SIZE is not");
     CHECK(message({{"RANK", "-1"}, {"WORLD_SIZE", "8"}}) == "RANK is \"-1\": no number of ranks");
