@@ -91,8 +91,7 @@ void write_tuner(const CalibrateOptions& options, const MeasuredRun& run)
 // Whether it is still the machine of the profile.
 int check(const Profile& earlier, const MeasuredRun& run, const MachineStudy& study)
 {
-    const ChangeReport report =
-        changes_since(earlier, collective_sweeps(run), environment_of(run));
+    const ChangeReport report = changes_since(earlier, collective_sweeps(run), environment_of(run));
     print_data(describe(report));
     if (report.curves.empty())
         return refuse({{"", 0, "", "the profile has none of the collectives that were measured",
@@ -112,7 +111,7 @@ void remove_samples(const SessionResult& result)
         fs::remove(result.journal, ignored);
 }
 
-// What was measured stays on disk where not all that was asked for is written; it is said where.
+// What was measured stays on disk, and it is said where.
 void keep_samples(const SessionResult& result)
 {
     if (result.journal.empty())
@@ -170,10 +169,10 @@ int write_outputs(const CalibrateOptions& options, const SessionResult& result,
 {
     try {
         const int code = write_all(options, result, earlier);
-        if (code == exit_ok)
-            remove_samples(result); // the profile has those of its tables
+        if (code != exit_ok || !options.output.empty())
+            keep_samples(result); // the profile has only those of its tables
         else
-            keep_samples(result);
+            remove_samples(result);
         return code;
     } catch (const WorldError& error) {
         print_talk(fmt::format("error: {}\n", error.message));

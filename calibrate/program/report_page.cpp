@@ -147,6 +147,20 @@ std::string kernel_section(std::vector<WorkTime> times)
                               rows + "</table></div>\n";
 }
 
+std::string creation_section(const MeasuredRun& run)
+{
+    std::string rows;
+    for (const CreationTime& creation : run.creations)
+        rows +=
+            fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+                        escaped(creation.group.name), creation.launch, to_display(creation.time));
+    return rows.empty() ? ""
+                        : "<h2>Making communicators</h2>\n<div class=\"scroll\"><table>\n"
+                          "<tr><th>group</th><th class=\"n\">launch</th><th class=\"n\">time</th>"
+                          "</tr>\n" +
+                              rows + "</table></div>\n";
+}
+
 } // namespace
 
 std::string calibrate_html(const MeasuredRun& run, const MachineStudy& study)
@@ -154,7 +168,7 @@ std::string calibrate_html(const MeasuredRun& run, const MachineStudy& study)
     std::string above = machine_section(run) + findings_section(run, study);
     for (const PairMatrix& matrix : study.pairs)
         above += pair_section(matrix);
-    above += kernel_section(work_times(run));
+    above += kernel_section(work_times(run)) + creation_section(run);
     const std::vector<Sweep> sweeps = collective_sweeps(run);
     return fit_html(report_on(sweeps), {"Calibration", above});
 }

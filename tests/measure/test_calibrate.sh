@@ -64,7 +64,10 @@ case $2 in
         says table "^ +65536 +16384 +float +sum"
         expect 0 profile "$program" calibrate "${small[@]}" --only all_reduce,gemm,memory,pairs \
             -o mine.json --html mine.html
-        [ ! -e mine.samples.jsonl ] || fail "the samples are left behind"
+        says profile "kept: [0-9]+ points in mine.samples.jsonl"
+        expect 0 again "$program" calibrate --from mine.samples.jsonl -o again.json --name mine
+        cmp -s mine.json again.json || fail "the samples kept make another profile"
+        grep -q "<h2>Making communicators</h2>" mine.html || fail "the report has no communicators"
         expect 0 check "$program" check mine.json mine.topology.json
         expect 0 report "$program" fit --report mine.json
         grep -q "<h2>Findings</h2>" mine.html || fail "the report has no findings"

@@ -132,23 +132,6 @@ Seconds Forecast::of(std::span<const Point> points) const
     return out;
 }
 
-std::vector<Point> Forecast::that_fit(std::span<const Point> points, Seconds budget) const
-{
-    std::vector<Point> out;
-    Seconds spent;
-    for (const Point& point : points) {
-        const bool open = std::any_of(out.begin(), out.end(), [&](const Point& kept) {
-            return kept.launch == point.launch && kept.group == point.group;
-        });
-        const Seconds more = of(point) + (open ? Seconds(0) : creation(point.group));
-        if (spent + more > budget)
-            continue;
-        spent += more;
-        out.push_back(point);
-    }
-    return out;
-}
-
 Seconds Forecast::per_op(const Point& point) const
 {
     const Amount amount = amount_of(point.work);

@@ -1,6 +1,6 @@
 #pragma once
 
-// How long points will take: for the progress bar, the time left and a budget of time.
+// How long points will take: for the progress bar and the time left.
 
 #include "calibrate/measure/samples.h"
 #include "calibrate/measure/statistics/limits.h"
@@ -32,10 +32,6 @@ public:
 
     // In this order: a communicator is made where the group or the launch changes.
     Seconds of(std::span<const Point> points) const;
-
-    // Those that fit into `budget`, taken in the order given, the most important first; one that
-    // does not fit is left out, cheaper ones after it may stay.
-    std::vector<Point> that_fit(std::span<const Point> points, Seconds budget) const;
 
 private:
     struct Learned {

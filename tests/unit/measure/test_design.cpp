@@ -166,17 +166,3 @@ TEST_CASE("communicators are paid for once per group and launch")
     CHECK(forecast.of(apart).value() > 13);
     CHECK(forecast.of(std::span<const Point>{}) == Seconds(0));
 }
-
-TEST_CASE("points that fit into a time are chosen by importance")
-{
-    const Forecast forecast(Effort::full);
-    const std::vector<Point> points{all_reduce(2, 1_KiB), all_reduce(2, 2_GiB),
-                                    all_reduce(2, 2_KiB), all_reduce(4, 1_KiB)};
-    // Three and a half small ones and a communicator; another would need its 0.2 s.
-    const Seconds budget = 3.5 * forecast.of(points[0]) + Seconds(0.2);
-    const std::vector<Point> kept = forecast.that_fit(points, budget);
-    CHECK(kept == std::vector<Point>{points[0], points[2]});
-    CHECK(forecast.of(kept) <= budget);
-    CHECK(forecast.that_fit(points, Seconds(0)).empty());
-    CHECK(forecast.that_fit(points, Seconds(1e4)) == points);
-}
