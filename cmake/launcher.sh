@@ -142,7 +142,9 @@ show_progress() {
         [[ $counter =~ ^[0-9]+/[0-9]+$ ]] || continue
         if [ -t 2 ]; then
             printf '\r\033[Ktrainyard: %s: %s' "$what" "$counter" >&2
-        elif ((last_line == 0 || SECONDS - last_line >= 20)); then
+        elif ((last_line && SECONDS - last_line < 20)); then
+            continue
+        else
             say "$what: $counter"
         fi
         last_line=$((SECONDS + 1))

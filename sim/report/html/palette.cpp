@@ -1,6 +1,5 @@
 #include "sim/report/html/palette.h"
 
-#include "sim/report/breakdown.h"
 #include "sim/report/html/svg.h"
 #include "sim/report/text/table.h"
 
@@ -9,38 +8,6 @@
 namespace trainyard {
 
 namespace {
-
-enum class Hatch { none, slash, backslash, vertical, horizontal, cross, dots };
-
-struct Fill {
-    std::string_view name;
-    std::string_view colour;
-    Hatch hatch = Hatch::none;
-    std::string_view ink = "#000"; // of the hatch
-};
-
-// By TimeKind.
-constexpr std::array<Fill, time_kind_count> fills{{
-    {"forward", "#0072b2"},
-    {"backward", "#009e73"},
-    {"recompute", "#56b4e9"},
-    {"optimizer", "#cc79a7"},
-    {"other", "#8c8c8c"},
-    {"slowdown", "#009e73", Hatch::dots, "#f0e442"},
-    {"tp", "#e69f00", Hatch::slash},
-    {"cp", "#f0e442", Hatch::vertical},
-    {"ep", "#b04a9a", Hatch::cross, "#fff"},
-    {"dp", "#d55e00", Hatch::backslash},
-    {"pp", "#7fc8b0", Hatch::horizontal},
-    {"waiting", "#b9b9b9", Hatch::dots},
-    {"bubble", "var(--idle)"},
-    {"host", "#5b5b5b", Hatch::cross, "#fff"},
-    {"data", "#3d3d3d", Hatch::vertical, "#fff"},
-}};
-
-// Paul Tol's muted scheme: apart from each other and from the kinds of time.
-constexpr std::array<std::string_view, 8> series{"#88ccee", "#cc6677", "#ddcc77", "#117733",
-                                                 "#aa4499", "#44aa99", "#999933", "#882255"};
 
 std::string_view hatch_shape(Hatch hatch)
 {
@@ -81,49 +48,49 @@ std::string pattern(const Fill& fill)
                        fmt::format(fmt::runtime(hatch_shape(fill.hatch)), fill.ink));
 }
 
-TimeKind paint_of(SliceKind kind)
+// All kinds of time, in order.
+std::vector<Fill> all_fills()
 {
-    static constexpr std::array<TimeKind, slice_kind_count> paints{
-        TimeKind::forward,       TimeKind::backward,   TimeKind::recompute,  TimeKind::optimizer,
-        TimeKind::other_compute, TimeKind::exposed_tp, TimeKind::exposed_cp, TimeKind::exposed_ep,
-        TimeKind::exposed_dp,    TimeKind::exposed_pp, TimeKind::waiting,    TimeKind::host,
-        TimeKind::data};
-    return paints[static_cast<std::size_t>(kind)];
+    std::vector<Fill> fills;
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind)
+        fills.push_back(fill_of(static_cast<TimeKind>(kind)));
+    return fills;
 }
 
 } // namespace
 
 std::string css_class(TimeKind kind)
 {
-    return fmt::format("k-{}", fills[index_of(kind)].name);
+    return fmt::format("k-{}", fill_of(kind).name);
 }
 
 std::string css_class(SliceKind kind)
 {
-    return css_class(paint_of(kind));
+    return fmt::format("k-{}", fill_of(kind).name);
 }
 
 std::string series_class(std::size_t index)
 {
-    return fmt::format("s-{}", index % series.size());
+    return fmt::format("s-{}", index % series_colours.size());
 }
 
 std::string palette_style()
 {
     std::string out;
-    for (const Fill& fill : fills)
+    for (const Fill& fill : all_fills())
         out += fill.hatch == Hatch::none
-                   ? fmt::format(".k-{}{{fill:{}}}\n", fill.name, fill.colour)
+                   ? fmt::format(".k-{}{{fill:{}}}\n", fill.name,
+                                 fill.colour.empty() ? "var(--idle)" : fill.colour)
                    : fmt::format(".k-{0}{{fill:url(#hatch-{0})}}\n", fill.name);
-    for (std::size_t i = 0; i < series.size(); ++i)
-        out += fmt::format(".s-{0}{{fill:{1}}}\n.l-{0}{{stroke:{1}}}\n", i, series[i]);
+    for (std::size_t i = 0; i < series_colours.size(); ++i)
+        out += fmt::format(".s-{0}{{fill:{1}}}\n.l-{0}{{stroke:{1}}}\n", i, series_colours[i]);
     return out;
 }
 
 std::string palette_patterns()
 {
     std::string out;
-    for (const Fill& fill : fills)
+    for (const Fill& fill : all_fills())
         if (fill.hatch != Hatch::none)
             out += pattern(fill);
     return out;

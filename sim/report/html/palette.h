@@ -1,10 +1,11 @@
 #pragma once
 
-// Colours and hatches: told apart by colour-blind readers (Okabe and Ito 2008) and in print, since
-// communication is hatched and no two hatches agree.
+// The colours and hatches of `fills.h` as CSS and SVG.
 
-#include "sim/engine/engine.h"
-#include "sim/report/timeline/timeline.h"
+#include "sim/report/fills.h"
+
+#include <string>
+#include <vector>
 
 namespace trainyard {
 

@@ -1,0 +1,61 @@
+#pragma once
+
+// Simulates what the document asks for, in the background: the latest request wins, one that is
+// overtaken is cancelled. First the headline, then, where views want it, the ops for pictures.
+
+#include "sim/report/summary.h"
+
+#include <QObject>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace trainyard::gui {
+
+// What became of one request. Immutable and shared: views keep what they show.
+struct RunView {
+    std::uint64_t serial = 0; // of the request
+    std::shared_ptr<const ScenarioFile> file;
+    std::shared_ptr<const Outcome> outcome; // null where there are problems
+    bool recorded = false;                  // outcome->result->records holds the last step
+    Summary summary;                        // of an outcome
+    Problems problems;                      // warnings of an outcome, else why there is none
+    double wall_ms = 0;                     // from the request's start to this
+};
+
+enum class Detail : std::uint8_t {
+    headline, // no records
+    ops       // those of default_trace_lanes, after the headline
+};
+
+class LiveRun : public QObject {
+    Q_OBJECT
+
+public:
+    explicit LiveRun(QObject* parent = nullptr);
+    ~LiveRun() override; // cancels and waits
+
+    // Returns the request's serial. Answers come as `finished`, in the thread that owns this:
+    // one, or with ops two. Requests that were overtaken are not answered.
+    std::uint64_t request(ScenarioFile file, Detail detail);
+    // Ends what runs and waits for nothing; `stopped` tells.
+    void cancel();
+
+    bool busy() const { return busy_; }
+    // Shared with sweeps and comparisons, so that all of them build a part once.
+    Session& session();
+
+signals:
+    void started(quint64 serial);
+    void progressed(const QString& stage, double done, double total);
+    void finished(const std::shared_ptr<const RunView>& run);
+    void stopped(); // cancelled, nothing else is asked for
+
+private:
+    struct Worker;
+    std::unique_ptr<Worker> worker_;
+    std::uint64_t serial_ = 0;
+    bool busy_ = false;
+};
+
+} // namespace trainyard::gui

@@ -1,0 +1,67 @@
+#pragma once
+
+// What all views show alike: the time range in sight, the op, rank and link selected, and where the
+// time cursor stands. A view changes it and hears of every change, its own too.
+
+#include "sim/base/ids.h"
+#include "sim/base/quantity.h"
+
+#include <QObject>
+#include <optional>
+
+namespace trainyard::gui {
+
+struct TimeRange {
+    SimTime from;
+    SimTime to;
+
+    SimTime length() const { return to - from; }
+    bool operator==(const TimeRange&) const = default;
+};
+
+// At most one of each. Of a run that is replaced, what no longer exists is dropped by the views.
+struct Selection {
+    std::optional<std::size_t> record; // index into StepResult::records of the run shown
+    std::optional<RankId> rank;
+    std::optional<LinkId> link;
+    std::optional<TimeRange> range; // dragged out, for tables of what is in it
+
+    bool operator==(const Selection&) const = default;
+};
+
+class ViewState : public QObject {
+    Q_OBJECT
+
+public:
+    using QObject::QObject;
+
+    const TimeRange& whole() const { return whole_; }
+    const TimeRange& range() const { return range_; }
+    const Selection& selection() const { return selection_; }
+    SimTime cursor() const { return cursor_; }
+
+    // The span of the run shown. What was in sight stays where it still is inside, and shows all
+    // where all was in sight.
+    void set_whole(TimeRange whole);
+    // Cut to the whole; at least a nanosecond long.
+    void show(TimeRange range);
+    void show_all() { show(whole_); }
+    void select(const Selection& selection);
+    // Cut to the whole.
+    void set_cursor(SimTime time);
+
+signals:
+    void rangeChanged();
+    void selectionChanged();
+    void cursorChanged();
+
+private:
+    TimeRange cut(TimeRange range) const;
+
+    TimeRange whole_{SimTime(0), SimTime(1)};
+    TimeRange range_{SimTime(0), SimTime(1)};
+    Selection selection_;
+    SimTime cursor_{0};
+};
+
+} // namespace trainyard::gui

@@ -1,0 +1,48 @@
+#include "sim/report/fills.h"
+
+#include "sim/report/breakdown.h"
+
+namespace trainyard {
+
+namespace {
+
+TimeKind paint_of(SliceKind kind)
+{
+    static constexpr std::array<TimeKind, slice_kind_count> paints{
+        TimeKind::forward,       TimeKind::backward,   TimeKind::recompute,  TimeKind::optimizer,
+        TimeKind::other_compute, TimeKind::exposed_tp, TimeKind::exposed_cp, TimeKind::exposed_ep,
+        TimeKind::exposed_dp,    TimeKind::exposed_pp, TimeKind::waiting,    TimeKind::host,
+        TimeKind::data};
+    return paints[static_cast<std::size_t>(kind)];
+}
+
+} // namespace
+
+const Fill& fill_of(TimeKind kind)
+{
+    static constexpr std::array<Fill, time_kind_count> fills{{
+        {"forward", "#0072b2"},
+        {"backward", "#009e73"},
+        {"recompute", "#56b4e9"},
+        {"optimizer", "#cc79a7"},
+        {"other", "#8c8c8c"},
+        {"slowdown", "#009e73", Hatch::dots, "#f0e442"},
+        {"tp", "#e69f00", Hatch::slash},
+        {"cp", "#f0e442", Hatch::vertical},
+        {"ep", "#b04a9a", Hatch::cross, "#ffffff"},
+        {"dp", "#d55e00", Hatch::backslash},
+        {"pp", "#7fc8b0", Hatch::horizontal},
+        {"waiting", "#b9b9b9", Hatch::dots},
+        {"bubble", ""},
+        {"host", "#5b5b5b", Hatch::cross, "#ffffff"},
+        {"data", "#3d3d3d", Hatch::vertical, "#ffffff"},
+    }};
+    return fills[index_of(kind)];
+}
+
+const Fill& fill_of(SliceKind kind)
+{
+    return fill_of(paint_of(kind));
+}
+
+} // namespace trainyard
