@@ -171,8 +171,9 @@ bool takes_text(std::string_view field)
     return type != nullptr && *type == Json("string") && at->find("examples") == nullptr;
 }
 
-// Walks "a.b.0.c", making objects on the way, and puts the value there.
-std::optional<Diagnostic> apply(Json& root, const Override& change)
+} // namespace
+
+std::optional<Diagnostic> apply_override(Json& scenario, const Override& change)
 {
     const auto refuse = [&](std::string message) {
         return Diagnostic{fmt::format("--set {}={}", change.field, change.value),
@@ -186,7 +187,7 @@ std::optional<Diagnostic> apply(Json& root, const Override& change)
     const bool as_json = parsed && (parsed->is_string() || !takes_text(change.field));
     Json value = as_json ? *parsed : Json(change.value);
     value.set_lines(0); // it stands in no line of the file
-    Json* at = &root;
+    Json* at = &scenario;
     std::string_view rest = change.field;
     while (true) {
         const auto dot = rest.find('.');
@@ -214,8 +215,6 @@ std::optional<Diagnostic> apply(Json& root, const Override& change)
     *at = std::move(value);
     return std::nullopt;
 }
-
-} // namespace
 
 bool check_format(const Reader& reader, std::string_view expected)
 {
@@ -252,7 +251,7 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
     out.json = std::move(json);
     Problems problems;
     for (const Override& change : overrides)
-        if (std::optional<Diagnostic> problem = apply(out.json, change))
+        if (std::optional<Diagnostic> problem = apply_override(out.json, change))
             problems.push_back(std::move(*problem));
     const Reader reader(out.json, path, problems);
     if (check_format(reader, scenario_format))

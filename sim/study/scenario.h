@@ -102,6 +102,10 @@ struct Override {
 };
 Checked<Override> parse_override(std::string_view text);
 
+// Sets the field in a scenario's JSON, making the objects on the way; form and names are not
+// checked. What keeps it from being set; the JSON is of no use then.
+std::optional<Diagnostic> apply_override(Json& scenario, const Override& change);
+
 // Throws WorldError when the file cannot be read.
 Checked<ScenarioFile> read_scenario_file(const std::string& path,
                                          std::span<const Override> overrides = {});

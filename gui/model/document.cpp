@@ -1,0 +1,215 @@
+#include "gui/model/document.h"
+
+#include "sim/base/files.h"
+#include "sim/base/input_limits.h"
+#include "sim/study/inputs.h"
+
+#include <QFileInfo>
+
+namespace trainyard::gui {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const Json* find_in(const Json& root, std::string_view field)
+{
+    const Json* at = &root;
+    while (at != nullptr) {
+        const auto dot = field.find('.');
+        const std::string_view key = field.substr(0, dot);
+        if (at->is_array()) {
+            const std::size_t index = static_cast<std::size_t>(
+                QByteArray::fromRawData(key.data(), static_cast<qsizetype>(key.size()))
+                    .toULongLong());
+            at = index < at->items().size() ? &at->items()[index] : nullptr;
+        } else
+            at = at->find(key);
+        if (dot == std::string_view::npos)
+            return at;
+        field = field.substr(dot + 1);
+    }
+    return nullptr;
+}
+
+// True where the object is left empty, so that its parent takes it out as well.
+bool erase_from(Json& at, std::string_view field)
+{
+    const auto dot = field.find('.');
+    const std::string_view key = field.substr(0, dot);
+    if (!at.is_object())
+        return false;
+    Json::Object& members = at.members();
+    const auto member = std::find_if(members.begin(), members.end(),
+                                     [&](const Json::Member& one) { return one.first == key; });
+    if (member == members.end())
+        return false;
+    if (dot == std::string_view::npos || erase_from(member->second, field.substr(dot + 1)))
+        members.erase(member);
+    return members.empty();
+}
+
+// A path inside a scenario of folder `from`, as one in folder `to` writes it. What is not there
+// (the name of shipped data, say) stays as it is.
+void move_path(Json& source, const fs::path& from, const fs::path& to)
+{
+    Json* text = &source;
+    if (source.is_object())
+        for (const char* key : {"hf_config", "file"})
+            if (Json* const inner = source.find(key))
+                text = inner;
+    if (!text->is_string())
+        return;
+    const fs::path path(text->as_string());
+    std::error_code failed;
+    if (path.is_absolute() || !fs::exists(from / path, failed) || failed)
+        return;
+    const fs::path moved = fs::proximate(fs::absolute(from / path), fs::absolute(to), failed);
+    if (!failed && !moved.empty())
+        *text = Json(moved.string());
+}
+
+fs::path folder_of(const std::string& file)
+{
+    return fs::path(file).parent_path();
+}
+
+} // namespace
+
+// The whole JSON before and after: a scenario is a few kilobytes.
+class Document::Change : public QUndoCommand {
+public:
+    Change(Document& document, Json after, const QString& what, int id)
+        : QUndoCommand(what),
+          document_(document),
+          before_(document.json_),
+          after_(std::move(after)),
+          id_(id)
+    {}
+
+    void undo() override { show(before_); }
+    void redo() override { show(after_); }
+    int id() const override { return id_; }
+    bool mergeWith(const QUndoCommand* later) override
+    {
+        after_ = static_cast<const Change*>(later)->after_;
+        return true;
+    }
+
+private:
+    void show(const Json& json)
+    {
+        document_.json_ = json;
+        emit document_.changed();
+    }
+
+    Document& document_;
+    Json before_;
+    Json after_;
+    int id_;
+};
+
+Document::Document(QObject* parent) : QObject(parent), json_(Json::object())
+{
+    undo_.setUndoLimit(1000);
+    connect(&undo_, &QUndoStack::cleanChanged, this, &Document::changed);
+}
+
+void Document::load(Json json, const std::string& file)
+{
+    json_ = std::move(json);
+    file_ = file;
+    const QSignalBlocker quiet(undo_);
+    undo_.clear();
+    emit changed();
+}
+
+Problems Document::open(const std::string& file)
+{
+    Checked<Json> json = read_json_file(file, input_limits);
+    if (!json)
+        return json.error();
+    Problems problems;
+    const Reader reader(*json, file, problems);
+    if (!json->is_object())
+        reader.error("a scenario is an object", "trainyard init writes one");
+    else
+        check_format(reader, scenario_format);
+    if (!has_errors(problems))
+        load(std::move(*json), file);
+    return problems;
+}
+
+void Document::save(const std::string& file)
+{
+    Json moved = json_;
+    if (folder_of(file) != folder_of(file_))
+        for (const char* key : {"model", "topology", "profile"})
+            if (Json* const source = moved.find(key))
+                move_path(*source, folder_of(file_), folder_of(file));
+    write_file(file, to_text(moved) + "\n");
+    json_ = std::move(moved);
+    file_ = file;
+    undo_.setClean();
+    emit changed();
+}
+
+QString Document::title() const
+{
+    if (named())
+        return QFileInfo(QString::fromStdString(file_)).fileName();
+    return tr("new scenario");
+}
+
+std::optional<Diagnostic> Document::set(const std::string& field, const std::string& text,
+                                        Gesture gesture)
+{
+    Json after = json_;
+    if (std::optional<Diagnostic> problem = apply_override(after, {field, text}))
+        return problem;
+    if (after == json_)
+        return std::nullopt;
+    const QString what =
+        QStringLiteral("%1 = %2").arg(QString::fromStdString(field), QString::fromStdString(text));
+    const int id = gesture == Gesture::continuing
+                       ? static_cast<int>(std::hash<std::string>{}(field)&0x7fffffff)
+                       : -1;
+    undo_.push(new Change(*this, std::move(after), what, id));
+    return std::nullopt;
+}
+
+std::optional<Diagnostic> Document::set_all(const std::vector<Override>& changes,
+                                            const QString& what)
+{
+    Json after = json_;
+    for (const Override& change : changes)
+        if (std::optional<Diagnostic> problem = apply_override(after, change))
+            return problem;
+    replace(std::move(after), what);
+    return std::nullopt;
+}
+
+void Document::reset(const std::string& field)
+{
+    Json after = json_;
+    erase_from(after, field);
+    replace(std::move(after), tr("reset %1").arg(QString::fromStdString(field)));
+}
+
+void Document::replace(Json json, const QString& what)
+{
+    if (!(json == json_))
+        undo_.push(new Change(*this, std::move(json), what, -1));
+}
+
+const Json* Document::find(const std::string& field) const
+{
+    return find_in(json_, field);
+}
+
+Checked<ScenarioFile> Document::read() const
+{
+    return scenario_from(json_, file_);
+}
+
+} // namespace trainyard::gui

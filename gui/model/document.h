@@ -1,0 +1,67 @@
+#pragma once
+
+// The scenario that is edited: its JSON, every change undoable, and the file it came from.
+
+#include "sim/study/scenario.h"
+
+#include <QObject>
+#include <QUndoStack>
+
+namespace trainyard::gui {
+
+// Changes of one field in a row that belong to one gesture (a slider dragged) are undone together.
+enum class Gesture : std::uint8_t { single, continuing };
+
+class Document : public QObject {
+    Q_OBJECT
+
+public:
+    explicit Document(QObject* parent = nullptr);
+
+    // Replaces everything; what was done before cannot be undone. `file` may name no file yet.
+    void load(Json json, const std::string& file);
+    // The same, read from a scenario's file. The form of the fields may be wrong (`read` says so);
+    // a text that is no JSON object, or of another kind, is a problem and changes nothing. Throws
+    // WorldError.
+    Problems open(const std::string& file);
+    // Writes the file whole or not at all, and goes on with it. Paths inside that are relative to
+    // the old folder are rewritten. Throws WorldError.
+    void save(const std::string& file);
+
+    const Json& json() const { return json_; }
+    const std::string& file() const { return file_; }
+    bool named() const { return !file_.empty(); }
+    QString title() const; // the file's name, or what the scenario says of itself
+
+    // Sets a field from text as `--set` takes it. What keeps it from being set; nothing is changed
+    // then.
+    std::optional<Diagnostic> set(const std::string& field, const std::string& text,
+                                  Gesture gesture = Gesture::single);
+    // Several fields as one change, named in the undo menu.
+    std::optional<Diagnostic> set_all(const std::vector<Override>& changes, const QString& what);
+    // Takes a field out of the scenario: its default counts again. Objects left empty go too.
+    void reset(const std::string& field);
+    // Replaces the whole scenario as one undoable change.
+    void replace(Json json, const QString& what);
+
+    // What the file gives there ("strategy.tp"); null: nothing.
+    const Json* find(const std::string& field) const;
+
+    // As a run takes it, or what is wrong with its form.
+    Checked<ScenarioFile> read() const;
+
+    QUndoStack& undo_stack() { return undo_; }
+    bool modified() const { return !undo_.isClean(); }
+
+signals:
+    void changed(); // the JSON, the file's name, or whether it is saved
+
+private:
+    class Change;
+
+    Json json_;
+    std::string file_;
+    QUndoStack undo_;
+};
+
+} // namespace trainyard::gui

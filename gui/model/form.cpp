@@ -1,0 +1,157 @@
+#include "gui/model/form.h"
+
+#include "sim/study/scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard::gui {
+
+namespace {
+
+std::string text_in(const Json& schema, std::string_view key)
+{
+    const Json* const value = schema.find(key);
+    return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
+std::optional<double> number_in(const Json& schema, std::string_view key)
+{
+    const Json* const value = schema.find(key);
+    return value != nullptr && value->is_number() ? std::optional(value->as_double())
+                                                  : std::nullopt;
+}
+
+FieldKind kind_of(const Json& schema)
+{
+    if (schema.find("properties") != nullptr)
+        return FieldKind::group;
+    if (schema.find("anyOf") != nullptr)
+        return FieldKind::file;
+    if (schema.find("enum") != nullptr)
+        return FieldKind::choice;
+    const std::string type = text_in(schema, "type");
+    if (type == "integer")
+        return FieldKind::integer;
+    if (type == "number")
+        return FieldKind::number;
+    if (type == "boolean")
+        return FieldKind::boolean;
+    if (type == "string")
+        return schema.find("examples") != nullptr ? FieldKind::quantity : FieldKind::text;
+    return FieldKind::json;
+}
+
+bool is_required(const Json& parent, const std::string& name)
+{
+    const Json* const required = parent.find("required");
+    return required != nullptr && std::any_of(required->items().begin(), required->items().end(),
+                                              [&](const Json& one) { return one == Json(name); });
+}
+
+FormField field_of(const Json& schema, std::string field, std::string name)
+{
+    FormField out;
+    out.field = std::move(field);
+    out.name = std::move(name);
+    out.help = text_in(schema, "description");
+    out.kind = kind_of(schema);
+    out.min = number_in(schema, "minimum");
+    out.max = number_in(schema, "maximum");
+    if (const Json* const value = schema.find("default"))
+        out.default_value = *value;
+    if (const Json* const names = schema.find("enum"))
+        for (const Json& one : names->items())
+            out.choices.push_back(one.as_string());
+    if (const Json* const examples = schema.find("examples");
+        examples && !examples->items().empty())
+        out.example = examples->items().front().as_string();
+    if (const Json* const members = schema.find("properties"))
+        for (const Json::Member& member : members->members()) {
+            if (member.first == "format")
+                continue; // of the file, not of the job
+            const std::string path =
+                out.field.empty() ? member.first : out.field + "." + member.first;
+            out.fields.push_back(field_of(member.second, path, member.first));
+            out.fields.back().required = is_required(schema, member.first);
+        }
+    return out;
+}
+
+} // namespace
+
+std::string FormField::default_text() const
+{
+    return default_value.is_null() ? std::string() : edit_text(default_value);
+}
+
+std::string FormField::takes() const
+{
+    switch (kind) {
+    case FieldKind::integer:
+    case FieldKind::number: {
+        const char* const what = kind == FieldKind::integer ? "whole number" : "number";
+        if (min && max)
+            return fmt::format("{}, {} to {}", what, *min, *max);
+        return min ? fmt::format("{}, at least {}", what, *min) : what;
+    }
+    case FieldKind::quantity:
+        return fmt::format("quantity like {}", example);
+    case FieldKind::boolean:
+        return "true or false";
+    case FieldKind::choice:
+        return fmt::format("one of {}", choices.size());
+    case FieldKind::file:
+        return "file or shipped name";
+    case FieldKind::json:
+        return "JSON";
+    case FieldKind::text:
+        return "text";
+    case FieldKind::group:
+        break;
+    }
+    return {};
+}
+
+const FormField& scenario_form()
+{
+    static const FormField root = field_of(fields_of<Scenario>().schema(), "", "scenario");
+    return root;
+}
+
+const FormField* find_field(const FormField& root, const std::string& field)
+{
+    if (root.field == field)
+        return &root;
+    for (const FormField& inner : root.fields)
+        if (inner.field == field || field.starts_with(inner.field + "."))
+            return find_field(inner, field);
+    return nullptr;
+}
+
+const FormField* field_at(const FormField& root, const std::string& pointer)
+{
+    const FormField* at = &root;
+    std::string field;
+    std::size_t from = pointer.empty() ? std::string::npos : 1;
+    while (from != std::string::npos) {
+        const std::size_t slash = pointer.find('/', from);
+        const std::string key =
+            pointer.substr(from, slash == std::string::npos ? slash : slash - from);
+        const auto inner = std::find_if(at->fields.begin(), at->fields.end(),
+                                        [&](const FormField& one) { return one.name == key; });
+        if (inner == at->fields.end())
+            break;
+        at = &*inner;
+        from = slash == std::string::npos ? slash : slash + 1;
+    }
+    return at == &root ? nullptr : at;
+}
+
+std::string edit_text(const Json& value)
+{
+    return value.is_string() ? value.as_string() : to_text(value, JsonStyle::compact);
+}
+
+} // namespace trainyard::gui

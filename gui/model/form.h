@@ -1,0 +1,58 @@
+#pragma once
+
+// What a form shows of the scenario's fields: a tree made of its schema, which comes from the field
+// tables.
+
+#include "sim/base/json.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::gui {
+
+enum class FieldKind : std::uint8_t {
+    group, // an object with fields of its own
+    integer,
+    number,
+    boolean,
+    choice,
+    quantity, // text with a unit
+    text,
+    file, // of a model or a cluster: a path, a shipped name, or the object itself
+    json  // a list or a map, as JSON text
+};
+
+struct FormField {
+    std::string field; // "strategy.overlap.dp"; of the root empty
+    std::string name;  // "dp"
+    std::string help;
+    FieldKind kind = FieldKind::group;
+    bool required = false;
+    std::optional<double> min; // inclusive
+    std::optional<double> max;
+    std::string example;              // of a quantity: "25 MiB"
+    Json default_value;               // null: chosen by what else is given
+    std::vector<std::string> choices; // of a choice
+    std::vector<FormField> fields;    // of a group
+
+    // The default in the words of `--set`; empty: none.
+    std::string default_text() const;
+    // "1 to 64", "quantity like 25 MiB": what is taken.
+    std::string takes() const;
+};
+
+// Of all fields of a scenario, in the tables' order.
+const FormField& scenario_form();
+
+// The field of that name, anywhere in the tree; null: none.
+const FormField* find_field(const FormField& root, const std::string& field);
+
+// The field that a problem's pointer is about ("/strategy/tp"): the deepest that exists.
+const FormField* field_at(const FormField& root, const std::string& pointer);
+
+// A value as `--set` takes it: texts as they are, the rest as JSON.
+std::string edit_text(const Json& value);
+
+} // namespace trainyard::gui

@@ -1,0 +1,90 @@
+#include "gui/model/workspace.h"
+
+#include <algorithm>
+
+namespace trainyard::gui {
+
+namespace {
+
+// What the pictures span: the last step.
+TimeRange span_of(const StepResult& result)
+{
+    const std::vector<SimTime>& ends = result.step_ends;
+    const SimTime from = ends.size() > 1 ? ends[ends.size() - 2] : SimTime(0);
+    const SimTime to = ends.empty() ? result.step_time : ends.back();
+    return {from, std::max(to, from + SimTime(1))};
+}
+
+} // namespace
+
+Workspace::Workspace(QObject* parent) : QObject(parent)
+{
+    connect(&document_, &Document::changed, this, &Workspace::simulate);
+    connect(&live_, &LiveRun::finished, this, &Workspace::take);
+}
+
+void Workspace::simulate()
+{
+    if (document_.json() == simulated_ && !simulated_.is_null())
+        return; // saved, or named
+    simulated_ = document_.json();
+    current_ = false;
+    Checked<ScenarioFile> file = document_.read();
+    if (!file) {
+        live_.cancel();
+        problems_ = std::move(file.error());
+        emit problemsChanged();
+        emit runChanged();
+        return;
+    }
+    live_.request(std::move(*file), ops_wanted_ ? Detail::ops : Detail::headline);
+}
+
+void Workspace::take(const std::shared_ptr<const RunView>& run)
+{
+    problems_ = run->problems;
+    emit problemsChanged();
+    current_ = run->outcome != nullptr;
+    if (current_) {
+        run_ = run;
+        view_.set_whole(span_of(*run->outcome->result));
+    }
+    emit runChanged();
+    if (run->recorded) {
+        recorded_ = run;
+        emit recordedChanged();
+    }
+}
+
+void Workspace::pin_baseline()
+{
+    baseline_ = run_;
+    emit baselineChanged();
+}
+
+void Workspace::clear_baseline()
+{
+    baseline_.reset();
+    emit baselineChanged();
+}
+
+void Workspace::set_price(const Price& price)
+{
+    if (price == price_)
+        return;
+    price_ = price;
+    emit priceChanged();
+}
+
+void Workspace::want_ops(bool wanted)
+{
+    const bool more = wanted && !ops_wanted_;
+    ops_wanted_ = wanted;
+    const bool stale = recorded_ == nullptr || run_ == nullptr || recorded_->file != run_->file;
+    if (!more || !stale || simulated_.is_null())
+        return;
+    simulated_ = Json(); // again, with records
+    simulate();
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,65 @@
+#pragma once
+
+// One session at work: the scenario, its latest run, the baseline, and what all views show alike.
+// Every change of the scenario is simulated at once.
+
+#include "gui/model/document.h"
+#include "gui/model/headline.h"
+#include "gui/model/view_state.h"
+
+namespace trainyard::gui {
+
+class Workspace : public QObject {
+    Q_OBJECT
+
+public:
+    explicit Workspace(QObject* parent = nullptr);
+
+    Document& document() { return document_; }
+    LiveRun& live() { return live_; }
+    ViewState& view() { return view_; }
+
+    // The latest run that came to an outcome; null: none yet. While the scenario is wrong or a run
+    // is under way it is that of an earlier state: `current` says whether.
+    const std::shared_ptr<const RunView>& run() const { return run_; }
+    bool current() const { return current_; }
+    // The same with records, for pictures; may be older.
+    const std::shared_ptr<const RunView>& recorded() const { return recorded_; }
+    // Of the scenario as it is now: errors, else warnings.
+    const Problems& problems() const { return problems_; }
+
+    const std::shared_ptr<const RunView>& baseline() const { return baseline_; }
+    void pin_baseline(); // the latest run
+    void clear_baseline();
+
+    const Price& price() const { return price_; }
+    void set_price(const Price& price);
+
+    // Whether any view shows single ops.
+    void want_ops(bool wanted);
+
+signals:
+    void runChanged();
+    void recordedChanged();
+    void problemsChanged();
+    void baselineChanged();
+    void priceChanged();
+
+private:
+    void simulate();
+    void take(const std::shared_ptr<const RunView>& run);
+
+    Document document_;
+    ViewState view_;
+    LiveRun live_;
+    std::shared_ptr<const RunView> run_;
+    std::shared_ptr<const RunView> recorded_;
+    std::shared_ptr<const RunView> baseline_;
+    Problems problems_;
+    Price price_;
+    Json simulated_; // what the latest request asked for
+    bool current_ = false;
+    bool ops_wanted_ = false;
+};
+
+} // namespace trainyard::gui
