@@ -27,8 +27,13 @@ FieldKind kind_of(const Json& schema)
 {
     if (schema.find("properties") != nullptr)
         return FieldKind::group;
-    if (schema.find("anyOf") != nullptr)
-        return FieldKind::file;
+    if (const Json* const forms = schema.find("anyOf"))
+        return std::any_of(forms->items().begin(), forms->items().end(),
+                           [](const Json& form) { return text_in(form, "type") == "object"; })
+                   ? FieldKind::file
+                   : FieldKind::json;
+    if (const Json* const item = schema.find("items"); item && item->find("properties") != nullptr)
+        return FieldKind::list;
     if (schema.find("enum") != nullptr)
         return FieldKind::choice;
     const std::string type = text_in(schema, "type");
@@ -67,14 +72,15 @@ FormField field_of(const Json& schema, std::string field, std::string name)
     if (const Json* const examples = schema.find("examples");
         examples && !examples->items().empty())
         out.example = examples->items().front().as_string();
-    if (const Json* const members = schema.find("properties"))
+    const bool list = out.kind == FieldKind::list;
+    const Json& object = list ? *schema.find("items") : schema;
+    const std::string prefix = out.field.empty() ? "" : out.field + (list ? ".*." : ".");
+    if (const Json* const members = object.find("properties"))
         for (const Json::Member& member : members->members()) {
             if (member.first == "format")
                 continue; // of the file, not of the job
-            const std::string path =
-                out.field.empty() ? member.first : out.field + "." + member.first;
-            out.fields.push_back(field_of(member.second, path, member.first));
-            out.fields.back().required = is_required(schema, member.first);
+            out.fields.push_back(field_of(member.second, prefix + member.first, member.first));
+            out.fields.back().required = is_required(object, member.first);
         }
     return out;
 }
@@ -109,6 +115,7 @@ std::string FormField::takes() const
     case FieldKind::text:
         return "text";
     case FieldKind::group:
+    case FieldKind::list:
         break;
     }
     return {};
@@ -135,7 +142,7 @@ const FormField* field_at(const FormField& root, const std::string& pointer)
     const FormField* at = &root;
     std::string field;
     std::size_t from = pointer.empty() ? std::string::npos : 1;
-    while (from != std::string::npos) {
+    while (from != std::string::npos && at->kind != FieldKind::list) {
         const std::size_t slash = pointer.find('/', from);
         const std::string key =
             pointer.substr(from, slash == std::string::npos ? slash : slash - from);

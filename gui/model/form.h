@@ -14,6 +14,7 @@ namespace trainyard::gui {
 
 enum class FieldKind : std::uint8_t {
     group, // an object with fields of its own
+    list,  // of such objects
     integer,
     number,
     boolean,
@@ -21,11 +22,11 @@ enum class FieldKind : std::uint8_t {
     quantity, // text with a unit
     text,
     file, // of a model or a cluster: a path, a shipped name, or the object itself
-    json  // a list or a map, as JSON text
+    json  // another list or a map, as JSON text
 };
 
 struct FormField {
-    std::string field; // "strategy.overlap.dp"; of the root empty
+    std::string field; // "strategy.overlap.dp"; of the root empty; inside a list "list.*.name"
     std::string name;  // "dp"
     std::string help;
     FieldKind kind = FieldKind::group;
@@ -35,7 +36,7 @@ struct FormField {
     std::string example;              // of a quantity: "25 MiB"
     Json default_value;               // null: chosen by what else is given
     std::vector<std::string> choices; // of a choice
-    std::vector<FormField> fields;    // of a group
+    std::vector<FormField> fields;    // of a group, or of each object of a list
 
     // The default in the words of `--set`; empty: none.
     std::string default_text() const;

@@ -1,5 +1,9 @@
 #include "gui/widgets/panel.h"
 
+#include "gui/widgets/theme.h"
+
+#include <QPainter>
+
 namespace trainyard::gui {
 
 namespace {
@@ -22,6 +26,37 @@ QString line_of(const QStringList& cells)
 }
 
 } // namespace
+
+void paint_table(QPainter& painter, const QSize& size, const TableData& table,
+                 const QPalette& palette)
+{
+    painter.fillRect(QRect(QPoint(), size), palette.base());
+    const auto columns = static_cast<int>(table.columns.size());
+    if (columns == 0)
+        return;
+    constexpr int margin = 12;
+    const QFontMetrics metrics(painter.font());
+    const int line = metrics.height() + 6;
+    const int width = (size.width() - 2 * margin) / columns;
+    const auto draw = [&](int row, const QStringList& cells, const QColor& colour) {
+        painter.setPen(colour);
+        for (int column = 0; column < columns; ++column) {
+            const QRect cell(margin + column * width, margin + row * line, width - 8, line);
+            painter.drawText(cell, Qt::AlignVCenter,
+                             metrics.elidedText(cells.value(column), Qt::ElideRight, cell.width()));
+        }
+    };
+    draw(0, table.columns, sign_colours(palette).quiet);
+    const int fitting = std::max(0, (size.height() - 2 * margin) / line - 1);
+    const auto rows = static_cast<int>(table.rows.size());
+    const bool all = rows <= fitting;
+    const int shown = all ? rows : std::max(0, fitting - 1);
+    for (int row = 0; row < shown; ++row)
+        draw(row + 1, table.rows[static_cast<std::size_t>(row)], palette.color(QPalette::Text));
+    if (!all)
+        draw(shown + 1, {QStringLiteral("… %1 more rows").arg(rows - shown)},
+             sign_colours(palette).quiet);
+}
 
 QString to_csv(const TableData& table)
 {

@@ -34,6 +34,10 @@ public:
     virtual TableData table() const = 0;
 };
 
+// The table as a picture, its first rows as far as they fit: for views that are tables.
+void paint_table(QPainter& painter, const QSize& size, const TableData& table,
+                 const QPalette& palette);
+
 // RFC 4180, lines end in "\n".
 QString to_csv(const TableData& table);
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace trainyard {
 namespace fs = std::filesystem;
 
@@ -102,6 +104,22 @@ Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFi
     Problems problems{not_found(source, kind, scenario.base)};
     locate(problems, scenario);
     return tl::unexpected(std::move(problems));
+}
+
+std::vector<std::string> shipped_inputs(InputKind kind)
+{
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(data_dir() / facts(kind).shipped, ignored))
+    {
+        const bool is_input = entry.is_directory() ? existing_file(entry.path()).has_value()
+                                                   : entry.path().extension() == ".json";
+        if (is_input)
+            names.push_back(entry.path().stem().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 } // namespace trainyard

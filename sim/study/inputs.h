@@ -24,4 +24,7 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
 // or unreadable file is a problem located at `pointer` of the scenario.
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario);
 
+// Shipped models or clusters, in the words in which a scenario may name them; sorted.
+std::vector<std::string> shipped_inputs(InputKind kind);
+
 } // namespace trainyard

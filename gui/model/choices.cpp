@@ -1,0 +1,76 @@
+#include "gui/model/choices.h"
+
+#include "gui/model/form.h"
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int most_without_cluster = 1024;
+
+// Divisors of the number of devices; powers of two where it is not known.
+QStringList group_sizes(int devices)
+{
+    QStringList out;
+    if (devices <= 0) {
+        for (int size = 1; size <= most_without_cluster; size *= 2)
+            out << QString::number(size);
+        return out;
+    }
+    for (int size = 1; size <= devices; ++size)
+        if (devices % size == 0)
+            out << QString::number(size);
+    return out;
+}
+
+QStringList doubling(int from, int to, const QString& unit)
+{
+    QStringList out;
+    for (int value = from; value <= to; value *= 2)
+        out << QString::number(value) + unit;
+    return out;
+}
+
+} // namespace
+
+const std::vector<Slider>& sliders()
+{
+    static const std::vector<Slider> all{
+        {"strategy.tp", QStringLiteral("tp")},
+        {"strategy.pp", QStringLiteral("pp")},
+        {"strategy.cp", QStringLiteral("cp")},
+        {"strategy.ep", QStringLiteral("ep")},
+        {"strategy.dp", QStringLiteral("dp")},
+        {"training.micro_batch", QStringLiteral("micro-batch")},
+        {"strategy.bucket_cap", QStringLiteral("bucket")},
+    };
+    return all;
+}
+
+QStringList slider_values(const std::string& field, const RunView* run)
+{
+    const int devices = run != nullptr && run->outcome != nullptr ? run->outcome->engine.ranks : 0;
+    if (field == "training.micro_batch")
+        return doubling(1, 256, {});
+    if (field == "strategy.bucket_cap") {
+        QStringList sizes = doubling(1, 1024, QStringLiteral(" MiB"));
+        sizes.insert(5, QStringLiteral("25 MiB")); // DDP's own
+        return sizes;
+    }
+    QStringList sizes = group_sizes(devices);
+    if (field == "strategy.dp")
+        sizes.prepend(QStringLiteral("auto"));
+    return sizes;
+}
+
+QString slider_text(const std::string& field, const Json* given)
+{
+    if (given != nullptr)
+        return QString::fromStdString(edit_text(*given));
+    const FormField* const known = find_field(scenario_form(), field);
+    const QString text =
+        known != nullptr ? QString::fromStdString(known->default_text()) : QString();
+    return text.isEmpty() ? QStringLiteral("auto") : text;
+}
+
+} // namespace trainyard::gui

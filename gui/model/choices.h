@@ -1,0 +1,28 @@
+#pragma once
+
+// Which values the sliders offer: those that can go with the devices there are.
+
+#include "gui/model/live_run.h"
+
+#include <QString>
+#include <QStringList>
+#include <string>
+#include <vector>
+
+namespace trainyard::gui {
+
+// A setting with a slider.
+struct Slider {
+    std::string field; // "strategy.tp"
+    QString name;      // "tp"
+};
+const std::vector<Slider>& sliders();
+
+// Small to large; the field's own default first where nothing else is known of it. `run`: the
+// latest outcome, null before there is one.
+QStringList slider_values(const std::string& field, const RunView* run);
+
+// What a scenario's value is to a slider: a number that is left to the rest shows as "auto".
+QString slider_text(const std::string& field, const Json* given);
+
+} // namespace trainyard::gui

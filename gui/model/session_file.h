@@ -1,0 +1,53 @@
+#pragma once
+
+// What a session file keeps: the scenario as edited, what it is compared with, and what is seen.
+// Also written by itself while one works, so that a crash loses nothing.
+
+#include "gui/model/headline.h"
+#include "gui/model/view_state.h"
+
+#include <filesystem>
+
+namespace trainyard::gui {
+
+struct SessionContent {
+    std::string file; // of the scenario; paths inside it are relative to its folder
+    Json scenario;
+    Json baseline; // a scenario; null: none
+    std::optional<TimeRange> range;
+    Price price;
+    std::string view;   // key of the panel in front
+    std::string layout; // of the docks, base64
+
+    bool operator==(const SessionContent&) const = default;
+};
+
+inline constexpr std::string_view session_format = "trainyard.session/1";
+
+Json to_json(const SessionContent& content);
+
+// `file` is the name for diagnostics. A newer version is a problem that says so.
+Checked<SessionContent> session_from(const Json& json, const std::string& file);
+
+// Sessions that ended without saying goodbye. Each running program has one file of its own.
+class Autosave {
+public:
+    // Files lie in `folder`, which is made when the first is written.
+    explicit Autosave(std::filesystem::path folder);
+    ~Autosave(); // a goodbye: removes this program's file
+    Autosave(const Autosave&) = delete;
+    Autosave& operator=(const Autosave&) = delete;
+
+    // Throws WorldError.
+    void write(const SessionContent& content);
+    const std::filesystem::path& file() const { return file_; }
+
+    // Files of programs that are gone, the youngest first.
+    std::vector<std::filesystem::path> left_behind() const;
+
+private:
+    std::filesystem::path folder_;
+    std::filesystem::path file_;
+};
+
+} // namespace trainyard::gui

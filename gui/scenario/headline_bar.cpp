@@ -1,0 +1,154 @@
+#include "gui/scenario/headline_bar.h"
+
+#include "gui/widgets/theme.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int card_count = 5;
+
+QLabel* label(double size, bool bold)
+{
+    auto* const text = new QLabel;
+    QFont font = text->font();
+    font.setPointSizeF(font.pointSizeF() * size);
+    font.setBold(bold);
+    text->setFont(font);
+    text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    text->setFocusPolicy(Qt::NoFocus);
+    return text;
+}
+
+QString bottleneck_text(const Bottleneck& bottleneck)
+{
+    return QObject::tr("Bound by %1: %2")
+        .arg(QString::fromStdString(std::string(to_name(bottleneck.kind))),
+             QString::fromStdString(bottleneck.evidence));
+}
+
+void colour_text(QLabel* text, const QColor& colour)
+{
+    QPalette palette = text->palette();
+    palette.setColor(QPalette::WindowText, colour);
+    text->setPalette(palette);
+}
+
+} // namespace
+
+HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
+    : QFrame(parent), workspace_(workspace), state_(label(0.9, false))
+{
+    setObjectName(QStringLiteral("headline"));
+    setFrameShape(QFrame::StyledPanel);
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::Base);
+    auto* const column = new QVBoxLayout(this);
+    column->setContentsMargins(12, 6, 12, 6);
+    column->setSpacing(2);
+    auto* const row = new QHBoxLayout;
+    row->setSpacing(18);
+    for (int i = 0; i < card_count; ++i) {
+        cards_.push_back(add_card());
+        row->addWidget(cards_.back().box, 1);
+    }
+    column->addLayout(row);
+    state_->setWordWrap(true);
+    column->addWidget(state_);
+
+    connect(&workspace_, &Workspace::runChanged, this, &HeadlineBar::follow);
+    connect(&workspace_, &Workspace::problemsChanged, this, &HeadlineBar::show_state);
+    connect(&workspace_, &Workspace::baselineChanged, this, &HeadlineBar::follow);
+    connect(&workspace_, &Workspace::priceChanged, this, &HeadlineBar::follow);
+    follow();
+}
+
+HeadlineBar::Card HeadlineBar::add_card()
+{
+    Card card{new QWidget, label(0.85, false), label(1.5, true), label(0.95, true),
+              label(0.85, false)};
+    auto* const column = new QVBoxLayout(card.box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(card.name);
+    auto* const row = new QHBoxLayout;
+    row->setSpacing(8);
+    row->addWidget(card.value);
+    row->addWidget(card.change, 1, Qt::AlignBottom);
+    column->addLayout(row);
+    column->addWidget(card.interval);
+    return card;
+}
+
+void HeadlineBar::follow()
+{
+    const bool any = workspace_.run() != nullptr;
+    std::vector<HeadlineItem> items(card_count);
+    if (any)
+        items = headline_of(*workspace_.run(), workspace_.baseline().get(), workspace_.price());
+    for (std::size_t i = 0; i < cards_.size(); ++i)
+        show_item(cards_[i], items[i]);
+    show_state();
+}
+
+void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
+{
+    const SignColours colours = sign_colours(palette());
+    card.name->setText(item.name);
+    card.value->setText(item.value.isEmpty() ? QStringLiteral("–") : item.value);
+    card.interval->setText(item.interval);
+    QString change = item.change;
+    if (item.trend != Trend::none)
+        change += item.trend == Trend::better ? tr(" better") : tr(" worse");
+    card.change->setText(change);
+    colour_text(card.name, colours.quiet);
+    colour_text(card.interval, colours.quiet);
+    colour_text(card.change, item.trend == Trend::better  ? colours.better
+                             : item.trend == Trend::worse ? colours.worse
+                                                          : palette().color(QPalette::WindowText));
+    colour_text(card.value,
+                workspace_.current() ? palette().color(QPalette::WindowText) : colours.quiet);
+    card.box->setToolTip(item.explanation);
+    card.box->setAccessibleName(
+        QStringList{item.name, item.value, item.interval, change}.join(QStringLiteral(", ")));
+}
+
+// One line: what the figures are of.
+void HeadlineBar::show_state()
+{
+    const SignColours colours = sign_colours(palette());
+    const Problems& problems = workspace_.problems();
+    if (!has_errors(problems)) {
+        colour_text(state_, colours.quiet);
+        if (workspace_.run() != nullptr)
+            state_->setText(bottleneck_text(workspace_.run()->summary.bottleneck));
+        else
+            state_->setText(
+                tr("No scenario yet: open one, or take an example from the start page."));
+        return;
+    }
+    const auto first = std::find_if(problems.begin(), problems.end(), [](const Diagnostic& one) {
+        return one.severity == Severity::error;
+    });
+    colour_text(state_, colours.error);
+    QString text = QString::fromStdString(first->message);
+    if (!first->pointer.empty())
+        text = QString::fromStdString(first->pointer) + QStringLiteral(": ") + text;
+    state_->setText(workspace_.run() != nullptr
+                        ? tr("%1 (the figures are of the last scenario that ran)").arg(text)
+                        : text);
+}
+
+void HeadlineBar::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange)
+        follow();
+    QFrame::changeEvent(event);
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,212 @@
+#include "gui/scenario/scenario_panel.h"
+
+#include "gui/model/choices.h"
+#include "gui/scenario/form_delegate.h"
+#include "gui/scenario/form_model.h"
+#include "gui/scenario/stepper.h"
+#include "gui/widgets/theme.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QShortcut>
+#include <QSortFilterProxyModel>
+#include <QToolButton>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+namespace trainyard::gui {
+
+ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
+    : Panel(parent),
+      workspace_(workspace),
+      form_(new FormModel(workspace.document(), this)),
+      filtered_(new QSortFilterProxyModel(this)),
+      tree_(new QTreeView),
+      filter_(new QLineEdit),
+      hint_(new QLabel),
+      add_(new QToolButton),
+      remove_(new QToolButton),
+      reset_(new QToolButton)
+{
+    auto* const column = new QVBoxLayout(this);
+    column->setContentsMargins(8, 8, 8, 8);
+    column->addWidget(make_steppers());
+    column->addWidget(filter_);
+    column->addWidget(make_tree(), 1);
+    column->addWidget(hint_);
+    column->addWidget(make_buttons());
+    hint_->setWordWrap(true);
+
+    connect(&workspace_.document(), &Document::changed, this, &ScenarioPanel::follow);
+    connect(&workspace_, &Workspace::runChanged, this, &ScenarioPanel::follow);
+    connect(&workspace_, &Workspace::problemsChanged, this,
+            [this] { form_->set_problems(workspace_.problems()); });
+    form_->set_problems(workspace_.problems());
+    follow();
+}
+
+QWidget* ScenarioPanel::make_steppers()
+{
+    auto* const box = new QWidget;
+    auto* const column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    for (const Slider& slider : sliders()) {
+        const FormField* const field = find_field(scenario_form(), slider.field);
+        auto* const stepper = new Stepper(slider.name, QString::fromStdString(field->help));
+        stepper->setObjectName(QString::fromStdString(slider.field));
+        connect(stepper, &Stepper::chosen, this,
+                [this, name = slider.field](const QString& value, bool dragging) {
+                    if (value == QStringLiteral("auto"))
+                        workspace_.document().reset(name);
+                    else
+                        workspace_.document().set(name, value.toStdString(),
+                                                  dragging ? Gesture::continuing : Gesture::single);
+                });
+        steppers_.push_back(stepper);
+        column->addWidget(stepper);
+    }
+    return box;
+}
+
+QWidget* ScenarioPanel::make_tree()
+{
+    filter_->setPlaceholderText(tr("Find a field (Ctrl+F)"));
+    filter_->setClearButtonEnabled(true);
+    filter_->setAccessibleName(tr("find a field"));
+    auto* const find = new QShortcut(QKeySequence::Find, this);
+    find->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(find, &QShortcut::activated, filter_, qOverload<>(&QLineEdit::setFocus));
+
+    filtered_->setSourceModel(form_);
+    filtered_->setRecursiveFilteringEnabled(true);
+    filtered_->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    filtered_->setFilterRole(FormModel::search_role);
+    connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+        filtered_->setFilterFixedString(text);
+        if (!text.isEmpty())
+            tree_->expandAll();
+    });
+
+    auto* const delegate = new FormDelegate(this);
+    connect(delegate, &FormDelegate::typed, hint_, [this](const QString& problem) {
+        QPalette colours = palette();
+        colours.setColor(QPalette::WindowText, sign_colours(palette()).error);
+        hint_->setPalette(colours);
+        hint_->setText(problem);
+    });
+    tree_->setModel(filtered_);
+    tree_->setItemDelegate(delegate);
+    tree_->setAlternatingRowColors(true);
+    tree_->setUniformRowHeights(true);
+    tree_->setEditTriggers(QAbstractItemView::AllEditTriggers);
+    tree_->setTabKeyNavigation(false);
+    tree_->setAccessibleName(tr("fields of the scenario"));
+    tree_->header()->setStretchLastSection(true);
+    tree_->setColumnWidth(FormModel::name_column, 190);
+    tree_->setColumnWidth(FormModel::value_column, 150);
+    tree_->setColumnWidth(FormModel::takes_column, 130);
+    tree_->setColumnWidth(FormModel::origin_column, 66);
+    for (const char* group : {"training", "strategy"})
+        tree_->expand(filtered_->mapFromSource(form_->index_of(group)));
+    connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &ScenarioPanel::follow_selection);
+    return tree_;
+}
+
+QWidget* ScenarioPanel::make_buttons()
+{
+    auto* const box = new QWidget;
+    auto* const row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    add_->setText(tr("Add perturbation"));
+    remove_->setText(tr("Remove"));
+    reset_->setText(tr("Back to default"));
+    row->addWidget(add_);
+    row->addWidget(remove_);
+    row->addStretch(1);
+    row->addWidget(reset_);
+    connect(add_, &QToolButton::clicked, this, [this] {
+        const QModelIndex list = form_->index_of("perturbations");
+        form_->add_entry(list);
+        const QModelIndex shown =
+            filtered_->mapFromSource(form_->index(form_->rowCount(list) - 1, 0, list));
+        tree_->expand(shown.parent());
+        tree_->expand(shown);
+        tree_->setCurrentIndex(shown);
+        tree_->scrollTo(shown, QAbstractItemView::PositionAtTop);
+    });
+    connect(remove_, &QToolButton::clicked, this, [this] { form_->remove_entry(current()); });
+    connect(reset_, &QToolButton::clicked, this, [this] { form_->reset(current()); });
+    follow_selection();
+    return box;
+}
+
+QModelIndex ScenarioPanel::current() const
+{
+    return filtered_->mapToSource(tree_->currentIndex()).siblingAtColumn(0);
+}
+
+void ScenarioPanel::follow_selection()
+{
+    const FormModel::Row row = form_->row_at(current());
+    remove_->setEnabled(row.entry >= 0);
+    reset_->setEnabled(row.field != nullptr && row.entry < 0 && !row.field->required &&
+                       workspace_.document().find(row.path) != nullptr);
+    hint_->setPalette(palette());
+    hint_->setText(row.field != nullptr ? QString::fromStdString(row.field->help) : QString());
+}
+
+void ScenarioPanel::follow()
+{
+    for (std::size_t i = 0; i < steppers_.size(); ++i) {
+        const std::string& field = sliders()[i].field;
+        steppers_[i]->set_values(slider_values(field, workspace_.run().get()),
+                                 slider_text(field, workspace_.document().find(field)));
+    }
+    follow_selection();
+}
+
+void ScenarioPanel::go_to(const std::string& pointer)
+{
+    std::string path = pointer.empty() ? pointer : pointer.substr(1);
+    std::replace(path.begin(), path.end(), '/', '.');
+    filter_->clear();
+    const QModelIndex at = filtered_->mapFromSource(form_->index_of(path));
+    if (!at.isValid())
+        return;
+    const QModelIndex value = at.siblingAtColumn(FormModel::value_column);
+    tree_->scrollTo(value);
+    tree_->setCurrentIndex(value);
+    tree_->setFocus();
+    if (value.flags() & Qt::ItemIsEditable)
+        tree_->edit(value);
+}
+
+void ScenarioPanel::paint_to(QPainter& painter, const QSize& size)
+{
+    paint_table(painter, size, table(), palette());
+}
+
+TableData ScenarioPanel::table() const
+{
+    TableData out;
+    out.columns = {tr("Field"), tr("Value"), tr("From")};
+    const auto add = [&](const auto& self, const QModelIndex& parent) -> void {
+        for (int row = 0; row < form_->rowCount(parent); ++row) {
+            const QModelIndex at = form_->index(row, 0, parent);
+            const QString origin = at.siblingAtColumn(FormModel::origin_column).data().toString();
+            if (!origin.isEmpty())
+                out.rows.push_back({at.data(FormModel::field_role).toString(),
+                                    at.siblingAtColumn(FormModel::value_column).data().toString(),
+                                    origin});
+            self(self, at);
+        }
+    };
+    add(add, {});
+    return out;
+}
+
+} // namespace trainyard::gui

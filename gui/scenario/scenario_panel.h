@@ -1,0 +1,53 @@
+#pragma once
+
+// The scenario as sliders and as a form of all its fields.
+
+#include "gui/model/workspace.h"
+#include "gui/widgets/panel.h"
+
+class QLabel;
+class QLineEdit;
+class QSortFilterProxyModel;
+class QToolButton;
+class QTreeView;
+
+namespace trainyard::gui {
+
+class FormModel;
+class Stepper;
+
+class ScenarioPanel : public Panel {
+    Q_OBJECT
+
+public:
+    explicit ScenarioPanel(Workspace& workspace, QWidget* parent = nullptr);
+
+    QString key() const override { return QStringLiteral("scenario"); }
+    QString title() const override { return tr("Scenario"); }
+    void paint_to(QPainter& painter, const QSize& size) override;
+    TableData table() const override;
+
+    // Shows the field that a problem points to ("/strategy/tp") and begins to edit it.
+    void go_to(const std::string& pointer);
+
+private:
+    QWidget* make_steppers();
+    QWidget* make_tree();
+    QWidget* make_buttons();
+    void follow();
+    void follow_selection();
+    QModelIndex current() const; // of the form
+
+    Workspace& workspace_;
+    FormModel* form_;
+    QSortFilterProxyModel* filtered_;
+    QTreeView* tree_;
+    QLineEdit* filter_;
+    QLabel* hint_;
+    QToolButton* add_;
+    QToolButton* remove_;
+    QToolButton* reset_;
+    std::vector<Stepper*> steppers_; // as `sliders()`
+};
+
+} // namespace trainyard::gui

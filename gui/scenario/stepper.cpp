@@ -1,0 +1,90 @@
+#include "gui/scenario/stepper.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QToolButton>
+
+namespace trainyard::gui {
+
+Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
+    : QWidget(parent),
+      name_(new QLabel(name)),
+      less_(new QToolButton),
+      slider_(new QSlider),
+      more_(new QToolButton),
+      value_(new QLabel)
+{
+    setToolTip(help);
+    slider_->setOrientation(Qt::Horizontal);
+    slider_->setPageStep(1);
+    slider_->setTickPosition(QSlider::TicksBelow);
+    slider_->setTickInterval(1);
+    slider_->setAccessibleName(name);
+    slider_->setAccessibleDescription(help);
+    less_->setText(QStringLiteral("−"));
+    more_->setText(QStringLiteral("+"));
+    less_->setAccessibleName(tr("less %1").arg(name));
+    more_->setAccessibleName(tr("more %1").arg(name));
+    for (QToolButton* const button : {less_, more_}) {
+        button->setAutoRepeat(true);
+        button->setFocusPolicy(Qt::NoFocus); // the slider's arrow keys do the same
+    }
+    name_->setBuddy(slider_);
+    name_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("micro-batch  ")));
+    value_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("1024 MiB ")));
+    value_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+
+    auto* const row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(4);
+    row->addWidget(name_);
+    row->addWidget(less_);
+    row->addWidget(slider_, 1);
+    row->addWidget(more_);
+    row->addWidget(value_);
+
+    connect(less_, &QToolButton::clicked, this, [this] { step(-1); });
+    connect(more_, &QToolButton::clicked, this, [this] { step(+1); });
+    connect(slider_, &QSlider::valueChanged, this, [this] {
+        show_value();
+        emit chosen(value(), slider_->isSliderDown());
+    });
+    setFocusProxy(slider_);
+}
+
+void Stepper::set_values(const QStringList& values, const QString& current)
+{
+    QStringList all = values;
+    if (!all.contains(current))
+        all << current;
+    if (all == values_ && value() == current)
+        return;
+    if (slider_->isSliderDown() && all.contains(value()))
+        return; // the hand knows better
+    const QSignalBlocker quiet(slider_);
+    values_ = all;
+    slider_->setRange(0, static_cast<int>(all.size()) - 1);
+    slider_->setValue(static_cast<int>(all.indexOf(current)));
+    show_value();
+}
+
+QString Stepper::value() const
+{
+    return values_.value(slider_->value());
+}
+
+void Stepper::step(int by)
+{
+    slider_->setValue(slider_->value() + by);
+}
+
+void Stepper::show_value()
+{
+    value_->setText(value());
+    less_->setEnabled(slider_->value() > slider_->minimum());
+    more_->setEnabled(slider_->value() < slider_->maximum());
+}
+
+} // namespace trainyard::gui

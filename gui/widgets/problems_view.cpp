@@ -1,0 +1,63 @@
+#include "gui/widgets/problems_view.h"
+
+#include "gui/widgets/theme.h"
+
+#include <QEvent>
+
+namespace trainyard::gui {
+
+ProblemsView::ProblemsView(QWidget* parent) : QListWidget(parent)
+{
+    setAccessibleName(tr("problems"));
+    setWordWrap(true);
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+    const auto choose = [this](QListWidgetItem* item) {
+        const std::string pointer = item->data(Qt::UserRole).toString().toStdString();
+        if (!pointer.empty())
+            emit chosen(pointer);
+    };
+    connect(this, &QListWidget::itemClicked, this, choose);
+    connect(this, &QListWidget::itemActivated, this, choose);
+    show_all();
+}
+
+void ProblemsView::set_problems(const Problems& problems)
+{
+    tried_.clear();
+    scenario_ = problems;
+    show_all();
+}
+
+void ProblemsView::add(const Problems& problems)
+{
+    tried_ = problems;
+    show_all();
+}
+
+void ProblemsView::show_all()
+{
+    clear();
+    const SignColours colours = sign_colours(palette());
+    for (const Problems* list : {&tried_, &scenario_})
+        for (const Diagnostic& problem : *list) {
+            const std::string text = trainyard::render(problem);
+            auto* const item = new QListWidgetItem(QString::fromStdString(text).trimmed(), this);
+            item->setData(Qt::UserRole, QString::fromStdString(problem.pointer));
+            item->setForeground(problem.severity == Severity::error ? colours.error
+                                                                    : colours.warning);
+        }
+    if (count() == 0) {
+        auto* const item = new QListWidgetItem(tr("No problems."), this);
+        item->setForeground(colours.quiet);
+        item->setFlags(Qt::ItemIsEnabled);
+    }
+}
+
+void ProblemsView::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange)
+        show_all();
+    QListWidget::changeEvent(event);
+}
+
+} // namespace trainyard::gui

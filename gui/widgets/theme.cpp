@@ -1,0 +1,162 @@
+#include "gui/widgets/theme.h"
+
+#include <QApplication>
+#include <QPainter>
+#include <QPixmap>
+#include <QStyleFactory>
+#include <cmath>
+
+namespace trainyard::gui {
+
+namespace {
+
+struct Tone {
+    const char* window;
+    const char* base;
+    const char* alternate;
+    const char* text;
+    const char* faint; // disabled and placeholder text
+    const char* button;
+    const char* edge;
+    const char* accent;
+    const char* accent_text;
+    const char* link;
+};
+
+constexpr Tone light_tone{"#f4f5f7", "#ffffff", "#f4f6f9", "#1b1f24", "#767d86",
+                          "#e9ecef", "#c4c9d0", "#0b63b0", "#ffffff", "#0b63b0"};
+constexpr Tone dark_tone{"#1f2226", "#17191c", "#1d2024", "#e7e9ec", "#8b929b",
+                         "#2c3036", "#41464e", "#2f7fd0", "#ffffff", "#6db3f2"};
+
+// 6 x 6 pixels, as the patterns of our pages.
+QPixmap hatch_tile(const Fill& fill, const QColor& colour)
+{
+    constexpr int side = 6;
+    QPixmap tile(side, side);
+    tile.fill(colour);
+    QPainter painter(&tile);
+    painter.setRenderHint(QPainter::Antialiasing);
+    QColor ink(QString::fromUtf8(fill.ink.data(), static_cast<int>(fill.ink.size())));
+    ink.setAlphaF(0.5F);
+    painter.setPen(QPen(ink, 1.4));
+    switch (fill.hatch) {
+    case Hatch::slash:
+        painter.drawLine(QPointF(-1, 1), QPointF(1, -1));
+        painter.drawLine(QPointF(0, side), QPointF(side, 0));
+        painter.drawLine(QPointF(side - 1, side + 1), QPointF(side + 1, side - 1));
+        break;
+    case Hatch::backslash:
+        painter.drawLine(QPointF(-1, side - 1), QPointF(1, side + 1));
+        painter.drawLine(QPointF(0, 0), QPointF(side, side));
+        painter.drawLine(QPointF(side - 1, -1), QPointF(side + 1, 1));
+        break;
+    case Hatch::vertical:
+        painter.drawLine(QPointF(side / 2.0, 0), QPointF(side / 2.0, side));
+        break;
+    case Hatch::horizontal:
+        painter.drawLine(QPointF(0, side / 2.0), QPointF(side, side / 2.0));
+        break;
+    case Hatch::cross:
+        painter.drawLine(QPointF(0, 0), QPointF(side, side));
+        painter.drawLine(QPointF(0, side), QPointF(side, 0));
+        break;
+    case Hatch::dots:
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(ink);
+        painter.drawEllipse(QPointF(side / 2.0, side / 2.0), 1.2, 1.2);
+        break;
+    case Hatch::none:
+        break;
+    }
+    return tile;
+}
+
+double luminance(const QColor& colour)
+{
+    const auto linear = [](double channel) {
+        return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
+           0.0722 * linear(colour.blueF());
+}
+
+} // namespace
+
+QPalette palette_of(Theme theme)
+{
+    const Tone& tone = theme == Theme::dark ? dark_tone : light_tone;
+    QPalette palette;
+    palette.setColor(QPalette::Window, tone.window);
+    palette.setColor(QPalette::WindowText, tone.text);
+    palette.setColor(QPalette::Base, tone.base);
+    palette.setColor(QPalette::AlternateBase, tone.alternate);
+    palette.setColor(QPalette::Text, tone.text);
+    palette.setColor(QPalette::PlaceholderText, tone.faint);
+    palette.setColor(QPalette::Button, tone.button);
+    palette.setColor(QPalette::ButtonText, tone.text);
+    palette.setColor(QPalette::BrightText, Qt::white);
+    palette.setColor(QPalette::ToolTipBase, tone.base);
+    palette.setColor(QPalette::ToolTipText, tone.text);
+    palette.setColor(QPalette::Highlight, tone.accent);
+    palette.setColor(QPalette::HighlightedText, tone.accent_text);
+    palette.setColor(QPalette::Link, tone.link);
+    palette.setColor(QPalette::LinkVisited, tone.link);
+    palette.setColor(QPalette::Mid, tone.edge);
+    palette.setColor(QPalette::Midlight, QColor(tone.button).lighter(105));
+    palette.setColor(QPalette::Light, QColor(tone.button).lighter(112));
+    palette.setColor(QPalette::Dark, QColor(tone.edge).darker(125));
+    palette.setColor(QPalette::Shadow, QColor(tone.edge).darker(180));
+    for (const QPalette::ColorRole role :
+         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        palette.setColor(QPalette::Disabled, role, tone.faint);
+    palette.setColor(QPalette::Disabled, QPalette::Highlight, tone.edge);
+    return palette;
+}
+
+void apply_theme(QApplication& application, Theme theme)
+{
+    application.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    application.setPalette(palette_of(theme));
+}
+
+Theme theme_of(const QPalette& palette)
+{
+    return luminance(palette.color(QPalette::Base)) < 0.2 ? Theme::dark : Theme::light;
+}
+
+QColor colour_of(const Fill& fill, const QPalette& palette)
+{
+    if (fill.colour.empty())
+        return theme_of(palette) == Theme::dark ? QColor(0x2a, 0x2e, 0x34)
+                                                : QColor(0xe8, 0xea, 0xee);
+    return QColor(QString::fromUtf8(fill.colour.data(), static_cast<int>(fill.colour.size())));
+}
+
+QBrush brush_of(const Fill& fill, const QPalette& palette, Channel channel)
+{
+    const QColor colour = colour_of(fill, palette);
+    if (channel == Channel::colour || fill.hatch == Hatch::none)
+        return colour;
+    return QBrush(hatch_tile(fill, colour));
+}
+
+QColor series_colour(std::size_t index)
+{
+    const std::string_view name = series_colours[index % series_colours.size()];
+    return QColor(QString::fromUtf8(name.data(), static_cast<int>(name.size())));
+}
+
+QColor ink_on(const QColor& background)
+{
+    const double light = luminance(background);
+    return (light + 0.05) * (light + 0.05) > 1.05 * 0.05 ? QColor(Qt::black) : QColor(Qt::white);
+}
+
+SignColours sign_colours(const QPalette& palette)
+{
+    if (theme_of(palette) == Theme::dark)
+        return {"#4cc38a", "#ff8f6b", "#ff7b72", "#e3b341", "#a5acb5", "#34383f"};
+    return {"#0a7a4b", "#b3480a", "#b42318", "#8a5a00", "#5a626c", "#dfe3e8"};
+}
+
+} // namespace trainyard::gui
