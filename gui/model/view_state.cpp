@@ -22,7 +22,8 @@ void ViewState::set_whole(TimeRange whole)
 {
     const bool all = range_ == whole_;
     whole_ = whole;
-    show(all ? whole : range_);
+    show(awaited_ ? *awaited_ : all ? whole : range_);
+    awaited_.reset();
     set_cursor(cursor_);
 }
 

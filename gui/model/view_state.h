@@ -46,6 +46,8 @@ public:
     // Cut to the whole; at least a nanosecond long.
     void show(TimeRange range);
     void show_all() { show(whole_); }
+    // Of a run that is still to come: shown with the next whole.
+    void show_when_known(TimeRange range) { awaited_ = range; }
     void select(const Selection& selection);
     // Cut to the whole.
     void set_cursor(SimTime time);
@@ -62,6 +64,7 @@ private:
     TimeRange range_{SimTime(0), SimTime(1)};
     Selection selection_;
     SimTime cursor_{0};
+    std::optional<TimeRange> awaited_;
 };
 
 } // namespace trainyard::gui

@@ -1,5 +1,7 @@
 #include "gui/model/workspace.h"
 
+#include "sim/study/inputs.h"
+
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -58,12 +60,30 @@ void Workspace::take(const std::shared_ptr<const RunView>& run)
 
 void Workspace::pin_baseline()
 {
+    baseline_live_.reset();
     baseline_ = run_;
     emit baselineChanged();
 }
 
+void Workspace::pin_baseline_of(Json scenario, const std::string& file)
+{
+    Checked<ScenarioFile> read = scenario_from(std::move(scenario), file);
+    if (!read)
+        return;
+    baseline_live_ = std::make_unique<LiveRun>();
+    connect(baseline_live_.get(), &LiveRun::finished, this,
+            [this](const std::shared_ptr<const RunView>& run) {
+                if (run->outcome == nullptr)
+                    return;
+                baseline_ = run;
+                emit baselineChanged();
+            });
+    baseline_live_->request(std::move(*read), Detail::headline);
+}
+
 void Workspace::clear_baseline()
 {
+    baseline_live_.reset();
     baseline_.reset();
     emit baselineChanged();
 }

@@ -29,7 +29,8 @@ public:
     const Problems& problems() const { return problems_; }
 
     const std::shared_ptr<const RunView>& baseline() const { return baseline_; }
-    void pin_baseline(); // the latest run
+    void pin_baseline();                                          // the latest run
+    void pin_baseline_of(Json scenario, const std::string& file); // once it has run
     void clear_baseline();
 
     const Price& price() const { return price_; }
@@ -52,6 +53,7 @@ private:
     Document document_;
     ViewState view_;
     LiveRun live_;
+    std::unique_ptr<LiveRun> baseline_live_; // of a baseline that came from a file
     std::shared_ptr<const RunView> run_;
     std::shared_ptr<const RunView> recorded_;
     std::shared_ptr<const RunView> baseline_;

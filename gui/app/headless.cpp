@@ -1,0 +1,104 @@
+#include "gui/app/headless.h"
+
+#include "gui/app/main_window.h"
+#include "gui/widgets/export.h"
+#include "sim/base/files.h"
+#include "sim/cli/exit_codes.h"
+
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+
+namespace trainyard::gui {
+
+namespace {
+
+void say(const std::string& text)
+{
+    fmt::print(stderr, "{}", text);
+}
+
+// "1600x1000"; an empty size where it is none, or none that a picture can have.
+QSize size_from(const std::string& text)
+{
+    const QStringList parts = QString::fromStdString(text).split('x');
+    if (parts.size() != 2)
+        return {};
+    const QSize size(parts[0].toInt(), parts[1].toInt());
+    constexpr int most = 16'384;
+    return size.width() >= 200 && size.height() >= 150 && size.width() <= most &&
+                   size.height() <= most
+               ? size
+               : QSize();
+}
+
+// Until every run asked for has been answered and drawn.
+void settle(MainWindow& window)
+{
+    while (window.workspace().live().busy())
+        QApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+    QApplication::processEvents();
+    QApplication::processEvents();
+}
+
+void export_all(const MainWindow& window, const QSize& size, const std::string& folder)
+{
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed)
+        throw WorldError{fmt::format("{}: {}", folder, failed.message())};
+    for (Panel* const panel : window.panels())
+        for (const char* ending : {".png", ".svg", ".csv"})
+            export_view(*panel, size,
+                        std::filesystem::path(folder) / (panel->key().toStdString() + ending));
+}
+
+} // namespace
+
+std::vector<std::string> view_keys()
+{
+    return {"scenario"};
+}
+
+int run_headless(const HeadlessOptions& options)
+{
+    const QSize size = size_from(options.size);
+    if (size.isEmpty()) {
+        say(fmt::format("error: --size {}: expected WIDTHxHEIGHT, at least 200x150\n",
+                        options.size));
+        return exit_usage;
+    }
+    if (options.file.empty()) {
+        say("error: a picture needs a FILE to show\n");
+        return exit_usage;
+    }
+    try {
+        if (!options.screenshot.empty())
+            require_writable(options.screenshot);
+        const QTemporaryDir autosave;
+        MainWindow window({autosave.path().toStdString(), false});
+        window.resize(size);
+        window.show();
+        if (!options.view.empty())
+            window.show_panel(QString::fromStdString(options.view));
+        const bool opened = window.open(options.file);
+        settle(window);
+        const Problems& problems = window.workspace().problems();
+        if (!opened || has_errors(problems)) {
+            say(trainyard::render(opened ? problems : window.refused(), "nothing was drawn."));
+            return exit_invalid_input;
+        }
+        if (!options.screenshot.empty())
+            write_image(window.grab().toImage(), options.screenshot);
+        if (!options.export_dir.empty())
+            export_all(window, size, options.export_dir);
+    } catch (const WorldError& error) {
+        say(fmt::format("error: {}\n", error.message));
+        return exit_input_output;
+    }
+    return exit_ok;
+}
+
+} // namespace trainyard::gui

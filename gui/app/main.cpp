@@ -1,0 +1,77 @@
+// trainyard-gui [FILE]: the window; --screenshot and --export-dir make pictures without one.
+
+#include "gui/app/headless.h"
+#include "gui/app/main_window.h"
+#include "sim/base/build_info.h"
+#include "sim/cli/exit_codes.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QSettings>
+#include <QStandardPaths>
+#include <csignal>
+
+namespace trainyard::gui {
+namespace {
+
+int run(int argc, char** argv)
+{
+    HeadlessOptions options;
+    std::string file;
+    std::string theme;
+    CLI::App app("Explore distributed training: scenarios, timelines, topologies, strategies.",
+                 "trainyard-gui");
+    app.add_option("FILE", file, "a scenario, session, model, topology, profile or job");
+    app.add_option("--screenshot", options.screenshot, "write a picture of the window and end")
+        ->type_name("OUT.png");
+    app.add_option("--export-dir", options.export_dir,
+                   "write every view as PNG, SVG and CSV into this folder and end")
+        ->type_name("DIR");
+    app.add_option("--view", options.view, "the view in front")->check(CLI::IsMember(view_keys()));
+    app.add_option("--size", options.size, "of the window, as 1600x1000")->type_name("WxH");
+    app.add_option("--theme", theme, "light or dark; else as the last time")
+        ->check(CLI::IsMember({"light", "dark"}));
+    app.set_version_flag("--version", std::string(version()));
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? exit_ok : exit_usage;
+    }
+    options.file = file;
+
+    if (options.wanted() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    std::signal(SIGXFSZ, SIG_IGN); // a full disk is told, not died of
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("trainyard"));
+    QApplication::setOrganizationName(QStringLiteral("trainyard"));
+    const bool remember = !options.wanted();
+    const bool dark = theme.empty() ? remember && QSettings().value(QStringLiteral("dark")).toBool()
+                                    : theme == "dark";
+    apply_theme(application, dark ? Theme::dark : Theme::light);
+    if (options.wanted())
+        return run_headless(options);
+
+    Places places;
+    places.autosave =
+        QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString();
+    MainWindow window(places);
+    if (window.size().width() < 900)
+        window.resize(1440, 900);
+    window.show();
+    if (!file.empty())
+        window.open(file);
+    else
+        window.offer_recovery();
+    return QApplication::exec();
+}
+
+} // namespace
+} // namespace trainyard::gui
+
+int main(int argc, char** argv)
+{
+    return trainyard::gui::run(argc, argv);
+}

@@ -1,0 +1,514 @@
+#include "gui/app/main_window.h"
+
+#include "gui/app/start_page.h"
+#include "gui/model/open_file.h"
+#include "gui/scenario/headline_bar.h"
+#include "gui/scenario/scenario_panel.h"
+#include "gui/widgets/export.h"
+#include "gui/widgets/problems_view.h"
+#include "gui/widgets/table_dialog.h"
+#include "sim/base/files.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QSettings>
+#include <QStatusBar>
+#include <QTimer>
+#include <QToolBar>
+#include <QToolButton>
+
+namespace trainyard::gui {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int most_recent = 12;
+constexpr int autosave_after_ms = 2000;
+constexpr int busy_after_ms = 300;
+
+QString text_of(const fs::path& path)
+{
+    return QString::fromStdString(path.string());
+}
+
+} // namespace
+
+MainWindow::MainWindow(Places places, QWidget* parent)
+    : QMainWindow(parent),
+      places_(std::move(places)),
+      autosave_(places_.autosave),
+      autosave_timer_(new QTimer(this)),
+      busy_timer_(new QTimer(this))
+{
+    setObjectName(QStringLiteral("window"));
+    setDockNestingEnabled(true);
+    setAcceptDrops(true);
+    make_docks();
+    make_status();
+    make_menus();
+
+    autosave_timer_->setSingleShot(true);
+    autosave_timer_->setInterval(autosave_after_ms);
+    connect(autosave_timer_, &QTimer::timeout, this, [this] {
+        try {
+            autosave_.write(content());
+        } catch (const WorldError& error) {
+            statusBar()->showMessage(
+                tr("not saved by itself: %1").arg(QString::fromStdString(error.message)));
+        }
+    });
+    connect(&workspace_.document(), &Document::changed, this, &MainWindow::follow_document);
+    connect(&workspace_, &Workspace::problemsChanged, this,
+            [this] { problems_->set_problems(workspace_.problems()); });
+    follow_document();
+    restore();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::make_docks()
+{
+    auto* const headline = new QToolBar(tr("Headline"));
+    headline->setObjectName(QStringLiteral("headline-bar"));
+    headline->setMovable(false);
+    headline->addWidget(new HeadlineBar(workspace_));
+    addToolBar(Qt::TopToolBarArea, headline);
+
+    start_ = new StartPage;
+    connect(start_, &StartPage::chosen, this,
+            [this](const QString& file) { open(file.toStdString()); });
+    connect(start_, &StartPage::browse, this, &MainWindow::ask_open);
+    setCentralWidget(start_);
+
+    scenario_ = new ScenarioPanel(workspace_);
+    panels_.push_back(scenario_);
+    problems_ = new ProblemsView;
+    connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {
+        show_panel(scenario_->key());
+        scenario_->go_to(pointer);
+    });
+    addDockWidget(Qt::LeftDockWidgetArea,
+                  add_dock(scenario_, scenario_->key(), scenario_->title()));
+    addDockWidget(Qt::BottomDockWidgetArea,
+                  add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
+    resizeDocks({docks_.at(QStringLiteral("scenario"))}, {560}, Qt::Horizontal);
+    resizeDocks({docks_.at(QStringLiteral("problems"))}, {110}, Qt::Vertical);
+}
+
+QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QString& title)
+{
+    auto* const dock = new QDockWidget(title, this);
+    dock->setObjectName(key);
+    dock->setWidget(widget);
+    docks_[key] = dock;
+    return dock;
+}
+
+void MainWindow::make_status()
+{
+    stage_ = new QLabel;
+    progress_ = new QProgressBar;
+    progress_->setMaximumWidth(180);
+    progress_->setTextVisible(false);
+    cancel_ = new QToolButton;
+    cancel_->setText(tr("Cancel"));
+    for (QWidget* const widget : {static_cast<QWidget*>(stage_), static_cast<QWidget*>(progress_),
+                                  static_cast<QWidget*>(cancel_)})
+    {
+        statusBar()->addPermanentWidget(widget);
+        widget->hide();
+    }
+    connect(cancel_, &QToolButton::clicked, &workspace_.live(), &LiveRun::cancel);
+
+    busy_timer_->setSingleShot(true);
+    busy_timer_->setInterval(busy_after_ms);
+    connect(busy_timer_, &QTimer::timeout, this, [this] {
+        if (workspace_.live().busy())
+            show_progress(tr("simulating"), 0, 0);
+    });
+    const auto done = [this] {
+        if (workspace_.live().busy())
+            return;
+        busy_timer_->stop();
+        for (QWidget* const widget :
+             {static_cast<QWidget*>(stage_), static_cast<QWidget*>(progress_),
+              static_cast<QWidget*>(cancel_)})
+            widget->hide();
+    };
+    connect(&workspace_.live(), &LiveRun::started, this, [this] {
+        if (!busy_timer_->isActive() && !progress_->isVisible())
+            busy_timer_->start();
+    });
+    connect(&workspace_.live(), &LiveRun::progressed, this, &MainWindow::show_progress);
+    connect(&workspace_.live(), &LiveRun::finished, this, done);
+    connect(&workspace_.live(), &LiveRun::stopped, this, done);
+}
+
+void MainWindow::show_progress(const QString& stage, double done, double total)
+{
+    if (busy_timer_->isActive())
+        return; // not yet worth telling
+    stage_->setText(stage);
+    progress_->setRange(0, total > 0 ? 1000 : 0);
+    if (total > 0)
+        progress_->setValue(static_cast<int>(1000 * done / total));
+    stage_->show();
+    progress_->show();
+    cancel_->show();
+}
+
+void MainWindow::make_menus()
+{
+    QMenu* const file = menuBar()->addMenu(tr("&File"));
+    file->addAction(tr("&Open ..."), QKeySequence::Open, this, &MainWindow::ask_open);
+    file->addAction(tr("&Save scenario"), QKeySequence::Save, this, &MainWindow::save_scenario);
+    file->addAction(tr("Save scenario &as ..."), QKeySequence::SaveAs, this,
+                    &MainWindow::save_scenario_as);
+    file->addAction(tr("Save s&ession ..."), QKeySequence(tr("Ctrl+Alt+S")), this,
+                    &MainWindow::ask_save_session);
+    file->addSeparator();
+    file->addAction(tr("&Export view ..."), QKeySequence(tr("Ctrl+E")), this,
+                    &MainWindow::ask_export);
+    file->addSeparator();
+    file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+
+    QMenu* const edit = menuBar()->addMenu(tr("&Edit"));
+    QAction* const undo = workspace_.document().undo_stack().createUndoAction(this, tr("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* const redo = workspace_.document().undo_stack().createRedoAction(this, tr("&Redo"));
+    redo->setShortcut(QKeySequence::Redo);
+    edit->addAction(undo);
+    edit->addAction(redo);
+
+    QMenu* const run = menuBar()->addMenu(tr("&Run"));
+    run->addAction(tr("&Pin as baseline"), QKeySequence(tr("Ctrl+B")), &workspace_,
+                   &Workspace::pin_baseline);
+    run->addAction(tr("&Forget the baseline"), QKeySequence(tr("Ctrl+Shift+B")), &workspace_,
+                   &Workspace::clear_baseline);
+    run->addAction(tr("&Cancel"), QKeySequence(Qt::Key_Escape), &workspace_.live(),
+                   &LiveRun::cancel);
+    run->addSeparator();
+    run->addAction(tr("P&rice of a device ..."), this, &MainWindow::ask_price);
+
+    QMenu* const view = menuBar()->addMenu(tr("&View"));
+    for (const auto& [key, dock] : docks_)
+        view->addAction(dock->toggleViewAction());
+    view->addSeparator();
+    view->addAction(tr("Show as &table"), QKeySequence(tr("Ctrl+T")), this,
+                    &MainWindow::show_table);
+    view->addSeparator();
+    view->addAction(tr("&Light"), this, [this] { set_theme(Theme::light); });
+    view->addAction(tr("&Dark"), this, [this] { set_theme(Theme::dark); });
+}
+
+bool MainWindow::attempt(const std::function<void()>& what)
+{
+    try {
+        what();
+        return true;
+    } catch (const WorldError& error) {
+        tell({{"", 0, "", error.message, "", Severity::error}});
+        return false;
+    }
+}
+
+void MainWindow::tell(const Problems& problems)
+{
+    if (problems.empty())
+        return;
+    refused_ = problems;
+    problems_->add(problems);
+    docks_.at(QStringLiteral("problems"))->show();
+    docks_.at(QStringLiteral("problems"))->raise();
+}
+
+bool MainWindow::open(const std::string& file)
+{
+    bool opened = false;
+    attempt([&] {
+        Checked<Opened> content = open_any(file, workspace_.document().json());
+        if (!content) {
+            tell(content.error());
+            return;
+        }
+        if (auto* const part = std::get_if<OpenedPart>(&*content)) {
+            if (const auto refused = workspace_.document().set(part->field, part->file)) {
+                tell({*refused});
+                return;
+            }
+            opened = true;
+            return;
+        }
+        if (!may_leave())
+            return;
+        opened = true;
+        if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
+            workspace_.document().load(std::move(scenario->json),
+                                       fs::absolute(scenario->file).string());
+            const std::string notes = describe(scenario->notes);
+            if (!notes.empty())
+                tell({{file, 0, "", notes, "", Severity::warning}});
+        } else
+            take(std::move(std::get<SessionContent>(*content)));
+        add_recent(text_of(fs::absolute(file)));
+    });
+    return opened;
+}
+
+void MainWindow::take(SessionContent content)
+{
+    workspace_.set_price(content.price);
+    workspace_.document().load(std::move(content.scenario), content.file);
+    if (content.baseline.is_object())
+        workspace_.pin_baseline_of(std::move(content.baseline), content.file);
+    else
+        workspace_.clear_baseline();
+    if (content.range)
+        workspace_.view().show_when_known(*content.range);
+    if (!content.layout.empty())
+        restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
+    if (!content.view.empty())
+        show_panel(QString::fromStdString(content.view));
+}
+
+SessionContent MainWindow::content()
+{
+    SessionContent content;
+    content.file = workspace_.document().file();
+    content.scenario = workspace_.document().json();
+    if (workspace_.baseline() != nullptr)
+        content.baseline = workspace_.baseline()->file->json;
+    content.range = workspace_.view().range();
+    content.price = workspace_.price();
+    content.layout = saveState().toBase64().toStdString();
+    for (const auto& [key, dock] : docks_)
+        if (dock->isVisible() && !dock->visibleRegion().isEmpty() && panel(key) != nullptr)
+            content.view = key.toStdString();
+    return content;
+}
+
+bool MainWindow::save_session(const std::string& file)
+{
+    return attempt([&] {
+        write_file(file, to_text(to_json(content())) + "\n");
+        add_recent(text_of(fs::absolute(file)));
+    });
+}
+
+void MainWindow::add_recent(const QString& file)
+{
+    recent_.removeAll(file);
+    recent_.prepend(file);
+    while (recent_.size() > most_recent)
+        recent_.removeLast();
+    start_->set_recent(recent_);
+    remember();
+}
+
+void MainWindow::restore()
+{
+    if (!places_.remember)
+        return;
+    const QSettings settings;
+    recent_ = settings.value(QStringLiteral("recent")).toStringList();
+    start_->set_recent(recent_);
+    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+    restoreState(settings.value(QStringLiteral("layout")).toByteArray());
+}
+
+void MainWindow::remember()
+{
+    if (!places_.remember)
+        return;
+    QSettings settings;
+    settings.setValue(QStringLiteral("recent"), recent_);
+    settings.setValue(QStringLiteral("geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("layout"), saveState());
+}
+
+void MainWindow::offer_recovery()
+{
+    for (const fs::path& file : autosave_.left_behind()) {
+        Checked<SessionContent> content = tl::unexpected(Problems{});
+        attempt([&] {
+            if (Checked<Json> json = read_json_file(file.string()))
+                content = session_from(*json, file.string());
+        });
+        std::error_code ignored;
+        if (content) {
+            const QString name = QString::fromStdString(
+                content->file.empty() ? std::string("unnamed") : content->file);
+            const auto answer = QMessageBox::question(
+                this, tr("Recover"),
+                tr("Trainyard ended unexpectedly while %1 was open. Open it as it was?").arg(name),
+                QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel);
+            if (answer == QMessageBox::Cancel)
+                return; // asked again next time
+            if (answer == QMessageBox::Yes) {
+                take(std::move(*content));
+                fs::remove(file, ignored);
+                return;
+            }
+        }
+        fs::remove(file, ignored);
+    }
+}
+
+void MainWindow::ask_open()
+{
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Open"), QString(),
+        tr("Scenarios, sessions, models, topologies, jobs (*.json *.yaml *.yml *.toml *.sh);;"
+           "All files (*)"));
+    if (!file.isEmpty())
+        open(file.toStdString());
+}
+
+bool MainWindow::save_scenario()
+{
+    if (!workspace_.document().named())
+        return save_scenario_as();
+    return attempt([this] { workspace_.document().save(workspace_.document().file()); });
+}
+
+bool MainWindow::save_scenario_as()
+{
+    const QString file = QFileDialog::getSaveFileName(
+        this, tr("Save the scenario"), QString::fromStdString(workspace_.document().file()),
+        tr("Scenarios (*.json)"));
+    if (file.isEmpty())
+        return false;
+    return attempt([&] {
+        workspace_.document().save(file.toStdString());
+        add_recent(file);
+    });
+}
+
+void MainWindow::ask_save_session()
+{
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the session"), QString(),
+                                                      tr("Sessions (*.trainyard.json)"));
+    if (!file.isEmpty())
+        save_session(file.toStdString());
+}
+
+Panel* MainWindow::front_panel() const
+{
+    for (Panel* const one : panels_)
+        if (one->isAncestorOf(QApplication::focusWidget()))
+            return one;
+    for (auto one = panels_.rbegin(); one != panels_.rend(); ++one)
+        if (!(*one)->visibleRegion().isEmpty())
+            return *one;
+    return panels_.front();
+}
+
+void MainWindow::ask_export()
+{
+    Panel* const view = front_panel();
+    const QString file = QFileDialog::getSaveFileName(
+        this, tr("Export %1").arg(view->title()), view->key() + QStringLiteral(".png"),
+        tr("Picture (*.png);;Vector picture (*.svg);;Table (*.csv)"));
+    if (!file.isEmpty())
+        attempt([&] { export_view(*view, view->size(), file.toStdString()); });
+}
+
+void MainWindow::ask_price()
+{
+    bool given = false;
+    const double price = QInputDialog::getDouble(
+        this, tr("Price of a device"), tr("USD for an hour of one device (0: not known)"),
+        workspace_.price().per_device_hour, 0, 1e6, 2, &given);
+    if (given)
+        workspace_.set_price({price, workspace_.price().currency});
+}
+
+void MainWindow::show_table()
+{
+    Panel* const view = front_panel();
+    auto* const dialog = new TableDialog(view->title(), view->table(), this);
+    dialog->show();
+}
+
+void MainWindow::set_theme(Theme theme)
+{
+    apply_theme(*qApp, theme);
+    if (places_.remember)
+        QSettings().setValue(QStringLiteral("dark"), theme == Theme::dark);
+}
+
+bool MainWindow::may_leave()
+{
+    if (!workspace_.document().modified() || !places_.remember)
+        return true;
+    const auto answer =
+        QMessageBox::question(this, tr("Unsaved changes"),
+                              tr("Save the changes to %1?").arg(workspace_.document().title()),
+                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel);
+    if (answer == QMessageBox::Cancel)
+        return false;
+    return answer == QMessageBox::Discard || save_scenario();
+}
+
+void MainWindow::follow_document()
+{
+    Document& document = workspace_.document();
+    const bool any = document.json().is_object() && !document.json().members().empty();
+    start_->setVisible(!any);
+    setWindowTitle(any ? tr("%1[*] - Trainyard").arg(document.title()) : tr("Trainyard"));
+    setWindowModified(document.modified());
+    if (any)
+        autosave_timer_->start();
+}
+
+Panel* MainWindow::panel(const QString& key) const
+{
+    const auto found = std::find_if(panels_.begin(), panels_.end(),
+                                    [&](const Panel* one) { return one->key() == key; });
+    return found == panels_.end() ? nullptr : *found;
+}
+
+void MainWindow::show_panel(const QString& key)
+{
+    const auto dock = docks_.find(key);
+    if (dock == docks_.end())
+        return;
+    dock->second->show();
+    dock->second->raise();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (!may_leave()) {
+        event->ignore();
+        return;
+    }
+    remember();
+    event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (event->mimeData()->hasUrls())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile())
+            open(url.toLocalFile().toStdString());
+    event->acceptProposedAction();
+}
+
+} // namespace trainyard::gui

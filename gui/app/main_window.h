@@ -1,0 +1,110 @@
+#pragma once
+
+// The window: docks with the views of one workspace, menus, and where files come and go.
+
+#include "gui/model/session_file.h"
+#include "gui/model/workspace.h"
+#include "gui/widgets/panel.h"
+#include "gui/widgets/theme.h"
+
+#include <QMainWindow>
+#include <functional>
+#include <map>
+
+class QDockWidget;
+class QLabel;
+class QProgressBar;
+class QTimer;
+class QToolButton;
+
+namespace trainyard::gui {
+
+class ProblemsView;
+class ScenarioPanel;
+class StartPage;
+
+// Where what is remembered between runs lies.
+struct Places {
+    std::filesystem::path autosave;
+    bool remember = true; // recent files, layout and theme
+};
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+
+public:
+    explicit MainWindow(Places places, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    Workspace& workspace() { return workspace_; }
+
+    // Opens whatever the file is. What is wrong is shown among the problems; false then.
+    bool open(const std::string& file);
+
+    // Why the last file was not opened.
+    const Problems& refused() const { return refused_; }
+
+    // Every view that can be exported, in order.
+    const std::vector<Panel*>& panels() const { return panels_; }
+    Panel* panel(const QString& key) const; // null: there is none
+    // Brings it to the front.
+    void show_panel(const QString& key);
+
+    // Writes the session. False where it could not; said among the problems.
+    bool save_session(const std::string& file);
+
+    // Asks what to do with a session that a crash left, if there is one.
+    void offer_recovery();
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void make_docks();
+    QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
+    void make_menus();
+    void make_status();
+    void restore();
+    void remember();
+
+    void take(SessionContent content);
+    SessionContent content();
+    void add_recent(const QString& file);
+
+    void ask_open();
+    bool save_scenario();
+    bool save_scenario_as();
+    void ask_save_session();
+    Panel* front_panel() const; // that has the focus, else one in sight
+    void ask_export();
+    void ask_price();
+    void show_table();
+    void set_theme(Theme theme);
+    // Runs it; what the world refuses is shown among the problems. False then.
+    bool attempt(const std::function<void()>& what);
+    void tell(const Problems& problems);
+    // False: the user wants to stay.
+    bool may_leave();
+    void follow_document();
+    void show_progress(const QString& stage, double done, double total);
+
+    Places places_;
+    Workspace workspace_;
+    Autosave autosave_;
+    QTimer* autosave_timer_;
+    QTimer* busy_timer_; // progress shows from 0.3 s on
+    StartPage* start_ = nullptr;
+    ScenarioPanel* scenario_ = nullptr;
+    ProblemsView* problems_ = nullptr;
+    std::vector<Panel*> panels_;
+    std::map<QString, QDockWidget*> docks_;
+    QLabel* stage_ = nullptr;
+    QProgressBar* progress_ = nullptr;
+    QToolButton* cancel_ = nullptr;
+    QStringList recent_;
+    Problems refused_;
+};
+
+} // namespace trainyard::gui

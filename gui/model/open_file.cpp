@@ -1,0 +1,94 @@
+#include "gui/model/open_file.h"
+
+#include "sim/base/files.h"
+#include "sim/base/input_limits.h"
+#include "sim/cli/file_kinds.h"
+#include "sim/study/jobs/job_import.h"
+
+#include <fmt/format.h>
+
+namespace trainyard::gui {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Problems refusal(const std::string& file, std::string message, std::string hint)
+{
+    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+// A path in the scenario's JSON as its job's cluster; a cluster written out as it is.
+Source source_of(const Json& scenario, const char* key)
+{
+    const Json* const value = scenario.find(key);
+    if (value == nullptr)
+        return {};
+    return value->is_string() ? Source{value->as_string(), {}} : Source{{}, *value};
+}
+
+Checked<Opened> open_job(const std::string& text, const std::string& file, const Json& current)
+{
+    const std::optional<JobKind> kind = recognise_job(text);
+    if (!kind)
+        return tl::unexpected(refusal(
+            file, "this is no file that the window knows",
+            "logs of measurements: trainyard fit FILE; anything else: trainyard check FILE"));
+    JobImportOptions options;
+    options.folder = fs::absolute(fs::path(file)).parent_path();
+    options.cluster.topology = source_of(current, "topology");
+    if (options.cluster.topology == Source{})
+        return tl::unexpected(refusal(
+            file, fmt::format("a job of {} does not say which cluster it runs on", to_name(*kind)),
+            "open a scenario with that cluster first, or: trainyard import FILE --gpu h100 "
+            "--nodes 2 -o scenario.json"));
+    StageMemos memos;
+    Checked<ImportedJob> job = import_job(*kind, text, file, options, memos);
+    if (!job)
+        return tl::unexpected(std::move(job.error()));
+    const fs::path name = fs::path(file).stem().string() + ".scenario.json";
+    return OpenedScenario{(options.folder / name).string(), std::move(job->scenario.json),
+                          std::move(job->notes)};
+}
+
+Checked<Opened> open_json(Json json, const std::string& file)
+{
+    if (const Json* const format = json.find("format");
+        format != nullptr && format->is_string() &&
+        format->as_string().starts_with("trainyard.session"))
+        return session_from(json, file).map([](SessionContent content) {
+            return Opened(std::move(content));
+        });
+    const FileKind* const kind = recognise(json);
+    if (kind == nullptr)
+        return tl::unexpected(refusal(file, "this JSON is no file that the window knows",
+                                      "trainyard check FILE says more"));
+    if (kind->name == "scenario")
+        return OpenedScenario{file, std::move(json), {}};
+    for (const char* part : {"model", "topology", "profile"})
+        if (kind->name == part)
+            return OpenedPart{part, fs::absolute(fs::path(file)).string()};
+    return tl::unexpected(
+        refusal(file, fmt::format("a file of kind \"{}\" is not shown in the window", kind->name),
+                kind->name == "records" ? "trainyard validate FILE"
+                                        : "trainyard check FILE says whether it is right"));
+}
+
+} // namespace
+
+Checked<Opened> open_any(const std::string& file, const Json& current)
+{
+    const std::string text = read_file(file, input_limits.max_bytes);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool braces = first != std::string::npos && (text[first] == '{' || text[first] == '[');
+    if (!braces)
+        return open_job(text, file, current);
+    Checked<Json> json = parse_json(text, file, input_limits);
+    if (!json)
+        return tl::unexpected(std::move(json.error()));
+    if (recognise(*json) == nullptr && json->find("format") == nullptr && recognise_job(text))
+        return open_job(text, file, current);
+    return open_json(std::move(*json), file);
+}
+
+} // namespace trainyard::gui
