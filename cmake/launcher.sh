@@ -27,6 +27,13 @@ readonly packages=(
     "libgloo-dev      measuring over Gloo"
     "catch2           the test suite"
 )
+# The window alone needs these: for the targets `gui` and `all`.
+readonly window_packages=(
+    "qt6-base-dev     the window"
+    "qt6-svg-dev      its pictures as SVG"
+    "libqcustomplot-dev  its charts"
+    "fonts-dejavu-core   its letters where there is no display"
+)
 
 say() { printf 'trainyard: %s\n' "$*" >&2; }
 
@@ -44,10 +51,11 @@ tool_of() {
     esac
 }
 
-# Prints the entries of `packages` that this machine lacks.
+# missing_packages TARGET: prints the entries of its packages that this machine lacks.
 missing_packages() {
-    local entry package tool
-    for entry in "${packages[@]}"; do
+    local entry package tool needed=("${packages[@]}")
+    case $1 in gui | all) needed+=("${window_packages[@]}") ;; esac
+    for entry in "${needed[@]}"; do
         package=${entry%% *}
         tool=$(tool_of "$package")
         if [ -n "$tool" ]; then
@@ -86,10 +94,11 @@ known_packages() {
     done
 }
 
-# Installs what is missing if we may; otherwise names it. Never fatal: CMake has the last word.
+# install_packages TARGET LOG: installs what is missing if we may; otherwise names it. Never fatal: CMake
+# has the last word.
 install_packages() {
-    local missing names as_root log=$1
-    missing=$(missing_packages)
+    local missing names as_root log=$2
+    missing=$(missing_packages "$1")
     [ -n "$missing" ] || return 0
     names=$(cut -d' ' -f1 <<<"$missing" | tr '\n' ' ')
     names=${names% }
@@ -173,16 +182,16 @@ build() {
     fi
 
     [ -e "$stamp" ] && what="sources changed, building"
-    install_packages "$folder/packages.log" {lock}>&-
+    install_packages "$target" "$folder/packages.log" {lock}>&-
     require_tools
     # The time before the build counts: what is edited while it runs is built next time.
     printf '%s\n' "$root" >"$stamp.new"
     if ! configure "$preset" "$@" >"$log" 2>&1 {lock}>&-; then
-        report_failure "$log" "CMake could not configure the build"
+        report_failure "$target" "$log" "CMake could not configure the build"
     fi
     if ! NINJA_STATUS='%f/%t ' cmake --build "$folder" --target "$target" --parallel "$(nproc)" \
         2>&1 {lock}>&- | tee -a "$log" | show_progress "$what"; then
-        report_failure "$log" "the build failed"
+        report_failure "$target" "$log" "the build failed"
     fi
     mv "$stamp.new" "$stamp"
     exec {lock}>&-
@@ -200,10 +209,10 @@ configure() {
 }
 
 report_failure() {
-    local log=$1 message=$2 missing
+    local target=$1 log=$2 message=$3 missing
     tail -n 60 "$log" | sed 's/^/    /' >&2
     say "$message (whole log: $log)"
-    missing=$(missing_packages | cut -d' ' -f1 | tr '\n' ' ')
+    missing=$(missing_packages "$target" | cut -d' ' -f1 | tr '\n' ' ')
     [ -z "$missing" ] || say "missing packages: ${missing% }"
     exit "$our_fault"
 }
@@ -214,6 +223,6 @@ is_current() {
     local stamp=$root/build/$1/built-$2 built_in
     { read -r built_in <"$stamp"; } 2>/dev/null && [ "$built_in" = "$root" ] || return 1
     [ -z "$(find "$root/sim" "$root/calibrate/fit" "$root/calibrate/import" \
-        "$root/calibrate/measure" "$root/calibrate/backends" "$root/calibrate/program" "$root/cmake" \
+        "$root/calibrate/measure" "$root/calibrate/backends" "$root/calibrate/program" "$root/gui" "$root/cmake" \
         "$root/CMakeLists.txt" "$root/CMakePresets.json" -newer "$stamp" -print -quit)" ]
 }

@@ -29,6 +29,7 @@ void add_export(CLI::App& program, Command& chosen);
 void add_init(CLI::App& program, Command& chosen);
 void add_fit(CLI::App& program, Command& chosen);
 void add_calibrate(CLI::App& program, Command& chosen);
+void add_gui(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_schema(CLI::App& program, Command& chosen);
 void add_completion(CLI::App& program, Command& chosen);
