@@ -146,9 +146,13 @@ ValidationReport summarized(std::vector<RecordVerdict> verdicts)
     ValidationReport report;
     report.records = std::move(verdicts);
     Verdicts all;
+    Verdicts shipped;
     Verdicts dense;
     for (const RecordVerdict& verdict : report.records) {
         all.push_back(&verdict);
+        if (!verdict.shipped_constants)
+            continue;
+        shipped.push_back(&verdict);
         if (verdict.architecture == "dense-decoder" && verdict.quality == "A")
             dense.push_back(&verdict);
     }
@@ -157,7 +161,7 @@ ValidationReport summarized(std::vector<RecordVerdict> verdicts)
     report.by_gpu = grouped(all, [](const RecordVerdict& v) { return v.gpu; });
     report.by_class = by_class(all);
     report.memory = memory_errors(report.records);
-    report.mean_of_sources = mean_of_sources(all);
+    report.mean_of_sources = mean_of_sources(shipped);
     report.dense_mean_of_sources = mean_of_sources(dense);
     return report;
 }

@@ -2,6 +2,7 @@
 
 #include "sim/base/field_values.h"
 #include "sim/base/input_limits.h"
+#include "sim/study/inputs.h"
 
 #include <fmt/format.h>
 
@@ -172,6 +173,20 @@ void take_measured(Taker from, MeasuredRecord& to)
         to.peak_memory = *allocated * std::ldexp(1.0, 30);
 }
 
+// A scenario of the record's own, kept as written. Its problems are the record's.
+Json own_scenario(const Reader& entry, Problems& problems)
+{
+    const Json* const scenario = entry.node().find("scenario");
+    if (scenario == nullptr || scenario->is_null())
+        return {};
+    if (const auto read = scenario_from(*scenario, entry.file()); !read)
+        for (Diagnostic problem : read.error()) {
+            problem.pointer = entry.pointer() + "/scenario" + problem.pointer;
+            problems.push_back(std::move(problem));
+        }
+    return *scenario;
+}
+
 MeasuredRecord take_record(const Reader& reader)
 {
     MeasuredRecord record;
@@ -267,6 +282,8 @@ Checked<RecordFile> records_from(const Json& json, const std::string& file)
         MeasuredRecord record = take_record(entry);
         if (record.id.empty())
             record.id = fmt::format("#{}", i);
+        record.file = file;
+        record.scenario = own_scenario(entry, found);
         if (found.empty())
             out.records.push_back(std::move(record));
         else

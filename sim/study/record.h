@@ -113,6 +113,10 @@ struct MeasuredRecord {
     std::optional<double> peak_reserved; // bytes its allocator reserved
     std::vector<std::string> flags;
     std::string notes;
+    // What to simulate, as a scenario file says it; paths inside are relative to this file. Null:
+    // made of the rest, by rules (record_scenario.h).
+    Json scenario;
+    std::string file;
     int line = 0; // in its file
 
     bool operator==(const MeasuredRecord&) const = default;

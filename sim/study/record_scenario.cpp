@@ -12,13 +12,11 @@ namespace trainyard {
 
 namespace {
 
-// Why the record is not to be compared with anything.
+// Why no scenario can be made of it.
 std::string unusable(const MeasuredRecord& record)
 {
-    if (record.quality == "C")
-        return "quality C: contradictory or rounded";
-    if (record.step_time.value_or(0) <= 0)
-        return "no step time";
+    if (std::string why = why_not_scored(record); !why.empty())
+        return why;
     if (record.global_batch.value_or(0) < 1)
         return "global batch not stated";
     return {};
@@ -37,6 +35,15 @@ Source source_of(const std::variant<Model, std::string>& model)
 }
 
 } // namespace
+
+std::string why_not_scored(const MeasuredRecord& record)
+{
+    if (record.quality == "C")
+        return "quality C: contradictory or rounded";
+    if (record.step_time.value_or(0) <= 0)
+        return "no step time";
+    return {};
+}
 
 tl::expected<RecordScenario, std::string> scenario_of(const MeasuredRecord& record)
 {

@@ -21,6 +21,9 @@ struct RecordScenario {
     int layers_per_device = 0;    // of the fullest stage
 };
 
+// Why the record is not to be compared with anything; empty when it is.
+std::string why_not_scored(const MeasuredRecord& record);
+
 // Or why the record cannot be simulated.
 tl::expected<RecordScenario, std::string> scenario_of(const MeasuredRecord& record);
 

@@ -1,5 +1,6 @@
 #include "sim/study/validate.h"
 
+#include "sim/study/inputs.h"
 #include "sim/study/record_scenario.h"
 #include "sim/study/session.h"
 
@@ -142,22 +143,60 @@ void judge_memory(const MeasuredRecord& record, const MemoryEstimate& memory,
         verdict.reserved_error = static_cast<double>(peak.reserved) / *record.peak_reserved - 1;
 }
 
+// A scenario to compare a record with, or why there is none.
+struct Question {
+    ScenarioFile file;
+    std::string strategy; // dimensions in use, as the record has them
+    std::vector<std::string> assumptions;
+    std::string skipped;
+};
+
+// The record's own scenario.
+Question own_question(const MeasuredRecord& record)
+{
+    Question out;
+    out.skipped = why_not_scored(record);
+    if (!out.skipped.empty())
+        return out;
+    Checked<ScenarioFile> file = scenario_from(record.scenario, record.file);
+    if (!file) {
+        out.skipped = first_problem(file.error());
+        return out;
+    }
+    out.file = std::move(*file);
+    out.strategy = strategy_name(out.file.scenario.strategy);
+    return out;
+}
+
+// By rules on what the record says.
+Question ruled_question(const MeasuredRecord& record, Session& session)
+{
+    Question out;
+    auto made = scenario_of(record);
+    if (!made) {
+        out.skipped = made.error();
+        return out;
+    }
+    out.strategy = strategy_name(made->scenario.strategy);
+    if (made->recompute_to_fit)
+        if (const Problems problems = fit_recompute(session, *made); !problems.empty())
+            out.skipped = first_problem(problems);
+    out.file = file_of(made->scenario, record.id);
+    out.assumptions = std::move(made->assumptions);
+    return out;
+}
+
 RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkControl& work)
 {
     RecordVerdict verdict = blank_verdict(record);
-    auto made = scenario_of(record);
-    if (!made) {
-        verdict.skipped = made.error();
+    const Question question =
+        record.scenario.is_null() ? ruled_question(record, session) : own_question(record);
+    verdict.strategy = question.strategy;
+    verdict.skipped = question.skipped;
+    if (!verdict.skipped.empty())
         return verdict;
-    }
-    verdict.strategy = strategy_name(made->scenario.strategy);
-    if (made->recompute_to_fit)
-        if (const Problems problems = fit_recompute(session, *made); !problems.empty()) {
-            verdict.skipped = first_problem(problems);
-            return verdict;
-        }
-    const Checked<Outcome> outcome =
-        session.simulate(file_of(made->scenario, record.id), {std::nullopt, work});
+    verdict.shipped_constants = question.file.scenario.profile.empty();
+    const Checked<Outcome> outcome = session.simulate(question.file, {std::nullopt, work});
     if (!outcome) {
         verdict.skipped = first_problem(outcome.error());
         return verdict;
@@ -169,7 +208,7 @@ RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkCo
     verdict.peak_memory = outcome->memory.peak();
     judge_memory(record, outcome->memory, verdict);
     verdict.fits = outcome->memory.fits();
-    verdict.assumptions = std::move(made->assumptions);
+    verdict.assumptions = question.assumptions;
     return verdict;
 }
 

@@ -27,6 +27,7 @@ struct RecordVerdict {
     std::optional<double> allocated_error;
     std::optional<double> reserved_error;
     bool fits = true;
+    bool shipped_constants = true; // else a profile that the record's own scenario names
     std::vector<std::string> assumptions;
     std::string skipped; // why; empty when scored
 
@@ -74,7 +75,8 @@ struct ValidationReport {
     std::vector<MemoryErrors> memory; // by class, then all; empty when nobody measured it
 
     // Means of the sources' mean errors, so that a source with many near-repeats weighs no more
-    // than another: over everything scored, and over dense decoders of quality A.
+    // than another: over what was predicted with shipped constants, and over its dense decoders of
+    // quality A.
     double mean_of_sources = 0;
     double dense_mean_of_sources = 0;
 };

@@ -117,6 +117,14 @@ std::string skipped_table(const ValidationReport& report)
     return out.empty() ? out : "skipped, and why\n" + out + "\n";
 }
 
+// Whether anything was predicted with shipped constants.
+bool any_shipped(const ValidationReport& report)
+{
+    return std::ranges::any_of(report.records, [](const RecordVerdict& verdict) {
+        return verdict.skipped.empty() && verdict.shipped_constants;
+    });
+}
+
 std::string quoted(const std::string& text)
 {
     if (text.find_first_of(",\"\r\n") == std::string::npos)
@@ -180,10 +188,12 @@ std::string summary_text(const ValidationReport& report)
                       table("class", report.by_class) + memory_table(report.memory) +
                       skipped_table(report);
     out += heading("") + row(report.all);
-    out += fmt::format("\n{} Error: predicted / measured - 1.\n"
-                       "Mean of the sources' mean errors: {:.1f}%; dense decoders of quality A: "
+    out += fmt::format("\n{} Error: predicted / measured - 1.\n", counts);
+    if (!any_shipped(report))
+        return out + "All were predicted with constants of their own: no mean of sources.\n";
+    out += fmt::format("Mean of the sources' mean errors: {:.1f}%; dense decoders of quality A: "
                        "{:.1f}%\n",
-                       counts, 100 * report.mean_of_sources, 100 * report.dense_mean_of_sources);
+                       100 * report.mean_of_sources, 100 * report.dense_mean_of_sources);
     return out;
 }
 

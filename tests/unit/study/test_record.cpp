@@ -79,6 +79,28 @@ TEST_CASE("a bad record is reported with line and pointer and leaves the good on
     CHECK(file->unreadable.back().id == "#2");
 }
 
+TEST_CASE("a record may say as a scenario what ran, and a wrong scenario makes it unreadable")
+{
+    const auto file = read(R"([
+        {"id": "own", "scenario": {"model": {"file": "m.json"}, "training": {"global_batch": 8},
+                                   "topology": "t.json", "profile": "p.json"}},
+        {"id": "wrong", "scenario": {"model": {"file": "m.json"}, "training": {"global_batch": 8},
+                                     "topology": "t.json",
+                                     "profil": "p.json"}},
+        {"id": "silent", "scenario": null}])");
+    REQUIRE(file.has_value());
+    REQUIRE(file->records.size() == 2);
+    CHECK(file->records[0].scenario.find("profile")->as_string() == "p.json");
+    CHECK(file->records[0].file == "runs.json");
+    CHECK(file->records[1].scenario.is_null());
+    REQUIRE(file->unreadable.size() == 1);
+    const UnreadableRecord& wrong = file->unreadable.front();
+    CHECK(wrong.id == "wrong");
+    REQUIRE(wrong.problems.size() == 1);
+    CHECK(wrong.problems[0].pointer == "/1/scenario/profil");
+    CHECK(wrong.problems[0].line == 6);
+}
+
 TEST_CASE("a whole number may be written with a point")
 {
     const auto file = read(R"([{"id": "a", "global_batch": 512.0}])");

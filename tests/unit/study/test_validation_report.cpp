@@ -74,6 +74,19 @@ TEST_CASE("the dense mean takes neither other classes nor lesser quality")
     CHECK_THAT(report.dense_mean_of_sources, WithinAbs(0.1, 1e-12));
 }
 
+TEST_CASE("the means of sources are of shipped constants, other rows show everything")
+{
+    RecordVerdict own = scored("own", 1, 1.9);
+    own.shipped_constants = false;
+    const ValidationReport report = summarized({scored("a", 1, 1.1), own});
+    CHECK_THAT(report.mean_of_sources, WithinAbs(0.1, 1e-12));
+    CHECK_THAT(report.dense_mean_of_sources, WithinAbs(0.1, 1e-12));
+    CHECK_THAT(report.all.mape, WithinAbs(0.5, 1e-12));
+    CHECK(report.by_source.size() == 2);
+    CHECK_THAT(summary_text(report), ContainsSubstring("Mean of the sources' mean errors: 10.0%"));
+    CHECK_THAT(summary_text(summarized({own})), ContainsSubstring("no mean of sources"));
+}
+
 TEST_CASE("without anything scored there are no errors to report")
 {
     const ValidationReport report = summarized({skipped("a", "no")});
