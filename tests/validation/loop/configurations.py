@@ -39,21 +39,32 @@ def loop_arguments(configuration):
     return arguments
 
 
-def model(configuration):
-    """The layers as the loop computes them (perceptron.h)."""
+# The layers as the loop computes them (perceptron.h).
+DENSE = {"memory_passes": 2,  # outputs are read, biased, clipped, written
+         "memory_passes_backward": 3,  # outputs and changes are read, changes written
+         "kernels": 2, "kernels_backward": 3}
+LOSS = {"memory_passes": 3,  # outputs and targets are read, changes written
+        "memory_passes_backward": 0, "kernels": 1, "kernels_backward": 0}
+
+
+def model(configuration, dense=None, loss=None):
+    """As a list of layers; `dense` and `loss`: passes and kernels other than the loop's."""
     widths = configuration["widths"]
     layers = [{"name": f"dense {i + 1}", "parameters": inputs * outputs + outputs,
                "rows": 1, "columns": outputs, "inner": inputs,
-               "output_elements": outputs, "activation_elements": outputs,
-               "memory_passes": 2,  # outputs are read, biased, clipped, written
-               "memory_passes_backward": 3,  # outputs and changes are read, changes written
-               "kernels": 2, "kernels_backward": 3}
+               "output_elements": outputs, "activation_elements": outputs} | (dense or DENSE)
               for i, (inputs, outputs) in enumerate(zip(widths, widths[1:]))]
-    layers.append({"name": "loss", "output_elements": widths[-1], "activation_elements": 0,
-                   "memory_passes": 3,  # outputs and targets are read, changes written
-                   "memory_passes_backward": 0, "kernels": 1, "kernels_backward": 0})
+    layers.append({"name": "loss", "output_elements": widths[-1], "activation_elements": 0}
+                  | (loss or LOSS))
     return {"format": "trainyard.model/1", "name": configuration["name"],
             "layer_list": {"sample_elements": widths[0], "layers": layers}}
+
+
+def host(ranks):
+    """Their topology."""
+    return {"format": "trainyard.topology/1", "name": f"one host, {ranks} ranks",
+            "generator": "cluster", "nodes": 1,
+            "node": {"device": "cpu", "gpus": ranks, "pcie": "64 GB/s", "nics": 0}}
 
 
 def write_scenario(folder, configuration, backend, ranks, profile):
@@ -62,10 +73,7 @@ def write_scenario(folder, configuration, backend, ranks, profile):
     model_file = folder / f"{stem}-model.json"
     model_file.write_text(json.dumps(model(configuration), indent=1) + "\n")
     topology = folder / f"host-{ranks}.json"
-    topology.write_text(json.dumps(
-        {"format": "trainyard.topology/1", "name": f"one host, {ranks} ranks",
-         "generator": "cluster", "nodes": 1,
-         "node": {"device": "cpu", "gpus": ranks, "pcie": "64 GB/s", "nics": 0}}, indent=1) + "\n")
+    topology.write_text(json.dumps(host(ranks), indent=1) + "\n")
     strategy = {"dp": ranks, "backend": backend,
                 "overlap": {"dp": bool(configuration["bucket"])}}
     if configuration["bucket"]:
