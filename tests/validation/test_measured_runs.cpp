@@ -32,8 +32,9 @@ TEST_CASE("every shipped record can be read")
     CHECK(records("training_dev").records.size() == 596);
     CHECK(records("a100_megatron_single_node").records.size() == 1440);
     CHECK(records("b200_megatron_single_node").records.size() == 22);
-    for (const char* name :
-         {"training_dev", "a100_megatron_single_node", "b200_megatron_single_node"})
+    CHECK(records("torch_ddp_gloo/records").records.size() == 15);
+    for (const char* name : {"training_dev", "a100_megatron_single_node",
+                             "b200_megatron_single_node", "torch_ddp_gloo/records"})
         CHECK(records(name).unreadable.empty());
 }
 
@@ -80,6 +81,22 @@ TEST_CASE("the number of threads changes nothing")
     const ValidationReport alone = validate({&file, 1}, options);
     options.threads = 3;
     CHECK(validate({&file, 1}, options).records == alone.records);
+}
+
+TEST_CASE("PyTorch DDP on CPU ranks is predicted by what was measured of that machine")
+{
+    const ValidationReport report = judged("torch_ddp_gloo/records", "");
+    CHECK(report.all.scored == 15);
+    CHECK(report.all.median_ape < 0.15);
+    CHECK(report.all.max_ape < 0.35);
+    for (const RecordVerdict& verdict : report.records) {
+        INFO(verdict.id);
+        CHECK(verdict.gpu == "CPU");
+        CHECK(verdict.strategy == "dp");
+        CHECK_THAT(verdict.device, StartsWith("CPU "));
+        CHECK_FALSE(verdict.shipped_constants);
+    }
+    CHECK(report.mean_of_sources == 0); // of shipped constants it says nothing
 }
 
 TEST_CASE("a cancelled validation stops")
