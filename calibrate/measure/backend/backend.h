@@ -113,6 +113,9 @@ public:
 
     // Collective over the members. `rendezvous` is this group's own.
     virtual std::unique_ptr<Communicator> join(const GroupSpec& group, Rendezvous& rendezvous) = 0;
+
+    // This host as the library sees it: NCCL's topology XML. Empty: it does not say, or not yet.
+    virtual std::string node_topology() const { return {}; }
 };
 
 // Entry of a module. Throws MeasureFailure.

@@ -137,7 +137,11 @@ std::unique_ptr<Communicator> NcclBackend::join(const GroupSpec& group, Rendezvo
              settings_.limits.meet);
     if (met.shared)
         let_ranks_share(*libraries_->nccl, host_name(), place.rank);
-    communicator->connect(met.id);
+    const bool of_all = static_cast<int>(group.members.size()) == place.ranks;
+    if (of_all && place.local_rank == 0 && topology_.empty())
+        topology_ = communicator->connect_and_dump(met.id);
+    else
+        communicator->connect(met.id);
     return communicator;
 }
 

@@ -24,6 +24,10 @@ public:
     std::string cannot(const TimedWork& work) const override;
     std::unique_ptr<Communicator> join(const GroupSpec& group, Rendezvous& rendezvous) override;
 
+    // Of the first communicator of all ranks: smaller ones show fewer GPUs. The first rank of a
+    // host has it.
+    std::string node_topology() const override { return topology_; }
+
 private:
     void on_device(const std::string& doing, std::function<void(CudaApi&)> action);
     std::string cannot_communicate(const CollectiveWork& work) const;
@@ -34,6 +38,7 @@ private:
     CudaDevice device_;
     int devices_ = 0; // that this process sees
     bool warm_ = false;
+    std::string topology_; // as NCCL dumped it
 };
 
 } // namespace trainyard

@@ -1,5 +1,7 @@
 #include "calibrate/measure/nccl/nccl_communicator.h"
 
+#include "calibrate/measure/nccl/topology_dump.h"
+
 #include <fmt/format.h>
 
 #include <thread>
@@ -81,6 +83,20 @@ void NcclCommunicator::connect(const NcclId& id)
 {
     call(session_->group().who() + ", making the communicator", limits_.create,
          [id](MeasureSession& session) { session.connect(id); });
+}
+
+std::string NcclCommunicator::connect_and_dump(const NcclId& id)
+{
+    const auto text = std::make_shared<std::string>();
+    call(session_->group().who() + ", making the communicator", limits_.create,
+         [id, text](MeasureSession& session) {
+             if (session.group().alone())
+                 return session.connect(id);
+             const TopologyDump dump(session.group().api(), session.group().rank());
+             session.connect(id);
+             *text = dump.text();
+         });
+    return *text;
 }
 
 void NcclCommunicator::prepare(const TimedWork& work)

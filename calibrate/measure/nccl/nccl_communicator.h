@@ -30,6 +30,9 @@ public:
 
     void connect(const NcclId& id);
 
+    // As `connect`; what NCCL writes of the topology meanwhile, empty where it writes nothing.
+    std::string connect_and_dump(const NcclId& id);
+
     void prepare(const TimedWork& work) override;
     BatchTime run(int ops) override;
     std::optional<std::int64_t> wrong_elements() override;

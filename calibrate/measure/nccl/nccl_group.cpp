@@ -1,41 +1,23 @@
 #include "calibrate/measure/nccl/nccl_group.h"
 
+#include "calibrate/measure/nccl/process_variable.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace trainyard {
 
 namespace {
 
-// Sets a variable of the process while it lives. NCCL reads these two anew for each communicator.
-class ForcedVariable {
-public:
-    ForcedVariable(const NcclApi& api, const char* name, const std::string& value)
-        : api_(api), name_(name), forced_(value != "auto")
-    {
-        if (!forced_)
-            return;
-        if (const char* before = std::getenv(name))
-            before_ = before;
-        api_.set_variable(name_, value.c_str());
-    }
-    ForcedVariable(const ForcedVariable&) = delete;
-    ForcedVariable& operator=(const ForcedVariable&) = delete;
-    ~ForcedVariable()
-    {
-        if (forced_)
-            api_.set_variable(name_, before_ ? before_->c_str() : nullptr);
-    }
-
-private:
-    const NcclApi& api_;
-    const char* name_;
-    bool forced_;
-    std::optional<std::string> before_;
-};
+// Set unless it is NCCL's to choose. NCCL reads both anew for each communicator.
+void force(std::optional<ProcessVariable>& variable, const NcclApi& api, const char* name,
+           const std::string& value)
+{
+    if (value != "auto")
+        variable.emplace(api, name, value);
+}
 
 std::string lower(std::string text)
 {
@@ -63,8 +45,10 @@ void NcclGroup::connect(const NcclId& id)
 {
     if (alone())
         return;
-    const ForcedVariable algorithm(api(), "NCCL_ALGO", spec_.algorithm);
-    const ForcedVariable protocol(api(), "NCCL_PROTO", spec_.protocol);
+    std::optional<ProcessVariable> algorithm;
+    std::optional<ProcessVariable> protocol;
+    force(algorithm, api(), "NCCL_ALGO", spec_.algorithm);
+    force(protocol, api(), "NCCL_PROTO", spec_.protocol);
     NcclConfig config;
     NcclComm comm = nullptr;
     const NcclResult result = api().comm_init_rank_config(&comm, ranks(), id, rank_, &config);

@@ -1,7 +1,9 @@
 #include "tests/support/simulated_nccl/world.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 using namespace trainyard;
 using namespace trainyard::simulated;
@@ -263,6 +265,19 @@ NcclResult add_end(const End& end, NcclComm comm, CudaStream stream)
     return end_group();
 }
 
+// As NCCL: the rank that is to, where a variable names a file.
+void write_dump(const World& world, int rank)
+{
+    const auto value = [&world](const char* name) {
+        const auto set = world.variables.find(name);
+        const char* const given = std::getenv(name);
+        return set != world.variables.end() ? set->second : std::string(given ? given : "");
+    };
+    const std::string file = value("NCCL_TOPO_DUMP_FILE");
+    if (!file.empty() && std::to_string(rank) == value("NCCL_TOPO_DUMP_FILE_RANK"))
+        std::ofstream(file) << world.topology;
+}
+
 NcclResult create(NcclComm* out, int ranks, NcclId id, int rank, NcclConfig* config)
 {
     const std::shared_ptr<World> world = current();
@@ -274,6 +289,7 @@ NcclResult create(NcclComm* out, int ranks, NcclId id, int rank, NcclConfig* con
         return NcclResult::invalid_argument;
     Clique& clique = world->cliques[std::string(id.bytes, sizeof(id.bytes))];
     clique.ranks = ranks;
+    write_dump(*world, rank);
     world->forced.push_back(world->variables["NCCL_ALGO"] + "/" + world->variables["NCCL_PROTO"]);
     if (!faults.create_hangs)
         ++clique.arrived;

@@ -113,6 +113,7 @@ struct World {
     std::map<int, Faults> faults; // by rank
     int nccl_version = 22809;
     bool has_all_to_all = true;
+    std::string topology = "<system version=\"1\"/>"; // what NCCL dumps
     std::map<std::string, Clique> cliques;
     std::map<std::string, std::string> variables; // set by set_variable and not unset
     std::vector<std::string> forced;              // NCCL_ALGO when a communicator was made

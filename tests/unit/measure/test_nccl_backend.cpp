@@ -1,5 +1,10 @@
+#include "sim/base/files.h"
 #include "tests/catch.h"
+#include "tests/support/folder.h"
+#include "tests/support/set_variable.h"
 #include "tests/support/simulated_nccl/ranks.h"
+
+#include <fstream>
 
 using namespace trainyard;
 using namespace trainyard::simulated;
@@ -256,4 +261,59 @@ TEST_CASE("work that NCCL or the device does not do is refused with the reason")
                    ContainsSubstring("host"));
         CHECK(backend.cannot(sum_of(64)).empty());
     }));
+}
+
+namespace {
+
+// What each rank has of NCCL's dump, after a group of two and one of all three.
+std::vector<std::string> dumps_of(const std::shared_ptr<World>& world)
+{
+    std::vector<std::string> out(3);
+    check_none_failed(
+        run_ranks(world, 3, [&](int rank, RankBackend& backend, Rendezvous& rendezvous) {
+            const auto group = backend.join(all_of(3), rendezvous);
+            out[static_cast<std::size_t>(rank)] = backend.node_topology();
+        }));
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("NCCL's dump of the topology is taken once, by the first rank, and leaves nothing behind")
+{
+    const auto world = world_of(3);
+    const std::string dump = world->topology;
+    CHECK(dumps_of(world) == std::vector<std::string>{dump, "", ""});
+    CHECK(world->variables.count("NCCL_TOPO_DUMP_FILE") == 0);
+    CHECK(world->variables.count("NCCL_TOPO_DUMP_FILE_RANK") == 0);
+}
+
+TEST_CASE("a communicator of some ranks only shows some GPUs: its dump is not asked for")
+{
+    const auto world = world_of(3);
+    std::string after_two = "none";
+    check_none_failed(
+        run_ranks(world, 3, [&](int rank, RankBackend& backend, Rendezvous& rendezvous) {
+            if (rank == 2)
+                return;
+            const auto two = backend.join(all_of(2), rendezvous);
+            if (rank == 0)
+                after_two = backend.node_topology();
+        }));
+    CHECK(after_two.empty());
+}
+
+TEST_CASE("a file that the user has NCCL dump to is read and stays; an old one is not believed")
+{
+    const testing::Folder folder;
+    const std::string file = (folder.path() / "theirs.xml").string();
+    const testing::SetVariable where("NCCL_TOPO_DUMP_FILE", file);
+    const auto world = world_of(3);
+    {
+        const testing::SetVariable who("NCCL_TOPO_DUMP_FILE_RANK", "0");
+        CHECK(dumps_of(world)[0] == world->topology);
+        CHECK(read_file(file) == world->topology);
+    }
+    const testing::SetVariable nobody("NCCL_TOPO_DUMP_FILE_RANK", "7");
+    CHECK(dumps_of(world_of(3))[0].empty());
 }
