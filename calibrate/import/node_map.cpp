@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -46,26 +47,35 @@ private:
     std::set<std::string> taken_;
 };
 
-class Builder {
-public:
-    Builder(const NodeMap& map, const std::optional<NetworkTemplate>& network) : map_(map)
-    {
-        out_.name = map.name;
-        if (!map.nics.empty())
-            out_.network = network;
-    }
+// What all nodes of a cluster share.
+struct SharedPieces {
+    ExplicitDescription out;
+    Namer namer;
+    std::string network;                        // the switch
+    std::map<std::string, std::string> fabrics; // NVLink domain -> its NVSwitch
+};
 
-    ExplicitDescription build()
+class NodeWriter {
+public:
+    // `node`: its name; `prefix`: of the names of its pieces.
+    NodeWriter(const NodeMap& map, std::string node, std::string prefix, SharedPieces& shared)
+        : map_(map),
+          node_(std::move(node)),
+          prefix_(std::move(prefix)),
+          shared_(shared),
+          out_(shared.out)
+    {}
+
+    void write()
     {
         add_gpus();
         add_switches();
         add_nics();
         add_nvlinks();
-        return std::move(out_);
     }
 
 private:
-    static constexpr const char* node_ = "node0";
+    std::string unique(const std::string& name) { return shared_.namer.unique(prefix_ + name); }
 
     void link(const std::string& from, const std::string& to, Bandwidth rate, Seconds latency)
     {
@@ -75,7 +85,7 @@ private:
     void add_gpus()
     {
         for (const NodeMap::Gpu& gpu : map_.gpus) {
-            gpus_.push_back(namer_.unique(gpu.name));
+            gpus_.push_back(unique(gpu.name));
             out_.devices.push_back({gpus_.back(), node_, gpu.model});
         }
     }
@@ -88,7 +98,7 @@ private:
         for (std::size_t i = 0; i < map_.switches.size(); ++i) {
             if (!used[i])
                 continue;
-            switches_[i] = namer_.unique(map_.switches[i].name);
+            switches_[i] = unique(map_.switches[i].name);
             out_.switches.push_back({switches_[i], SwitchKind::pcie, node_, false});
         }
         for (std::size_t i = 0; i < map_.switches.size(); ++i) {
@@ -110,31 +120,40 @@ private:
 
     void add_nics()
     {
-        if (!out_.network)
+        if (!out_.network || map_.nics.empty())
             return;
         const Seconds latency = out_.network->nic_latency + out_.network->switch_latency / 2;
-        const std::string network = namer_.unique("network");
+        if (shared_.network.empty()) {
+            shared_.network = shared_.namer.unique("network");
+            out_.switches.push_back({shared_.network, SwitchKind::network, "", false});
+        }
         for (const NodeMap::Nic& nic : map_.nics) {
-            const std::string name = namer_.unique(nic.name);
+            const std::string name = unique(nic.name);
             out_.nics.push_back({name, node_});
             link(name, at(nic.parent), nic.pcie, pcie_latency);
             const bool known = nic.rate.value() > 0;
-            link(name, network, known ? nic.rate : out_.network->port_rate, latency);
+            link(name, shared_.network, known ? nic.rate : out_.network->port_rate, latency);
         }
-        out_.switches.push_back({network, SwitchKind::network, "", false});
+    }
+
+    // NVSwitches of a domain of several nodes belong to none of them.
+    const std::string& fabric()
+    {
+        const bool own = map_.nvlink_domain.empty();
+        std::string& name = shared_.fabrics[own ? "node " + node_ : "domain " + map_.nvlink_domain];
+        if (name.empty()) {
+            name = own ? unique("nvswitch") : shared_.namer.unique("nvswitch");
+            out_.switches.push_back({name, SwitchKind::nvswitch, "", false});
+        }
+        return name;
     }
 
     void add_nvlinks()
     {
-        std::string fabric;
         for (const NodeMap::Nvlink& nvlink : map_.nvlinks) {
-            if (nvlink.to < 0 && fabric.empty()) {
-                fabric = namer_.unique("nvswitch");
-                out_.switches.push_back({fabric, SwitchKind::nvswitch, "", false});
-            }
             const std::string& from = gpus_[static_cast<std::size_t>(nvlink.from)];
             if (nvlink.to < 0)
-                link(from, fabric, nvlink.rate, nvlink_latency / 2);
+                link(from, fabric(), nvlink.rate, nvlink_latency / 2);
             else
                 link(from, gpus_[static_cast<std::size_t>(nvlink.to)], nvlink.rate, nvlink_latency);
         }
@@ -143,8 +162,10 @@ private:
     const std::string& at(int vertex) const { return switches_[static_cast<std::size_t>(vertex)]; }
 
     const NodeMap& map_;
-    ExplicitDescription out_;
-    Namer namer_;
+    std::string node_;
+    std::string prefix_;
+    SharedPieces& shared_;
+    ExplicitDescription& out_;
     std::vector<std::string> gpus_;
     std::vector<std::string> switches_;
 };
@@ -179,7 +200,23 @@ std::string roce_of(Bandwidth rate)
 
 ExplicitDescription describe_node(const NodeMap& map, const std::optional<NetworkTemplate>& network)
 {
-    return Builder(map, network).build();
+    return describe_nodes({map}, network);
+}
+
+ExplicitDescription describe_nodes(const std::vector<NodeMap>& maps,
+                                   const std::optional<NetworkTemplate>& network)
+{
+    SharedPieces shared;
+    if (maps.empty())
+        return {};
+    shared.out.name = maps.front().name;
+    if (std::any_of(maps.begin(), maps.end(), [](const NodeMap& map) { return !map.nics.empty(); }))
+        shared.out.network = network;
+    const bool several = maps.size() > 1;
+    for (const NodeMap& map : maps)
+        NodeWriter(map, several ? map.name : "node0", several ? map.name + "/" : "", shared)
+            .write();
+    return std::move(shared.out);
 }
 
 Checked<Json> topology_json(const ExplicitDescription& description, const std::string& file)

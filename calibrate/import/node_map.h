@@ -13,6 +13,8 @@ struct NodeMap {
         std::string name;
         int parent = -1; // of switches; -1: a CPU, the root of a tree
         Bandwidth up;    // to the parent, one direction
+
+        bool operator==(const Vertex&) const = default;
     };
     struct Gpu {
         std::string name;
@@ -20,17 +22,23 @@ struct NodeMap {
         int parent = -1; // of switches
         Bandwidth pcie;
         std::string address{}; // PCI; empty: not given
+
+        bool operator==(const Gpu&) const = default;
     };
     struct Nic {
         std::string name;
         int parent = -1;
         Bandwidth pcie;
         Bandwidth rate; // to the network; 0: what its network usually has
+
+        bool operator==(const Nic&) const = default;
     };
     struct Nvlink {
         int from = 0; // of gpus
         int to = -1;  // of gpus; -1: the NVSwitch
         Bandwidth rate;
+
+        bool operator==(const Nvlink&) const = default;
     };
 
     std::string name;
@@ -40,6 +48,9 @@ struct NodeMap {
     std::vector<Gpu> gpus;
     std::vector<Nic> nics;
     std::vector<Nvlink> nvlinks;
+    std::string nvlink_domain{}; // nodes with the same one share their NVSwitches; empty: its own
+
+    bool operator==(const NodeMap&) const = default;
 };
 
 // Between two CPUs, one direction. 40 GB/s is what NCCL reckons with for recent server CPUs.
@@ -56,6 +67,11 @@ std::string roce_of(Bandwidth rate);
 // whatever is outside; without a network they are left out too. Names are made unique.
 ExplicitDescription describe_node(const NodeMap& map,
                                   const std::optional<NetworkTemplate>& network);
+
+// Several nodes, whose names differ, as one cluster named after the first. The pieces of each begin
+// with its name. All NICs end in the one network switch: no node can see what lies behind it.
+ExplicitDescription describe_nodes(const std::vector<NodeMap>& maps,
+                                   const std::optional<NetworkTemplate>& network);
 
 // The topology file, or what is wrong with the description.
 Checked<Json> topology_json(const ExplicitDescription& description, const std::string& file);

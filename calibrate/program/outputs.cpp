@@ -66,17 +66,24 @@ std::string topology_path(const CalibrateOptions& options)
     return out.replace_extension(".topology.json").string();
 }
 
-void write_topology(const CalibrateOptions& options, const std::optional<DiscoveredNode>& node)
+void write_topology(const CalibrateOptions& options,
+                    const std::optional<DiscoveredCluster>& machine)
 {
     const std::string path = topology_path(options);
     if (path.empty())
         return;
-    if (!node) {
+    if (!machine) {
         print_talk("no topology is written: what this node is made of is not known here\n");
         return;
     }
-    write_file(path, table_text(node->topology));
-    print_talk(fmt::format("wrote {}: the node as a topology\n", path));
+    write_file(path, table_text(machine->topology));
+    for (const std::string& text : machine->told)
+        print_talk(fmt::format("found: {}\n", text));
+    for (const std::string& text : machine->assumed)
+        print_talk(fmt::format("assumed: {}\n", text));
+    const std::size_t nodes = machine->nodes.size();
+    print_talk(fmt::format("wrote {}: {} as a topology\n", path,
+                           nodes == 1 ? "the node" : fmt::format("the {} nodes", nodes)));
 }
 
 void write_tuner(const CalibrateOptions& options, const MeasuredRun& run)
@@ -137,12 +144,12 @@ int write_all(const CalibrateOptions& options, const SessionResult& result, cons
         print_talk(fmt::format("stopped: {}\n", run.ended));
         return result.exit;
     }
-    const MachineStudy study = study_of(run, result.node);
+    const MachineStudy study = study_of(run, result.machine);
     print_talk(describe(study));
     int code = exit_ok;
     if (!options.output.empty())
         code = write_profile(options, run);
-    write_topology(options, result.node);
+    write_topology(options, result.machine);
     if (!options.html.empty()) {
         write_file(options.html, calibrate_html(run, study));
         print_talk(fmt::format("wrote {}\n", options.html));

@@ -2,6 +2,7 @@
 
 #include "calibrate/measure/control/local_ranks.h"
 #include "calibrate/measure/output/machine_study.h"
+#include "calibrate/measure/run/nodes.h"
 #include "calibrate/measure/run/runner.h"
 #include "calibrate/program/modules.h"
 #include "sim/cli/terminal.h"
@@ -43,10 +44,12 @@ fs::path journal_path(const CalibrateOptions& options)
 
 class Session {
 public:
-    Session(const CalibrateOptions& options, const std::optional<JobLaunch>& launch)
+    // `look`: at this host, before any rank used it.
+    Session(const CalibrateOptions& options, const std::optional<JobLaunch>& launch, NodeLook look)
         : options_(options),
           backend_(options.backend),
           launch_(launch),
+          look_(std::move(look)),
           listener_(launch ? launch->coordinator.port : 0)
     {
         address_ = launch ? launch->coordinator
@@ -120,6 +123,8 @@ private:
         for (runner.launch = first_launch; runner.launch < end_launch; ++runner.launch) {
             runner.launches_after = options_.launches - 1 - runner.launch;
             measure(coordinator, plan_, runner, result_.run, *journal_);
+            if (runner.launch == 0)
+                ask_hosts(coordinator);
         }
         runner.launches_after = 0;
         if (end_launch == options_.launches)
@@ -133,7 +138,7 @@ private:
         constexpr int more = 2;
         runner.launch = options_.launches - 1;
         const std::vector<OrderedPair> suspects =
-            to_measure_again(pair_study(result_.run, result_.node));
+            to_measure_again(pair_study(result_.run, result_.machine));
         for (int i = 0; i < more && !suspects.empty(); ++i)
             measure_again(coordinator, plan_, suspects, runner, result_.run, *journal_);
     }
@@ -142,7 +147,9 @@ private:
     void start(Coordinator& coordinator)
     {
         MeasuredRun& run = result_.run;
-        look_around();
+        run.doubts = look_.doubts;
+        if (Checked<NodeReport> here = report_of(look_, ""))
+            keep({*here});
         run.ranks = facts_of(coordinator, ranks_);
         plan_ = plan_of(options_.plan, run.ranks);
         drop_impossible(coordinator, plan_, run.left_out);
@@ -151,25 +158,27 @@ private:
             journal_->left_out(what);
     }
 
-    // The node of this process. What cannot be found out leaves none: measuring goes on without.
-    void look_around()
+    // What cannot be found out leaves no topology: measuring goes on without.
+    void keep(std::vector<NodeReport> nodes)
     {
-        NodeSources sources;
-        sources.host = read_host();
-        std::vector<std::string>& found = result_.run.doubts;
-        found = doubts(sources.host);
-        if (backend_ == "nccl") {
-            if (const auto library = NvmlLibrary::open(usual_nvml_files()))
-                if (const auto nvml = read_nvml((*library)->functions())) {
-                    sources.nvml = *nvml;
-                    const std::vector<std::string> of_gpus = doubts(*nvml);
-                    found.insert(found.end(), of_gpus.begin(), of_gpus.end());
-                }
-        } else {
-            sources.cpu_ranks = ranks_;
-        }
-        if (const Checked<DiscoveredNode> node = discover_node(sources))
-            result_.node = *node;
+        if (Checked<DiscoveredCluster> cluster = cluster_of(std::move(nodes)))
+            result_.machine = std::move(*cluster);
+    }
+
+    // Now that their libraries have told what they see. What makes this host doubtful was seen
+    // before its ranks began.
+    void ask_hosts(Coordinator& coordinator)
+    {
+        std::vector<std::string>& doubts = result_.run.doubts;
+        const std::optional<DiscoveredCluster> found = cluster_of(coordinator, ranks_, doubts);
+        if (!found)
+            return;
+        result_.machine = *found;
+        const std::string& own = coordinator.hello(0).host;
+        for (const NodeReport& node : found->nodes)
+            for (const std::string& text : node.doubts)
+                if (node.host != own)
+                    doubts.push_back(fmt::format("host {}: {}", node.host, text));
     }
 
     RankProgram program() const
@@ -187,6 +196,7 @@ private:
     const CalibrateOptions& options_;
     std::string backend_;
     std::optional<JobLaunch> launch_;
+    NodeLook look_;
     Listener listener_;
     CoordinatorAddress address_;
     int ranks_ = 1;
@@ -201,7 +211,10 @@ private:
 
 SessionResult measure_here(const CalibrateOptions& options, const std::optional<JobLaunch>& job)
 {
-    return Session(options, job).run();
+    LookSettings settings;
+    settings.gpus = options.backend == "nccl";
+    settings.cpu_ranks = job ? job->launch.place.local_ranks : options.ranks;
+    return Session(options, job, look_at_node(settings)).run();
 }
 
 int serve(const std::string& backend, const std::optional<JobLaunch>& job)
@@ -215,7 +228,19 @@ int serve(const std::string& backend, const std::optional<JobLaunch>& job)
     if (!place || !address)
         throw MeasureFailure{FailureKind::refused, "nobody started this process as a rank",
                              "leave out --rank"};
-    return serve_as_rank(*place, *address, [&] { return open_backend(backend, *place); });
+    RankTasks tasks;
+    tasks.open = [&] { return open_backend(backend, *place); };
+    tasks.look = [&](const std::string& dump) {
+        LookSettings settings;
+        settings.gpus = backend == "nccl";
+        settings.cpu_ranks = place->local_ranks;
+        settings.while_measuring = true;
+        const Checked<NodeReport> report = report_of(look_at_node(settings), dump);
+        if (!report)
+            throw MeasureFailure{FailureKind::refused, report.error().front().message, ""};
+        return *report;
+    };
+    return serve_as_rank(*place, *address, tasks);
 }
 
 } // namespace trainyard

@@ -3,7 +3,7 @@
 // One run of `calibrate`: ranks started, the plan timed, what was measured kept.
 
 #include "calibrate/measure/control/launch.h"
-#include "calibrate/measure/discover/node.h"
+#include "calibrate/measure/discover/cluster.h"
 #include "calibrate/measure/samples.h"
 #include "calibrate/program/options.h"
 #include "sim/cli/exit_codes.h"
@@ -14,9 +14,10 @@ namespace trainyard {
 
 struct SessionResult {
     MeasuredRun run;
-    std::filesystem::path journal;      // of everything measured; empty: none
-    std::optional<DiscoveredNode> node; // that of this process
-    ExitCode exit = exit_ok;            // of a run that ended early, why
+    std::filesystem::path journal; // of everything measured; empty: none
+    std::optional<DiscoveredCluster>
+        machine;             // the ranks' hosts; at first only that of this process
+    ExitCode exit = exit_ok; // of a run that ended early, why
 };
 
 // Measures with ranks that it starts itself, or those of the job whose rank 0 this process is.

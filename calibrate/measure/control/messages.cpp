@@ -11,8 +11,9 @@ template <>
 std::vector<EnumName<CommandKind>> enum_names<CommandKind>()
 {
     using enum CommandKind;
-    return {{facts, "facts"},     {cannot, "cannot"}, {join, "join"},   {leave, "leave"},
-            {prepare, "prepare"}, {run, "run"},       {check, "check"}, {quit, "quit"}};
+    return {{facts, "facts"}, {cannot, "cannot"},   {join, "join"},
+            {leave, "leave"}, {prepare, "prepare"}, {run, "run"},
+            {check, "check"}, {node, "node"},       {quit, "quit"}};
 }
 
 template <>
@@ -42,6 +43,7 @@ const FieldTable<RankReply>& fields_of<RankReply>()
             .field("seconds", &R::seconds, {.help = "of each batch, or of the command"})
             .field("covered", &R::covered, {.help = "whether the other ran the whole time"})
             .field("wrong", &R::wrong, {.help = "elements"})
+            .field("node", &R::node, {.help = "the rank's host"})
             .field("failure", &R::failure, {.help = "instead of an answer"});
     return table;
 }

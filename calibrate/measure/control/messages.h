@@ -7,6 +7,7 @@
 // you" while a command runs.
 
 #include "calibrate/measure/backend/backend.h"
+#include "calibrate/measure/discover/node_report.h"
 
 #include <optional>
 
@@ -20,6 +21,7 @@ enum class CommandKind : std::uint8_t {
     prepare, // `work` in communicator `group`
     run,     // `batches` of `ops`
     check,   // wrong elements of one op
+    node,    // what the rank's host is made of
     quit
 };
 
@@ -42,6 +44,7 @@ struct RankReply {
     std::vector<double> seconds; // of each batch; of join, what it took
     bool covered = true;         // of all batches
     std::optional<std::int64_t> wrong;
+    std::optional<NodeReport> node;
     std::optional<MeasureFailure> failure;
 
     bool operator==(const RankReply&) const = default;

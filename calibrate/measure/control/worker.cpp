@@ -157,9 +157,7 @@ private:
 
 class Rank {
 public:
-    Rank(Line& line, std::unique_ptr<RankBackend> backend)
-        : line_(line), backend_(std::move(backend))
-    {}
+    Rank(Line& line, const RankTasks& tasks) : line_(line), tasks_(tasks), backend_(tasks.open()) {}
 
     RankReply obey(const RankCommand& command)
     {
@@ -191,6 +189,11 @@ public:
             line_.now("checking " + work_);
             line_.enter();
             reply.wrong = group(command).wrong_elements();
+            break;
+        case CommandKind::node:
+            line_.now("looking at its host");
+            if (tasks_.look)
+                reply.node = tasks_.look(backend_->node_topology());
             break;
         case CommandKind::quit:
             break;
@@ -248,6 +251,7 @@ private:
     }
 
     Line& line_;
+    const RankTasks& tasks_;
     std::unique_ptr<RankBackend> backend_;
     std::map<int, Group> groups_;
     std::string work_;
@@ -271,11 +275,11 @@ std::optional<MeasureFailure> failure_of(const Call& call)
     }
 }
 
-void work_until_quit(Line& line, const std::function<std::unique_ptr<RankBackend>()>& open)
+void work_until_quit(Line& line, const RankTasks& tasks)
 {
     std::optional<Rank> rank;
     line.now("opening the back end");
-    std::optional<MeasureFailure> unopened = failure_of([&] { rank.emplace(line, open()); });
+    std::optional<MeasureFailure> unopened = failure_of([&] { rank.emplace(line, tasks); });
     while (true) {
         line.now("waiting for a command");
         const RankCommand command = line.next_command();
@@ -301,7 +305,7 @@ void work_until_quit(Line& line, const std::function<std::unique_ptr<RankBackend
 } // namespace
 
 int serve_as_rank(const LaunchPlace& place, const CoordinatorAddress& address,
-                  const std::function<std::unique_ptr<RankBackend>()>& open)
+                  const RankTasks& tasks)
 {
     Connection connection(connect_to(address.host, address.port, patience_to_connect));
     Line line(connection);
@@ -310,7 +314,7 @@ int serve_as_rank(const LaunchPlace& place, const CoordinatorAddress& address,
     line.say(hello);
     std::thread listener([&line] { line.listen(); });
     try {
-        work_until_quit(line, open);
+        work_until_quit(line, tasks);
     } catch (const ConnectionLost&) {
         std::_Exit(left_alone);
     }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -33,6 +34,16 @@ std::string model_of(const NodeSources& sources)
     std::string named = lower_case(device_named_in(gpu.name).value_or(""));
     std::replace(named.begin(), named.end(), '-', '_');
     return named;
+}
+
+// The dump of a communicator whose hosts NVLink joins has the CPUs of all of them.
+std::size_t hosts_in(const XmlElement& system)
+{
+    std::set<std::string> hashes;
+    for (const XmlElement& cpu : system.children)
+        if (cpu.name == "cpu")
+            hashes.insert(cpu.attribute("host_hash"));
+    return hashes.size();
 }
 
 class Discovery {
@@ -65,7 +76,11 @@ private:
             const Checked<XmlElement> xml = read_nccl_xml(sources_.nccl_dump, "NCCL's dump");
             if (!xml)
                 return xml.error();
-            take_xml("NCCL's dump", *xml, model_);
+            if (hosts_in(*xml) > 1)
+                add_note(out_.notes.ignored,
+                         "NCCL's dump: it shows several hosts of one NVLink domain at once");
+            else
+                take_xml("NCCL's dump", *xml, model_);
         }
         const NvmlNode* const nvml = sources_.nvml ? &*sources_.nvml : nullptr;
         if (const auto xml = xml_of_machine(sources_.host, nvml))

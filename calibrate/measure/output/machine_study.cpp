@@ -1,6 +1,7 @@
 #include "calibrate/measure/output/machine_study.h"
 
 #include "calibrate/measure/discover/graph_check.h"
+#include "calibrate/measure/discover/pci_address.h"
 #include "calibrate/measure/output/measured_values.h"
 #include "sim/topology/read_topology.h"
 
@@ -39,20 +40,72 @@ std::vector<std::string> names_of(const MeasuredRun& run)
     return out;
 }
 
-Words pair_classes(const MeasuredRun& run, const std::optional<DiscoveredNode>& node)
+const NodeReport& node_of(const DiscoveredCluster& machine, const std::string& host)
+{
+    const auto found = std::find_if(machine.nodes.begin(), machine.nodes.end(),
+                                    [&](const NodeReport& node) { return node.host == host; });
+    return found == machine.nodes.end() ? machine.nodes.front() : *found;
+}
+
+// CUDA may number devices otherwise than the driver, or see some of them only.
+int device_of(const RankFacts& rank, const NodeMap& map)
+{
+    const auto named = rank.facts.properties.find("pci_bus_id");
+    const std::string address =
+        named == rank.facts.properties.end() ? "" : pci_address(named->second);
+    for (std::size_t i = 0; !address.empty() && i < map.gpus.size(); ++i)
+        if (pci_address(map.gpus[i].address) == address)
+            return static_cast<int>(i);
+    return rank.place.local_rank;
+}
+
+// Each rank's host, and its device there. A host whose node is not known has the seats of places.
+std::vector<Seat> seats_of(const MeasuredRun& run, const std::optional<DiscoveredCluster>& machine)
 {
     const std::vector<std::string> hosts = hosts_of(run);
-    int most = 0;
-    std::vector<Seat> seats;
+    std::vector<Seat> out;
     for (const RankFacts& rank : run.ranks) {
         const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
-        seats.push_back({static_cast<int>(host), rank.place.local_rank});
-        most = std::max(most, rank.place.local_rank + 1);
+        out.push_back(
+            {static_cast<int>(host),
+             machine ? device_of(rank, node_of(*machine, rank.host).map) : rank.place.local_rank});
     }
-    const auto devices = static_cast<std::size_t>(most);
-    const bool known = node && node->classes.size() >= devices;
-    const Words alike(devices, std::vector<std::string>(devices, on_gpus(run) ? "GPU" : "CPU"));
-    return classes_of(seats, std::vector<Words>(hosts.size(), known ? node->classes : alike));
+    return out;
+}
+
+Words pair_classes(const MeasuredRun& run, const std::optional<DiscoveredCluster>& machine)
+{
+    const std::vector<std::string> hosts = hosts_of(run);
+    const std::vector<Seat> seats = seats_of(run, machine);
+    std::vector<Words> words;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+        std::size_t devices = 0;
+        for (const Seat& seat : seats)
+            if (seat.node == static_cast<int>(host))
+                devices = std::max(devices, static_cast<std::size_t>(seat.device) + 1);
+        const Words* const known = machine ? &node_of(*machine, hosts[host]).classes : nullptr;
+        const Words alike(devices, std::vector<std::string>(devices, on_gpus(run) ? "GPU" : "CPU"));
+        words.push_back(known != nullptr && known->size() >= devices ? *known : alike);
+    }
+    return classes_of(seats, words);
+}
+
+// Whether the devices of the topology are the ranks' in their order.
+bool is_topology_of(const MeasuredRun& run, const DiscoveredCluster& machine)
+{
+    const std::vector<Seat> seats = seats_of(run, machine);
+    if (machine.nodes.size() != hosts_of(run).size() ||
+        machine.description.devices.size() != run.ranks.size())
+        return false;
+    int before = 0; // devices of earlier hosts
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+        if (i > 0 && seats[i].node != seats[i - 1].node)
+            before = static_cast<int>(i);
+        if (before + seats[i].device != static_cast<int>(i) ||
+            machine.nodes[static_cast<std::size_t>(seats[i].node)].host != run.ranks[i].host)
+            return false;
+    }
+    return true;
 }
 
 // What each device reached at the largest product that all computed at once.
@@ -86,12 +139,12 @@ std::vector<DeviceRate> gemm_rates(const MeasuredRun& run)
 
 } // namespace
 
-PairStudy pair_study(const MeasuredRun& run, const std::optional<DiscoveredNode>& node)
+PairStudy pair_study(const MeasuredRun& run, const std::optional<DiscoveredCluster>& machine)
 {
     PairStudy out;
     const std::size_t n = run.ranks.size();
     out.names = names_of(run);
-    out.classes = pair_classes(run, node);
+    out.classes = pair_classes(run, machine);
     out.rates.assign(n, std::vector<std::optional<double>>(n));
     for (const MeasuredPoint& point : run.points) {
         const auto* const exchange = std::get_if<ExchangeWork>(&point.point.work);
@@ -114,16 +167,16 @@ PairStudy pair_study(const MeasuredRun& run, const std::optional<DiscoveredNode>
         else
             known->values.push_back(rate);
     }
-    if (node && hosts_of(run).size() == 1 && node->classes.size() == n)
-        out.parts = shared_parts(node->description);
+    if (machine && is_topology_of(run, *machine))
+        out.parts = shared_parts(machine->description);
     return out;
 }
 
-MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredNode>& node)
+MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredCluster>& machine)
 {
     MachineStudy out;
     out.pairs = pair_matrices(run);
-    const PairStudy pairs = pair_study(run, node);
+    const PairStudy pairs = pair_study(run, machine);
     // Ranks on CPUs share cores, and on one host memory, with whatever else runs there.
     if (on_gpus(run) || hosts_of(run).size() > 1)
         out.slow_pairs = verdicts(pairs);
@@ -135,17 +188,18 @@ MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredNode
         for (const std::string& warning : rank.facts.warnings)
             if (std::find(out.doubts.begin(), out.doubts.end(), warning) == out.doubts.end())
                 out.doubts.push_back(warning);
-    if (!node)
+    if (!machine)
         return out;
-    const auto add = [&](const std::vector<std::string>& more) {
-        out.doubts.insert(out.doubts.end(), more.begin(), more.end());
-    };
-    add(node->believed);
+    const bool several = machine->nodes.size() > 1;
+    for (const NodeReport& node : machine->nodes)
+        for (const std::string& text : node.believed)
+            out.doubts.push_back(several ? fmt::format("host {}: {}", node.host, text) : text);
     // What processes reach through memory is far below what memory carries: only links of GPUs
     // tell.
-    if (on_gpus(run) && hosts_of(run).size() == 1)
-        if (const Checked<Topology> topology = read_topology(node->topology, "topology"))
-            add(graph_doubts(pairs, *topology));
+    if (on_gpus(run) && hosts_of(run).size() == 1 && is_topology_of(run, *machine))
+        if (const Checked<Topology> topology = read_topology(machine->topology, "topology"))
+            for (std::string& text : graph_doubts(pairs, *topology))
+                out.doubts.push_back(std::move(text));
     return out;
 }
 

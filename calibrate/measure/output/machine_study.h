@@ -3,8 +3,8 @@
 // What a run says of the machine beside its constants: which link, GPU, switch or rank is slow, and
 // what makes the numbers doubtful.
 
+#include "calibrate/measure/discover/cluster.h"
 #include "calibrate/measure/discover/compute_verdict.h"
-#include "calibrate/measure/discover/node.h"
 #include "calibrate/measure/discover/verdict.h"
 #include "calibrate/measure/samples.h"
 
@@ -21,12 +21,13 @@ struct MachineStudy {
     bool finds_fault() const { return !slow_pairs.slow.empty() || !slow_devices.empty(); }
 };
 
-// The pairs as verdicts take them: the first time of each, and those taken later. `node`: that of
-// the coordinator, which the others are taken to equal.
-PairStudy pair_study(const MeasuredRun& run, const std::optional<DiscoveredNode>& node);
+// The pairs as verdicts take them: the first time of each, and those taken later. Devices are
+// known by their PCI addresses, where there are none by their ranks' places; hosts that `machine`
+// lacks are taken to equal its first.
+PairStudy pair_study(const MeasuredRun& run, const std::optional<DiscoveredCluster>& machine);
 
 // Pairs are judged on GPUs and between hosts, devices on GPUs.
-MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredNode>& node);
+MachineStudy study_of(const MeasuredRun& run, const std::optional<DiscoveredCluster>& machine);
 
 // A line per finding; empty: none.
 std::string describe(const MachineStudy& study);

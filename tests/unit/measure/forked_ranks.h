@@ -16,14 +16,15 @@ class ForkedRanks {
 public:
     using Open = std::function<std::unique_ptr<RankBackend>(int rank)>; // called in the rank
 
-    ForkedRanks(int count, const Open& open)
+    ForkedRanks(int count, const Open& open,
+                const std::function<NodeReport(const std::string& dump)>& look = {})
     {
         for (int rank = 0; rank < count; ++rank) {
             const int process = ::fork();
             if (process == 0)
                 ::_exit(serve_as_rank({rank, count, rank, count},
                                       {"localhost", listener_.port(), "secret"},
-                                      [&] { return open(rank); }));
+                                      {[&] { return open(rank); }, look}));
             processes_.push_back(process);
         }
         CoordinatorSetup setup;

@@ -139,6 +139,7 @@ TEST_CASE("messages between coordinator and ranks arrive as they were sent")
                               {1e-6, 0.1},
                               false,
                               12,
+                              NodeReport{"host", {}, {{"X"}}, {}, {"busy"}, {}},
                               MeasureFailure{FailureKind::refused, "said no", "ask again"}};
     message.put = "key";
     message.value = to_hex(std::string("\0\xff", 2));
