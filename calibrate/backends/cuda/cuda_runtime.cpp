@@ -3,6 +3,7 @@
 #include "calibrate/backends/cuda/kernels.h"
 #include "calibrate/backends/cuda/plans.h"
 #include "calibrate/measure/backend/backend.h"
+#include "calibrate/measure/nccl/cuda_facts.h"
 
 #include <fmt/format.h>
 
@@ -107,6 +108,8 @@ CudaCode CudaRuntime::use_device(int index)
     index_ = index;
     constexpr int resident_blocks = 8; // 2,048 threads of an SM in blocks of 256
     filling_blocks_ = attribute(cudaDevAttrMultiProcessorCount, index) * resident_blocks;
+    capability_ = attribute(cudaDevAttrComputeCapabilityMajor, index) * 10 +
+                  attribute(cudaDevAttrComputeCapabilityMinor, index);
     try {
         cublas_ = open_cublas_lt();
     } catch (const MeasureFailure& failure) {
@@ -282,21 +285,25 @@ CudaResult<std::int64_t> CudaRuntime::count_wrong(const std::byte* memory,
     });
 }
 
+std::string CudaRuntime::cannot_multiply(const LocalWork& work) const
+{
+    if (work.m < 1 || work.n < 1 || work.k < 1 || work.batch < 1)
+        return "a GEMM needs m, n, k and batch of at least 1";
+    const std::string why = cannot_multiply_type(work, capability_);
+    return why.empty() && !cublas_ ? no_cublas_ : why;
+}
+
 std::string CudaRuntime::cannot(const LocalWork& work) const
 {
     switch (work.kind) {
     case LocalKind::attention_forward:
     case LocalKind::attention_backward:
-        return "this build times no attention on NVIDIA GPUs yet: time the model's own kernels "
-               "and import them";
+        return "attention on NVIDIA GPUs is not timed here: profiles keep the constants of the "
+               "device's file for it";
     case LocalKind::memory_add:
         return "sums in memory are timed on CPUs; copies say what a GPU's memory reaches";
     case LocalKind::gemm:
-        if (work.type == ElementType::uint8)
-            return "GEMMs are timed in float32, float16 and bfloat16";
-        if (work.m < 1 || work.n < 1 || work.k < 1 || work.batch < 1)
-            return "a GEMM needs m, n, k and batch of at least 1";
-        return cublas_ ? "" : no_cublas_;
+        return cannot_multiply(work);
     case LocalKind::launch:
     case LocalKind::launch_queued:
     case LocalKind::launch_graph:

@@ -55,8 +55,11 @@ public:
     int filling_blocks() const { return filling_blocks_; }
 
 private:
+    std::string cannot_multiply(const LocalWork& work) const;
+
     int index_ = 0;
     int filling_blocks_ = 0;
+    int capability_ = 0; // 90: 9.0
     std::optional<CublasLt> cublas_;
     std::string no_cublas_;
 };

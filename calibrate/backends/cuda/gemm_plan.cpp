@@ -25,9 +25,16 @@ cudaDataType_t data_type(ElementType type)
         return CUDA_R_16F;
     case ElementType::bfloat16:
         return CUDA_R_16BF;
+    case ElementType::float8_e4m3:
+        return CUDA_R_8F_E4M3;
     default:
         return CUDA_R_32F;
     }
+}
+
+ElementType result_type(ElementType type)
+{
+    return type == ElementType::float8_e4m3 ? ElementType::bfloat16 : type;
 }
 
 // cuBLASLt's matrices lie by columns: row-major c = a x b' is column-major c' = b x a', so that its
@@ -41,6 +48,8 @@ public:
           element_(static_cast<std::uint64_t>(element_bytes(work.type)))
     {
         describe_operands();
+        if (work.type == ElementType::float8_e4m3)
+            give_scales();
         workspace_ = require(cuda_, cuda_.allocate(Bytes(workspace_bytes)),
                              "allocating cuBLASLt's workspace");
         choose_algorithm();
@@ -54,9 +63,10 @@ public:
         if (matmul_)
             lt_.matmul_desc_destroy(matmul_);
         cudaFree(workspace_);
+        cudaFree(scale_);
     }
 
-    Bytes slot() const override { return Bytes(c_at() + bytes(work_.m, work_.n)); }
+    Bytes slot() const override { return Bytes(c_at() + result_bytes()); }
 
     CudaCode launch(std::byte* slot, CudaStream stream) override
     {
@@ -92,10 +102,16 @@ private:
                                  "leave this shape out"};
     }
 
-    cublasLtMatrixLayout_t layout(std::int64_t rows, std::int64_t columns) const
+    std::uint64_t result_bytes() const
+    {
+        return static_cast<std::uint64_t>(work_.batch * work_.m * work_.n) *
+               static_cast<std::uint64_t>(element_bytes(result_type(work_.type)));
+    }
+
+    cublasLtMatrixLayout_t layout(ElementType type, std::int64_t rows, std::int64_t columns) const
     {
         cublasLtMatrixLayout_t made = nullptr;
-        require_lt(lt_.layout_create(&made, data_type(work_.type), static_cast<std::uint64_t>(rows),
+        require_lt(lt_.layout_create(&made, data_type(type), static_cast<std::uint64_t>(rows),
                                      static_cast<std::uint64_t>(columns), rows),
                    "describing a matrix");
         const auto count = static_cast<std::int32_t>(work_.batch);
@@ -113,9 +129,23 @@ private:
         require_lt(lt_.matmul_desc_set(matmul_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                        sizeof(transposed)),
                    "describing the product");
-        a_ = layout(work_.k, work_.m);
-        b_ = layout(work_.k, work_.n);
-        c_ = layout(work_.n, work_.m);
+        a_ = layout(work_.type, work_.k, work_.m);
+        b_ = layout(work_.type, work_.k, work_.n);
+        c_ = layout(result_type(work_.type), work_.n, work_.m);
+    }
+
+    // One for both operands: the float that cuBLASLt multiplies with.
+    void give_scales()
+    {
+        const float one = 1;
+        scale_ = require(cuda_, cuda_.allocate(Bytes(sizeof(one))), "allocating a scale");
+        require(cuda_, code_of(cudaMemcpy(scale_, &one, sizeof(one), cudaMemcpyHostToDevice)),
+                "writing a scale");
+        const void* const pointer = scale_;
+        for (const cublasLtMatmulDescAttributes_t which :
+             {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER})
+            require_lt(lt_.matmul_desc_set(matmul_, which, &pointer, sizeof(pointer)),
+                       "giving the scales");
     }
 
     cublasStatus_t launch(std::byte* slot, CudaStream stream,
@@ -197,6 +227,7 @@ private:
     cublasLtMatrixLayout_t b_ = nullptr;
     cublasLtMatrixLayout_t c_ = nullptr;
     std::byte* workspace_ = nullptr;
+    std::byte* scale_ = nullptr; // of 8-bit operands
     cublasLtMatmulAlgo_t algorithm_{};
 };
 

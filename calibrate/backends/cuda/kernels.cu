@@ -2,8 +2,10 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace trainyard {
 
@@ -45,7 +47,7 @@ template <class T>
 __device__ T random_value(std::uint64_t index)
 {
     const std::uint64_t bits = mixed_bits(index);
-    if constexpr (sizeof(T) == 1)
+    if constexpr (std::is_same_v<T, std::uint8_t>)
         return static_cast<T>(bits % 255 + 1);
     else
         return from_float<T>(static_cast<float>(bits >> 40) * 0x1p-23f - 1.0f);
@@ -177,6 +179,12 @@ __global__ void check_gemm(GemmOperands operands, int samples, float tolerance,
     }
     if (lane != 0)
         return;
+    if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) {
+        const float exact = to_float(from_float<__nv_bfloat16>(sum));
+        if (!(to_float(reinterpret_cast<const __nv_bfloat16*>(operands.c)[at]) == exact))
+            atomicAdd(wrong, 1ull);
+        return;
+    }
     const float given = to_float(reinterpret_cast<const T*>(operands.c)[at]);
     // The result's own rounding, and that of sums in another order.
     const float allowed = tolerance * fabsf(sum) + 1e-5f * size;
@@ -200,6 +208,9 @@ cudaError_t with_type(ElementType type, Action action)
         break;
     case ElementType::uint8:
         action(static_cast<std::uint8_t*>(nullptr));
+        break;
+    case ElementType::float8_e4m3:
+        action(static_cast<__nv_fp8_e4m3*>(nullptr));
         break;
     }
     return cudaGetLastError();

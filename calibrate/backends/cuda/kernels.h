@@ -43,11 +43,12 @@ struct GemmOperands {
     std::int64_t n = 0;
     std::int64_t k = 0;
     std::int64_t batch = 1;
-    ElementType type = ElementType::float32;
+    ElementType type = ElementType::float32; // of a and b; c has the same, of 8 bits bfloat16
 };
 
 // Works out `samples` elements of c anew, spread over all of it, and adds to `*wrong` those that
-// are further off than rounding explains.
+// are further off than rounding explains. Of 8 bits a and b must hold signs (PatternKind): then c
+// is the exact sum, rounded once.
 cudaError_t queue_check_gemm(const GemmOperands& operands, int samples, unsigned long long* wrong,
                              cudaStream_t stream);
 

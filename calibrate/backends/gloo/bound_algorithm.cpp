@@ -63,6 +63,8 @@ std::unique_ptr<gloo::Algorithm> bound_algorithm(const CollectiveWork& work,
         return make<ElementType::bfloat16, Bfloat16>(work, algorithm, context, memory);
     case ElementType::uint8:
         return make<ElementType::uint8, std::uint8_t>(work, algorithm, context, memory);
+    case ElementType::float8_e4m3:
+        break;
     }
     return nullptr;
 }

@@ -68,6 +68,8 @@ std::string cannot_collect_over_gloo(const CollectiveWork& work)
         return "send and receive is an exchange, not a collective";
     if (work.collective == CollectiveKind::all_to_all && work.buffers == Buffers::in_place)
         return "Gloo's all-to-all does not work in place";
+    if (work.type == ElementType::float8_e4m3)
+        return "Gloo does not know float8_e4m3";
     return "";
 }
 

@@ -63,9 +63,9 @@ std::string library_version()
 
 std::string cannot_collect(const CollectiveWork& work)
 {
-    return work.collective == CollectiveKind::send_receive
-               ? "send and receive is an exchange, not a collective"
-               : "";
+    if (work.collective == CollectiveKind::send_receive)
+        return "send and receive is an exchange, not a collective";
+    return work.type == ElementType::float8_e4m3 ? "MPI does not know float8_e4m3" : "";
 }
 
 class MpiBackend final : public RankBackend {

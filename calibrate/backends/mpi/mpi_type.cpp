@@ -55,6 +55,8 @@ MPI_Datatype MpiTypes::datatype(ElementType type)
         return MPI_UINT16_T;
     case ElementType::uint8:
         return MPI_UINT8_T;
+    case ElementType::float8_e4m3:
+        break;
     }
     return MPI_DATATYPE_NULL;
 }

@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-enum class ElementType : std::uint8_t { float32, float16, bfloat16, uint8 };
+// float8_e4m3: of products on GPUs only, whose results are bfloat16.
+enum class ElementType : std::uint8_t { float32, float16, bfloat16, uint8, float8_e4m3 };
 
 constexpr int element_bytes(ElementType type)
 {
@@ -17,6 +18,7 @@ constexpr int element_bytes(ElementType type)
     case ElementType::bfloat16:
         return 2;
     case ElementType::uint8:
+    case ElementType::float8_e4m3:
         break;
     }
     return 1;

@@ -14,7 +14,11 @@ template <>
 std::vector<EnumName<ElementType>> enum_names<ElementType>()
 {
     using enum ElementType;
-    return {{float32, "float32"}, {float16, "float16"}, {bfloat16, "bfloat16"}, {uint8, "uint8"}};
+    return {{float32, "float32"},
+            {float16, "float16"},
+            {bfloat16, "bfloat16"},
+            {uint8, "uint8"},
+            {float8_e4m3, "float8_e4m3"}};
 }
 
 template <>
@@ -139,6 +143,8 @@ std::string_view sweep_word(ElementType type)
         return "bfloat16";
     case ElementType::uint8:
         return "uint8";
+    case ElementType::float8_e4m3:
+        return "f8e4m3";
     }
     return "";
 }

@@ -102,7 +102,7 @@ std::vector<EnumName<LocalKind>> enum_names<LocalKind>();
 // Of the messages that are timed; zero where there are none.
 Bytes message_size(const TimedWork& work);
 
-// nccl-tests' word: float, half, bfloat16, uint8.
+// nccl-tests' word: float, half, bfloat16, uint8, f8e4m3.
 std::string_view sweep_word(ElementType type);
 
 // "all_reduce 64 MiB bfloat16", "gemm 4096 x 4096 x 4096 bfloat16", "1 -> 3 64 MiB": for people.

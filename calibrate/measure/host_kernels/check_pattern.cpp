@@ -23,6 +23,8 @@ std::uint32_t exact_up_to(ElementType type)
         return 1u << 8;
     case ElementType::uint8:
         return 255;
+    case ElementType::float8_e4m3:
+        break;
     }
     return 0;
 }
@@ -39,6 +41,8 @@ std::uint32_t encoded(ElementType type, std::uint32_t value)
         return to_bfloat16(number);
     case ElementType::uint8:
         return value & 0xff;
+    case ElementType::float8_e4m3:
+        break;
     }
     return 0;
 }

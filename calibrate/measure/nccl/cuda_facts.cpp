@@ -38,6 +38,23 @@ std::string cuda_version_text(int version)
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
+std::string cannot_multiply_type(const LocalWork& work, int capability)
+{
+    constexpr int first_with_fp8 = 89; // Ada and Hopper
+    constexpr std::int64_t step = 16;  // bytes that rows of 8-bit operands are aligned to
+    if (work.type == ElementType::uint8)
+        return "GEMMs are timed in float32, float16, bfloat16 and float8_e4m3";
+    if (work.type != ElementType::float8_e4m3)
+        return {};
+    if (capability < first_with_fp8)
+        return fmt::format("float8_e4m3 needs compute capability 8.9, this GPU has {}.{}",
+                           capability / 10, capability % 10);
+    if (work.m % step != 0 || work.n % step != 0 || work.k % step != 0)
+        return fmt::format("cuBLASLt multiplies float8_e4m3 where m, n and k are multiples of {}",
+                           step);
+    return {};
+}
+
 BackendFacts facts_of(const CudaDevice& device)
 {
     BackendFacts facts;

@@ -13,7 +13,8 @@ enum class PatternKind : std::uint8_t {
     random,  // for timing: no zeros, no runs, so that power and compression are as in real use
     plain,   // `rank`'s own values
     summand, // what `rank` adds to a sum
-    sum      // of all ranks' summands
+    sum,     // of all ranks' summands
+    signs // -1, 0 or 1: products of such matrices are whole numbers, exact however they are summed
 };
 
 // Elements `first_index` and following of a rank's buffer.
@@ -37,6 +38,11 @@ constexpr std::uint64_t mixed_bits(std::uint64_t x)
     return x ^ (x >> 31);
 }
 
+constexpr int sign_value(std::uint64_t index)
+{
+    return static_cast<int>(mixed_bits(index) % 3) - 1;
+}
+
 // Every `spacing`-th rank, counted from one that depends on the element, adds 1. Sums stay at or
 // below 250, so that bfloat16 (exact to 256) and uint8 hold them whatever the order.
 constexpr std::uint64_t summand_spacing(int ranks)
@@ -45,11 +51,13 @@ constexpr std::uint64_t summand_spacing(int ranks)
     return needed > 7 ? needed : 7;
 }
 
-// A whole number from 0 to 250: element `index` of the buffer that `pattern` describes. Not for
-// random data.
+// A whole number from 0 to 250, of signs from -1 to 1: element `index` of the buffer that `pattern`
+// describes. Not for random data.
 constexpr int pattern_value(const DataPattern& pattern, std::uint64_t index)
 {
     const auto rank = static_cast<std::uint64_t>(pattern.rank);
+    if (pattern.kind == PatternKind::signs)
+        return sign_value(index);
     if (pattern.kind == PatternKind::plain)
         return static_cast<int>(mixed_bits(index * 4096 + rank) % 251);
     const auto ranks = static_cast<std::uint64_t>(pattern.ranks);

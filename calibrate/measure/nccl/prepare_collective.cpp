@@ -17,6 +17,7 @@ NcclType nccl_type(ElementType type)
     case ElementType::bfloat16:
         return NcclType::bfloat16;
     case ElementType::uint8:
+    case ElementType::float8_e4m3: // refused before
         break;
     }
     return NcclType::uint8;

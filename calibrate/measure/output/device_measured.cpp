@@ -32,6 +32,8 @@ std::string_view format_of(ElementType type)
         return "fp16";
     case ElementType::float32:
         return "fp32";
+    case ElementType::float8_e4m3:
+        return "fp8";
     case ElementType::uint8:
         break;
     }

@@ -49,13 +49,17 @@ std::vector<LocalWork> gemm_shapes(const KernelRange& range)
     }
     std::vector<ElementType> types{usual_type(range)};
     if (!range.on_cpu && !range.quick)
-        types = {ElementType::bfloat16, ElementType::float16, ElementType::float32};
+        types = {ElementType::bfloat16, ElementType::float16, ElementType::float32,
+                 ElementType::float8_e4m3};
     std::vector<LocalWork> out;
     for (const ElementType type : types)
-        for (const std::int64_t m : rows)
+        for (const std::int64_t m : rows) {
+            if (type == ElementType::float8_e4m3 && m % 16 != 0)
+                continue; // cuBLASLt has none
             for (const std::int64_t n : others)
                 for (const std::int64_t k : others)
                     out.push_back(gemm(m, n, k, type));
+        }
     return out;
 }
 

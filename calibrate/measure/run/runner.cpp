@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace trainyard {
@@ -326,10 +327,11 @@ void drop_impossible(Coordinator& coordinator, MeasurePlan& plan,
         throw *answer.failure;
     const std::vector<std::string>& why = answer.replies.front().cannot;
     std::size_t next = 0;
+    std::map<std::string, std::vector<std::string>> impossible; // by the reason
     const auto is_impossible = [&](const TimedWork& work) {
         const std::string& reason = why.at(next++);
         if (!reason.empty())
-            left_out.push_back(fmt::format("{}: {}", describe(work), reason));
+            impossible[reason].push_back(describe(work));
         return !reason.empty();
     };
     for (PlannedGroup& group : plan.groups) {
@@ -346,6 +348,10 @@ void drop_impossible(Coordinator& coordinator, MeasurePlan& plan,
     }
     std::erase_if(plan.groups,
                   [](const PlannedGroup& g) { return g.curves.empty() && g.singles.empty(); });
+    for (const auto& [reason, works] : impossible)
+        left_out.push_back(works.size() == 1 ? fmt::format("{}: {}", works.front(), reason)
+                                             : fmt::format("{} and {} more: {}", works.front(),
+                                                           works.size() - 1, reason));
 }
 
 void measure(Coordinator& coordinator, const MeasurePlan& plan, const RunnerSetup& setup,

@@ -1,3 +1,4 @@
+#include "calibrate/measure/nccl/cuda_facts.h"
 #include "tests/support/simulated_nccl/world.h"
 
 #include <algorithm>
@@ -70,7 +71,12 @@ public:
         : device_(std::move(device)), work_(work)
     {}
 
-    Bytes slot() const override { return work_.size; }
+    // Of products only those of 8 bits have operands.
+    Bytes slot() const override
+    {
+        return is_narrow() ? Bytes(static_cast<std::uint64_t>((work_.m + work_.n) * work_.k))
+                           : work_.size;
+    }
 
     CudaCode launch(std::byte*, CudaStream stream) override
     {
@@ -84,12 +90,21 @@ public:
         return CudaCode::success;
     }
 
-    CudaResult<std::optional<std::int64_t>> wrong(std::byte*, CudaStream) override
+    // Operands that are no signs: sums of other ones are not exact on a real device.
+    CudaResult<std::optional<std::int64_t>> wrong(std::byte* slot, CudaStream) override
     {
-        return std::optional<std::int64_t>(0);
+        std::int64_t wrong = 0;
+        for (std::uint64_t i = 0; is_narrow() && i < Plan::slot().value(); ++i)
+            wrong += element(slot, work_.type, i) != static_cast<float>(sign_value(i));
+        return std::optional(wrong);
     }
 
 private:
+    bool is_narrow() const
+    {
+        return work_.kind == LocalKind::gemm && work_.type == ElementType::float8_e4m3;
+    }
+
     double duration() const
     {
         const Speeds& speeds = device_->world->speeds;
@@ -260,6 +275,8 @@ public:
 
     std::string cannot(const LocalWork& work) const override
     {
+        if (work.kind == LocalKind::gemm)
+            return cannot_multiply_type(work, faults_.capability);
         return work.kind == LocalKind::attention_forward ? "no attention here" : "";
     }
     std::unique_ptr<DevicePlan> plan(const LocalWork& work) override

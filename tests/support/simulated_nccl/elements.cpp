@@ -30,6 +30,25 @@ float of_half(std::uint16_t bits)
     return bits & 0x8000 ? -size : size;
 }
 
+// Four bits of exponent, three of mantissa; without subnormal numbers.
+std::uint8_t e4m3_bits(float value)
+{
+    int exponent = 0;
+    const float mantissa = std::frexp(std::fabs(value), &exponent);
+    if (value == 0 || exponent < -5)
+        return 0;
+    const auto rounded = static_cast<int>(std::lround((mantissa * 2 - 1) * 8));
+    return static_cast<std::uint8_t>((((exponent + 6) << 3) + rounded) | (value < 0 ? 0x80 : 0));
+}
+
+float of_e4m3(std::uint8_t bits)
+{
+    const int exponent = bits >> 3 & 15;
+    const float size =
+        exponent == 0 ? 0 : std::ldexp(1 + static_cast<float>(bits & 7) / 8, exponent - 7);
+    return bits & 0x80 ? -size : size;
+}
+
 template <class T>
 T load(const std::byte* memory, std::uint64_t index)
 {
@@ -56,6 +75,8 @@ float element(const std::byte* memory, ElementType type, std::uint64_t index)
     case ElementType::bfloat16:
         return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(memory, index))
                                     << 16);
+    case ElementType::float8_e4m3:
+        return of_e4m3(load<std::uint8_t>(memory, index));
     case ElementType::uint8:
         break;
     }
@@ -76,6 +97,9 @@ void set_element(std::byte* memory, ElementType type, std::uint64_t index, float
         return;
     case ElementType::uint8:
         store(memory, index, static_cast<std::uint8_t>(std::lround(value) & 255));
+        return;
+    case ElementType::float8_e4m3:
+        store(memory, index, e4m3_bits(value));
     }
 }
 

@@ -18,6 +18,7 @@ struct Faults {
     CudaCode driver = CudaCode::success; // what the first call of CUDA says
     CudaCode device = CudaCode::success; // what taking the device says
     int devices = 8;
+    int capability = 90;
     std::uint64_t memory = std::uint64_t{256} << 20;
     bool dies_before_meeting = false;
 

@@ -185,6 +185,36 @@ TEST_CASE("kernels are timed by the device, launches and issue by the host")
                WithinRel(200 * speeds.host_issue, exact));
 }
 
+TEST_CASE(
+    "products of 8 bits are timed and checked on data that no sum rounds, where a GPU has them")
+{
+    LocalWork work{LocalKind::gemm, 128, 64, 256, 1, Bytes(0), ElementType::float8_e4m3};
+    const auto world = world_of(1);
+    CHECK(wrong_counts(world, 1, work) == std::vector<std::int64_t>{0});
+    const double flops = 2.0 * 128 * 64 * 256;
+    CHECK_THAT(batch_times(world_of(1), 1, work, 20)[0],
+               WithinRel(20 * flops / world->speeds.flop_rate, exact));
+
+    const auto why = [](const TimedWork& asked, int capability) {
+        const auto one = world_of(1);
+        one->faults[0].capability = capability;
+        std::string said;
+        check_none_failed(run_ranks(
+            one, 1, [&](int, RankBackend& backend, Rendezvous&) { said = backend.cannot(asked); }));
+        return said;
+    };
+    CHECK(why(work, 90).empty());
+    CHECK(why(work, 89).empty());
+    CHECK(why(work, 86) == "float8_e4m3 needs compute capability 8.9, this GPU has 8.6");
+    work.n = 100;
+    CHECK(why(work, 100) == "cuBLASLt multiplies float8_e4m3 where m, n and k are multiples of 16");
+    CollectiveWork sum = sum_of(64);
+    sum.type = ElementType::float8_e4m3;
+    CHECK_THAT(why(sum, 90), StartsWith("collectives of float8_e4m3 are not timed"));
+    work.type = ElementType::bfloat16;
+    CHECK(why(work, 70).empty());
+}
+
 TEST_CASE("what runs beside must last as long as what is timed")
 {
     const LocalWork gemm{LocalKind::gemm, 1024, 1024, 1024, 1, Bytes(0), ElementType::float32};

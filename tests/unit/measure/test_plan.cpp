@@ -1,3 +1,5 @@
+#include "calibrate/measure/nccl/cuda_facts.h"
+#include "calibrate/measure/plan/kernels.h"
 #include "calibrate/measure/plan/plan.h"
 #include "tests/catch.h"
 
@@ -113,4 +115,17 @@ TEST_CASE("a quick plan is several times shorter")
     PlanOptions quick;
     quick.quick = true;
     CHECK(plan_of(quick, ranks).points() * 3 < plan_of({}, ranks).points());
+}
+
+TEST_CASE("products of 8 bits are planned on GPUs, of shapes that there are")
+{
+    int narrow = 0;
+    for (const LocalWork& work : gemm_shapes({.on_cpu = false, .quick = false}))
+        if (work.type == ElementType::float8_e4m3) {
+            ++narrow;
+            CHECK(cannot_multiply_type(work, 90).empty());
+        }
+    CHECK(narrow == 4 * 4 * 4); // 4 of 5 numbers of rows: one row alone is no multiple of 16
+    for (const LocalWork& work : gemm_shapes({.on_cpu = true, .quick = false}))
+        CHECK(work.type == ElementType::float32);
 }
