@@ -77,6 +77,14 @@ Bandwidth usual_nvswitch_rate(std::string_view model)
     return Bandwidth(0);
 }
 
+Bandwidth usual_c2c_rate(std::string_view model)
+{
+    for (const std::string_view with_grace : {"gh200", "gb200", "gb300"})
+        if (model.starts_with(with_grace))
+            return 450_GBps;
+    return Bandwidth(0);
+}
+
 Bandwidth pcie_rate(std::string_view speed, int lanes)
 {
     const auto transfers = number_after(speed, "");

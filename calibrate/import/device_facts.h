@@ -29,6 +29,10 @@ LinkFacts link_facts(std::string_view model);
 // NVLink of one GPU to the NVSwitches that boards with 8 such GPUs have; zero: no such board.
 Bandwidth usual_nvswitch_rate(std::string_view model);
 
+// NVLink-C2C of one GPU to its Grace CPU, one direction; zero: not known for that model. Source: as
+// in topologies/presets.
+Bandwidth usual_c2c_rate(std::string_view model);
+
 // PCIe rate of one direction from "16 GT/s" and 16 lanes, after line coding (8b/10b to generation
 // 2, 128b/130b to 5, none in 6); zero when the text is no speed.
 Bandwidth pcie_rate(std::string_view speed, int lanes);

@@ -305,6 +305,8 @@ private:
             for (const XmlElement& child : gpus_[i].gpu->children) {
                 if (child.name == "nvlink")
                     links += add_nvlink(static_cast<int>(i), child);
+                else if (child.name == "c2c")
+                    add_c2c(map_.gpus[i], child);
                 else
                     skip(child);
             }
@@ -317,6 +319,25 @@ private:
             map_.nvlinks.push_back({pair.first, pair.second, rate});
         if (links == 0)
             assume_nvlinks();
+    }
+
+    // The driver's rates of single links do not add up to what copies reach (GB300: 5 links of 44.7
+    // GB/s and copies of 359 GB/s): that there is C2C is taken from the file, its rate is not.
+    void add_c2c(NodeMap::Gpu& gpu, const XmlElement& c2c)
+    {
+        const int count = number_of(c2c, "count", 0);
+        const Bandwidth rate = usual_c2c_rate(gpu.model);
+        if (count <= 0)
+            return;
+        if (!(rate.value() > 0)) {
+            add_note(notes_.ignored, fmt::format("C2C of {}: its rate is not known", gpu.model));
+            return;
+        }
+        gpu.c2c = rate;
+        add_note(notes_.assumed,
+                 fmt::format("C2C {:g} GB/s from GPU to CPU, as of {}: the file gives {} links of "
+                             "{:g} GB/s",
+                             rate.value() / 1e9, gpu.model, count, number_of(c2c, "bw", 0) / 1e3));
     }
 
     // NCCL adds what it finds when it runs, <gpu> first; files written by hand have neither.

@@ -115,7 +115,23 @@ private:
             for (std::size_t b = a + 1; b < roots.size(); ++b)
                 link(roots[a], roots[b], between_cpus, pcie_latency);
         for (std::size_t i = 0; i < map_.gpus.size(); ++i)
-            link(gpus_[i], at(map_.gpus[i].parent), map_.gpus[i].pcie, pcie_latency);
+            add_host_links(i);
+    }
+
+    // C2C stands for a PCIe link between the same two: nothing takes the slower way.
+    void add_host_links(std::size_t gpu)
+    {
+        const NodeMap::Gpu& from = map_.gpus[gpu];
+        int root = from.parent;
+        while (map_.switches[static_cast<std::size_t>(root)].parent >= 0)
+            root = map_.switches[static_cast<std::size_t>(root)].parent;
+        const bool by_c2c = from.c2c.value() > 0;
+        if (!by_c2c || root != from.parent)
+            link(gpus_[gpu], at(from.parent), from.pcie, pcie_latency);
+        if (!by_c2c)
+            return;
+        link(gpus_[gpu], at(root), from.c2c, pcie_latency); // as in node templates
+        out_.links.back().kind = LinkKind::c2c;
     }
 
     void add_nics()

@@ -22,6 +22,7 @@ struct NodeMap {
         int parent = -1; // of switches
         Bandwidth pcie;
         std::string address{}; // PCI; empty: not given
+        Bandwidth c2c{};       // to the memory of its CPU, one direction; 0: over PCIe
 
         bool operator==(const Gpu&) const = default;
     };

@@ -70,7 +70,11 @@ static_assert(sizeof(nvmlMemory_t) == sizeof(nvml::Memory) &&
               sizeof(nvmlFieldValue_t) == sizeof(nvml::FieldValue) &&
               offsetof(nvmlFieldValue_t, value) == offsetof(nvml::FieldValue, value));
 static_assert(NVML_FI_DEV_NVLINK_GET_SPEED == nvml::field_nvlink_speed &&
-              NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON == nvml::field_nvlink_speed_common);
+              NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON == nvml::field_nvlink_speed_common &&
+              NVML_FI_DEV_C2C_LINK_COUNT == nvml::field_c2c_links &&
+              NVML_FI_DEV_C2C_LINK_GET_STATUS == nvml::field_c2c_active &&
+              NVML_FI_DEV_C2C_LINK_GET_MAX_BW == nvml::field_c2c_speed &&
+              sizeof(nvmlGpuFabricInfo_t) == sizeof(nvml::FabricInfo));
 static_assert(NVML_CLOCK_SM == nvml::clock_sm && NVML_CLOCK_MEM == nvml::clock_memory &&
               NVML_NVLINK_DEVICE_TYPE_GPU == nvml::remote_gpu &&
               NVML_NVLINK_DEVICE_TYPE_SWITCH == nvml::remote_switch);

@@ -133,6 +133,10 @@ std::vector<std::string> differences(const NodeReport& usual, const NodeReport& 
         if (!alike(a.gpus[i].pcie, b.gpus[i].pcie))
             out.push_back(fmt::format("PCIe of {} carries {} instead of {}", b.gpus[i].name,
                                       rate_text(b.gpus[i].pcie), rate_text(a.gpus[i].pcie)));
+        if (!alike(a.gpus[i].c2c, b.gpus[i].c2c))
+            out.push_back(fmt::format("C2C of {} carries {:.3g} GB/s instead of {:.3g} GB/s",
+                                      b.gpus[i].name, b.gpus[i].c2c.value() / 1e9,
+                                      a.gpus[i].c2c.value() / 1e9));
         for (std::size_t j = i + 1; j < std::min(a.gpus.size(), b.gpus.size()); ++j)
             if (usual.classes[i][j] != other.classes[i][j])
                 out.push_back(fmt::format("{} and {} are joined by {} instead of {}",

@@ -140,6 +140,12 @@ private:
             if (gpu.address == address) {
                 out.attributes.emplace_back("sm", std::to_string(gpu.capability));
                 out.children = nvlinks_of(gpu);
+                if (gpu.c2c_links > 0)
+                    out.children.push_back(
+                        {"c2c",
+                         {{"bw", fmt::format("{:.0f}", gpu.c2c_rate.value() / 1e6)},
+                          {"count", std::to_string(gpu.c2c_links)}},
+                         {}});
             }
         return out;
     }

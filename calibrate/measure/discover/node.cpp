@@ -58,6 +58,7 @@ public:
             take_cpus();
         else
             merge();
+        take_domain();
         name_node();
         const std::optional<NetworkTemplate> network =
             out_.map.network.empty() ? std::nullopt : network_preset(out_.map.network);
@@ -285,6 +286,18 @@ private:
         for (std::size_t i = 0; i < places.size(); ++i)
             out_.map.gpus[i].model = other.map.gpus[places[i]].model;
         out_.map.guessed_model = false;
+    }
+
+    // A node whose GPUs are in several domains, or in none, is taken by itself.
+    void take_domain()
+    {
+        if (!sources_.nvml || sources_.nvml->gpus.empty())
+            return;
+        const std::string& first = sources_.nvml->gpus.front().nvlink_domain;
+        for (const NvmlGpu& gpu : sources_.nvml->gpus)
+            if (gpu.nvlink_domain != first)
+                return;
+        out_.map.nvlink_domain = first;
     }
 
     void name_node()

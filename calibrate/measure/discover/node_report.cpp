@@ -26,7 +26,8 @@ const FieldTable<NodeMap::Gpu>& fields_of<NodeMap::Gpu>()
                                   .field("model", &G::model, {.help = "key of its constants"})
                                   .field("parent", &G::parent, {.help = "the switch above"})
                                   .field("pcie", &G::pcie, {.help = "to the switch above"})
-                                  .field("address", &G::address, {.help = "on PCI"});
+                                  .field("address", &G::address, {.help = "on PCI"})
+                                  .field("c2c", &G::c2c, {.help = "to its CPU's memory"});
     return table;
 }
 

@@ -88,6 +88,8 @@ public:
         for (unsigned link = 0; link < static_cast<unsigned>(most_nvlinks); ++link)
             if (!read_link(link))
                 break;
+        read_c2c();
+        read_fabric();
         return std::move(gpu_);
     }
 
@@ -223,19 +225,58 @@ private:
         return true;
     }
 
+    // Nothing where this GPU has no such field.
+    std::optional<double> field_of(unsigned field, unsigned scope)
+    {
+        nvml::FieldValue value{};
+        value.field = field;
+        value.scope = scope;
+        if (f_.fields == nullptr || f_.fields(device_, 1, &value) != nvml::success ||
+            value.result != nvml::success)
+            return std::nullopt;
+        switch (value.type) {
+        case nvml::type_double:
+            return value.value.as_double;
+        case nvml::type_unsigned:
+            return value.value.as_unsigned;
+        default:
+            return static_cast<double>(value.value.as_unsigned_long_long);
+        }
+    }
+
+    void read_c2c()
+    {
+        constexpr double most = 64;
+        const double links = std::clamp(field_of(nvml::field_c2c_links, 0).value_or(0), 0.0, most);
+        for (unsigned link = 0; link < static_cast<unsigned>(links); ++link) {
+            if (field_of(nvml::field_c2c_active, link) != 1.0)
+                continue;
+            ++gpu_.c2c_links;
+            const double megabytes = field_of(nvml::field_c2c_speed, link).value_or(0);
+            if (megabytes > 0 && megabytes < 1e6)
+                gpu_.c2c_rate = Bandwidth(megabytes * 1e6);
+        }
+    }
+
+    void read_fabric()
+    {
+        nvml::FabricInfo info{};
+        if (f_.fabric == nullptr || f_.fabric(device_, &info) != nvml::success ||
+            info.state != nvml::fabric_complete || info.status != nvml::success)
+            return;
+        if (std::all_of(std::begin(info.cluster), std::end(info.cluster),
+                        [](unsigned char byte) { return byte == 0; }))
+            return;
+        for (const unsigned char byte : info.cluster)
+            gpu_.nvlink_domain += fmt::format("{:02x}", byte);
+        gpu_.nvlink_domain += fmt::format(".{}", info.clique);
+    }
+
     Bandwidth link_rate(unsigned link)
     {
         for (const unsigned field : {nvml::field_nvlink_speed, nvml::field_nvlink_speed_common}) {
-            nvml::FieldValue value{};
-            value.field = field;
-            value.scope = field == nvml::field_nvlink_speed ? link : 0;
-            if (f_.fields == nullptr || f_.fields(device_, 1, &value) != nvml::success ||
-                value.result != nvml::success)
-                continue;
-            const double megabytes = value.type == nvml::type_double ? value.value.as_double
-                                     : value.type == nvml::type_unsigned
-                                         ? value.value.as_unsigned
-                                         : static_cast<double>(value.value.as_unsigned_long_long);
+            const double megabytes =
+                field_of(field, field == nvml::field_nvlink_speed ? link : 0).value_or(0);
             if (megabytes > 0 && megabytes < 1e6)
                 return Bandwidth(megabytes * 1e6);
         }

@@ -92,6 +92,9 @@ struct NvmlGpu {
     std::optional<int> busy_percent;
     std::vector<NvmlProcess> processes;
     std::vector<NvmlLink> links;
+    int c2c_links = 0;         // to its CPU, that are up
+    Bandwidth c2c_rate;        // of one, as the driver words it; 0: not said
+    std::string nvlink_domain; // the same on all nodes that NVLink joins; empty: this one alone
     std::vector<std::string> lacks; // what could not be read, and why
 
     bool operator==(const NvmlGpu&) const = default;

@@ -66,6 +66,15 @@ struct FieldValue { // nvmlFieldValue_t
         unsigned long long as_unsigned_long_long;
     } value;
 };
+
+struct FabricInfo {            // nvmlGpuFabricInfo_t, of the function without a version
+    unsigned char cluster[16]; // UUID; zeros: NVLink does not leave the node
+    Return status;
+    unsigned clique;
+    unsigned char state;
+};
+inline constexpr unsigned char fabric_complete = 3;
+static_assert(sizeof(FabricInfo) == 28);
 static_assert(sizeof(PciInfo) == 68 && sizeof(ProcessInfo) == 24 && sizeof(FieldValue) == 40);
 
 inline constexpr int type_double = 0;
@@ -75,6 +84,10 @@ inline constexpr int type_unsigned_long_long = 3;
 
 inline constexpr unsigned field_nvlink_speed = 164;       // MB/s of the link named by the scope
 inline constexpr unsigned field_nvlink_speed_common = 90; // MB/s of any active link
+
+inline constexpr unsigned field_c2c_links = 170;  // NVLink-C2C between a GPU and its CPU
+inline constexpr unsigned field_c2c_active = 171; // 1: the link named by the scope is
+inline constexpr unsigned field_c2c_speed = 172;  // MB/s of the link named by the scope
 
 inline constexpr int clock_sm = 1;
 inline constexpr int clock_memory = 2;
@@ -125,6 +138,7 @@ struct Functions {
     Return (*nvlink_remote)(Device, unsigned link, PciInfo*) = nullptr;
     Return (*nvlink_remote_type)(Device, unsigned link, int*) = nullptr;
     Return (*fields)(Device, int count, FieldValue*) = nullptr;
+    Return (*fabric)(Device, FabricInfo*) = nullptr;                 // driver 535
     Return (*common_ancestor)(Device, Device, int* level) = nullptr; // 10 PIX ... 50 SYS
 };
 

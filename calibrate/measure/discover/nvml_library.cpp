@@ -51,6 +51,7 @@ nvml::Functions functions_of(void* library)
     take("nvmlDeviceGetNvLinkRemotePciInfo_v2", f.nvlink_remote);
     take("nvmlDeviceGetNvLinkRemoteDeviceType", f.nvlink_remote_type);
     take("nvmlDeviceGetFieldValues", f.fields);
+    take("nvmlDeviceGetGpuFabricInfo", f.fabric);
     take("nvmlDeviceGetTopologyCommonAncestor", f.common_ancestor);
     return f;
 }

@@ -63,14 +63,27 @@ Return processes(Device device, unsigned* count, nvml::ProcessInfo* out)
     return nvml::success;
 }
 
+std::optional<unsigned> field_of(Device device, unsigned field, unsigned scope)
+{
+    const std::vector<bool>& c2c = gpu_of(device).c2c;
+    if (field == nvml::field_nvlink_speed && link_of(device, scope) != nullptr)
+        return 26'562; // MB/s, as an H100 says
+    if (field == nvml::field_c2c_links && !c2c.empty())
+        return static_cast<unsigned>(c2c.size());
+    if (field == nvml::field_c2c_active && scope < c2c.size())
+        return c2c[scope] ? 1 : 0;
+    if (field == nvml::field_c2c_speed && scope < c2c.size())
+        return 44'712; // MB/s, as a GB300 says
+    return std::nullopt;
+}
+
 Return fields(Device device, int count, nvml::FieldValue* out)
 {
     for (int i = 0; i < count; ++i) {
-        const bool known =
-            out[i].field == nvml::field_nvlink_speed && link_of(device, out[i].scope) != nullptr;
-        out[i].result = known ? nvml::success : nvml::not_supported;
+        const std::optional<unsigned> value = field_of(device, out[i].field, out[i].scope);
+        out[i].result = value ? nvml::success : nvml::not_supported;
         out[i].type = nvml::type_unsigned;
-        out[i].value.as_unsigned = 26'562; // MB/s, as an H100 says
+        out[i].value.as_unsigned = value.value_or(0);
     }
     return nvml::success;
 }
@@ -169,6 +182,11 @@ nvml::Functions simulated_functions()
         return nvml::success;
     };
     f.fields = fields;
+    f.fabric = [](Device d, nvml::FabricInfo* out) {
+        *out = {{}, nvml::success, gpu_of(d).clique, nvml::fabric_complete};
+        out->cluster[3] = gpu_of(d).domain;
+        return nvml::success;
+    };
     f.common_ancestor = [](Device a, Device b, int* out) {
         if (simulated_nvml().levels.empty())
             return nvml::not_supported;

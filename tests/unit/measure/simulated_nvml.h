@@ -28,6 +28,9 @@ struct SimulatedGpu {
     unsigned busy = 0;
     std::vector<unsigned> processes;
     std::vector<SimulatedNvlink> links;
+    std::vector<bool> c2c;    // links; whether each is up
+    unsigned char domain = 0; // byte of the cluster's UUID; 0: none
+    unsigned clique = 1;
 };
 
 struct SimulatedNvml {

@@ -269,3 +269,27 @@ TEST_CASE("ranks of several nodes: classes of their node inside, network between
     CHECK(found ==
           Words{{"X", "NV18", "network"}, {"NV18", "X", "network"}, {"network", "network", "X"}});
 }
+
+TEST_CASE("GPUs with C2C reach their Grace CPU over it, of models whose rate is known")
+{
+    const FakeMachine machine;
+    NodeSources sources = h100_sources(machine);
+    for (NvmlGpu& gpu : sources.nvml->gpus) {
+        gpu.c2c_links = 10;
+        gpu.c2c_rate = Bandwidth(44.712e9);
+        gpu.nvlink_domain = "f00d.1";
+    }
+    CHECK(says(discovered(sources).notes.ignored, "C2C of h100_sxm5_80: its rate is not known"));
+    CHECK(discovered(sources).map.nvlink_domain == "f00d.1");
+
+    sources.model = "gh200_96";
+    const DiscoveredNode node = discovered(sources);
+    const Topology topology = topology_of(node);
+    CHECK_THAT(topology.device(DeviceId{0}).host_link.value(), WithinRel(450e9, 1e-12));
+    CHECK(says(node.notes.assumed, "the file gives 10 links of 44.712 GB/s"));
+    // The PCIe switch above it stays the way to the NIC beside it.
+    CHECK_THAT(topology.device(DeviceId{0}).pcie.value(), WithinRel(63e9, 1e-2));
+
+    sources.nvml->gpus[3].nvlink_domain = "f00d.2";
+    CHECK(discovered(sources).map.nvlink_domain.empty());
+}

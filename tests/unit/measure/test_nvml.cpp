@@ -190,3 +190,19 @@ TEST_CASE("hostile answers of a library end reading")
     CHECK(node.gpus[0].processes.empty());
     CHECK_FALSE(node.gpus[0].lacks.empty());
 }
+
+TEST_CASE("C2C links that are up are counted, and trays of one NVLink domain name it alike")
+{
+    SimulatedNvml state = h100_server(2);
+    state.gpus[0].c2c = {true, true, false, true, true};
+    state.gpus[0].domain = 7;
+    state.gpus[1].domain = 7;
+    state.gpus[1].clique = 2;
+    const NvmlNode node = read_simulated(state);
+    CHECK(node.gpus[0].c2c_links == 4);
+    CHECK_THAT(node.gpus[0].c2c_rate.value(), WithinRel(44.712e9, 1e-12));
+    CHECK(node.gpus[1].c2c_links == 0);
+    CHECK(node.gpus[0].nvlink_domain == "00000007000000000000000000000000.1");
+    CHECK(node.gpus[1].nvlink_domain == "00000007000000000000000000000000.2");
+    CHECK(read_simulated(h100_server(1)).gpus[0].nvlink_domain.empty());
+}
