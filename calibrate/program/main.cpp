@@ -1,6 +1,9 @@
+#include "calibrate/import/smi_matrix.h"
 #include "calibrate/measure/control/connection.h"
 #include "calibrate/measure/discover/launch.h"
+#include "calibrate/measure/discover/nvidia_smi.h"
 #include "calibrate/measure/discover/nvml.h"
+#include "calibrate/measure/discover/visible_gpus.h"
 #include "calibrate/measure/run/journal.h"
 #include "calibrate/program/modules.h"
 #include "calibrate/program/options.h"
@@ -36,22 +39,37 @@ int say_failure(const MeasureFailure& failure, const CalibrateOptions& options)
     return failure.kind == FailureKind::missing ? exit_missing_hardware : exit_input_output;
 }
 
-// GPUs of this machine that jobs may use. Throws what is missing.
+int gpus_by_smi(const std::string& text)
+{
+    const std::vector<SmiMatrix> matrices = read_smi_matrices(text);
+    const std::vector<std::string> names =
+        matrices.empty() ? std::vector<std::string>() : matrices.front().names;
+    return static_cast<int>(std::count_if(names.begin(), names.end(), is_gpu_name));
+}
+
+// GPUs of this machine that jobs may use: as NVML counts them, where that cannot be opened as
+// nvidia-smi does. Throws what is missing.
 int usable_gpus()
 {
     const auto library = NvmlLibrary::open(usual_nvml_files());
-    if (!library)
-        throw library.error();
-    const auto node = read_nvml((*library)->functions());
-    if (!node)
+    const Found<NvmlNode> node =
+        library ? read_nvml((*library)->functions()) : tl::make_unexpected(library.error());
+    const int gpus =
+        node ? static_cast<int>(node->gpus.size()) : gpus_by_smi(ask_nvidia_smi().matrix);
+    if (gpus == 0)
         throw node.error();
-    const auto gpus = static_cast<int>(node->gpus.size());
     const Variables variables = own_variables();
     const auto visible = variables.find("CUDA_VISIBLE_DEVICES");
     if (visible == variables.end())
         return gpus;
-    const auto commas = std::count(visible->second.begin(), visible->second.end(), ',');
-    return visible->second.empty() ? 0 : std::min(gpus, static_cast<int>(commas) + 1);
+    const int seen = visible_gpus(visible->second, gpus);
+    if (seen == 0)
+        throw MeasureFailure{
+            FailureKind::missing,
+            fmt::format("CUDA_VISIBLE_DEVICES is \"{}\": it hides every GPU of {}", visible->second,
+                        gpus),
+            "unset it, or name GPUs by their numbers from 0 on, with commas between"};
+    return seen;
 }
 
 // Where nothing is said: NCCL, a rank on every GPU; of CPUs a rank on every core.
@@ -64,9 +82,6 @@ CalibrateOptions settled(CalibrateOptions options)
             std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, most_cores);
     if (options.ranks == 0)
         options.ranks = usable_gpus();
-    if (options.ranks == 0)
-        throw MeasureFailure{FailureKind::missing, "CUDA_VISIBLE_DEVICES hides every GPU",
-                             "unset it"};
     return options;
 }
 

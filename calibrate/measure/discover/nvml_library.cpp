@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 namespace trainyard {
 namespace {
 
@@ -40,6 +42,8 @@ nvml::Functions functions_of(void* library)
     take("nvmlDeviceGetClockInfo", f.clock);
     take("nvmlDeviceGetMaxClockInfo", f.max_clock);
     take("nvmlDeviceGetCurrentClocksThrottleReasons", f.slow_reasons);
+    if (f.slow_reasons == nullptr) // the new name of the same; the old one is to go
+        take("nvmlDeviceGetCurrentClocksEventReasons", f.slow_reasons);
     take("nvmlDeviceGetUtilizationRates", f.utilization);
     take("nvmlDeviceGetComputeRunningProcesses_v3", f.processes);
     take("nvmlDeviceGetCurrPcieLinkGeneration", f.pcie_generation);
@@ -68,10 +72,16 @@ NvmlLibrary::~NvmlLibrary()
 Found<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::vector<std::string>& files)
 {
     std::string no_nvml;
+    std::string unusable; // one that is there and does not open: of another architecture, cut, ...
     for (const std::string& file : files) {
         void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle == nullptr)
+        if (handle == nullptr) {
+            const char* const why = dlerror();
+            if (std::error_code ignored;
+                unusable.empty() && why != nullptr && std::filesystem::exists(file, ignored))
+                unusable = why;
             continue;
+        }
         std::unique_ptr<NvmlLibrary> library(new NvmlLibrary(handle));
         const nvml::Functions& f = library->functions_;
         if (f.init != nullptr && f.shutdown != nullptr && f.device_count != nullptr &&
@@ -84,13 +94,18 @@ Found<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::vector<std::str
             MeasureFailure{FailureKind::missing,
                            fmt::format("{} is no NVML, or one of a very old driver", no_nvml),
                            "install NVIDIA's driver 450 or newer"});
+    if (!unusable.empty())
+        return tl::make_unexpected(
+            MeasureFailure{FailureKind::missing, "NVML cannot be opened: " + unusable,
+                           "install the driver's libraries of this machine's architecture; in a "
+                           "container let the NVIDIA container toolkit put them there"});
     return tl::make_unexpected(MeasureFailure{
         FailureKind::missing,
         fmt::format("NVIDIA's driver is not installed: its library NVML was not found (looked for "
                     "{})",
                     fmt::join(files, ", ")),
         "on a machine with NVIDIA GPUs install the driver; in a container start it with --gpus all "
-        "(the NVIDIA container toolkit); without GPUs measure with --backend mpi or gloo"});
+        "(the NVIDIA container toolkit)"});
 }
 
 std::vector<std::string> usual_nvml_files()

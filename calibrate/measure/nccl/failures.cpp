@@ -19,7 +19,7 @@ Advice advice_on(CudaCode code)
     switch (code) {
     case CudaCode::no_driver:
         return {missing, "install the NVIDIA driver; in a container, give it the GPUs (--gpus "
-                         "all); without a GPU, measure with --backend mpi or gloo"};
+                         "all)"};
     case CudaCode::insufficient_driver:
         return {missing, "update the NVIDIA driver (nvidia-smi shows the CUDA it supports), or "
                          "build Trainyard with an older CUDA toolkit"};

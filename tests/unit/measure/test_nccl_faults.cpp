@@ -59,7 +59,7 @@ TEST_CASE("a driver, device or memory that is not there is named, with what to d
     };
     for (const Case& one :
          {Case{CudaCode::insufficient_driver, {}, FailureKind::missing, "update the NVIDIA driver"},
-          Case{CudaCode::no_driver, {}, FailureKind::missing, "--backend mpi"},
+          Case{CudaCode::no_driver, {}, FailureKind::missing, "install the NVIDIA driver"},
           Case{CudaCode::no_device, {}, FailureKind::missing, "CUDA_VISIBLE_DEVICES"},
           Case{CudaCode::system_not_ready, {}, FailureKind::missing, "fabricmanager"},
           Case{CudaCode::driver_mismatch, {}, FailureKind::missing, "restart"},

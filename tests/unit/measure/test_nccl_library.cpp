@@ -35,6 +35,16 @@ TEST_CASE("an NCCL that is not there says what was tried and how to name one")
     CHECK_THAT(failure.fix, ContainsSubstring("TRAINYARD_NCCL_LIBRARY"));
 }
 
+TEST_CASE("an NCCL that is no library of this machine says so in the linker's words")
+{
+    const testing::Folder folder;
+    const MeasureFailure failure = failure_with(folder.file("libnccl.so.2", "no library"));
+    CHECK(failure.kind == FailureKind::missing);
+    CHECK_THAT(failure.message, StartsWith("NCCL cannot be opened: "));
+    CHECK_THAT(failure.message,
+               ContainsSubstring("file too short") || ContainsSubstring("invalid ELF header"));
+}
+
 TEST_CASE("an old NCCL is refused by its version")
 {
     const MeasureFailure failure = failure_with(TRAINYARD_OLD_NCCL);

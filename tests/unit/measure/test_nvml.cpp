@@ -1,4 +1,6 @@
+#include "calibrate/measure/discover/visible_gpus.h"
 #include "tests/catch.h"
+#include "tests/support/folder.h"
 #include "tests/unit/measure/simulated_nvml.h"
 
 #include <algorithm>
@@ -63,7 +65,16 @@ TEST_CASE("without a driver the message says what is missing and what to do")
     REQUIRE_FALSE(none);
     CHECK(none.error().kind == FailureKind::missing);
     CHECK_THAT(none.error().message, ContainsSubstring("driver is not installed"));
-    CHECK_THAT(none.error().fix, ContainsSubstring("--backend mpi or gloo"));
+    CHECK_THAT(none.error().fix, ContainsSubstring("start it with --gpus all"));
+
+    // One that is there, but of another architecture or cut.
+    const testing::Folder folder;
+    const auto cut =
+        NvmlLibrary::open({"libno-such-library.so.1", folder.file("libnvidia-ml.so.1", "\x7f"
+                                                                                       "ELF")});
+    REQUIRE_FALSE(cut);
+    CHECK_THAT(cut.error().message, StartsWith("NVML cannot be opened: " + folder.path().string()));
+    CHECK_THAT(cut.error().fix, ContainsSubstring("architecture"));
 
     // A library that opens but is none, or of a driver before 450.
     const auto other = NvmlLibrary::open({"libno-such-library.so.1", "libm.so.6"});
@@ -205,4 +216,18 @@ TEST_CASE("C2C links that are up are counted, and trays of one NVLink domain nam
     CHECK(node.gpus[0].nvlink_domain == "00000007000000000000000000000000.1");
     CHECK(node.gpus[1].nvlink_domain == "00000007000000000000000000000000.2");
     CHECK(read_simulated(h100_server(1)).gpus[0].nvlink_domain.empty());
+}
+
+TEST_CASE("GPUs are counted as CUDA_VISIBLE_DEVICES lets CUDA see them")
+{
+    CHECK(visible_gpus("0,1,2,3", 8) == 4);
+    CHECK(visible_gpus(" 3 , 2 ", 8) == 2);
+    CHECK(visible_gpus("", 8) == 0);
+    CHECK(visible_gpus("-1", 8) == 0);
+    CHECK(visible_gpus("NoDevFiles", 8) == 0);
+    CHECK(visible_gpus("0,-1,1", 8) == 1); // CUDA stops at what names none
+    CHECK(visible_gpus("0,8,1", 8) == 1);
+    CHECK(visible_gpus("0,0", 8) == 1);
+    CHECK(visible_gpus("GPU-8932f937-d72c-4106-c12f-20bd9faed9f6,MIG-x", 8) == 2);
+    CHECK(visible_gpus("0,1", 1) == 1);
 }
