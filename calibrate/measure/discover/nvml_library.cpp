@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -101,9 +100,9 @@ Found<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::vector<std::str
                            "container let the NVIDIA container toolkit put them there"});
     return tl::make_unexpected(MeasureFailure{
         FailureKind::missing,
-        fmt::format("NVIDIA's driver is not installed: its library NVML was not found (looked for "
-                    "{})",
-                    fmt::join(files, ", ")),
+        fmt::format("NVIDIA's driver is not installed: its library {} was not found, nor in {} "
+                    "other places",
+                    files.front(), files.size() - 1),
         "on a machine with NVIDIA GPUs install the driver; in a container start it with --gpus all "
         "(the NVIDIA container toolkit)"});
 }

@@ -64,7 +64,8 @@ TEST_CASE("without a driver the message says what is missing and what to do")
     const auto none = NvmlLibrary::open({"libno-such-library.so.1"});
     REQUIRE_FALSE(none);
     CHECK(none.error().kind == FailureKind::missing);
-    CHECK_THAT(none.error().message, ContainsSubstring("driver is not installed"));
+    CHECK_THAT(none.error().message,
+               ContainsSubstring("driver is not installed: its library libno-such-library.so.1"));
     CHECK_THAT(none.error().fix, ContainsSubstring("start it with --gpus all"));
 
     // One that is there, but of another architecture or cut.
