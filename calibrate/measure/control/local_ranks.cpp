@@ -1,11 +1,13 @@
 #include "calibrate/measure/control/local_ranks.h"
 
+#include "calibrate/measure/control/connection.h"
 #include "sim/base/diagnostic.h"
-#include "sim/base/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 namespace trainyard {
@@ -80,18 +83,21 @@ std::vector<std::string> mpirun_command(const RankProgram& program)
     return out;
 }
 
-std::string text_of(const fs::path& file)
+// What was written to it so far; of very much, the last part.
+std::string text_of(const Descriptor& output)
 {
-    try {
-        return read_file(file);
-    } catch (const WorldError&) {
-        return {}; // it said nothing that can be read
-    }
+    constexpr off_t most = off_t{1} << 20;
+    struct stat file {};
+    ::fstat(output.number(), &file);
+    std::string out(static_cast<std::size_t>(std::min(file.st_size, most)), '\0');
+    const off_t begin = file.st_size - static_cast<off_t>(out.size());
+    const ssize_t got = ::pread(output.number(), out.data(), out.size(), begin);
+    out.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return out;
 }
 
-std::string last_line(const fs::path& file)
+std::string last_line(const std::string& text)
 {
-    const std::string text = text_of(file);
     std::string out;
     std::size_t begin = 0;
     while (begin < text.size()) {
@@ -106,9 +112,8 @@ std::string last_line(const fs::path& file)
 
 // "mpirun noticed that process rank 1 with PID 123 on node box exited on signal 9 (Killed).", or
 // "... exited with exit code 1": from "exited" on; empty when it says nothing of that rank.
-std::string mpirun_on(int rank, const fs::path& file)
+std::string mpirun_on(int rank, const std::string& text)
 {
-    const std::string text = text_of(file);
     const std::size_t place = text.find(fmt::format("process rank {} with", rank));
     const std::size_t exited = text.find("exited", place);
     if (place == std::string::npos || exited == std::string::npos)
@@ -125,10 +130,12 @@ std::string words_for(int status)
 }
 
 // In the child: from here on only calls that are safe after fork.
-[[noreturn]] void become(char* const* arguments, char* const* environment, int output)
+// `last_signal`: when this process is gone, however it went.
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output,
+                         int last_signal)
 {
     ::setpgid(0, 0); // Ctrl-C is the coordinator's business
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_SET_PDEATHSIG, last_signal);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
     ::execvpe(arguments[0], arguments, environment);
@@ -139,15 +146,15 @@ std::string words_for(int status)
 
 struct LocalRanks::Child {
     int process = 0;
-    std::optional<int> rank; // nothing: it is mpirun
-    fs::path output;
+    std::optional<int> rank;   // nothing: it is mpirun
+    Descriptor output;         // of memory: nothing is left whatever ends this process
     std::optional<int> status; // once it has ended
 
     std::string name() const { return rank ? fmt::format("rank {}", *rank) : "mpirun"; }
 
     std::string end() const
     {
-        const std::string said = last_line(output);
+        const std::string said = last_line(text_of(output));
         return words_for(*status) + (said.empty() ? "" : ": " + said);
     }
 
@@ -164,11 +171,6 @@ LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& add
 {
     if (program.start == RankStart::mpirun)
         require_mpirun();
-    std::string pattern = (fs::temp_directory_path() / "trainyard-ranks-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-        throw WorldError{
-            fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno))};
-    folder_ = pattern;
     const bool by_mpirun = program.start == RankStart::mpirun;
     const int processes = program.start == RankStart::each ? program.ranks : 1;
     for (int i = 0; i < processes; ++i) {
@@ -186,15 +188,14 @@ LocalRanks::LocalRanks(const RankProgram& program, const CoordinatorAddress& add
         auto child = std::make_unique<Child>();
         if (!by_mpirun)
             child->rank = i; // the only one beside a launched coordinator is rank 0
-        child->output = folder_ / fmt::format("{}.txt", i);
-        const int output =
-            ::open(child->output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-        child->process = output < 0 ? -1 : ::fork();
+        // Appended to, for all processes of an mpirun write to it.
+        child->output = Descriptor(::memfd_create("what a rank says", MFD_CLOEXEC));
+        const bool ready = child->output && ::fcntl(child->output.number(), F_SETFL, O_APPEND) == 0;
+        child->process = ready ? ::fork() : -1;
         if (child->process == 0)
-            become(arguments.data(), environment.data(), output);
+            become(arguments.data(), environment.data(), child->output.number(),
+                   by_mpirun ? SIGTERM : SIGKILL); // mpirun tidies up after itself
         const int error = errno;
-        if (output >= 0)
-            ::close(output);
         if (child->process < 0)
             throw WorldError{
                 fmt::format("cannot start {}: {}", child->name(), std::strerror(error))};
@@ -219,8 +220,6 @@ LocalRanks::~LocalRanks()
             ::kill(-child->process, SIGKILL);
             ::waitpid(child->process, nullptr, 0);
         }
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
 }
 
 std::string LocalRanks::first_end()
@@ -237,7 +236,7 @@ std::string LocalRanks::fate_of(int rank)
         if (child->rank == rank && child->has_ended())
             return child->end();
         if (!child->rank)
-            if (std::string said = mpirun_on(rank, child->output); !said.empty())
+            if (std::string said = mpirun_on(rank, text_of(child->output)); !said.empty())
                 return said;
     }
     return {};

@@ -4,7 +4,6 @@
 
 #include "calibrate/measure/control/worker.h"
 
-#include <filesystem>
 #include <memory>
 
 namespace trainyard {
@@ -44,7 +43,6 @@ public:
 private:
     struct Child;
     std::vector<std::unique_ptr<Child>> children_;
-    std::filesystem::path folder_; // of what they say
 };
 
 // For a process that LocalRanks started; nothing for others. Under mpirun the place is mpirun's.
