@@ -119,12 +119,17 @@ void remove_samples(const SessionResult& result)
 }
 
 // What was measured stays on disk, and it is said where.
-void keep_samples(const SessionResult& result)
+void keep_samples(const SessionResult& result, int code)
 {
     if (result.journal.empty())
         return;
     if (result.run.points.empty()) {
         remove_samples(result);
+        return;
+    }
+    if (code == exit_ok) {
+        print_talk(fmt::format("wrote {}: the samples of all {} points\n", result.journal.string(),
+                               result.run.points.size()));
         return;
     }
     print_talk(fmt::format("kept: {} points in {}\n      a profile of them: trainyard "
@@ -177,13 +182,13 @@ int write_outputs(const CalibrateOptions& options, const SessionResult& result,
     try {
         const int code = write_all(options, result, earlier);
         if (code != exit_ok || !options.output.empty())
-            keep_samples(result); // the profile has only those of its tables
+            keep_samples(result, code); // the profile has only those of its tables
         else
             remove_samples(result);
         return code;
     } catch (const WorldError& error) {
         print_talk(fmt::format("error: {}\n", error.message));
-        keep_samples(result);
+        keep_samples(result, exit_input_output);
         return exit_input_output;
     }
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <random>
 #include <thread>
 
@@ -42,6 +43,23 @@ fs::path journal_path(const CalibrateOptions& options)
     return out.replace_extension(".samples.jsonl");
 }
 
+// Where the ranks of this run find it. A launched job's port follows from its variables.
+Listener listener_of(const std::optional<JobLaunch>& launch)
+{
+    try {
+        return Listener(launch ? launch->coordinator.port : 0);
+    } catch (const WorldError& error) {
+        if (!launch)
+            throw;
+        throw MeasureFailure{
+            FailureKind::broken, error.message,
+            fmt::format("it is {}: set MASTER_PORT to another one for all ranks",
+                        launch->port_is_given
+                            ? "the one after MASTER_PORT"
+                            : "made of the job's number, as MASTER_PORT is unset")};
+    }
+}
+
 class Session {
 public:
     // `look`: at this host, before any rank used it.
@@ -50,7 +68,7 @@ public:
           backend_(options.backend),
           launch_(launch),
           look_(std::move(look)),
-          listener_(launch ? launch->coordinator.port : 0)
+          listener_(listener_of(launch))
     {
         address_ = launch ? launch->coordinator
                           : CoordinatorAddress{"localhost", listener_.port(), random_token()};
@@ -90,6 +108,9 @@ private:
     {
         result_.run.ended = why;
         result_.exit = code;
+        // A launcher that ends its job may say so twice; what is kept is to be told all the same.
+        if (launch_)
+            std::signal(SIGTERM, SIG_IGN);
         if (journal_)
             journal_->ended(why);
     }
@@ -154,6 +175,9 @@ private:
         plan_ = plan_of(options_.plan, run.ranks);
         drop_impossible(coordinator, plan_, run.left_out);
         journal_.emplace(result_.journal, run);
+        if (!journal_->earlier().empty())
+            print_talk(fmt::format("moved: the samples of an earlier run are now in {}\n",
+                                   journal_->earlier().string()));
         for (const std::string& what : run.left_out)
             journal_->left_out(what);
     }

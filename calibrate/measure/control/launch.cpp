@@ -67,7 +67,8 @@ Checked<std::optional<JobLaunch>> job_launch(const Variables& variables)
     const bool alone = launch->place.ranks == 1 && value_of(variables, "MASTER_ADDR").empty();
     if (launch->style == LaunchStyle::none || alone)
         return std::optional<JobLaunch>(); // it starts its own ranks
-    JobLaunch out{*launch, {}};
+    JobLaunch out;
+    out.launch = *launch;
     out.coordinator.host = host_of_rank_0(variables, launch->place);
     if (out.coordinator.host.empty())
         return tl::unexpected(
@@ -83,6 +84,7 @@ Checked<std::optional<JobLaunch>> job_launch(const Variables& variables)
             return tl::unexpected(problem(fmt::format("MASTER_PORT is \"{}\": no port", given_port),
                                           "unset it, or let the launcher set it"));
         out.coordinator.port = static_cast<int>(*port) + 1;
+        out.port_is_given = true;
     }
     return std::optional(out);
 }

@@ -11,6 +11,7 @@ namespace trainyard {
 struct JobLaunch {
     RankLaunch launch;
     CoordinatorAddress coordinator;
+    bool port_is_given = false; // by MASTER_PORT
 
     bool operator==(const JobLaunch&) const = default;
 };

@@ -6,11 +6,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 namespace trainyard {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 template <class T>
@@ -49,24 +54,88 @@ Problems at_line(Problems problems, int line)
     return problems;
 }
 
+WorldError cannot(const char* what, const fs::path& path)
+{
+    return WorldError{fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno))};
+}
+
+Descriptor opened(const fs::path& path, int more)
+{
+    Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | more, 0666));
+    if (!out)
+        throw cannot("write", path);
+    return out;
+}
+
 // Two runs with the same output must not mix what they measure. Where a file system has no locks,
 // nobody is kept away.
-Descriptor locked(const std::filesystem::path& path)
+void lock(const Descriptor& file, const fs::path& path)
 {
-    Descriptor out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-    if (!out)
-        throw WorldError{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
-    if (::flock(out.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw WorldError{
             fmt::format("another run writes to {}: give this one an -o of its own", path.string())};
-    return out;
+}
+
+bool is_still_at(const fs::path& path, const Descriptor& file)
+{
+    struct stat there {};
+    struct stat here {};
+    return ::stat(path.c_str(), &there) == 0 && ::fstat(file.number(), &here) == 0 &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+bool has_our_format(const Json& first_line)
+{
+    const Json* const format = first_line.find("format");
+    return format != nullptr && *format == Json(samples_format) && first_line.find("run");
+}
+
+// An empty file, or what a run left that was ended before its first point.
+bool holds_nothing(const fs::path& path)
+{
+    const std::string text = read_file(path);
+    if (text.empty())
+        return true;
+    const Checked<Json> first = parse_json(text.substr(0, text.find('\n')), path.string());
+    return first && has_our_format(*first) && text.find("\n{\"point\"") == std::string::npos;
+}
+
+// "run.samples.jsonl" -> "run.samples.1.jsonl", the first that is free.
+fs::path move_aside(const fs::path& path)
+{
+    for (int number = 1;; ++number) {
+        fs::path to = path;
+        to.replace_extension(fmt::format(".{}{}", number, path.extension().string()));
+        // A link instead of a renaming, which would replace what is there.
+        if (::link(path.c_str(), to.c_str()) == 0) {
+            ::unlink(path.c_str());
+            return to;
+        }
+        if (errno == EEXIST || fs::exists(fs::symlink_status(to)))
+            continue;
+        if (::rename(path.c_str(), to.c_str()) != 0) // a file system without links
+            throw cannot("move aside", path);
+        return to;
+    }
 }
 
 } // namespace
 
-Journal::Journal(std::filesystem::path path, const MeasuredRun& run)
-    : path_(std::move(path)), lock_(locked(path_)), file_(path_, std::ios::trunc)
+Journal::Journal(fs::path path, const MeasuredRun& run) : path_(std::move(path))
 {
+    lock_ = opened(path_, 0);
+    lock(lock_, path_);
+    while (!is_still_at(path_, lock_)) { // another run has just moved it aside
+        lock_ = opened(path_, 0);
+        lock(lock_, path_);
+    }
+    if (!holds_nothing(path_)) {
+        earlier_ = move_aside(path_);
+        Descriptor anew = opened(path_, O_EXCL);
+        lock(anew, path_);
+        lock_ = std::move(anew);
+    }
+    file_.open(path_, std::ios::trunc);
     Json header = Json::object();
     header["format"] = samples_format;
     MeasuredRun start = run;
@@ -104,7 +173,7 @@ void Journal::ended(const std::string& why)
     write(line_of("ended", why));
 }
 
-Checked<MeasuredRun> read_journal(const std::filesystem::path& path)
+Checked<MeasuredRun> read_journal(const fs::path& path)
 {
     const std::string text = read_file(path);
     const std::string file = path.string();
@@ -122,8 +191,7 @@ Checked<MeasuredRun> read_journal(const std::filesystem::path& path)
         Problems problems;
         const Reader reader(*json, file, problems);
         if (line == 1) {
-            const Json* const format = json->find("format");
-            if (format == nullptr || !(*format == Json(samples_format)) || !json->find("run"))
+            if (!has_our_format(*json))
                 reader.error(fmt::format("this is no file of samples: its first line has no "
                                          "\"format\": \"{}\"",
                                          samples_format));
@@ -135,9 +203,13 @@ Checked<MeasuredRun> read_journal(const std::filesystem::path& path)
         if (reader.error_count() > 0)
             return tl::unexpected(at_line(problems, line));
     }
-    if (text.empty() || begin == 0)
-        return tl::unexpected(
-            Problems{{file, 1, "", "the file holds no samples", "", Severity::error}});
+    if (out.points.empty())
+        return tl::unexpected(Problems{
+            {file, 0, "",
+             out.ended.empty()
+                 ? "it holds no samples: nothing was measured"
+                 : fmt::format("it holds no samples: the run measured nothing ({})", out.ended),
+             "", Severity::error}});
     for (MeasuredPoint& point : out.points)
         point.estimate = estimate_of(point.batches);
     return out;

@@ -16,7 +16,8 @@ inline constexpr std::string_view samples_format = "trainyard.samples/1";
 // One JSON object per line: first the run without its points, then what came.
 class Journal {
 public:
-    // Starts the file anew, unless another run writes to it. Throws WorldError.
+    // Starts the file anew, unless another run writes to it. What an earlier run left there is moved
+    // aside: no samples are ever written over. Throws WorldError.
     Journal(std::filesystem::path path, const MeasuredRun& run);
 
     // On disk when they return. Throw WorldError.
@@ -27,16 +28,20 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
 
+    // Where what was there before is now; empty: there was nothing.
+    const std::filesystem::path& earlier() const { return earlier_; }
+
 private:
     void write(const Json& line);
 
     std::filesystem::path path_;
+    std::filesystem::path earlier_;
     Descriptor lock_; // on the file, as long as this lives
     std::ofstream file_;
 };
 
-// Of a journal that another run left. A last line that was cut is left out. Throws WorldError for a
-// file that cannot be read.
+// Of a journal that another run left. A last line that was cut is left out; one without a single
+// point is a problem. Throws WorldError for a file that cannot be read.
 Checked<MeasuredRun> read_journal(const std::filesystem::path& path);
 
 } // namespace trainyard

@@ -1,5 +1,6 @@
 #include "calibrate/measure/output/sweeps.h"
 #include "calibrate/measure/run/runner.h"
+#include "sim/base/files.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 #include "tests/unit/measure/forked_ranks.h"
@@ -108,7 +109,17 @@ RunResult run_of(const PlanOptions& options, int launches = 1)
     setup.effort = Effort::quick;
     for (setup.launch = 0; setup.launch < launches; ++setup.launch)
         measure(ranks.coordinator(), plan, setup, out.run, journal);
-    out.read = read_journal(journal.path()).value();
+    if (!out.run.points.empty()) // else there is nothing to read
+        out.read = read_journal(journal.path()).value();
+    return out;
+}
+
+MeasuredPoint some_point()
+{
+    MeasuredPoint out;
+    out.point = {{"both", {0, 1}}, CollectiveWork{}, 0};
+    out.batches = {1e-3, 1.1e-3, 1e-3};
+    out.estimate = estimate_of(out.batches);
     return out;
 }
 
@@ -240,9 +251,44 @@ TEST_CASE("two runs do not write to one journal")
         first.left_out("something");
         CHECK_THROWS_AS(Journal(path, MeasuredRun{}), WorldError);
         first.left_out("more");
+        first.add(some_point());
         CHECK(read_journal(path).value().left_out.size() == 2);
     }
     CHECK_NOTHROW(Journal(path, MeasuredRun{}));
+}
+
+TEST_CASE("a new run moves the samples of earlier ones aside, each to a name of its own")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "run.samples.jsonl";
+    const auto leave = [&](const char* what) {
+        Journal journal(path, MeasuredRun{});
+        journal.left_out(what);
+        journal.add(some_point());
+        return journal.earlier();
+    };
+    CHECK(leave("first").empty());
+    CHECK(leave("second") == folder.path() / "run.samples.1.jsonl");
+    CHECK(leave("third") == folder.path() / "run.samples.2.jsonl");
+    const auto only_left_out = [&](const char* name) {
+        return read_journal(folder.path() / name).value().left_out;
+    };
+    CHECK(only_left_out("run.samples.1.jsonl") == std::vector<std::string>{"first"});
+    CHECK(only_left_out("run.samples.2.jsonl") == std::vector<std::string>{"second"});
+    CHECK(only_left_out("run.samples.jsonl") == std::vector<std::string>{"third"});
+}
+
+TEST_CASE("a new run writes over what holds no samples, and moves what it does not know aside")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "run.samples.jsonl";
+    Journal(path, MeasuredRun{}).left_out("something");
+    CHECK(Journal(path, MeasuredRun{}).earlier().empty());
+
+    std::ofstream(path, std::ios::trunc) << "my notes\n";
+    const auto earlier = Journal(path, MeasuredRun{}).earlier();
+    REQUIRE_FALSE(earlier.empty());
+    CHECK(read_file(earlier) == "my notes\n");
 }
 
 TEST_CASE("a journal with a cut last line is read up to it, others are refused with their line")
@@ -252,6 +298,7 @@ TEST_CASE("a journal with a cut last line is read up to it, others are refused w
     {
         Journal journal(path, MeasuredRun{});
         journal.left_out("something");
+        journal.add(some_point());
         std::ofstream(path, std::ios::app) << "{\"point\": {\"gro";
     }
     CHECK(read_journal(path).value().left_out == std::vector<std::string>{"something"});
@@ -259,10 +306,21 @@ TEST_CASE("a journal with a cut last line is read up to it, others are refused w
     std::ofstream(path, std::ios::app) << "\n";
     const auto broken = read_journal(path);
     REQUIRE_FALSE(broken);
-    CHECK(broken.error().front().line == 3);
+    CHECK(broken.error().front().line == 4);
 
     std::ofstream(path, std::ios::trunc) << "{\"format\": \"something else\"}\n";
     CHECK_THAT(read_journal(path).error().front().message, Contains("no file of samples"));
     std::ofstream(path, std::ios::trunc) << "";
     CHECK_FALSE(read_journal(path));
+}
+
+TEST_CASE("a journal without a point is refused with why the run ended")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "none.samples.jsonl";
+    Journal(path, MeasuredRun{}).ended("interrupted");
+    const auto none = read_journal(path);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().front().message ==
+          "it holds no samples: the run measured nothing (interrupted)");
 }
