@@ -110,24 +110,47 @@ int calibrate(const CalibrateOptions& options, const std::optional<JobLaunch>& j
     return write_outputs(complete, measure_here(complete, job), check);
 }
 
+// Of several ranks of a launched job only the first speaks of what all of them see; the others let
+// it finish, for launchers end all ranks when one has failed.
+int say_end(const ParsedEnd& end, bool is_other)
+{
+    if (is_other)
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+    else if (end.exit == exit_ok)
+        print_data(end.text);
+    else
+        print_talk(end.text);
+    return end.exit;
+}
+
+int run_with(const CalibrateOptions& options, const std::optional<JobLaunch>& job)
+{
+    const bool is_other = job && job->launch.place.rank > 0;
+    if (is_other && !options.from.empty())
+        return exit_ok; // rank 0 needs nobody for it
+    if (job && !options.is_rank && options.from.empty())
+        if (const auto end = misfit(options, job->launch.place.ranks))
+            return say_end(*end, is_other);
+    try {
+        if (options.is_rank || is_other)
+            return serve(backend_of(options), job);
+        listen_for_interrupts();
+        return calibrate(options, job);
+    } catch (const MeasureFailure& failure) {
+        return say_failure(failure, options);
+    }
+}
+
 int run_calibrate(int argc, char** argv)
 {
-    const ParsedOptions parsed = parse_options(argc, argv);
-    if (parsed.exit)
-        return *parsed.exit;
     try {
+        const auto options = parse_options(argc, argv);
         const Checked<std::optional<JobLaunch>> job = job_launch(own_variables());
+        if (!options)
+            return say_end(options.error(), job && *job && (*job)->launch.place.rank > 0);
         if (!job)
             return refuse(job.error(), "nothing was measured.");
-        const bool is_other = *job && (*job)->launch.place.rank > 0;
-        if (is_other && !parsed.options.from.empty())
-            return exit_ok; // rank 0 needs nobody for it
-        if (parsed.options.is_rank || is_other)
-            return serve(backend_of(parsed.options), *job);
-        listen_for_interrupts();
-        return calibrate(parsed.options, *job);
-    } catch (const MeasureFailure& failure) {
-        return say_failure(failure, parsed.options);
+        return run_with(*options, *job);
     } catch (const ConnectionLost& lost) {
         print_talk(fmt::format("error: the coordinator: {}\n", lost.why));
         return exit_input_output;

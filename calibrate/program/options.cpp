@@ -2,12 +2,14 @@
 
 #include "sim/base/build_info.h"
 #include "sim/base/units.h"
-#include "sim/cli/terminal.h"
+#include "sim/cli/usage.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <sstream>
 
 namespace trainyard {
@@ -31,13 +33,20 @@ const std::map<std::string, ElementType>& type_words()
     return words;
 }
 
-template <class E>
-std::string all_names()
+constexpr std::array timed_collectives{CollectiveKind::all_reduce,     CollectiveKind::all_gather,
+                                       CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+                                       CollectiveKind::broadcast,      CollectiveKind::reduce,
+                                       CollectiveKind::barrier};
+
+// What --only takes.
+std::vector<std::string> part_names()
 {
-    std::vector<std::string_view> names;
-    for (const auto& entry : enum_names<E>())
-        names.push_back(entry.name);
-    return fmt::format("{}", fmt::join(names, ", "));
+    std::vector<std::string> out;
+    for (const auto& entry : enum_names<PlanPart>())
+        out.emplace_back(entry.name);
+    for (const CollectiveKind kind : timed_collectives)
+        out.emplace_back(to_name(kind));
+    return out;
 }
 
 // Parts of the plan, or single collectives.
@@ -47,16 +56,15 @@ void take_only(const std::vector<std::string>& words, PlanOptions& plan)
         if (const auto part = from_name<PlanPart>(word)) {
             plan.parts.insert(*part);
         } else if (const auto kind = from_name<CollectiveKind>(word);
-                   kind && *kind != CollectiveKind::send_receive)
+                   kind && std::find(timed_collectives.begin(), timed_collectives.end(), *kind) !=
+                               timed_collectives.end())
         {
             plan.parts.insert(PlanPart::collectives);
             plan.collectives.push_back(*kind);
         } else {
             throw CLI::ValidationError(
-                "--only", fmt::format("\"{}\" is neither a part ({}) nor a collective (all_reduce, "
-                                      "all_gather, reduce_scatter, all_to_all, broadcast, reduce, "
-                                      "barrier)",
-                                      word, all_names<PlanPart>()));
+                "--only", fmt::format("\"{}\" is no part of a calibration and no collective; {}",
+                                      word, suggestion(word, part_names())));
         }
     }
 }
@@ -67,7 +75,9 @@ void take_types(const std::vector<std::string>& words, PlanOptions& plan)
         const auto found = type_words().find(word);
         if (found == type_words().end())
             throw CLI::ValidationError(
-                "--dtype", fmt::format("\"{}\" is none of bf16, fp16, fp32, uint8", word));
+                "--dtype",
+                fmt::format("\"{}\" is no type that is timed; one of: bf16, fp16, fp32, uint8",
+                            word));
         plan.types.push_back(found->second);
     }
 }
@@ -92,9 +102,11 @@ void add_what(CLI::App& app, CalibrateOptions& options, OptionTexts& texts)
                    "parts (collectives, pairs, gemm, memory, launch, attention, overlap) or single "
                    "collectives, by commas")
         ->delimiter(',')
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name("LIST");
     app.add_option("--dtype", texts.types, "elements of reductions: bf16, fp16, fp32, uint8")
         ->delimiter(',')
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name("LIST");
     app.add_option("--min-size", texts.min_size, "of collectives (512 B)")->type_name("SIZE");
     app.add_option("--max-size", texts.max_size,
@@ -153,7 +165,17 @@ void add_output(CLI::App& app, CalibrateOptions& options)
     app.add_option("--from", options.from,
                    "measure nothing: take the samples that another run left")
         ->type_name("FILE");
+    for (const char* what : {"--only", "--dtype", "--min-size", "--max-size", "--trials",
+                             "--launches", "--backend", "--ranks"})
+        app.get_option("--from")->excludes(app.get_option(what));
     app.add_flag("--rank", options.is_rank, "serve as one rank")->group("");
+}
+
+ParsedEnd usage_error(const std::string& what, const std::string& more = "")
+{
+    return {fmt::format("error: {}\n{}      trainyard calibrate --help shows what there is\n", what,
+                        more),
+            exit_usage};
 }
 
 void settle(const OptionTexts& texts, CalibrateOptions& options)
@@ -189,37 +211,44 @@ void settle(const OptionTexts& texts, CalibrateOptions& options)
 
 } // namespace
 
-ParsedOptions parse_options(int argc, char** argv)
+tl::expected<CalibrateOptions, ParsedEnd> parse_options(int argc, char** argv)
 {
-    ParsedOptions out;
+    CalibrateOptions out;
     OptionTexts texts;
     CLI::App app{"Measures collectives, pairs, kernels and their interference on this machine, and "
                  "writes a profile and a topology that simulations trust",
                  "trainyard calibrate"};
     app.set_version_flag("--version", std::string(version()));
     app.failure_message(CLI::FailureMessage::simple);
-    add_what(app, out.options, texts);
-    add_where(app, out.options);
-    add_output(app, out.options);
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    add_what(app, out, texts);
+    add_where(app, out);
+    add_output(app, out);
     app.footer("Example: trainyard calibrate --backend gloo -n 2 --quick -o my-box.json\n"
                "On several nodes: srun, mpirun or torchrun start the ranks, one per GPU.");
     try {
         app.parse(argc, argv);
-        settle(texts, out.options);
+        if (const std::string empty = empty_file_name(app); !empty.empty())
+            return tl::unexpected(usage_error(
+                fmt::format("the file name of {} is empty: is a variable unset?", empty)));
+        settle(texts, out);
+        return out;
     } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() != 0)
+            return tl::unexpected(usage_error(error.what(), near_options(app, argc, argv)));
         std::ostringstream text;
-        if (error.get_exit_code() == 0) {
-            app.exit(error, text, text);
-            print_data(text.str());
-            out.exit = exit_ok;
-        } else {
-            print_talk(fmt::format("error: {}\n      trainyard calibrate --help shows what there "
-                                   "is\n",
-                                   error.what()));
-            out.exit = exit_usage;
-        }
+        app.exit(error, text, text);
+        return tl::unexpected(ParsedEnd{text.str(), exit_ok});
     }
-    return out;
+}
+
+std::optional<ParsedEnd> misfit(const CalibrateOptions& options, int ranks_launched)
+{
+    if (options.ranks == 0 || options.ranks == ranks_launched)
+        return std::nullopt;
+    return usage_error(fmt::format("-n {}, but the launcher started {} rank{}: leave out -n, or "
+                                   "give it to the launcher",
+                                   options.ranks, ranks_launched, ranks_launched == 1 ? "" : "s"));
 }
 
 } // namespace trainyard

@@ -4,6 +4,8 @@
 
 #include "calibrate/measure/plan/plan.h"
 #include "calibrate/measure/statistics/limits.h"
+#include "sim/base/diagnostic.h"
+#include "sim/cli/exit_codes.h"
 
 #include <optional>
 #include <string>
@@ -32,11 +34,14 @@ struct CalibrateOptions {
     Effort effort() const { return plan.quick ? Effort::quick : Effort::full; }
 };
 
-// Of the arguments, or the code to exit with when there is nothing to do (help, a usage error).
-struct ParsedOptions {
-    CalibrateOptions options;
-    std::optional<int> exit;
+// What there is to do instead of measuring: to say something (help, what is wrong), and to exit.
+struct ParsedEnd {
+    std::string text;
+    ExitCode exit = exit_ok; // ok: `text` is what was asked for
 };
-ParsedOptions parse_options(int argc, char** argv);
+tl::expected<CalibrateOptions, ParsedEnd> parse_options(int argc, char** argv);
+
+// Of ranks that a launcher started; nothing where -n agrees with it.
+std::optional<ParsedEnd> misfit(const CalibrateOptions& options, int ranks_launched);
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 #include "sim/base/progress.h"
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
+#include "sim/cli/usage.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,15 +19,6 @@ std::vector<std::string> subcommand_names(const CLI::App& program)
     std::vector<std::string> names;
     for (const CLI::App* sub : program.get_subcommands({}))
         names.push_back(sub->get_name());
-    return names;
-}
-
-std::vector<std::string> option_names(const CLI::App& app)
-{
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options())
-        for (const std::string& name : option->get_lnames())
-            names.push_back("--" + name);
     return names;
 }
 
@@ -57,31 +49,10 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error, int argc
         return exit_usage;
     }
     print_talk(fmt::format("error: {}\n", error.what()));
-    const CLI::App& at = known ? *program.get_subcommand(word) : program;
-    for (int i = 1; i < argc; ++i) {
-        const std::string given = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-        const std::vector<std::string> options = option_names(at);
-        if (given.starts_with("--") &&
-            std::find(options.begin(), options.end(), given) == options.end())
-            if (const std::string near = did_you_mean(given, options); !near.empty())
-                print_talk(fmt::format("      {}: did you mean {}?\n", given, near));
-    }
+    print_talk(near_options(known ? *program.get_subcommand(word) : program, argc, argv));
     print_talk(
         fmt::format("      trainyard {}--help shows what there is\n", known ? word + " " : ""));
     return exit_usage;
-}
-
-// The option or operand of a file that was given as "": an unset variable of a script.
-std::string empty_file_name(const CLI::App& app)
-{
-    for (const CLI::Option* option : app.get_options())
-        for (const std::string& given : option->results())
-            if (given.empty() && option->get_type_name() == "FILE")
-                return option->get_name();
-    for (const CLI::App* sub : app.get_subcommands())
-        if (std::string found = empty_file_name(*sub); !found.empty())
-            return found;
-    return {};
 }
 
 // Parses the command line and runs what it asks for.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the program that measures as a user would, and disturbs it.
 #
-#   test_calibrate.sh TRAINYARD CASE        CASE: measures | compares | killed | stopped | interrupted | refuses
+#   test_calibrate.sh TRAINYARD CASE        CASE: one of those at the end
 set -uo pipefail
 program=$1
 folder=$(mktemp -d)
@@ -31,6 +31,10 @@ small=(--backend gloo -n 2 --quick --trials 3 --max-size 64KiB)
 start_long_run() {
     "$program" calibrate --backend gloo -n 2 --quick --trials 400 --timeout 2 -o mine.json >long.txt 2>&1 &
     run=$!
+    until_measured
+}
+
+until_measured() {
     for _ in $(seq 300); do
         [ -e mine.samples.jsonl ] && [ "$(wc -l <mine.samples.jsonl)" -gt 3 ] && return
         sleep 0.1
@@ -64,7 +68,7 @@ case $2 in
         says table "^ +65536 +16384 +float +sum"
         expect 0 profile "$program" calibrate "${small[@]}" --only all_reduce,gemm,memory,pairs \
             -o mine.json --html mine.html
-        says profile "kept: [0-9]+ points in mine.samples.jsonl"
+        says profile "wrote mine.samples.jsonl: the samples of all [0-9]+ points"
         expect 0 again "$program" calibrate --from mine.samples.jsonl -o again.json --name mine
         cmp -s mine.json again.json || fail "the samples kept make another profile"
         grep -q "<h2>Making communicators</h2>" mine.html || fail "the report has no communicators"
@@ -79,6 +83,8 @@ case $2 in
             --max-size 2MiB --only all_reduce,gemm,memory -o mine.json --check mine.json
         says others "none of the collectives that were measured"
         says others "kept: [0-9]+ points in mine.samples.jsonl"
+        says others "moved: the samples of an earlier run are now in mine.samples.1.jsonl"
+        expect 0 first "$program" calibrate --from mine.samples.1.jsonl
         # What cannot be compared or written is refused before anything is measured.
         expect 5 no_profile "$program" calibrate "${small[@]}" --check nothing.json --table
         expect 5 no_folder "$program" calibrate "${small[@]}" --html nowhere/mine.html --table
@@ -102,18 +108,82 @@ case $2 in
         ends 130
         says long "stopped: interrupted"
         ;;
+    orphaned)
+        mkdir temporary
+        export TMPDIR=$folder/temporary
+        start_long_run
+        ranks=$(pgrep -P "$run")
+        kill -KILL "$run"
+        for _ in $(seq 100); do
+            # shellcheck disable=SC2086 # several processes
+            kill -0 $ranks 2>/dev/null || break
+            sleep 0.1
+        done
+        # shellcheck disable=SC2086
+        kill -0 $ranks 2>/dev/null && fail "ranks go on without their coordinator"
+        [ -z "$(ls temporary)" ] || fail "left behind: $(ls temporary)"
+        expect 0 kept "$program" calibrate --from mine.samples.jsonl
+        ;;
+    full_disk)
+        # Files may grow to so many KiB: of samples, then of what is made of them.
+        expect 5 samples bash -c 'ulimit -f 16; "$@"' - "$program" calibrate "${small[@]}" -o mine.json
+        says samples "cannot write to mine.samples.jsonl"
+        says samples "kept: [0-9]+ points in mine.samples.jsonl"
+        expect 0 kept "$program" calibrate --from mine.samples.jsonl
+        says kept "busbw"
+        expect 5 report "$program" calibrate --from mine.samples.jsonl --html /dev/full
+        says report "cannot write /dev/full"
+        [ -s mine.samples.jsonl ] || fail "the samples are gone"
+        ;;
+    launched)
+        launcher=(mpirun -n 2 --oversubscribe)
+        [ "$(id -u)" -ne 0 ] || launcher+=(--allow-run-as-root)
+        expect 0 table "${launcher[@]}" "$program" calibrate --backend mpi -n 2 --quick --trials 3 \
+            --max-size 64KiB --only all_reduce
+        says table "^ +65536 +16384 +float +sum"
+        expect 2 ranks "${launcher[@]}" "$program" calibrate --backend mpi -n 4 --quick
+        says ranks "-n 4, but the launcher started 2 ranks"
+        "${launcher[@]}" "$program" calibrate --backend mpi --quick --trials 400 -o mine.json \
+            >long.txt 2>&1 &
+        run=$!
+        until_measured
+        # A rank as it is below mpirun; the coordinator is beside rank 0.
+        for rank in $(pgrep -P "$run"); do
+            tr '\0' '\n' <"/proc/$rank/environ" | grep -q '^OMPI_COMM_WORLD_RANK=1$' && break
+        done
+        kill -KILL "$rank"
+        wait "$run" && fail "the job ended well"
+        says long "stopped: rank 1 "
+        says long "kept: [0-9]+ points in mine.samples.jsonl"
+        expect 0 kept "$program" calibrate --from mine.samples.jsonl
+        ;;
     refuses)
         expect 2 unknown "$program" calibrate --only all_reduse
-        says unknown "all_reduse.*neither a part"
+        says unknown "all_reduse.* is no part .*did you mean \"all_reduce\""
         expect 2 size "$program" calibrate --max-size 64
         says size "write it with its unit"
         expect 2 sizes "$program" calibrate --min-size 2MiB --max-size 1MiB
+        expect 2 nothing "$program" calibrate --from /dev/null --only all_reduce
+        says nothing "--only excludes --from"
         expect 3 samples "$program" calibrate --from /dev/null
+        says samples "it holds no samples"
         expect 2 kernels "$program" calibrate "${small[@]}" --only all_reduce -o mine.json
         says kernels "needs gemm and memory"
         expect 2 algorithms "$program" calibrate "${small[@]}" --algorithms
         expect 3 place env RANK=5 WORLD_SIZE=2 "$program" calibrate "${small[@]}"
         says place "RANK is 5"
+        expect 2 ranks env RANK=0 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 "$program" calibrate "${small[@]}" -n 3
+        says ranks "-n 3, but the launcher started 2 ranks"
+        # The first of two such jobs waits for its other rank, at the port.
+        export MASTER_ADDR=localhost MASTER_PORT=$((20000 + RANDOM))
+        job=(env RANK=0 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 "$program" calibrate "${small[@]}")
+        "${job[@]}" >first.txt 2>&1 &
+        first=$!
+        sleep 1
+        expect 5 port "${job[@]}"
+        says port "set MASTER_PORT to another"
+        kill -TERM "$first"
+        unset MASTER_ADDR MASTER_PORT
         expect 4 mpirun env PATH=/nonexistent "$program" calibrate --backend mpi -n 2
         says mpirun "install openmpi-bin"
         expect 5 nowhere "$program" calibrate "${small[@]}" -o nowhere/mine.json
