@@ -141,16 +141,27 @@ private:
         runner.patience = Milliseconds(static_cast<std::int64_t>(1000 * options_.timeout));
         runner.control = bar_.control();
         runner.began = began_;
+        runner.left = &*left_;
         for (runner.launch = first_launch; runner.launch < end_launch; ++runner.launch) {
-            runner.launches_after = options_.launches - 1 - runner.launch;
+            say_launch(runner.launch);
             measure(coordinator, plan_, runner, result_.run, *journal_);
             if (runner.launch == 0)
                 ask_hosts(coordinator);
         }
-        runner.launches_after = 0;
         if (end_launch == options_.launches)
             measure_suspects(coordinator, runner);
         coordinator.quit();
+    }
+
+    // In the log of a job, where no bar is drawn.
+    void say_launch(int launch)
+    {
+        if (::isatty(STDERR_FILENO) == 1 || options_.launches == 1)
+            return;
+        print_talk(fmt::format(
+            "launch {} of {}{}\n", launch + 1, options_.launches,
+            launch == 0 ? std::string()
+                        : fmt::format(": about {:.0f} s left in all", left_->seconds().value())));
     }
 
     // Pairs that look slow once may be so by chance: three times make a verdict.
@@ -174,6 +185,7 @@ private:
         run.ranks = facts_of(coordinator, ranks_);
         plan_ = plan_of(options_.plan, run.ranks);
         drop_impossible(coordinator, plan_, run.left_out);
+        left_.emplace(plan_, options_.launches, Forecast(options_.effort(), options_.trials));
         journal_.emplace(result_.journal, run);
         if (!journal_->earlier().empty())
             print_talk(fmt::format("moved: the samples of an earlier run are now in {}\n",
@@ -225,6 +237,7 @@ private:
     CoordinatorAddress address_;
     int ranks_ = 1;
     MeasurePlan plan_;
+    std::optional<TimeLeft> left_; // over all launches
     std::optional<Journal> journal_;
     ProgressBar bar_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

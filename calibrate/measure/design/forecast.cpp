@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -106,7 +106,15 @@ void Forecast::learn(const Point& point, Seconds per_op, Seconds took)
 {
     const Amount amount = amount_of(point.work);
     longer_.push_back(took / sampling(point, per_op));
-    ops_.push_back({point.group, amount.kind, amount.work, per_op / amount.guess});
+    usual_ = median(longer_);
+    std::vector<Learned>& known = ops_[amount.kind];
+    const auto same = std::find_if(known.begin(), known.end(), [&](const Learned& learned) {
+        return learned.amount == amount.work && learned.group == point.group;
+    });
+    if (same != known.end()) // in another launch
+        same->slower = per_op / amount.guess;
+    else
+        known.push_back({point.group, amount.work, per_op / amount.guess});
 }
 
 void Forecast::learn(const CreationTime& creation)
@@ -116,7 +124,7 @@ void Forecast::learn(const CreationTime& creation)
 
 Seconds Forecast::of(const Point& point) const
 {
-    return sampling(point, per_op(point)) * (longer_.empty() ? 1 : median(longer_));
+    return sampling(point, per_op(point)) * usual_;
 }
 
 Seconds Forecast::of(std::span<const Point> points) const
@@ -136,18 +144,26 @@ Seconds Forecast::per_op(const Point& point) const
 {
     const Amount amount = amount_of(point.work);
     const auto unlike = [&](const Learned& learned) {
-        return std::tuple(learned.kind != amount.kind, !(learned.group == point.group),
-                          std::abs(std::log2((learned.amount + 1) / (amount.work + 1))));
+        return std::pair(!(learned.group == point.group),
+                         std::abs(std::log2((learned.amount + 1) / (amount.work + 1))));
     };
-    const auto nearest =
-        std::min_element(ops_.begin(), ops_.end(),
-                         [&](const Learned& a, const Learned& b) { return unlike(a) < unlike(b); });
-    return amount.guess * (nearest == ops_.end() ? 1 : nearest->slower);
+    const Learned* nearest = nullptr;
+    const auto look_at = [&](const std::vector<Learned>& known) {
+        for (const Learned& learned : known)
+            if (nearest == nullptr || unlike(learned) < unlike(*nearest))
+                nearest = &learned;
+    };
+    if (const auto same_kind = ops_.find(amount.kind); same_kind != ops_.end())
+        look_at(same_kind->second);
+    else
+        for (const auto& [kind, known] : ops_)
+            look_at(known);
+    return amount.guess * (nearest == nullptr ? 1 : nearest->slower);
 }
 
 Seconds Forecast::sampling(const Point& point, Seconds per_op) const
 {
-    return expected_sampling(limits_of(effort_, message_size(point.work)), per_op);
+    return expected_sampling(limits_of(effort_, message_size(point.work), trials_), per_op);
 }
 
 // The median of groups as large, else of all.

@@ -5,6 +5,7 @@
 #include "calibrate/measure/samples.h"
 #include "calibrate/measure/statistics/limits.h"
 
+#include <map>
 #include <string>
 
 namespace trainyard {
@@ -22,7 +23,9 @@ Seconds expected_sampling(const Limits& limits, Seconds per_op);
 // off either way. Making a communicator is taken to need 0.2 s.
 class Forecast {
 public:
-    explicit Forecast(Effort effort) : effort_(effort) {}
+    explicit Forecast(Effort effort, std::optional<int> trials = {})
+        : effort_(effort), trials_(trials)
+    {}
 
     // What a point took: `per_op` its median, `took` all of it, preparation included.
     void learn(const Point& point, Seconds per_op, Seconds took);
@@ -36,7 +39,6 @@ public:
 private:
     struct Learned {
         GroupSpec group;
-        std::string kind;
         double amount = 0; // of work
         double slower = 1; // than the first guess of an op
     };
@@ -46,8 +48,10 @@ private:
     Seconds creation(const GroupSpec& group) const;
 
     Effort effort_;
-    std::vector<Learned> ops_;
-    std::vector<double> longer_; // points, as measured over as expected
+    std::optional<int> trials_;
+    std::map<std::string, std::vector<Learned>> ops_; // by kind, the last of each group and amount
+    std::vector<double> longer_;                      // points, as measured over as expected
+    double usual_ = 1;                                // of them, the median
     std::vector<CreationTime> creations_;
 };
 

@@ -16,8 +16,8 @@ inline constexpr std::string_view samples_format = "trainyard.samples/1";
 // One JSON object per line: first the run without its points, then what came.
 class Journal {
 public:
-    // Starts the file anew, unless another run writes to it. What an earlier run left there is moved
-    // aside: no samples are ever written over. Throws WorldError.
+    // Starts the file anew, unless another run writes to it. What an earlier run left there is
+    // moved aside: no samples are ever written over. Throws WorldError.
     Journal(std::filesystem::path path, const MeasuredRun& run);
 
     // On disk when they return. Throw WorldError.

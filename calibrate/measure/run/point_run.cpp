@@ -12,14 +12,6 @@
 namespace trainyard {
 namespace {
 
-Limits limits_for(const PointSetup& setup, Bytes size)
-{
-    Limits out = limits_of(setup.effort, size);
-    if (setup.trials)
-        out.least_batches = out.most_batches = *setup.trials;
-    return out;
-}
-
 // Batches as their slowest rank saw them.
 struct SlowestTimes {
     std::vector<double> seconds;               // per op
@@ -151,7 +143,7 @@ MeasuredPoint measure_point(Coordinator& coordinator, const OpenGroup& group, co
     PointRun run(coordinator, group, setup);
     run.prepare(out.point.work);
     out.wrong = run.check();
-    Sampler sampler(limits_for(setup, message_size(out.point.work)));
+    Sampler sampler(limits_of(setup.effort, message_size(out.point.work), setup.trials));
     std::vector<int> slowest;
     std::vector<std::vector<double>> of_ranks;
     double last = 0;
@@ -190,7 +182,7 @@ MeasuredPoint measure_beside(Coordinator& coordinator, const OpenGroup& group,
 {
     constexpr double batch_seconds = 0.02;
     constexpr int most_tries = 6;
-    const Limits limits = limits_for(setup, work.collective.size);
+    const Limits limits = limits_of(setup.effort, work.collective.size);
     const double timed = work.times_collective ? alone.collective : alone.local;
     const double other = work.times_collective ? alone.local : alone.collective;
     const int ops = std::max(1, static_cast<int>(std::ceil(batch_seconds / timed)));

@@ -1,7 +1,6 @@
 #include "calibrate/measure/run/runner.h"
 
 #include "calibrate/measure/backend/fitted.h"
-#include "calibrate/measure/design/forecast.h"
 #include "calibrate/measure/design/order.h"
 #include "calibrate/measure/run/point_run.h"
 
@@ -27,12 +26,7 @@ class Runner {
 public:
     Runner(Coordinator& coordinator, const MeasurePlan& plan, const RunnerSetup& setup,
            MeasuredRun& run, Journal& journal)
-        : coordinator_(coordinator),
-          plan_(plan),
-          setup_(setup),
-          run_(run),
-          journal_(journal),
-          forecast_(setup.effort)
+        : coordinator_(coordinator), plan_(plan), setup_(setup), run_(run), journal_(journal)
     {}
 
     void all()
@@ -46,8 +40,6 @@ public:
                 if (!std::holds_alternative<BesideWork>(work))
                     left_.push_back(point_of(group.spec, work));
         left_ = in_measuring_order(std::move(left_), setup_.seed);
-        if (setup_.launches_after > 0)
-            whole_ = left_;
         while (!left_.empty())
             group(planned(left_.front().group));
         for (const PlannedGroup& planned : plan_.groups)
@@ -72,7 +64,11 @@ public:
                         spec = &group.spec;
                     }
                 }
-        if (spec == nullptr || !join(*spec))
+        if (spec == nullptr)
+            return;
+        for (const ExchangeWork& work : works)
+            yet_to_come({point_of(*spec, work)});
+        if (!join(*spec))
             return;
         for (const ExchangeWork& work : works)
             point(work);
@@ -131,18 +127,22 @@ private:
         }
         if (!join(planned.spec))
             return;
-        waiting_ = std::move(points);
-        while (!waiting_.empty()) {
-            const TimedWork work = waiting_.front().work;
-            point(work);
-            waiting_.erase(waiting_.begin());
-        }
+        for (const Point& one : points)
+            point(one.work);
         for (const TimedWork& work : planned.singles)
             if (const auto* beside = std::get_if<BesideWork>(&work))
                 point_beside(*beside);
         for (const PlannedCurve& curve : planned.curves)
             refine(curve);
         leave(planned.spec);
+        if (setup_.left != nullptr) // also what a broken communicator could not do
+            setup_.left->gave_up(planned.spec, setup_.launch);
+    }
+
+    void yet_to_come(const std::vector<Point>& points)
+    {
+        if (setup_.left != nullptr)
+            setup_.left->added(points);
     }
 
     void leave(const GroupSpec& spec)
@@ -164,6 +164,8 @@ private:
         const GroupReplies made = coordinator_.ask(spec.members, command, setup_.patience);
         if (made.failure) {
             leave_out(fmt::format("communicator \"{}\"", spec.name), *made.failure);
+            if (setup_.left != nullptr)
+                setup_.left->gave_up(spec, setup_.launch);
             return false;
         }
         double slowest = 0;
@@ -172,7 +174,8 @@ private:
         const CreationTime creation{spec, setup_.launch, Seconds(slowest)};
         journal_.add(creation);
         run_.creations.push_back(creation);
-        forecast_.learn(creation);
+        if (setup_.left != nullptr)
+            setup_.left->made(creation);
         return true;
     }
 
@@ -186,11 +189,13 @@ private:
         try {
             MeasuredPoint measured = measure();
             const std::chrono::duration<double> took = Clock::now() - begin;
-            forecast_.learn(measured.point, Seconds(measured.estimate.median),
-                            Seconds(took.count()));
+            if (setup_.left != nullptr)
+                setup_.left->measured(point_of(*open_.spec, work), measured, Seconds(took.count()));
             journal_.add(measured);
             run_.points.push_back(std::move(measured));
         } catch (const MeasureFailure& failure) {
+            if (setup_.left != nullptr)
+                setup_.left->gave_up(point_of(*open_.spec, work));
             leave_out(describe(work), failure);
             broken_ = failure.kind != FailureKind::refused;
             if (broken_)
@@ -201,12 +206,10 @@ private:
 
     void report(const TimedWork& work) const
     {
-        if (!setup_.control.progress)
+        if (!setup_.control.progress || setup_.left == nullptr)
             return;
         const double done = std::chrono::duration<double>(Clock::now() - setup_.began).count();
-        const Seconds left = forecast_.of(waiting_) + forecast_.of(left_) +
-                             forecast_.of(whole_) * setup_.launches_after;
-        setup_.control.report(describe(work), done, done + left.value());
+        setup_.control.report(describe(work), done, done + setup_.left->seconds().value());
     }
 
     PointSetup point_setup() const
@@ -269,10 +272,16 @@ private:
         for (int rounds = 0; rounds < setup_.rounds && !broken_; ++rounds) {
             const std::vector<Bytes> sizes = loop.next(knots_of(curve), at_once);
             if (sizes.empty())
-                return;
+                break;
+            std::vector<Point> points;
             for (const Bytes size : sizes)
-                point(with_size(curve.work, size));
+                points.push_back(point_of(*open_.spec, with_size(curve.work, size)));
+            yet_to_come(points);
+            for (const Point& one : points)
+                point(one.work);
         }
+        if (setup_.left != nullptr)
+            setup_.left->refined(point_of(*open_.spec, with_size(curve.work, Bytes(0))));
     }
 
     Coordinator& coordinator_;
@@ -280,10 +289,7 @@ private:
     const RunnerSetup& setup_;
     MeasuredRun& run_;
     Journal& journal_;
-    Forecast forecast_;
-    std::vector<Point> left_;    // of communicators to come
-    std::vector<Point> waiting_; // of this one
-    std::vector<Point> whole_;   // what each launch to come begins with
+    std::vector<Point> left_; // of communicators to come
     OpenGroup open_;
     int groups_made_ = 0;
     bool broken_ = false;

@@ -6,6 +6,7 @@
 #include "calibrate/measure/discover/pair_classes.h"
 #include "calibrate/measure/plan/plan.h"
 #include "calibrate/measure/run/journal.h"
+#include "calibrate/measure/run/time_left.h"
 #include "calibrate/measure/statistics/limits.h"
 
 namespace trainyard {
@@ -20,7 +21,7 @@ struct RunnerSetup {
     Milliseconds patience{30'000};               // for one command, beside what it should take
     WorkControl control;                         // progress in seconds
     std::chrono::steady_clock::time_point began; // of the progress
-    int launches_after = 0;                      // each taken to last as long as this one
+    TimeLeft* left = nullptr;                    // of all launches; null: nobody asks
 };
 
 // What all ranks say of where they run. Throws RunEnded; MeasureFailure when a back end does not

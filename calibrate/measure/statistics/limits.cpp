@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-Limits limits_of(Effort effort, Bytes size)
+Limits limits_of(Effort effort, Bytes size, std::optional<int> trials)
 {
     Limits out;
     if (effort == Effort::quick) {
@@ -17,6 +17,8 @@ Limits limits_of(Effort effort, Bytes size)
     }
     if (band_of(size) == SizeBand::above)
         out.half_width /= 2;
+    if (trials)
+        out.least_batches = out.most_batches = *trials;
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include "sim/base/quantity.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace trainyard {
 
@@ -32,7 +33,9 @@ struct Limits {
 // For messages of `size` (0: none). full: the values above, and 1 % for sizes above 16 MiB, whose
 // times repeat within 0.4 %. quick: 10 to 40 batches, 5 % (2.5 % above 16 MiB), at most 0.1 s of
 // warm-up and 0.3 s of batches, 10 isolated ops: 0.4 s a point where an op takes less than 0.05 s.
-Limits limits_of(Effort effort, Bytes size);
+//
+// `trials`: so many batches, neither more nor fewer.
+Limits limits_of(Effort effort, Bytes size, std::optional<int> trials = {});
 
 // Fewer batches than this say nothing; they are taken even of ops longer than all limits.
 inline constexpr int fewest_batches = 3;
