@@ -5,6 +5,7 @@
 
 #include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/statistics/estimate.h"
+#include "sim/cost/machine_record.h"
 
 namespace trainyard {
 
@@ -55,6 +56,8 @@ struct MeasuredRun {
     std::string launch_style;     // "processes of one host", "Slurm", "mpirun", "torchrun"
     std::vector<RankFacts> ranks; // by world rank
     std::map<std::string, std::string> variables; // that change paths, no others
+    std::string kernel;                           // release of Linux, of the first host
+    std::optional<MachineRecord> machine;         // the first host
     std::vector<std::string> doubts;              // what makes numbers of the first host doubtful
     std::vector<MeasuredPoint> points;
     std::vector<CreationTime> creations;

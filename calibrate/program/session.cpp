@@ -1,6 +1,7 @@
 #include "calibrate/program/session.h"
 
 #include "calibrate/measure/control/local_ranks.h"
+#include "calibrate/measure/discover/record.h"
 #include "calibrate/measure/output/machine_study.h"
 #include "calibrate/measure/run/nodes.h"
 #include "calibrate/measure/run/runner.h"
@@ -180,6 +181,9 @@ private:
     {
         MeasuredRun& run = result_.run;
         run.doubts = look_.doubts;
+        const NodeSources& sources = look_.sources;
+        run.kernel = sources.host.kernel;
+        run.machine = machine_record(sources.host, sources.nvml ? &*sources.nvml : nullptr);
         if (Checked<NodeReport> here = report_of(look_, ""))
             keep({*here});
         run.ranks = facts_of(coordinator, ranks_);

@@ -29,7 +29,10 @@ const FieldTable<Environment>& fields_of<Environment>()
             .field("nccl", &E::nccl, {.help = "version of NCCL"})
             .field("framework", &E::framework, {.help = "framework and version"})
             .field("libraries", &E::libraries, {.help = "versions of other libraries, by name"})
-            .field("variables", &E::variables, {.help = "launch variables that change paths"});
+            .field("variables", &E::variables, {.help = "launch variables that change paths"})
+            .field("kernel", &E::kernel, {.help = "release of Linux"})
+            .field("launch", &E::launch, {.help = "what started the ranks"})
+            .field("machine", &E::machine, {.help = "the first host, as it was"});
     return table;
 }
 
@@ -43,6 +46,12 @@ std::vector<std::string> differences(const Environment& measured, const Environm
     version("driver", measured.driver, used.driver);
     version("CUDA", measured.cuda, used.cuda);
     version("NCCL", measured.nccl, used.nccl);
+    const auto text = [&](const char* format, const std::string& there, const std::string& here) {
+        if (!there.empty() && !here.empty() && there != here)
+            out.push_back(fmt::format(fmt::runtime(format), there, here));
+    };
+    text("kernel {} there, {} here", measured.kernel, used.kernel);
+    text("launched as {} there, as {} here", measured.launch, used.launch);
     for (const auto& [name, there] : measured.libraries)
         if (const auto here = used.libraries.find(name); here != used.libraries.end())
             version(name.c_str(), there, here->second);

@@ -78,6 +78,11 @@ case $2 in
         ;;
     compares)
         expect 0 profile "$program" calibrate "${small[@]}" --only all_reduce,gemm,memory -o mine.json
+        # A machine that has other cores than its profile says has changed, however it measures.
+        sed 's/"cores": [0-9]*/"cores": 4095/' mine.json >other.json
+        expect 1 cores "$program" calibrate --from mine.samples.jsonl --check other.json
+        says cores "changed +cores 4095 there, [0-9]+ here"
+        expect 0 same "$program" calibrate --from mine.samples.jsonl --check mine.json
         # Larger sizes only: nothing to compare, also where -o writes over the earlier profile.
         expect 3 others "$program" calibrate --backend gloo -n 2 --quick --trials 3 --min-size 128KiB \
             --max-size 2MiB --only all_reduce,gemm,memory -o mine.json --check mine.json

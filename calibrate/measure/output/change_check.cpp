@@ -73,8 +73,8 @@ std::optional<CurveChange> change_of(const KnotTable& then, const KnotTable& now
 
 bool ChangeReport::changed() const
 {
-    return std::any_of(curves.begin(), curves.end(),
-                       [](const CurveChange& curve) { return curve.changed; });
+    return !machine.empty() || std::any_of(curves.begin(), curves.end(),
+                                           [](const CurveChange& c) { return c.changed; });
 }
 
 ChangeReport changes_since(const Profile& then, std::span<const Sweep> now,
@@ -97,7 +97,10 @@ ChangeReport changes_since(const Profile& then, std::span<const Sweep> now,
                      [](const CurveChange& a, const CurveChange& b) {
                          return std::abs(std::log(a.ratio)) > std::abs(std::log(b.ratio));
                      });
-    out.environment = differences(then.installation.environment, environment);
+    const Environment& before = then.installation.environment;
+    out.environment = differences(before, environment);
+    if (before.machine && environment.machine)
+        out.machine = differences(*before.machine, *environment.machine);
     return out;
 }
 
@@ -112,6 +115,8 @@ std::string describe(const ChangeReport& report)
                                100 * (curve.worst - 1));
         out += "\n";
     }
+    for (const std::string& difference : report.machine)
+        out += fmt::format("changed   {}\n", difference);
     for (const std::string& difference : report.environment)
         out += fmt::format("differs   {}\n", difference);
     for (const std::string& name : report.not_there)

@@ -20,7 +20,8 @@ struct CurveChange {
 
 struct ChangeReport {
     std::vector<CurveChange> curves;
-    std::vector<std::string> environment; // differences
+    std::vector<std::string> environment; // differences of software and variables
+    std::vector<std::string> machine;     // differences of hardware and how it is set
     std::vector<std::string> not_there;   // curves, or their sizes, that the profile does not have
 
     bool changed() const;

@@ -7,6 +7,9 @@ Environment environment_of(const MeasuredRun& run)
     Environment out;
     out.date = run.started.substr(0, 10);
     out.variables = run.variables;
+    out.kernel = run.kernel;
+    out.launch = run.launch_style;
+    out.machine = run.machine;
     if (run.ranks.empty())
         return out;
     const BackendFacts& facts = run.ranks.front().facts;

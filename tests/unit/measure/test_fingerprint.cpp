@@ -1,4 +1,6 @@
-#include "calibrate/measure/discover/fingerprint.h"
+#include "calibrate/measure/discover/launch.h"
+#include "calibrate/measure/discover/record.h"
+#include "sim/cost/fingerprint.h"
 #include "tests/catch.h"
 #include "tests/unit/measure/fake_machine.h"
 #include "tests/unit/measure/simulated_nvml.h"
@@ -9,17 +11,14 @@ using namespace trainyard;
 
 namespace {
 
-Fingerprint h100_fingerprint(const Variables& variables = {})
+MachineRecord h100_record()
 {
     const FakeMachine machine;
     write_two_switch_server(machine, 4);
     simulated_nvml() = h100_server(8);
     const Found<NvmlNode> nvml = read_nvml(simulated_functions());
     REQUIRE(nvml);
-    Environment software;
-    software.date = "2026-11-22";
-    software.nccl = "2.28.3";
-    return fingerprint_of(read_host(machine.root()), &*nvml, variables, software);
+    return machine_record(read_host(machine.root()), &*nvml);
 }
 
 RankLaunch launch_in(const Variables& variables)
@@ -31,40 +30,34 @@ RankLaunch launch_in(const Variables& variables)
 
 } // namespace
 
-TEST_CASE("a fingerprint is read as it was written")
+TEST_CASE("the record of a machine is read as it was written")
 {
-    const Fingerprint here = h100_fingerprint({{"NCCL_ALGO", "Ring"}, {"HOME", "/root"}});
-    CHECK(here.environment.driver == "580.65.06");
-    CHECK(here.environment.variables == Variables{{"NCCL_ALGO", "Ring"}});
-    CHECK(here.cores == 8);
-    CHECK(here.ports == std::vector<std::string>{"mlx5_0 400 Gb/s", "mlx5_1 400 Gb/s"});
-    REQUIRE(here.gpus.size() == 8);
-    CHECK(here.gpus[0].nvlinks == 18);
-    const Json json = fields_of<Fingerprint>().write(here);
+    Environment here;
+    here.machine = h100_record();
+    CHECK(here.machine->cores == 8);
+    CHECK(here.machine->ports == std::vector<std::string>{"mlx5_0 400 Gb/s", "mlx5_1 400 Gb/s"});
+    REQUIRE(here.machine->gpus.size() == 8);
+    CHECK(here.machine->gpus[0].nvlinks == 18);
+    const Json json = fields_of<Environment>().write(here);
     Problems problems;
-    Fingerprint again;
-    fields_of<Fingerprint>().read(Reader(json, "here.json", problems), again);
+    Environment again;
+    fields_of<Environment>().read(Reader(json, "here.json", problems), again);
     CHECK(problems.empty());
     CHECK(again == here);
-    CHECK(differences(here, again).empty());
+    CHECK(differences(*here.machine, *again.machine).empty());
 }
 
 TEST_CASE("what changed on a machine is told in words")
 {
-    const Fingerprint there = h100_fingerprint();
-    Fingerprint here = there;
-    here.environment.driver = "590.10";
+    const MachineRecord there = h100_record();
+    MachineRecord here = there;
     here.gpus[3].power_limit = 500;
     here.gpus[3].uuid = "GPU-other";
     here.gpus[4].nvlinks = 17;
     here.gpus[5].ecc = false;
     here.ports.pop_back();
-    here.kernel = "6.8.0";
-    here.launch = LaunchStyle::slurm;
     CHECK(differences(there, here) ==
           std::vector<std::string>{
-              "driver 580.65.06 there, 590.10 here", "kernel 6.1.0-18-amd64 there, 6.8.0 here",
-              "launched by none there, by Slurm here",
               "GPU 3: another card, GPU-3 there, GPU-other here",
               "GPU 3: power limit 700 W there, 500 W here", "GPU 4: 18 NVLinks up there, 17 here",
               "GPU 5: ECC on there, off here", "network port mlx5_1 400 Gb/s there, not here"});
@@ -74,10 +67,26 @@ TEST_CASE("what changed on a machine is told in words")
     CHECK(differences(there, here) == std::vector<std::string>{"8 GPUs there, 4 here"});
     // What one side does not know does not differ.
     here = there;
-    here.kernel.clear();
+    here.governor.clear();
     here.gpus[0].power_limit = 0;
     here.gpus[0].mig.reset();
     CHECK(differences(there, here).empty());
+}
+
+TEST_CASE("what changed around a machine is told in words")
+{
+    Environment there;
+    there.driver = "580.65.06";
+    there.kernel = "6.1.0-18-amd64";
+    there.launch = "processes of one host";
+    Environment here = there;
+    here.driver = "590.10";
+    here.kernel = "6.8.0";
+    here.launch = "Slurm";
+    CHECK(differences(there, here) ==
+          std::vector<std::string>{"driver 580.65.06 there, 590.10 here",
+                                   "kernel 6.1.0-18-amd64 there, 6.8.0 here",
+                                   "launched as processes of one host there, as Slurm here"});
 }
 
 TEST_CASE("only variables that change paths are kept, and no secret, host or address")

@@ -1,4 +1,4 @@
-#include "calibrate/measure/discover/fingerprint.h"
+#include "sim/cost/machine_record.h"
 
 #include <fmt/format.h>
 
@@ -6,22 +6,6 @@
 
 namespace trainyard {
 namespace {
-
-GpuRecord record_of(const NvmlGpu& gpu)
-{
-    GpuRecord out;
-    out.name = gpu.name;
-    out.uuid = gpu.uuid;
-    out.sm_mhz = gpu.clocks.most_sm_mhz;
-    out.memory_mhz = gpu.clocks.most_memory_mhz;
-    out.power_limit = gpu.power_limit;
-    out.pcie_lanes = gpu.pcie.lanes;
-    out.nvlinks = static_cast<int>(std::count_if(gpu.links.begin(), gpu.links.end(),
-                                                 [](const NvmlLink& link) { return link.active; }));
-    out.ecc = gpu.ecc;
-    out.mig = gpu.mig;
-    return out;
-}
 
 // Collects differences of what both sides know.
 class Comparison {
@@ -104,63 +88,25 @@ const FieldTable<GpuRecord>& fields_of<GpuRecord>()
 }
 
 template <>
-const FieldTable<Fingerprint>& fields_of<Fingerprint>()
+const FieldTable<MachineRecord>& fields_of<MachineRecord>()
 {
-    using F = Fingerprint;
+    using R = MachineRecord;
     static const auto table =
-        FieldTable<F>("fingerprint", "The machine and software of a measurement.")
-            .field("environment", &F::environment, {.help = "versions and launch variables"})
-            .field("kernel", &F::kernel, {.help = "release of Linux"})
-            .field("architecture", &F::architecture, {.help = "x86_64, aarch64"})
-            .field("cpu", &F::cpu, {.help = "model of the processors"})
-            .field("cores", &F::cores, {.help = "of all processors"})
-            .field("sockets", &F::sockets, {.help = "processors"})
-            .field("memory", &F::memory, {.help = "of the host"})
-            .field("governor", &F::governor, {.help = "how the kernel sets CPU clocks"})
-            .field("launch", &F::launch, {.help = "what started the ranks"})
-            .field("gpus", &F::gpus, {.help = "by number"})
-            .field("ports", &F::ports, {.help = "network ports that are up"});
+        FieldTable<R>("machine", "A host as it was.")
+            .field("architecture", &R::architecture, {.help = "x86_64, aarch64"})
+            .field("cpu", &R::cpu, {.help = "model of the processors"})
+            .field("cores", &R::cores, {.help = "of all processors"})
+            .field("sockets", &R::sockets, {.help = "processors"})
+            .field("memory", &R::memory, {.help = "of the host"})
+            .field("governor", &R::governor, {.help = "how the kernel sets CPU clocks"})
+            .field("gpus", &R::gpus, {.help = "by number"})
+            .field("ports", &R::ports, {.help = "network ports that are up"});
     return table;
 }
 
-Fingerprint fingerprint_of(const HostFacts& host, const NvmlNode* nvml, const Variables& variables,
-                           Environment software)
-{
-    Fingerprint out;
-    out.environment = std::move(software);
-    out.environment.host = host.name;
-    out.environment.variables = path_variables(variables);
-    out.kernel = host.kernel;
-    out.architecture = host.architecture;
-    out.cpu = host.cpu;
-    out.sockets = static_cast<int>(host.sockets.size());
-    for (const CpuSocket& socket : host.sockets)
-        out.cores += socket.cores;
-    out.memory = host.memory;
-    out.governor = host.governor;
-    if (const Checked<RankLaunch> launch = launch_of(variables))
-        out.launch = launch->style;
-    if (nvml != nullptr) {
-        out.environment.driver = nvml->driver;
-        if (out.environment.cuda.empty())
-            out.environment.cuda = nvml->cuda;
-        for (const NvmlGpu& gpu : nvml->gpus)
-            out.gpus.push_back(record_of(gpu));
-    }
-    for (const NetworkPort& port : host.ports)
-        if (port.up)
-            out.ports.push_back(port.rate.value() > 0 ? fmt::format("{} {:g} Gb/s", port.name,
-                                                                    port.rate.value() * 8 / 1e9)
-                                                      : port.name);
-    return out;
-}
-
-std::vector<std::string> differences(const Fingerprint& there, const Fingerprint& here)
+std::vector<std::string> differences(const MachineRecord& there, const MachineRecord& here)
 {
     Comparison out;
-    for (std::string& one : differences(there.environment, here.environment))
-        out.say(std::move(one));
-    out.texts("kernel", there.kernel, here.kernel);
     out.texts("architecture", there.architecture, here.architecture);
     out.texts("CPU", there.cpu, here.cpu);
     out.numbers("cores", there.cores, here.cores, "");
@@ -171,9 +117,6 @@ std::vector<std::string> differences(const Fingerprint& there, const Fingerprint
     if (before > 0 && now > 0 && (now < 0.97 * before || before < 0.97 * now))
         out.say(fmt::format("host memory {:.0f} GB there, {:.0f} GB here", before, now));
     out.texts("CPU clocks", there.governor, here.governor);
-    if (there.launch != here.launch)
-        out.say(fmt::format("launched by {} there, by {} here", to_name(there.launch),
-                            to_name(here.launch)));
     if (there.gpus.size() != here.gpus.size())
         out.say(fmt::format("{} GPUs there, {} here", there.gpus.size(), here.gpus.size()));
     for (std::size_t i = 0; i < std::min(there.gpus.size(), here.gpus.size()); ++i)
