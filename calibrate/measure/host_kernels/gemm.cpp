@@ -71,6 +71,26 @@ void pack_columns(const float* from, std::size_t stride, std::size_t rows, std::
     }
 }
 
+// Four rows of four, transposed; `from` and `to` are apart.
+void transpose_four(const float* from, std::size_t stride, float* to, std::size_t strip)
+{
+    using Four [[gnu::vector_size(16), gnu::aligned(sizeof(float)), gnu::may_alias]] = float;
+    const auto row = [&](std::size_t r) {
+        return *reinterpret_cast<const Four*>(from + r * stride);
+    };
+    const auto put = [&](std::size_t c, Four values) {
+        *reinterpret_cast<Four*>(to + c * strip) = values;
+    };
+    const Four low_01 = __builtin_shufflevector(row(0), row(1), 0, 4, 1, 5);
+    const Four low_23 = __builtin_shufflevector(row(2), row(3), 0, 4, 1, 5);
+    const Four high_01 = __builtin_shufflevector(row(0), row(1), 2, 6, 3, 7);
+    const Four high_23 = __builtin_shufflevector(row(2), row(3), 2, 6, 3, 7);
+    put(0, __builtin_shufflevector(low_01, low_23, 0, 1, 4, 5));
+    put(1, __builtin_shufflevector(low_01, low_23, 2, 3, 6, 7));
+    put(2, __builtin_shufflevector(high_01, high_23, 0, 1, 4, 5));
+    put(3, __builtin_shufflevector(high_01, high_23, 2, 3, 6, 7));
+}
+
 // The same of strips of `strip` rows, transposed. Line by line of a cache: strides that lines of
 // one place in the cache have (powers of two) would drive each other out.
 void pack_rows(const float* from, std::size_t stride, std::size_t rows, std::size_t columns,
@@ -80,7 +100,12 @@ void pack_rows(const float* from, std::size_t stride, std::size_t rows, std::siz
         const std::size_t here = std::min(strip, rows - first);
         for (std::size_t begin = 0; begin < columns; begin += line) {
             const std::size_t end = std::min(begin + line, columns);
-            for (std::size_t r = 0; r < here; ++r)
+            const std::size_t fours = end - begin == line ? here / 4 * 4 : 0; // rows of them
+            for (std::size_t r = 0; r < fours; r += 4)
+                for (std::size_t c = begin; c < end; c += 4)
+                    transpose_four(from + (first + r) * stride + c, stride, to + c * strip + r,
+                                   strip);
+            for (std::size_t r = fours; r < here; ++r)
                 for (std::size_t c = begin; c < end; ++c)
                     to[c * strip + r] = from[(first + r) * stride + c];
         }
