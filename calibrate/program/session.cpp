@@ -2,6 +2,7 @@
 
 #include "calibrate/measure/control/local_ranks.h"
 #include "calibrate/measure/discover/record.h"
+#include "calibrate/measure/host_kernels/own_cores.h"
 #include "calibrate/measure/output/machine_study.h"
 #include "calibrate/measure/run/nodes.h"
 #include "calibrate/measure/run/runner.h"

@@ -1,6 +1,7 @@
 #include "calibrate/measure/host_kernels/elements.h"
 #include "calibrate/measure/host_kernels/gemm.h"
 #include "calibrate/measure/host_kernels/memory.h"
+#include "calibrate/measure/host_kernels/own_cores.h"
 #include "tests/catch.h"
 
 #include <array>
@@ -206,4 +207,19 @@ TEST_CASE("elements of every type are summed one by one")
         CHECK(single == std::vector<float>(count, 3.0f));
         CHECK(byte == std::vector<std::uint8_t>(count, 144)); // 400 - 256
     }
+}
+
+TEST_CASE("ranks of a host have its cores among them, none twice and none left out")
+{
+    const std::vector<int> cores{1, 2, 3, 5, 8, 9, 11};
+    for (const int ranks : {1, 2, 3, 7}) {
+        std::vector<int> all;
+        for (int rank = 0; rank < ranks; ++rank) {
+            const std::vector<int> own = share_of_cores(cores, rank, ranks);
+            CHECK(own.size() >= cores.size() / static_cast<std::size_t>(ranks));
+            all.insert(all.end(), own.begin(), own.end());
+        }
+        CHECK(all == cores);
+    }
+    CHECK(share_of_cores(cores, 3, 8) == cores); // too few for one each: all share all
 }

@@ -1,5 +1,6 @@
 // Ranks of this host that reduce gradients over Gloo: one process each.
 
+#include "calibrate/measure/host_kernels/own_cores.h"
 #include "tests/validation/loop/gloo_group.h"
 #include "tests/validation/loop/options.h"
 
@@ -62,8 +63,10 @@ int run_all(const LoopOptions& options)
     std::vector<pid_t> ranks;
     for (int rank = 0; rank < options.ranks; ++rank) {
         const pid_t child = fork();
-        if (child == 0)
+        if (child == 0) {
+            trainyard::bind_to_own_cores(rank, options.ranks); // as mpirun and the calibration do
             std::exit(run_rank(options, rank, place.path()));
+        }
         if (child > 0)
             ranks.push_back(child);
     }
