@@ -140,7 +140,18 @@ std::vector<PairMatrix> pair_matrices(const MeasuredRun& run)
     return MatrixMaker(run).matrices();
 }
 
-Slowdowns slowdowns(const std::vector<WorkTime>& times, LocalKind kernel)
+namespace {
+
+// One kernel and one collective, each beside the other and alone.
+struct BesideOneAnother {
+    GroupSpec group;
+    CollectiveWork collective;
+    LocalWork local;
+    std::optional<MeasuredValue> lost;     // share of the kernel's rate
+    std::optional<MeasuredValue> transfer; // time beside / time alone
+};
+
+std::vector<BesideOneAnother> pairs_of(const std::vector<WorkTime>& times, LocalKind kernel)
 {
     const auto alone = [&](const GroupSpec& group, const TimedWork& work) -> const MeasuredValue* {
         for (const WorkTime& time : times)
@@ -148,11 +159,7 @@ Slowdowns slowdowns(const std::vector<WorkTime>& times, LocalKind kernel)
                 return &time.seconds;
         return nullptr;
     };
-    const auto ratio = [](const MeasuredValue& a, const MeasuredValue& b) {
-        return MeasuredValue{a.value / b.value, a.low / b.high, a.high / b.low};
-    };
-    std::vector<MeasuredValue> lost;
-    std::vector<MeasuredValue> transfer;
+    std::vector<BesideOneAnother> out;
     for (const WorkTime& time : times) {
         const auto* const beside = std::get_if<BesideWork>(&time.work);
         if (beside == nullptr || beside->local.kind != kernel)
@@ -162,21 +169,52 @@ Slowdowns slowdowns(const std::vector<WorkTime>& times, LocalKind kernel)
                                                    : alone(time.group, beside->local);
         if (by_itself == nullptr)
             continue;
-        if (beside->times_collective) {
-            const MeasuredValue longer = ratio(time.seconds, *by_itself); // noise may say shorter
-            transfer.push_back({std::max(1.0, longer.value), std::max(1.0, longer.low),
-                                std::max(1.0, longer.high)});
-        } else {
-            const MeasuredValue left = ratio(*by_itself, time.seconds); // of the rate
-            lost.push_back({std::max(0.0, 1 - left.value), std::max(0.0, 1 - left.high),
-                            std::max(0.0, 1 - left.low)});
-        }
+        auto pair = std::ranges::find_if(out, [&](const BesideOneAnother& other) {
+            return other.group == time.group && other.collective == beside->collective &&
+                   other.local == beside->local;
+        });
+        if (pair == out.end())
+            pair = out.insert(pair, {time.group, beside->collective, beside->local, {}, {}});
+        const MeasuredValue& both = time.seconds;
+        // Noise may say that something is faster beside something else.
+        if (beside->times_collective)
+            pair->transfer = {std::max(1.0, both.value / by_itself->value),
+                              std::max(1.0, both.low / by_itself->high),
+                              std::max(1.0, both.high / by_itself->low)};
+        else
+            pair->lost = {std::max(0.0, 1 - by_itself->value / both.value),
+                          std::max(0.0, 1 - by_itself->high / both.low),
+                          std::max(0.0, 1 - by_itself->low / both.high)};
+    }
+    return out;
+}
+
+} // namespace
+
+Slowdowns slowdowns(const std::vector<WorkTime>& times, LocalKind kernel)
+{
+    std::vector<MeasuredValue> lost;
+    std::vector<MeasuredValue> transfer;
+    std::vector<double> both;
+    for (const BesideOneAnother& pair : pairs_of(times, kernel)) {
+        if (pair.lost)
+            lost.push_back(*pair.lost);
+        if (pair.transfer)
+            transfer.push_back(*pair.transfer);
+        if (pair.lost && pair.transfer)
+            both.push_back(pair.lost->value * pair.transfer->value);
     }
     Slowdowns out;
     if (!lost.empty())
         out.compute_lost = middle_of(std::move(lost));
     if (!transfer.empty())
         out.transfer = middle_of(std::move(transfer));
+    if (!both.empty()) {
+        MeasuredValue& share = *out.compute_lost;
+        share.value = std::min(1.0, median(std::move(both)) / out.transfer->value);
+        share.low = std::min(share.low, share.value);
+        share.high = std::max(share.high, share.value);
+    }
     return out;
 }
 

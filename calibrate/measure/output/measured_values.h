@@ -31,7 +31,10 @@ MeasuredValue middle_of(std::vector<MeasuredValue> values);
 // was measured.
 std::vector<PairMatrix> pair_matrices(const MeasuredRun& run);
 
-// What a kernel and a collective lose to one another, each beside the other and alone.
+// What kernels of a kind and collectives lose to one another, each beside the other and alone: the
+// middle of all that were timed so. Of compute_lost it is chosen so that compute_lost x transfer,
+// what a transfer's work costs compute (BackendInterference::lost_to_full_rate), is the middle one
+// of the pairs' products: the split between the two is a scheduler's whim, their product is not.
 struct Slowdowns {
     std::optional<MeasuredValue> compute_lost; // share of the kernel's rate
     std::optional<MeasuredValue> transfer;     // time beside / time alone

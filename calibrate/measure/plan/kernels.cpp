@@ -42,7 +42,7 @@ std::vector<LocalWork> gemm_shapes(const KernelRange& range)
         others = {64, 256, 1024, 4096};
     }
     if (range.quick) {
-        rows = range.on_cpu ? std::vector<std::int64_t>{16, 64, 256}
+        rows = range.on_cpu ? std::vector<std::int64_t>{16, 64, 256, 1024}
                             : std::vector<std::int64_t>{128, 4096, 16384};
         others = range.on_cpu ? std::vector<std::int64_t>{64, 256, 1024}
                               : std::vector<std::int64_t>{1024, 4096, 8192};
@@ -114,10 +114,31 @@ std::vector<LocalWork> attention_shapes(const KernelRange& range)
 std::vector<LocalWork> overlap_kernels(const KernelRange& range)
 {
     if (range.on_cpu)
-        return {gemm(256, 1024, 1024, usual_type(range)),
-                moving(LocalKind::memory_copy, Bytes(64 * mebi))};
+        return {gemm(64, 1024, 1024, usual_type(range)), gemm(1024, 1024, 64, usual_type(range)),
+                moving(LocalKind::memory_add, Bytes(16 * mebi))};
     return {gemm(8192, 8192, 8192, usual_type(range)),
             moving(LocalKind::memory_copy, Bytes(1024 * mebi))};
+}
+
+std::vector<CollectiveWork> overlap_collectives(const KernelRange& range)
+{
+    CollectiveWork work;
+    work.type = usual_type(range);
+    std::vector<CollectiveWork> out;
+    if (range.on_cpu) {
+        work.buffers = Buffers::in_place;
+        for (const std::uint64_t size : {1, 4, 16}) {
+            work.size = Bytes(size * mebi);
+            out.push_back(work);
+        }
+        return out;
+    }
+    work.size = Bytes(64 * mebi);
+    for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+        work.collective = kind;
+        out.push_back(work);
+    }
+    return out;
 }
 
 } // namespace trainyard

@@ -25,7 +25,12 @@ std::vector<LocalWork> launch_kinds();
 // Causal, forward and backward: heads of 64 and 128, short and long sequences.
 std::vector<LocalWork> attention_shapes(const KernelRange& range);
 
-// What is timed beside collectives: a large GEMM and a copy.
+// What is timed beside collectives: a large GEMM and a copy; on CPUs a backward's two products
+// (into activations, into weights) and a sum.
 std::vector<LocalWork> overlap_kernels(const KernelRange& range);
+
+// Beside which they are timed: all-reduce and all-gather; on CPUs all-reduces of small to large
+// buckets, where a core moves the bytes and what it takes from compute changes with their size.
+std::vector<CollectiveWork> overlap_collectives(const KernelRange& range);
 
 } // namespace trainyard

@@ -195,22 +195,21 @@ private:
         world.singles.push_back(all_to_one);
     }
 
-    // What job does both at once: gradients beside a backward's GEMM. Each is timed beside the
+    // What a job does both at once: gradients beside a backward's kernels. Each is timed beside the
     // other.
     void add_overlap(PlannedGroup& world) const
     {
-        CollectiveWork collective;
-        collective.type = types().front();
-        collective.size =
-            std::min(options_.max_size, Bytes(std::uint64_t{on_cpu_ ? 4U : 64U} << 20));
         const KernelRange range{on_cpu_, options_.quick};
-        for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
-            collective.collective = kind;
-            collective.buffers = buffers_of(kind);
+        std::vector<CollectiveWork> collectives = overlap_collectives(range);
+        for (CollectiveWork& collective : collectives) {
+            collective.type = types().front();
+            collective.size = std::min(collective.size, options_.max_size);
+        }
+        collectives.erase(std::unique(collectives.begin(), collectives.end()), collectives.end());
+        for (const CollectiveWork& collective : collectives)
             for (const LocalWork& local : overlap_kernels(range))
                 for (const bool times_collective : {false, true})
                     world.singles.push_back(BesideWork{collective, local, times_collective, 1});
-        }
     }
 
     const PlanOptions& options_;

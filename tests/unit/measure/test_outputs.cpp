@@ -172,6 +172,31 @@ TEST_CASE("what noise makes faster beside other work counts as not slowed")
     CHECK(slow.transfer.value().low == 1);
 }
 
+TEST_CASE("of several collectives beside a kernel the middle product of both losses counts")
+{
+    // Products 1, 0.6 and 1.4 of c = 1/3, 1/2, 0.35 and s = 3, 1.2, 4: the middle ones of each,
+    // 0.35 and 3, would make 1.05.
+    RunMaker maker("gloo", "a CPU", 2);
+    LocalWork gemm;
+    gemm.m = gemm.n = gemm.k = 100;
+    maker.add(gemm, 1e-3);
+    const auto add = [&](unsigned size, double lost, double longer) {
+        CollectiveWork collective;
+        collective.size = Bytes(size);
+        maker.add(collective, 2e-3);
+        maker.add(BesideWork{collective, gemm, false, 1}, 1e-3 / (1 - lost));
+        maker.add(BesideWork{collective, gemm, true, 1}, 2e-3 * longer);
+    };
+    add(1 << 20, 1.0 / 3, 3);
+    add(4 << 20, 0.5, 1.2);
+    add(16 << 20, 0.35, 4);
+    const Slowdowns slow = slowdowns(work_times(maker.run), LocalKind::gemm);
+    CHECK(slow.transfer.value().value == Approx(3));
+    CHECK(slow.compute_lost.value().value == Approx(1.0 / 3));
+    CHECK(slow.compute_lost.value().low == Approx(1.0 / 3));
+    CHECK(slow.compute_lost.value().high == Approx(0.5));
+}
+
 TEST_CASE("a run on CPUs makes a profile that loads, with what was measured")
 {
     RunMaker maker("gloo", "Some CPU 9000", 2);
