@@ -11,9 +11,8 @@ namespace trainyard {
 std::vector<int> share_of_cores(const std::vector<int>& cores, int rank, int ranks);
 
 // Binds this thread, and those that it starts from now on, to its rank's part of the cores that it
-// may run on, as mpirun does. A rank whose compute and communication wander over all cores takes
-// half as long again for the same large sum in one run, and not in the next. What the system
-// refuses is left as it was.
+// may run on. Where threads wander over all cores, the same large sum over Gloo can take half as
+// long again in one launch as in the next. What the system refuses is left as it was.
 void bind_to_own_cores(int local_rank, int local_ranks);
 
 } // namespace trainyard

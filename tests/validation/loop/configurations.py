@@ -60,20 +60,27 @@ def model(configuration, dense=None, loss=None):
             "layer_list": {"sample_elements": widths[0], "layers": layers}}
 
 
-def host(ranks):
-    """Their topology."""
-    return {"format": "trainyard.topology/1", "name": f"one host, {ranks} ranks",
-            "generator": "cluster", "nodes": 1,
-            "node": {"device": "cpu", "gpus": ranks, "pcie": "64 GB/s", "nics": 0}}
+def topology(ranks, link_bits=0):
+    """One host, or one for each rank where links between them are shaped."""
+    node = {"device": "cpu", "gpus": ranks, "pcie": "64 GB/s", "nics": 0}
+    out = {"format": "trainyard.topology/1", "name": f"one host, {ranks} ranks",
+           "generator": "cluster", "nodes": 1, "node": node}
+    if link_bits:
+        node |= {"gpus": 1, "nics": 1}
+        out |= {"name": f"{ranks} hosts of one rank", "nodes": ranks,
+                "fabric": {"kind": "leaf-spine",
+                           "network": {"preset": "tcp", "port_rate": f"{link_bits / 1e9:g} Gb/s"}}}
+    return out
 
 
-def write_scenario(folder, configuration, backend, ranks, profile):
+def write_scenario(folder, configuration, backend, options, profile):
     """Into `folder`, with its model and topology; returns its path."""
+    ranks = options.ranks
     stem = "".join(c if c.isalnum() else "-" for c in f"{backend}-{configuration['name']}")
     model_file = folder / f"{stem}-model.json"
     model_file.write_text(json.dumps(model(configuration), indent=1) + "\n")
-    topology = folder / f"host-{ranks}.json"
-    topology.write_text(json.dumps(host(ranks), indent=1) + "\n")
+    topology_file = folder / f"host-{ranks}.json"
+    topology_file.write_text(json.dumps(topology(ranks, options.shaped), indent=1) + "\n")
     strategy = {"dp": ranks, "backend": backend,
                 "overlap": {"dp": bool(configuration["bucket"])}}
     if configuration["bucket"]:
@@ -85,6 +92,6 @@ def write_scenario(folder, configuration, backend, ranks, profile):
          "training": {"global_batch": configuration["batch"] * ranks,
                       "micro_batch": configuration["batch"], "precision": "fp32",
                       "optimizer": "sgd"},
-         "strategy": strategy, "topology": topology.name, "profile": str(profile),
+         "strategy": strategy, "topology": topology_file.name, "profile": str(profile),
          "software": {"framework": "host-loop"}}, indent=1) + "\n")
     return scenario
