@@ -58,7 +58,9 @@ public:
             return tl::unexpected(problems_);
         take_products(*grid);
         take_memory();
-        out_.tables = tables_of(measured_.sweeps, {});
+        MeasuredOn on;
+        on.network = host_network; // of tables between hosts: else no prediction takes them
+        out_.tables = tables_of(measured_.sweeps, on);
         add_group_estimates(out_.tables, out_.found);
         write();
         return std::move(out_);
