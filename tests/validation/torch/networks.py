@@ -83,4 +83,4 @@ def scenario(configuration, ranks, profile):
         strategy["bucket_cap"] = f"{configuration['bucket']} MiB"
     return {"format": "trainyard.scenario/1", "description": configuration["name"],
             "model": model(configuration), "training": training, "strategy": strategy,
-            "topology": loop.host(ranks), "profile": profile}
+            "topology": loop.topology(ranks), "profile": profile}
