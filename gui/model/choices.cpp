@@ -63,6 +63,18 @@ QStringList slider_values(const std::string& field, const RunView* run)
     return sizes;
 }
 
+std::vector<Edit> slider_edits(const std::string& field, const QString& text, const Json* dp)
+{
+    if (text == QStringLiteral("auto"))
+        return {{field, std::nullopt}};
+    std::vector<Edit> edits{{field, text.toStdString()}};
+    const bool shares_devices =
+        field == "strategy.tp" || field == "strategy.pp" || field == "strategy.cp";
+    if (shares_devices && dp != nullptr)
+        edits.push_back({"strategy.dp", std::nullopt});
+    return edits;
+}
+
 QString slider_text(const std::string& field, const Json* given)
 {
     if (given != nullptr)

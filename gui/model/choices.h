@@ -2,6 +2,7 @@
 
 // Which values the sliders offer: those that can go with the devices there are.
 
+#include "gui/model/document.h"
 #include "gui/model/live_run.h"
 
 #include <QString>
@@ -21,6 +22,10 @@ const std::vector<Slider>& sliders();
 // Small to large; the field's own default first where nothing else is known of it. `run`: the
 // latest outcome, null before there is one.
 QStringList slider_values(const std::string& field, const RunView* run);
+
+// What the user did when a slider shows `text`. A number of replicas that no longer fits the other
+// groups is left to what remains of the cluster. `dp`: what the scenario gives there, or null.
+std::vector<Edit> slider_edits(const std::string& field, const QString& text, const Json* dp);
 
 // What a scenario's value is to a slider: a number that is left to the rest shows as "auto".
 QString slider_text(const std::string& field, const Json* given);

@@ -115,6 +115,11 @@ Document::Document(QObject* parent) : QObject(parent), json_(Json::object())
     connect(&undo_, &QUndoStack::cleanChanged, this, &Document::changed);
 }
 
+Document::~Document()
+{
+    undo_.disconnect(this); // it tells of its own end
+}
+
 void Document::load(Json json, const std::string& file)
 {
     json_ = std::move(json);
@@ -164,36 +169,34 @@ QString Document::title() const
 std::optional<Diagnostic> Document::set(const std::string& field, const std::string& text,
                                         Gesture gesture)
 {
+    return edit({{field, text}}, gesture);
+}
+
+std::optional<Diagnostic> Document::edit(const std::vector<Edit>& edits, Gesture gesture)
+{
     Json after = json_;
-    if (std::optional<Diagnostic> problem = apply_override(after, {field, text}))
-        return problem;
+    for (const Edit& one : edits)
+        if (!one.text)
+            erase_from(after, one.field);
+        else if (auto problem = apply_override(after, {one.field, *one.text}))
+            return problem;
     if (after == json_)
         return std::nullopt;
+    const Edit& first = edits.front();
+    const QString name = QString::fromStdString(first.field);
     const QString what =
-        QStringLiteral("%1 = %2").arg(QString::fromStdString(field), QString::fromStdString(text));
+        first.text ? QStringLiteral("%1 = %2").arg(name, QString::fromStdString(*first.text))
+                   : tr("reset %1").arg(name);
     const int id = gesture == Gesture::continuing
-                       ? static_cast<int>(std::hash<std::string>{}(field)&0x7fffffff)
+                       ? static_cast<int>(std::hash<std::string>{}(first.field) & 0x7fffffff)
                        : -1;
     undo_.push(new Change(*this, std::move(after), what, id));
     return std::nullopt;
 }
 
-std::optional<Diagnostic> Document::set_all(const std::vector<Override>& changes,
-                                            const QString& what)
-{
-    Json after = json_;
-    for (const Override& change : changes)
-        if (std::optional<Diagnostic> problem = apply_override(after, change))
-            return problem;
-    replace(std::move(after), what);
-    return std::nullopt;
-}
-
 void Document::reset(const std::string& field)
 {
-    Json after = json_;
-    erase_from(after, field);
-    replace(std::move(after), tr("reset %1").arg(QString::fromStdString(field)));
+    edit({{field, std::nullopt}});
 }
 
 void Document::replace(Json json, const QString& what)

@@ -12,11 +12,18 @@ namespace trainyard::gui {
 // Changes of one field in a row that belong to one gesture (a slider dragged) are undone together.
 enum class Gesture : std::uint8_t { single, continuing };
 
+// A field set from text, or taken out so that its default counts again.
+struct Edit {
+    std::string field;
+    std::optional<std::string> text;
+};
+
 class Document : public QObject {
     Q_OBJECT
 
 public:
     explicit Document(QObject* parent = nullptr);
+    ~Document() override;
 
     // Replaces everything; what was done before cannot be undone. `file` may name no file yet.
     void load(Json json, const std::string& file);
@@ -37,8 +44,9 @@ public:
     // then.
     std::optional<Diagnostic> set(const std::string& field, const std::string& text,
                                   Gesture gesture = Gesture::single);
-    // Several fields as one change, named in the undo menu.
-    std::optional<Diagnostic> set_all(const std::vector<Override>& changes, const QString& what);
+    // Several fields as one change, named by the first.
+    std::optional<Diagnostic> edit(const std::vector<Edit>& edits,
+                                   Gesture gesture = Gesture::single);
     // Takes a field out of the scenario: its default counts again. Objects left empty go too.
     void reset(const std::string& field);
     // Replaces the whole scenario as one undoable change.

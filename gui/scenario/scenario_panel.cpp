@@ -59,11 +59,9 @@ QWidget* ScenarioPanel::make_steppers()
         stepper->setObjectName(QString::fromStdString(slider.field));
         connect(stepper, &Stepper::chosen, this,
                 [this, name = slider.field](const QString& value, bool dragging) {
-                    if (value == QStringLiteral("auto"))
-                        workspace_.document().reset(name);
-                    else
-                        workspace_.document().set(name, value.toStdString(),
-                                                  dragging ? Gesture::continuing : Gesture::single);
+                    Document& document = workspace_.document();
+                    document.edit(slider_edits(name, value, document.find("strategy.dp")),
+                                  dragging ? Gesture::continuing : Gesture::single);
                 });
         steppers_.push_back(stepper);
         column->addWidget(stepper);

@@ -105,7 +105,8 @@ void TestWindow::theArrowKeysOfASliderSimulate()
     QTest::keyClick(tp, Qt::Key_Right);
     QVERIFY(settled(*window_));
     QVERIFY(window_->workspace().run() != before);
-    QVERIFY(window_->workspace().run()->outcome->job.strategy.tp == 2);
+    QCOMPARE(window_->workspace().run()->outcome->job.strategy.tp, 2);
+    QCOMPARE(window_->workspace().run()->outcome->job.dp(), 4); // was 8: what is left
     window_->workspace().document().undo_stack().undo();
     QVERIFY(settled(*window_));
     QVERIFY(window_->workspace().run()->summary.step_time == before->summary.step_time);
@@ -242,8 +243,7 @@ void TestWindow::cancelStopsALongRun()
     window_->open(eight);
     QVERIFY(settled(*window_));
     Document& document = window_->workspace().document();
-    document.set_all({{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "400"}},
-                     "long");
+    document.edit({{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "400"}});
     QTest::qWait(50);
     QVERIFY(window_->workspace().live().busy());
     QTest::keyClick(window_.get(), Qt::Key_Escape);
