@@ -4,19 +4,15 @@
 
 namespace trainyard {
 
-namespace {
-
-TimeKind paint_of(SliceKind kind)
+TimeKind time_kind_of(SliceKind kind)
 {
-    static constexpr std::array<TimeKind, slice_kind_count> paints{
+    static constexpr std::array<TimeKind, slice_kind_count> kinds{
         TimeKind::forward,       TimeKind::backward,   TimeKind::recompute,  TimeKind::optimizer,
         TimeKind::other_compute, TimeKind::exposed_tp, TimeKind::exposed_cp, TimeKind::exposed_ep,
         TimeKind::exposed_dp,    TimeKind::exposed_pp, TimeKind::waiting,    TimeKind::host,
         TimeKind::data};
-    return paints[static_cast<std::size_t>(kind)];
+    return kinds[static_cast<std::size_t>(kind)];
 }
-
-} // namespace
 
 const Fill& fill_of(TimeKind kind)
 {
@@ -42,7 +38,7 @@ const Fill& fill_of(TimeKind kind)
 
 const Fill& fill_of(SliceKind kind)
 {
-    return fill_of(paint_of(kind));
+    return fill_of(time_kind_of(kind));
 }
 
 } // namespace trainyard

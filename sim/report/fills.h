@@ -20,6 +20,9 @@ struct Fill {
     std::string_view ink = "#000000"; // of the hatch
 };
 
+// The kind of time that a slice shows; every slice kind has one of its own.
+TimeKind time_kind_of(SliceKind kind);
+
 const Fill& fill_of(TimeKind kind);
 const Fill& fill_of(SliceKind kind);
 

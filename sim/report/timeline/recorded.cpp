@@ -1,5 +1,7 @@
 #include "sim/report/timeline/recorded.h"
 
+#include "sim/report/timeline/record_queues.h"
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -23,26 +25,11 @@ OpsByStream ops_of(const Program& program, const Role& role)
     return streams;
 }
 
-using Queue = std::tuple<LaneId, std::uint16_t, StreamId>; // lane, step, stream
-
-std::map<Queue, std::vector<std::size_t>> queues_of(const std::vector<OpRecord>& records)
-{
-    std::map<Queue, std::vector<std::size_t>> queues;
-    for (std::size_t i = 0; i < records.size(); ++i)
-        queues[{records[i].lane, records[i].step, records[i].stream}].push_back(i);
-    for (auto& [queue, indices] : queues)
-        std::stable_sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
-            return std::tie(records[a].start, records[a].end) <
-                   std::tie(records[b].start, records[b].end);
-        });
-    return queues;
-}
-
-bool agree(const std::vector<OpRecord>& records, const std::vector<std::size_t>& indices,
+bool agree(const std::vector<OpRecord>& records, std::span<const std::uint32_t> indices,
            const std::vector<PlacedOp>& ops)
 {
     return std::equal(indices.begin(), indices.end(), ops.begin(), ops.end(),
-                      [&](std::size_t index, const PlacedOp& placed) {
+                      [&](std::uint32_t index, const PlacedOp& placed) {
                           return records[index].label == placed.op->label;
                       });
 }
@@ -91,13 +78,15 @@ std::vector<PlacedOp> place_records(const Plan& plan, const Binding& binding,
 {
     std::vector<PlacedOp> placed(records.size());
     std::map<RoleId, OpsByStream> by_role;
-    for (const auto& [queue, indices] : queues_of(records)) {
-        const RoleId role = binding.lanes[std::get<LaneId>(queue).value].role;
+    const RecordQueues queues = queues_of(records);
+    for (const RecordQueue& queue : queues.queues) {
+        const auto indices = queues.of(queue);
+        const RoleId role = binding.lanes[queue.lane.value].role;
         auto found = by_role.find(role);
         if (found == by_role.end())
             found =
                 by_role.emplace(role, ops_of(plan.program, plan.program.roles[role.value])).first;
-        const std::vector<PlacedOp>& ops = found->second[std::get<StreamId>(queue)];
+        const std::vector<PlacedOp>& ops = found->second[queue.stream];
         if (!agree(records, indices, ops))
             continue;
         for (std::size_t k = 0; k < indices.size(); ++k)
@@ -112,16 +101,15 @@ std::vector<RecordedMessage> messages(const Binding& binding, const std::vector<
     using Channel = std::tuple<LaneId, LaneId, std::uint16_t, std::uint8_t>; // from, to, step
     std::map<Channel, std::deque<std::size_t>> sends;
     std::map<Channel, std::deque<std::size_t>> receives;
-    std::vector<std::size_t> order(records.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
+    std::vector<std::size_t> order; // exchanges
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (placed[i].op != nullptr && placed[i].op->kind == OpKind::exchange)
+            order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return records[a].issued < records[b].issued;
     });
     for (const std::size_t i : order) {
         const PlacedOp& at = placed[i];
-        if (at.op == nullptr || at.op->kind != OpKind::exchange)
-            continue;
         const LaneId lane = records[i].lane;
         for (std::uint16_t p = 0; p < at.op->part_count; ++p) {
             const ExchangePart& part =

@@ -64,15 +64,6 @@ bool is_transfer(OpKind kind)
     return kind == OpKind::collective || kind == OpKind::exchange;
 }
 
-SliceKind kind_of(const OpRecord& record, const Label& label)
-{
-    if (is_transfer(record.kind))
-        return kind_of_group(label.group);
-    if (record.kind == OpKind::host)
-        return label.phase == Phase::data ? SliceKind::data : SliceKind::host;
-    return kind_of_phase(label.phase);
-}
-
 // The part of `slice` inside the window, if any.
 void add_inside(std::vector<Slice>& slices, Slice slice, SimTime from, SimTime to)
 {
@@ -92,7 +83,7 @@ struct Span {
 void add_slices(std::vector<Slice>& slices, const OpRecord& record, const Label& label,
                 const Span& shown)
 {
-    Slice slice{record.start,       record.end, {}, kind_of(record, label),
+    Slice slice{record.start,       record.end, {}, slice_kind_of(record, label),
                 record.micro_batch, label.name, 1};
     if (is_transfer(record.kind)) {
         Slice wait = slice;
@@ -243,6 +234,15 @@ std::string_view title_of(SliceKind kind)
         "forward", "backward", "recompute", "optimizer", "other", "TP",        "CP",
         "EP",      "DP",       "PP",        "waiting",   "host",  "input data"};
     return titles[static_cast<std::size_t>(kind)];
+}
+
+SliceKind slice_kind_of(const OpRecord& record, const Label& label)
+{
+    if (is_transfer(record.kind))
+        return kind_of_group(label.group);
+    if (record.kind == OpKind::host)
+        return label.phase == Phase::data ? SliceKind::data : SliceKind::host;
+    return kind_of_phase(label.phase);
 }
 
 std::size_t Timeline::slice_count() const

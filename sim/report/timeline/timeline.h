@@ -26,6 +26,9 @@ inline constexpr std::size_t slice_kind_count = 13;
 
 std::string_view title_of(SliceKind kind);
 
+// What a picture shows a record as, once data moves.
+SliceKind slice_kind_of(const OpRecord& record, const Label& label);
+
 struct Slice {
     SimTime start;
     SimTime end;

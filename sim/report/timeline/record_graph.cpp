@@ -1,0 +1,311 @@
+#include "sim/report/timeline/record_graph.h"
+
+#include "sim/engine/totals.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+using engine::FlatOp;
+using engine::LaneKind;
+using engine::PartPlan;
+using engine::StepWait;
+using engine::StreamPlan;
+
+RecordGraph::RecordGraph(const Program& program, const Binding& binding,
+                         const std::vector<OpRecord>& records)
+    : program_(program),
+      binding_(binding),
+      records_(records),
+      compiled_(engine::compile(program, binding)),
+      queues_(queues_of(records)),
+      ops_(records.size(), nothing),
+      kinds_(compiled_.kinds.size())
+{
+    for (const RecordQueue& queue : queues_.queues)
+        steps_ = std::max(steps_, std::size_t{queue.step} + 1);
+    lane_steps_.assign(binding.lanes.size() * steps_, nothing);
+    place();
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
+        index_kind(kind);
+    for (const Group& group : binding.groups)
+        joins_stages_.push_back(engine::joins_stages(group, binding.lanes));
+}
+
+// The k-th record of a stream in a step is its k-th op.
+void RecordGraph::place()
+{
+    for (const RecordQueue& queue : queues_.queues) {
+        const LaneKind& kind = kind_of(queue.lane);
+        std::uint32_t& first = lane_steps_[queue.lane.value * steps_ + queue.step];
+        if (first == nothing) {
+            first = static_cast<std::uint32_t>(by_op_.size());
+            by_op_.resize(by_op_.size() + kind.op_count, no_record);
+        }
+        const auto stream =
+            std::find_if(kind.streams.begin(), kind.streams.end(),
+                         [&](const StreamPlan& plan) { return plan.id == queue.stream; });
+        if (stream == kind.streams.end() || stream->op_count != queue.count)
+            continue;
+        const auto in_line = queues_.of(queue);
+        const FlatOp* ops = &kind.ops[stream->op_first];
+        if (!std::equal(in_line.begin(), in_line.end(), ops,
+                        [&](RecordIndex record, const FlatOp& op) {
+                            return records_[record].label == op.label;
+                        }))
+            continue;
+        for (std::uint32_t k = 0; k < queue.count; ++k) {
+            ops_[in_line[k]] = stream->op_first + k;
+            by_op_[first + stream->op_first + k] = in_line[k];
+        }
+    }
+}
+
+void RecordGraph::index_kind(std::size_t which)
+{
+    const LaneKind& kind = compiled_.kinds[which];
+    KindIndex& index = kinds_[which];
+    index.messages.resize(kind.parts_per_step.size());
+    for (std::size_t pipe = 0; pipe < kind.parts_per_step.size(); ++pipe)
+        index.messages[pipe].resize(kind.parts_per_step[pipe], nothing);
+    const auto lane = std::find(compiled_.lane_kinds.begin(), compiled_.lane_kinds.end(), which);
+    const auto& groups =
+        binding_.lanes[static_cast<std::size_t>(lane - compiled_.lane_kinds.begin())].groups;
+    index.collectives.resize(kind.collectives_per_step.size());
+    for (std::size_t slot = 0; slot < groups.size(); ++slot)
+        index.collectives[slot].resize(kind.collectives_per_step[slot], nothing);
+    for (std::uint32_t i = 0; i < kind.op_count; ++i) {
+        const FlatOp& op = kind.ops[i];
+        if (op.kind == OpKind::collective) {
+            const GroupId group = groups[op.group.value];
+            for (std::size_t slot = 0; slot < groups.size(); ++slot)
+                if (groups[slot] == group)
+                    index.collectives[slot][op.ordinal] = i;
+        }
+        for (std::uint32_t p = 0; p < op.part_count; ++p) {
+            const PartPlan& part = kind.parts[op.part_first + p];
+            index.messages[part.pipe][part.ordinal] = i;
+        }
+    }
+}
+
+const LaneKind& RecordGraph::kind_of(LaneId lane) const
+{
+    return compiled_.kinds[compiled_.lane_kinds[lane.value]];
+}
+
+const FlatOp* RecordGraph::op_of(RecordIndex record) const
+{
+    const std::uint32_t op = ops_[record];
+    return op == nothing ? nullptr : &kind_of(records_[record].lane).ops[op];
+}
+
+RecordIndex RecordGraph::record_at(LaneId lane, std::size_t step, std::uint32_t op) const
+{
+    if (step >= steps_ || op == nothing)
+        return no_record;
+    const std::uint32_t first = lane_steps_[lane.value * steps_ + step];
+    return first == nothing ? no_record : by_op_[first + op];
+}
+
+RecordIndex RecordGraph::before(RecordIndex record) const
+{
+    const std::uint32_t op = ops_[record];
+    if (op == nothing)
+        return no_record;
+    const OpRecord& at = records_[record];
+    for (const StreamPlan& stream : kind_of(at.lane).streams)
+        if (stream.id == at.stream) {
+            if (op > stream.op_first)
+                return record_at(at.lane, at.step, op - 1);
+            return at.step == 0
+                       ? no_record
+                       : record_at(at.lane, at.step - 1U, stream.op_first + stream.op_count - 1);
+        }
+    return no_record;
+}
+
+RecordIndex RecordGraph::waited_for(LaneId lane, std::uint16_t step, const StepWait& wait) const
+{
+    if (wait.previous_step && step == 0)
+        return no_record;
+    return record_at(lane, wait.previous_step ? step - 1U : step,
+                     kind_of(lane).streams[wait.stream].op_first + wait.position);
+}
+
+RecordIndex RecordGraph::barrier_before(RecordIndex record) const
+{
+    const FlatOp* op = op_of(record);
+    const OpRecord& at = records_[record];
+    const LaneKind& kind = kind_of(at.lane);
+    if (op == nullptr || op->by_itself || kind.host.barriers == 0 ||
+        (op->segment == 0 && at.step == 0))
+        return no_record;
+    const std::size_t step = op->segment == 0 ? at.step - 1U : at.step;
+    const std::uint32_t segment = op->segment == 0 ? kind.host.barriers - 1 : op->segment - 1;
+    const StreamPlan& stream = kind.streams[kind.host.barrier_streams[segment]];
+    for (std::uint32_t i = stream.op_first; i < stream.op_first + stream.op_count; ++i)
+        if (kind.ops[i].ends_segment && kind.ops[i].segment == segment)
+            return record_at(at.lane, step, i);
+    return no_record;
+}
+
+StartReason RecordGraph::why_started(RecordIndex record) const
+{
+    const FlatOp* op = op_of(record);
+    if (op == nullptr)
+        return {};
+    const OpRecord& at = records_[record];
+    StartReason reason{StartCause::stream, before(record)};
+    for (std::uint32_t i = 0; i < op->wait_count; ++i) {
+        const RecordIndex other =
+            waited_for(at.lane, at.step, kind_of(at.lane).waits[op->wait_first + i]);
+        if (other != no_record &&
+            (reason.record == no_record || records_[other].end > records_[reason.record].end))
+            reason = {StartCause::event, other};
+    }
+    if (reason.record != no_record && records_[reason.record].end == at.start)
+        return reason;
+    const RecordIndex barrier = barrier_before(record);
+    if (op->by_itself)
+        return {};
+    return {StartCause::host, barrier};
+}
+
+RecordIndex RecordGraph::last_to_come(RecordIndex record) const
+{
+    const OpRecord& at = records_[record];
+    if (at.kind == OpKind::collective)
+        return at.transfer_start > at.start && at.last_arriver.valid()
+                   ? peer_on(at.last_arriver, record)
+                   : no_record;
+    RecordIndex last = no_record;
+    for (const Partner& partner : partners(record)) {
+        const SimTime start = records_[partner.record].start;
+        if (start > at.start && (last == no_record || start > records_[last].start))
+            last = partner.record;
+    }
+    return last;
+}
+
+std::vector<RecordIndex> RecordGraph::started_by(RecordIndex record) const
+{
+    std::vector<RecordIndex> started;
+    const OpRecord& at = records_[record];
+    for (std::size_t step = at.step; step < std::min(steps_, at.step + std::size_t{2}); ++step)
+        for (std::uint32_t i = 0; i < kind_of(at.lane).op_count; ++i) {
+            const RecordIndex other = record_at(at.lane, step, i);
+            if (other != no_record && records_[other].start >= at.end &&
+                why_started(other).record == record)
+                started.push_back(other);
+        }
+    std::sort(started.begin(), started.end(), [&](RecordIndex a, RecordIndex b) {
+        return std::pair(records_[a].start, a) < std::pair(records_[b].start, b);
+    });
+    return started;
+}
+
+RecordIndex RecordGraph::peer_on(LaneId lane, RecordIndex record) const
+{
+    const FlatOp* op = op_of(record);
+    const OpRecord& at = records_[record];
+    if (op == nullptr || at.kind != OpKind::collective)
+        return no_record;
+    const auto& groups = binding_.lanes[lane.value].groups;
+    const auto slot = std::find(groups.begin(), groups.end(), at.group);
+    if (slot == groups.end())
+        return no_record;
+    const Ops& ops = kinds_[compiled_.lane_kinds[lane.value]]
+                         .collectives[static_cast<std::size_t>(slot - groups.begin())];
+    return op->ordinal < ops.size() ? record_at(lane, at.step, ops[op->ordinal]) : no_record;
+}
+
+std::vector<RecordIndex> RecordGraph::peers(RecordIndex record) const
+{
+    std::vector<RecordIndex> found;
+    if (const OpRecord& at = records_[record]; at.kind == OpKind::collective && at.group.valid())
+        for (const LaneId lane : binding_.groups[at.group.value].members)
+            if (const RecordIndex peer = peer_on(lane, record); peer != no_record && peer != record)
+                found.push_back(peer);
+    return found;
+}
+
+// The part of the neighbour's op with the same place in the same pipe.
+RecordIndex RecordGraph::other_end(RecordIndex record, const PartPlan& part) const
+{
+    const OpRecord& at = records_[record];
+    const LaneId lane = binding_.lanes[at.lane.value].peers[part.peer.value].lane;
+    const auto pipes_of = [&](LaneId of) {
+        return std::span(compiled_.lane_pipes).subspan(compiled_.lane_pipe_first[of.value]);
+    };
+    const std::uint32_t pipe = pipes_of(at.lane)[part.pipe];
+    const auto& messages = kinds_[compiled_.lane_kinds[lane.value]].messages;
+    for (std::size_t own = 0; own < messages.size(); ++own)
+        if (pipes_of(lane)[own] == pipe)
+            return part.ordinal < messages[own].size()
+                       ? record_at(lane, at.step, messages[own][part.ordinal])
+                       : no_record;
+    return no_record;
+}
+
+std::vector<RecordGraph::Partner> RecordGraph::partners(RecordIndex record) const
+{
+    std::vector<Partner> found;
+    const FlatOp* op = op_of(record);
+    if (op == nullptr || op->kind != OpKind::exchange)
+        return found;
+    const LaneKind& kind = kind_of(records_[record].lane);
+    for (std::uint32_t p = 0; p < op->part_count; ++p) {
+        const PartPlan& part = kind.parts[op->part_first + p];
+        if (const RecordIndex other = other_end(record, part); other != no_record)
+            found.push_back({other, part.direction});
+    }
+    return found;
+}
+
+// Adds what the op did until `time`; the op that the path goes on with, and when.
+RecordIndex RecordGraph::walk_back(RecordIndex record, SimTime& time,
+                                   std::vector<PathPiece>& path) const
+{
+    const OpRecord& at = records_[record];
+    const auto add = [&](SimTime from, PathPart part) {
+        if (from < time)
+            path.push_back({record, from, time, part});
+        time = std::min(time, from);
+    };
+    if (const RecordIndex last = last_to_come(record); last != no_record) {
+        const SimTime came = std::min(at.end, records_[last].start);
+        if (came < time) {
+            add(came, PathPart::runs);
+            return last;
+        }
+    }
+    if (at.transfer_start > at.start && at.transfer_start < time) {
+        add(at.transfer_start, PathPart::runs);
+        add(at.start, PathPart::waits);
+    }
+    add(at.start, PathPart::runs);
+    const StartReason reason = why_started(record);
+    if (reason.record == no_record)
+        return no_record;
+    add(std::min(time, records_[reason.record].end), PathPart::host);
+    return reason.record;
+}
+
+std::vector<PathPiece> RecordGraph::critical_path() const
+{
+    std::vector<PathPiece> path;
+    if (records_.empty())
+        return path;
+    const auto last =
+        std::max_element(records_.begin(), records_.end(),
+                         [](const OpRecord& a, const OpRecord& b) { return a.end < b.end; });
+    auto record = static_cast<RecordIndex>(last - records_.begin());
+    SimTime time = last->end;
+    for (std::size_t left = records_.size(); record != no_record && left > 0; --left)
+        record = walk_back(record, time, path);
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+} // namespace trainyard
