@@ -1,0 +1,138 @@
+#include "gui/tests/recorded_job.h"
+#include "gui/timeline/pyramid.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::gui;
+using namespace trainyard::gui::test;
+
+namespace {
+
+// Time of each kind between two times, slice by slice.
+std::array<double, time_kind_count> naive_times(const TimelineData& data, const SliceRow& row,
+                                                double from, double to)
+{
+    std::array<double, time_kind_count> times{};
+    for (std::uint32_t i = row.first; i < row.end(); ++i) {
+        const double start = std::max(from, static_cast<double>(data.slices.start[i].value()));
+        const double end = std::min(to, static_cast<double>(data.slices.end[i].value()));
+        if (end > start)
+            times[static_cast<std::size_t>(data.slices.kind[i])] += end - start;
+    }
+    return times;
+}
+
+double sum(const std::array<double, time_kind_count>& times)
+{
+    double all = 0;
+    for (const double time : times)
+        all += time;
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("every bucket of every level holds what its stretch of time does")
+{
+    const TimelineData data = random_rows(3, 3000, 7);
+    for (const SliceRow& row : data.rows) {
+        const RowPyramid pyramid = make_pyramid(data, row);
+        REQUIRE(pyramid.levels.size() == 10); // 512 buckets and coarser
+        for (std::size_t level = 0; level < pyramid.levels.size(); ++level) {
+            const auto buckets = pyramid.level(level);
+            REQUIRE(buckets.size() == std::size_t{512} >> level);
+            const double width = static_cast<double>(pyramid.width_of(level).value());
+            for (std::size_t b = 0; b < buckets.size(); ++b) {
+                const double from =
+                    static_cast<double>(pyramid.begin.value()) + width * static_cast<double>(b);
+                const auto times = naive_times(data, row, from, from + width);
+                REQUIRE_THAT(buckets[b].busy / 65535.0, WithinAbs(sum(times) / width, 1e-4));
+                REQUIRE((buckets[b].busy > 0) == (sum(times) > 0));
+                if (sum(times) > 0)
+                    REQUIRE(times[static_cast<std::size_t>(buckets[b].kind)] ==
+                            *std::max_element(times.begin(), times.end()));
+                const std::uint32_t slice =
+                    data.slice_at(row, SimTime(static_cast<std::int64_t>(from)));
+                const bool covered =
+                    slice != nothing &&
+                    static_cast<double>(data.slices.end[slice].value()) >= from + width;
+                REQUIRE(buckets[b].covered == covered);
+            }
+        }
+    }
+}
+
+TEST_CASE("cells show how busy their stretch is, at any zoom")
+{
+    const TimelineData data = random_rows(2, 4000, 11);
+    for (const SliceRow& row : data.rows) {
+        const RowPyramid pyramid = make_pyramid(data, row);
+        for (const double zoom : {1.0, 1.7, 6.0, 31.0, 500.0, 20'000.0}) {
+            const auto length =
+                static_cast<std::int64_t>(static_cast<double>(data.whole.length().value()) / zoom);
+            const SimTime from =
+                data.whole.from + SimTime((data.whole.length().value() - length) / 3);
+            const TimeRange range{from, from + SimTime(length)};
+            std::vector<Bucket> cells(200);
+            fill_cells(data, row, pyramid, range, cells);
+            const double step = static_cast<double>(length) / 200;
+            double shown = 0;
+            for (const Bucket& cell : cells)
+                shown += cell.busy / 65535.0 * step;
+            const double known = sum(naive_times(data, row, static_cast<double>(range.from.value()),
+                                                 static_cast<double>(range.to.value())));
+            INFO("zoom " << zoom);
+            CHECK_THAT(shown, WithinAbs(known, step * 2 + known * 0.001));
+        }
+    }
+}
+
+TEST_CASE("cells between slices go by the slices themselves")
+{
+    const TimelineData data = random_rows(1, 100, 3);
+    const SliceRow& row = data.rows[0];
+    std::vector<Bucket> cells(5000);
+    fill_cells(data, row, RowPyramid{}, data.whole, cells);
+    const double step = static_cast<double>(data.whole.length().value()) / 5000;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const double from =
+            static_cast<double>(data.whole.from.value()) + step * static_cast<double>(i);
+        const auto times = naive_times(data, row, from, from + step);
+        REQUIRE_THAT(cells[i].busy / 65535.0, WithinAbs(sum(times) / step, 1e-3));
+        if (sum(times) > 0)
+            REQUIRE_THAT(times[static_cast<std::size_t>(cells[i].kind)],
+                         WithinAbs(*std::max_element(times.begin(), times.end()), 1e-3));
+    }
+}
+
+TEST_CASE("a crowd of slices in one stretch is sampled, not gone through")
+{
+    // All of a million picoseconds is idle but the first thousand, which hold a slice each.
+    TimelineData data;
+    data.slices.resize(1000);
+    for (std::size_t i = 0; i < 1000; ++i) {
+        data.slices.start[i] = SimTime(static_cast<std::int64_t>(i));
+        data.slices.end[i] = SimTime(static_cast<std::int64_t>(i) + 1);
+        data.slices.kind[i] = TimeKind::forward;
+    }
+    data.slices.end[999] = SimTime(1'000'000);
+    data.rows = {{0, 1000, 0}};
+    std::vector<Bucket> cells(10);
+    fill_cells(data, data.rows[0], RowPyramid{}, {SimTime(0), SimTime(5000)}, cells);
+    CHECK(cells[0].kind == TimeKind::forward);
+    CHECK(cells[0].busy > 0);
+    for (std::size_t i = 2; i < cells.size(); ++i)
+        CHECK(cells[i] == Bucket{65535, TimeKind::forward, true});
+}
+
+TEST_CASE("a pyramid takes less than three bytes per slice")
+{
+    const TimelineData data = random_rows(4, 5000, 5);
+    std::size_t bytes = 0;
+    for (const RowPyramid& pyramid : make_pyramids(data))
+        bytes += pyramid.buckets.size() * sizeof(Bucket);
+    CHECK(bytes < 3 * data.slices.size());
+    CHECK(make_pyramid(data, {0, 256, 0}).levels.empty());
+}
