@@ -53,6 +53,9 @@ public:
     // nodes.
     explicit TrackLayout(const TimelineData& data);
 
+    // Goes over to other data with the same tracks.
+    void rebase(const TimelineData& data) { data_ = &data; }
+
     const std::vector<Line>& lines() const { return lines_; }
     int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
     int line_height() const { return line_height_; }

@@ -74,8 +74,11 @@ void RecordGraph::index_kind(std::size_t which)
     index.collectives.resize(kind.collectives_per_step.size());
     for (std::size_t slot = 0; slot < groups.size(); ++slot)
         index.collectives[slot].resize(kind.collectives_per_step[slot], nothing);
+    index.barriers.resize(kind.host.barriers, nothing);
     for (std::uint32_t i = 0; i < kind.op_count; ++i) {
         const FlatOp& op = kind.ops[i];
+        if (op.ends_segment)
+            index.barriers[op.segment] = i;
         if (op.kind == OpKind::collective) {
             const GroupId group = groups[op.group.value];
             for (std::size_t slot = 0; slot < groups.size(); ++slot)
@@ -143,11 +146,7 @@ RecordIndex RecordGraph::barrier_before(RecordIndex record) const
         return no_record;
     const std::size_t step = op->segment == 0 ? at.step - 1U : at.step;
     const std::uint32_t segment = op->segment == 0 ? kind.host.barriers - 1 : op->segment - 1;
-    const StreamPlan& stream = kind.streams[kind.host.barrier_streams[segment]];
-    for (std::uint32_t i = stream.op_first; i < stream.op_first + stream.op_count; ++i)
-        if (kind.ops[i].ends_segment && kind.ops[i].segment == segment)
-            return record_at(at.lane, step, i);
-    return no_record;
+    return record_at(at.lane, step, kinds_[compiled_.lane_kinds[at.lane.value]].barriers[segment]);
 }
 
 StartReason RecordGraph::why_started(RecordIndex record) const

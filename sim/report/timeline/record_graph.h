@@ -94,6 +94,7 @@ private:
     struct KindIndex {
         std::vector<Ops> collectives; // by GroupSlot: those of the communicator, in issue order
         std::vector<Ops> messages;    // by pipe of the kind
+        Ops barriers;                 // by host segment
     };
 
     void place();

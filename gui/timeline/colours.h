@@ -1,0 +1,44 @@
+#pragma once
+
+// The timeline's colours on light and dark: those of sim/report/fills.h, hatches as second channel.
+
+#include "sim/report/fills.h"
+
+#include <QBrush>
+#include <QPalette>
+
+namespace trainyard::gui {
+
+struct KindPaint {
+    QColor fill;
+    QBrush hatch; // Qt::NoBrush: none
+    QColor ink;   // of text on the fill
+};
+
+struct TimelineColours {
+    explicit TimelineColours(const QPalette& palette);
+
+    const KindPaint& of(TimeKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+    // Of a pixel that is busy with it in that part of 65535.
+    QRgb cell(TimeKind kind, std::uint16_t busy) const
+    {
+        return cells[static_cast<std::size_t>(kind)][busy >> 11];
+    }
+
+    bool dark = false;
+    QColor background;
+    QColor band; // behind the names and the axis
+    QColor grid;
+    QColor text;
+    QColor quiet_text;
+    QColor accent; // selected
+    QColor path;   // critical
+    QColor arrow;
+    QColor glow; // peers
+    std::array<KindPaint, time_kind_count> kinds;
+    std::array<std::array<QRgb, 32>, time_kind_count> cells;
+};
+
+QColor mixed(const QColor& a, const QColor& b, double share_of_b);
+
+} // namespace trainyard::gui

@@ -1,0 +1,289 @@
+#include "gui/timeline/row_cells.h"
+#include "gui/timeline/scene.h"
+
+#include <QFontMetrics>
+#include <QPaintEngine>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr double wide = 6;     // pixels from which a slice is drawn by itself
+constexpr double hatched = 10; // ... with its hatch
+constexpr int height_for_text = 12;
+constexpr double faded = 0.72; // towards the background, of what a search leaves out
+
+struct DrawnSlice {
+    QRectF rect;
+    TimeKind kind;
+    std::uint32_t name;
+};
+
+class RowPainter {
+public:
+    RowPainter(QPainter& painter, const Scene& scene, const SceneFrame& frame, PaintCache& cache)
+        : painter_(painter),
+          scene_(scene),
+          data_(scene.model->data),
+          frame_(frame),
+          scale_(frame.scale(scene.range)),
+          cache_(cache),
+          pixels_(painter.device()->devicePixelRatioF()),
+          fades_(scene.matches != nullptr && !scene.matches->slices.empty())
+    {}
+
+    void paint()
+    {
+        painter_.save();
+        painter_.setClipRect(frame_.body);
+        const bool vector = painter_.paintEngine()->type() == QPaintEngine::SVG ||
+                            painter_.paintEngine()->type() == QPaintEngine::Pdf;
+        if (vector)
+            painter_.fillRect(frame_.body, scene_.colours.background);
+        else
+            start_image();
+        const auto& lines = scene_.layout->lines();
+        for (std::size_t i = scene_.layout->first_line(scene_.scroll);
+             i < lines.size() && lines[i].y - scene_.scroll < frame_.body.height(); ++i)
+        {
+            const auto width = static_cast<double>(frame_.body.width());
+            cache_.cells.resize(static_cast<std::size_t>(std::lround(width * pixels_)));
+            cells_of(*scene_.model, lines[i].track, scene_.range, cache_.cells);
+            if (vector)
+                fill_runs(lines[i]);
+            else
+                fill_pixels(lines[i]);
+            find_wide(lines[i]);
+        }
+        if (!vector)
+            painter_.drawImage(frame_.body.topLeft(), cache_.image);
+        draw_grid();
+        draw_wide();
+        if (fades_)
+            draw_matches();
+        painter_.restore();
+    }
+
+private:
+    void start_image()
+    {
+        const QSize size(static_cast<int>(std::lround(frame_.body.width() * pixels_)),
+                         static_cast<int>(std::lround(frame_.body.height() * pixels_)));
+        if (cache_.image.size() != size)
+            cache_.image = QImage(size, QImage::Format_RGB32);
+        cache_.image.setDevicePixelRatio(pixels_);
+        cache_.image.fill(scene_.colours.background);
+    }
+
+    QRgb colour_of(const Bucket& cell) const
+    {
+        const QRgb colour = scene_.colours.cell(cell.kind, cell.busy);
+        return fades_ ? mixed(QColor(colour), scene_.colours.background, faded).rgb() : colour;
+    }
+
+    // Lines touch where they are too low for a gap.
+    double gap_of(const Line& line) const { return line.height >= 6 ? 1 : 0; }
+
+    double top_of(const Line& line) const
+    {
+        return frame_.body.top() + line.y - scene_.scroll + gap_of(line);
+    }
+    double bottom_of(const Line& line) const
+    {
+        return frame_.body.top() + line.bottom() - scene_.scroll - gap_of(line);
+    }
+
+    void fill_pixels(const Line& line)
+    {
+        const auto row_of = [&](double y) {
+            return std::clamp(static_cast<int>(std::lround((y - frame_.body.top()) * pixels_)), 0,
+                              cache_.image.height());
+        };
+        const int top = row_of(top_of(line));
+        const int bottom = row_of(bottom_of(line));
+        if (bottom <= top)
+            return;
+        auto* first = reinterpret_cast<QRgb*>(cache_.image.scanLine(top));
+        for (std::size_t i = 0; i < cache_.cells.size(); ++i)
+            if (cache_.cells[i].busy > 0)
+                first[i] = colour_of(cache_.cells[i]);
+        for (int y = top + 1; y < bottom; ++y)
+            std::memcpy(cache_.image.scanLine(y), first, cache_.cells.size() * sizeof(QRgb));
+    }
+
+    // The same as rectangles, for files that have no pixels.
+    void fill_runs(const Line& line)
+    {
+        const auto& cells = cache_.cells;
+        for (std::size_t first = 0; first < cells.size();) {
+            std::size_t end = first + 1;
+            while (end < cells.size() && (cells[end].busy > 0) == (cells[first].busy > 0) &&
+                   colour_of(cells[end]) == colour_of(cells[first]))
+                ++end;
+            if (cells[first].busy > 0)
+                painter_.fillRect(QRectF(frame_.body.left() + static_cast<double>(first) / pixels_,
+                                         top_of(line), static_cast<double>(end - first) / pixels_,
+                                         bottom_of(line) - top_of(line)),
+                                  QColor(colour_of(cells[first])));
+            first = end;
+        }
+    }
+
+    void find_wide(const Line& line)
+    {
+        const std::uint32_t row = data_.tracks[line.track].row;
+        if (row == nothing || line.height < 6)
+            return;
+        cache_.wide.clear();
+        find_wide_slices(data_, data_.rows[row], scale_, cache_.cells, wide, cache_.wide);
+        for (const std::uint32_t slice : cache_.wide) {
+            const double left =
+                std::max(scale_.x_of(data_.slices.start[slice]), frame_.body.left() - 2.0);
+            const double right =
+                std::min(scale_.x_of(data_.slices.end[slice]), frame_.body.right() + 2.0);
+            if (right - left >= wide)
+                drawn_.push_back(
+                    {QRectF(left, top_of(line), right - left, bottom_of(line) - top_of(line)),
+                     data_.slices.kind[slice], data_.slices.name[slice]});
+        }
+    }
+
+    void draw_grid()
+    {
+        const AxisTicks ticks = ticks_of(scale_, data_.origin, 90);
+        QColor colour = scene_.colours.text;
+        colour.setAlphaF(0.13F);
+        painter_.setPen(QPen(colour, 1));
+        for (SimTime at = ticks.first; at <= scene_.range.to; at += ticks.step) {
+            const int x = static_cast<int>(std::lround(scale_.x_of(at)));
+            painter_.drawLine(x, frame_.body.top(), x, frame_.body.bottom());
+        }
+    }
+
+    // Kind by kind: changing the brush is what costs.
+    void draw_wide()
+    {
+        if (!fades_)
+            draw_hatches();
+        std::vector<QLineF> borders;
+        borders.reserve(drawn_.size());
+        for (const DrawnSlice& slice : drawn_)
+            borders.emplace_back(slice.rect.topLeft(), slice.rect.bottomLeft());
+        QColor border = scene_.colours.background;
+        border.setAlphaF(0.8F);
+        painter_.setPen(QPen(border, 1));
+        painter_.drawLines(borders.data(), static_cast<int>(borders.size()));
+        if (scene_.layout->line_height() >= height_for_text && !fades_)
+            draw_names();
+    }
+
+    void draw_hatches()
+    {
+        std::array<std::vector<QRectF>, time_kind_count> rects;
+        for (const DrawnSlice& slice : drawn_)
+            if (slice.rect.width() >= hatched)
+                rects[static_cast<std::size_t>(slice.kind)].push_back(slice.rect);
+        painter_.setPen(Qt::NoPen);
+        for (std::size_t k = 0; k < time_kind_count; ++k) {
+            const QBrush& hatch = scene_.colours.kinds[k].hatch;
+            if (rects[k].empty() || hatch.style() == Qt::NoBrush)
+                continue;
+            painter_.setBrush(hatch);
+            painter_.drawRects(rects[k].data(), static_cast<int>(rects[k].size()));
+        }
+    }
+
+    void draw_names()
+    {
+        QFont font = scene_.font;
+        font.setPixelSize(std::clamp(scene_.layout->line_height() - 6, 8, 12));
+        painter_.setFont(font);
+        if (cache_.model != scene_.model || cache_.font != font) {
+            cache_.names.assign(data_.names.size(), QStaticText());
+            cache_.model = scene_.model;
+            cache_.font = font;
+        }
+        std::stable_sort(drawn_.begin(), drawn_.end(),
+                         [](const DrawnSlice& a, const DrawnSlice& b) { return a.kind < b.kind; });
+        for (const DrawnSlice& slice : drawn_)
+            draw_name(slice);
+        painter_.setFont(scene_.font);
+    }
+
+    // Where the whole name fits; on a plain ground, since hatches eat thin strokes.
+    void draw_name(const DrawnSlice& slice)
+    {
+        if (slice.rect.width() < 22)
+            return;
+        QStaticText& name = cache_.names[slice.name];
+        if (name.text().isEmpty()) {
+            name.setText(QString::fromStdString(data_.names[slice.name]));
+            name.setTextFormat(Qt::PlainText);
+            name.prepare(QTransform(), cache_.font);
+        }
+        const double left = std::max(slice.rect.left(), static_cast<double>(frame_.body.left()));
+        const double right = std::min(slice.rect.right(), static_cast<double>(frame_.body.right()));
+        const QSizeF size = name.size();
+        if (size.width() + 8 > right - left)
+            return;
+        const KindPaint& paint = scene_.colours.of(slice.kind);
+        const QPointF at((left + right - size.width()) / 2,
+                         slice.rect.center().y() - size.height() / 2);
+        if (paint.hatch.style() != Qt::NoBrush)
+            painter_.fillRect(QRectF(at, size).adjusted(-2, 1, 2, -1), paint.fill);
+        painter_.setPen(paint.ink);
+        painter_.drawStaticText(at, name);
+    }
+
+    // One per pixel at most.
+    void draw_matches()
+    {
+        const auto& lines = scene_.layout->lines();
+        for (std::size_t i = scene_.layout->first_line(scene_.scroll);
+             i < lines.size() && lines[i].y - scene_.scroll < frame_.body.height(); ++i)
+            if (const std::uint32_t row = data_.tracks[lines[i].track].row; row != nothing)
+                draw_matches_of(lines[i], scene_.matches->of(row));
+    }
+
+    void draw_matches_of(const Line& line, std::span<const std::uint32_t> matches)
+    {
+        const SimTime pixel = std::max(SimTime(1), scale_.time_of(1));
+        SimTime from = scene_.range.from;
+        auto at = matches.begin();
+        while (from < scene_.range.to) {
+            at = std::partition_point(at, matches.end(), [&](std::uint32_t slice) {
+                return data_.slices.end[slice] <= from;
+            });
+            if (at == matches.end() || data_.slices.start[*at] >= scene_.range.to)
+                return;
+            const double left = scale_.x_of(std::max(data_.slices.start[*at], scene_.range.from));
+            const double right = scale_.x_of(std::min(data_.slices.end[*at], scene_.range.to));
+            painter_.fillRect(QRectF(left, top_of(line), std::max(right - left, 2.0),
+                                     bottom_of(line) - top_of(line)),
+                              scene_.colours.of(data_.slices.kind[*at]).fill);
+            from = std::max(data_.slices.end[*at], from + pixel);
+        }
+    }
+
+    QPainter& painter_;
+    const Scene& scene_;
+    const TimelineData& data_;
+    const SceneFrame& frame_;
+    TimeScale scale_;
+    PaintCache& cache_;
+    double pixels_;
+    bool fades_;
+    std::vector<DrawnSlice> drawn_;
+};
+
+} // namespace
+
+void paint_rows(QPainter& painter, const Scene& scene, const SceneFrame& frame, PaintCache& cache)
+{
+    RowPainter(painter, scene, frame, cache).paint();
+}
+
+} // namespace trainyard::gui

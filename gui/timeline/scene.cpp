@@ -1,0 +1,90 @@
+#include "gui/timeline/scene.h"
+
+#include "sim/report/breakdown.h"
+
+#include <QFontMetrics>
+#include <algorithm>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int swatch = 22;
+constexpr int gap = 14;
+
+} // namespace
+
+SceneFrame frame_of(const Scene& scene, const QSize& size)
+{
+    const int line = QFontMetrics(scene.font).height();
+    const int names = std::clamp(size.width() / 5, 90, 12 * line);
+    const int axis = line + 8;
+    const auto entries = legend_of(scene, size.width());
+    const int legend = entries.empty() ? 0 : entries.back().place.bottom() + 5;
+    const int body = std::max(1, size.height() - axis - legend);
+    const int width = std::max(1, size.width() - names);
+    return {.corner = {0, 0, names, axis},
+            .axis = {names, 0, width, axis},
+            .names = {0, axis, names, body},
+            .body = {names, axis, width, body},
+            .legend = {0, axis + body, size.width(), legend}};
+}
+
+std::vector<LegendEntry> legend_of(const Scene& scene, int width)
+{
+    const QFontMetrics metrics(scene.font);
+    std::vector<LegendEntry> entries;
+    int x = 8;
+    int y = 4;
+    for (const TimeKind kind : time_kinds()) {
+        if (!scene.model->occurs[static_cast<std::size_t>(kind)])
+            continue;
+        const std::string_view title = title_of(kind);
+        const int own = swatch + 6 +
+                        metrics.horizontalAdvance(
+                            QString::fromUtf8(title.data(), static_cast<qsizetype>(title.size())));
+        if (x > 8 && x + own > width - 8) {
+            x = 8;
+            y += metrics.height() + 3;
+        }
+        entries.push_back({kind, {x, y, own, metrics.height()}});
+        x += own + gap;
+    }
+    return entries;
+}
+
+const Line* line_showing(const Scene& scene, std::uint32_t track)
+{
+    for (; track != nothing; track = scene.model->data.tracks[track].parent)
+        if (const auto line = scene.layout->line_of(track))
+            return &scene.layout->lines()[*line];
+    return nullptr;
+}
+
+QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice, double least)
+{
+    const TimelineData& data = scene.model->data;
+    const Line* line = line_showing(scene, scene.model->row_at(slice).track);
+    if (line == nullptr)
+        return {};
+    const TimeScale scale = frame.scale(scene.range);
+    const double left = std::max(scale.x_of(data.slices.start[slice]), frame.body.left() - 20.0);
+    const double right = std::min(scale.x_of(data.slices.end[slice]), frame.body.right() + 20.0);
+    if (right < left)
+        return {};
+    const double width = std::max(right - left, least);
+    return {left - (width - (right - left)) / 2,
+            static_cast<double>(frame.body.top() + line->y - scene.scroll), width,
+            static_cast<double>(line->height)};
+}
+
+void paint_scene(QPainter& painter, const Scene& scene, const QSize& size, PaintCache& cache)
+{
+    const SceneFrame frame = frame_of(scene, size);
+    painter.setFont(scene.font);
+    paint_rows(painter, scene, frame, cache);
+    paint_overlays(painter, scene, frame);
+    paint_frame(painter, scene, frame);
+}
+
+} // namespace trainyard::gui

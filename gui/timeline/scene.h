@@ -1,0 +1,85 @@
+#pragma once
+
+// What the timeline's picture is made of, and where its parts lie. A value: the same scene paints
+// the same picture on a screen, in a file and in a test.
+
+#include "gui/timeline/colours.h"
+#include "gui/timeline/geometry.h"
+#include "gui/timeline/slice_search.h"
+#include "gui/timeline/timeline_model.h"
+
+#include <QFont>
+#include <QImage>
+#include <QPainter>
+#include <QRect>
+#include <QStaticText>
+
+namespace trainyard::gui {
+
+struct Scene {
+    const TimelineModel* model = nullptr; // not null
+    const TrackLayout* layout = nullptr;  // likewise
+    TimeRange range{SimTime(0), SimTime(1)};
+    int scroll = 0; // pixels of the layout above the picture
+    TimelineColours colours{QPalette()};
+    QFont font;
+
+    std::uint32_t hovered = nothing; // slices
+    std::uint32_t pinned = nothing;
+    Relations relations;                    // of the pinned one, else of the hovered one
+    const SearchMatches* matches = nullptr; // what does not match is faded
+    std::optional<TimeRange> selected;
+    std::optional<TimeRange> measured;
+    std::optional<SimTime> cursor;
+    bool path = false;
+    bool arrows = true; // of all messages, where they can be told apart
+};
+
+struct SceneFrame {
+    QRect corner; // above the names
+    QRect axis;
+    QRect names;
+    QRect body;
+    QRect legend;
+
+    TimeScale scale(TimeRange range) const
+    {
+        return {range, static_cast<double>(body.left()), static_cast<double>(body.width())};
+    }
+};
+
+SceneFrame frame_of(const Scene& scene, const QSize& size);
+
+// Where the kinds that occur stand in a legend of that width, from its top left corner.
+struct LegendEntry {
+    TimeKind kind;
+    QRect place;
+};
+std::vector<LegendEntry> legend_of(const Scene& scene, int width);
+
+// The line on which a track shows: its own, or that of its nearest ancestor in sight.
+const Line* line_showing(const Scene& scene, std::uint32_t track);
+
+// Where a slice lies in the picture, at least `least` pixels wide and not far beyond the body's
+// sides; empty: nowhere.
+QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice, double least);
+
+// What is kept from one repaint to the next: the same for any number of pictures, one after the
+// other.
+struct PaintCache {
+    QImage image;
+    std::vector<Bucket> cells;
+    std::vector<std::uint32_t> wide;
+    std::vector<QStaticText> names; // by name, for ...
+    const TimelineModel* model = nullptr;
+    QFont font;
+};
+
+void paint_scene(QPainter& painter, const Scene& scene, const QSize& size, PaintCache& cache);
+
+// Its parts, back to front.
+void paint_rows(QPainter& painter, const Scene& scene, const SceneFrame& frame, PaintCache& cache);
+void paint_overlays(QPainter& painter, const Scene& scene, const SceneFrame& frame);
+void paint_frame(QPainter& painter, const Scene& scene, const SceneFrame& frame);
+
+} // namespace trainyard::gui

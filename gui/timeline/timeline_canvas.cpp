@@ -1,0 +1,349 @@
+#include "gui/timeline/timeline_canvas.h"
+
+#include "gui/timeline/slice_facts.h"
+
+#include <QAccessible>
+#include <QKeyEvent>
+#include <QScrollBar>
+#include <algorithm>
+
+namespace trainyard::gui {
+
+TimelineCanvas::TimelineCanvas(ViewState& view, QWidget* parent)
+    : QAbstractScrollArea(parent), view_(view)
+{
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    viewport()->setMouseTracking(true);
+    viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+    viewport()->grabGesture(Qt::PinchGesture);
+    setMinimumSize(320, 160);
+    setAccessibleName(tr("Timeline"));
+    scene_.layout = &layout_;
+    scene_.path = true;
+    scene_.matches = &matches_;
+    read_palette();
+    read_view();
+    connect(&view_, &ViewState::rangeChanged, this, &TimelineCanvas::read_view);
+    connect(&view_, &ViewState::cursorChanged, this, &TimelineCanvas::read_view);
+    connect(&view_, &ViewState::selectionChanged, this, &TimelineCanvas::read_selection);
+}
+
+void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
+{
+    const bool same_tracks =
+        model_ && model && !model->data.empty() && model_->data.tracks == model->data.tracks;
+    const std::shared_ptr<const TimelineModel> before = std::exchange(model_, std::move(model));
+    scene_.model = model_.get();
+    scene_.hovered = scene_.pinned = nothing;
+    scene_.relations = {};
+    scene_.measured.reset();
+    matches_ = {};
+    measuring_ = false;
+    cache_.model = nullptr; // its address may be used again
+    if (model_ == nullptr || model_->data.empty()) {
+        model_.reset();
+        scene_.model = nullptr;
+        layout_ = {};
+    } else if (same_tracks)
+        layout_.rebase(model_->data);
+    else
+        layout_ = TrackLayout(model_->data);
+    if (model_)
+        view_.set_whole(model_->data.whole);
+    layout_changed();
+    read_view();
+    read_selection();
+    emit pinnedChanged();
+}
+
+void TimelineCanvas::set_matches(SearchMatches matches)
+{
+    matches_ = std::move(matches);
+    viewport()->update();
+}
+
+void TimelineCanvas::set_message(const QString& message)
+{
+    message_ = message;
+    viewport()->update();
+}
+
+void TimelineCanvas::read_view()
+{
+    scene_.range = view_.range();
+    scene_.cursor =
+        view_.cursor() > view_.whole().from ? std::optional(view_.cursor()) : std::nullopt;
+    viewport()->update();
+}
+
+// What another view selected.
+void TimelineCanvas::read_selection()
+{
+    scene_.selected = view_.selection().range;
+    viewport()->update();
+    if (writing_ || model_ == nullptr)
+        return;
+    const Selection& selection = view_.selection();
+    const auto& records = model_->runs.front()->graph.records();
+    if (selection.record && *selection.record < records.size()) {
+        const std::uint32_t slice =
+            model_->slice_of(0, static_cast<RecordIndex>(*selection.record));
+        if (slice != nothing && slice != scene_.pinned)
+            go_to(slice);
+        return;
+    }
+    if (scene_.pinned != nothing && !selection.record) {
+        scene_.pinned = nothing;
+        update_relations();
+        emit pinnedChanged();
+    }
+    if (selection.rank)
+        for (std::uint32_t t = 0; t < model_->data.tracks.size(); ++t)
+            if (model_->data.tracks[t].rank == *selection.rank) {
+                reveal_line(t);
+                break;
+            }
+}
+
+void TimelineCanvas::read_palette()
+{
+    scene_.colours = TimelineColours(palette());
+    scene_.font = font();
+    viewport()->update();
+}
+
+void TimelineCanvas::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange ||
+        event->type() == QEvent::StyleChange)
+        read_palette();
+    QAbstractScrollArea::changeEvent(event);
+}
+
+void TimelineCanvas::pin(std::uint32_t slice)
+{
+    if (slice == scene_.pinned || model_ == nullptr)
+        return;
+    scene_.pinned = slice;
+    update_relations();
+    Selection selection = view_.selection();
+    selection.record.reset();
+    if (slice != nothing) {
+        const SliceRow& row = model_->row_at(slice);
+        const RecordIndex record = model_->data.slices.record[slice];
+        selection.rank = model_->data.tracks[row.track].rank;
+        if (model_->run_number(row) == 0 && record != no_record &&
+            model_->data.tracks[row.track].kind == TrackKind::stream)
+            selection.record = record;
+    }
+    writing_ = true;
+    view_.select(selection);
+    writing_ = false;
+    tell_accessibility();
+    viewport()->update();
+    emit pinnedChanged();
+}
+
+void TimelineCanvas::update_relations()
+{
+    const std::uint32_t slice = scene_.pinned != nothing ? scene_.pinned : scene_.hovered;
+    scene_.relations = slice == nothing ? Relations{} : relations_of(*model_, slice);
+    viewport()->update();
+}
+
+void TimelineCanvas::go_to(std::uint32_t slice)
+{
+    const SimTime start = model_->data.slices.start[slice];
+    const SimTime end = model_->data.slices.end[slice];
+    const TimeRange& range = scene_.range;
+    reveal_line(model_->row_at(slice).track);
+    if (end - start > range.length() || (end - start).value() * 200 < range.length().value()) {
+        // Too long or too short to be seen well.
+        const SimTime margin = std::max((end - start) * 5, SimTime(1000));
+        view_.show({start - margin, end + margin});
+    } else if (start < range.from || end > range.to) {
+        const SimTime from = start - (range.length() - (end - start)) / 2;
+        view_.show({from, from + range.length()});
+    }
+    pin(slice);
+}
+
+void TimelineCanvas::go_to_match(Toward toward)
+{
+    if (model_ == nullptr)
+        return;
+    if (const std::uint32_t slice = step_to_match(model_->data, matches_, scene_.pinned, toward);
+        slice != nothing)
+        go_to(slice);
+}
+
+void TimelineCanvas::reveal_line(std::uint32_t track)
+{
+    layout_.reveal(track);
+    layout_changed();
+    const auto line = layout_.line_of(track);
+    if (!line)
+        return;
+    const int height = frame().body.height();
+    const int top = layout_.lines()[*line].y;
+    const int bottom = layout_.lines()[*line].bottom();
+    if (top < scene_.scroll || bottom > scene_.scroll + height)
+        verticalScrollBar()->setValue(top - height / 2);
+}
+
+void TimelineCanvas::layout_changed()
+{
+    const int height = model_ ? frame().body.height() : viewport()->height();
+    verticalScrollBar()->setPageStep(height);
+    verticalScrollBar()->setSingleStep(layout_.line_height());
+    verticalScrollBar()->setRange(0, std::max(0, layout_.height() - height));
+    scene_.scroll = verticalScrollBar()->value();
+    viewport()->update();
+}
+
+void TimelineCanvas::scrollContentsBy(int, int)
+{
+    scene_.scroll = verticalScrollBar()->value();
+    viewport()->update();
+}
+
+void TimelineCanvas::resizeEvent(QResizeEvent* event)
+{
+    QAbstractScrollArea::resizeEvent(event);
+    layout_changed();
+}
+
+std::uint32_t TimelineCanvas::slice_at(const QPoint& position) const
+{
+    if (model_ == nullptr || !frame().body.contains(position))
+        return nothing;
+    const auto line = layout_.line_at(position.y() - frame().body.top() + scene_.scroll);
+    if (!line)
+        return nothing;
+    const std::uint32_t row = model_->data.tracks[layout_.lines()[*line].track].row;
+    return row == nothing
+               ? nothing
+               : hit_slice(model_->data, model_->data.rows[row], scale(), position.x(), 3);
+}
+
+std::vector<std::uint32_t> TimelineCanvas::rows_in_sight() const
+{
+    std::vector<std::uint32_t> rows;
+    if (model_ == nullptr)
+        return rows;
+    // Of a line that is closed, what hangs in it.
+    const auto& tracks = model_->data.tracks;
+    for (const Line& line : layout_.lines()) {
+        const std::uint32_t end =
+            layout_.open(line.track) ? line.track + 1 : tracks[line.track].end;
+        for (std::uint32_t t = line.track; t < end; ++t)
+            if (tracks[t].kind == TrackKind::stream && tracks[t].row != nothing)
+                rows.push_back(tracks[t].row);
+    }
+    return rows;
+}
+
+void TimelineCanvas::paintEvent(QPaintEvent*)
+{
+    QPainter painter(viewport());
+    if (scene_.model != nullptr) {
+        paint_scene(painter, scene_, viewport()->size(), cache_);
+    } else {
+        painter.fillRect(viewport()->rect(), scene_.colours.background);
+        painter.setPen(scene_.colours.quiet_text);
+        painter.drawText(viewport()->rect().adjusted(20, 20, -20, -20),
+                         Qt::AlignCenter | Qt::TextWordWrap, message_);
+    }
+    if (hasFocus()) {
+        painter.setPen(palette().color(QPalette::Highlight));
+        painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+void TimelineCanvas::paint_to(QPainter& painter, const QSize& size)
+{
+    if (scene_.model == nullptr) {
+        painter.fillRect(QRect({}, size), scene_.colours.background);
+        painter.setPen(scene_.colours.quiet_text);
+        painter.setFont(scene_.font);
+        painter.drawText(QRect({}, size), Qt::AlignCenter | Qt::TextWordWrap, message_);
+        return;
+    }
+    Scene still = scene_;
+    if (still.pinned == nothing)
+        still.relations = {};
+    still.hovered = nothing;
+    PaintCache cache;
+    paint_scene(painter, still, size, cache);
+}
+
+void TimelineCanvas::fitAll()
+{
+    view_.show_all();
+}
+
+void TimelineCanvas::fitPinned()
+{
+    if (scene_.pinned == nothing)
+        return;
+    const SimTime start = model_->data.slices.start[scene_.pinned];
+    const SimTime end = model_->data.slices.end[scene_.pinned];
+    const SimTime margin = (end - start) / 10;
+    view_.show({start - margin, end + margin});
+}
+
+void TimelineCanvas::fitHeight()
+{
+    if (model_ == nullptr)
+        return;
+    layout_.set_line_height(frame().body.height() /
+                            std::max(1, static_cast<int>(layout_.lines().size())));
+    layout_changed();
+}
+
+void TimelineCanvas::openAll()
+{
+    layout_.set_all_open(TrackKind::node, true);
+    layout_.set_all_open(TrackKind::rank, true);
+    layout_changed();
+}
+
+void TimelineCanvas::closeAll()
+{
+    layout_.set_all_open(TrackKind::rank, false);
+    layout_.set_all_open(TrackKind::node, false);
+    layout_changed();
+}
+
+void TimelineCanvas::setPathShown(bool shown)
+{
+    if (shown == scene_.path)
+        return;
+    scene_.path = shown;
+    viewport()->update();
+    emit pathShownChanged(shown);
+}
+
+void TimelineCanvas::setMessagesShown(bool shown)
+{
+    scene_.arrows = shown;
+    viewport()->update();
+}
+
+void TimelineCanvas::tell_accessibility()
+{
+    QString text;
+    if (scene_.pinned != nothing) {
+        const SliceFacts facts = facts_of(*model_, scene_.pinned);
+        text = QString::fromStdString(facts.title + ", " + facts.place);
+        for (const Fact& fact : facts.facts)
+            text += QString::fromStdString(", " + fact.name + " " + fact.value);
+    }
+    setAccessibleDescription(text);
+    QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&event);
+}
+
+} // namespace trainyard::gui

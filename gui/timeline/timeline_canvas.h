@@ -1,0 +1,112 @@
+#pragma once
+
+// The timeline itself: paints a scene and turns keys, mouse, wheel and fingers into views of it.
+
+#include "gui/timeline/scene.h"
+
+#include <QAbstractScrollArea>
+#include <memory>
+
+class QGestureEvent;
+class QNativeGestureEvent;
+
+namespace trainyard::gui {
+
+class TimelineCanvas : public QAbstractScrollArea {
+    Q_OBJECT
+
+public:
+    explicit TimelineCanvas(ViewState& view, QWidget* parent = nullptr);
+
+    // Null: none. Keeps what is open and what is in sight where the tracks are the same.
+    void set_model(std::shared_ptr<const TimelineModel> model);
+    const std::shared_ptr<const TimelineModel>& model() const { return model_; }
+    void set_matches(SearchMatches matches);
+    const SearchMatches& matches() const { return matches_; }
+    void set_message(const QString& message); // shown where there is no model
+
+    // Shows the slice: opens its tracks, scrolls and moves in time as far as needed.
+    void go_to(std::uint32_t slice);
+    void go_to_match(Toward toward);
+    void pin(std::uint32_t slice); // or nothing
+    std::uint32_t pinned() const { return scene_.pinned; }
+    const TrackLayout& tracks() const { return layout_; }
+    const std::optional<TimeRange>& measured() const { return scene_.measured; }
+    // Rows of streams in sight, for tables.
+    std::vector<std::uint32_t> rows_in_sight() const;
+
+    // Without what only makes sense on a screen.
+    void paint_to(QPainter& painter, const QSize& size);
+
+public slots:
+    void fitAll();
+    void fitPinned();
+    void fitHeight(); // all lines in sight
+    void openAll();
+    void closeAll();
+    void setPathShown(bool shown);
+    void setMessagesShown(bool shown);
+
+signals:
+    void pinnedChanged();
+    void searchWanted();
+    void pathShownChanged(bool shown);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+
+private:
+    enum class Drag : std::uint8_t { none, pressed, select, pan, scrub };
+
+    SceneFrame frame() const { return frame_of(scene_, viewport()->size()); }
+    TimeScale scale() const { return frame().scale(scene_.range); }
+    std::uint32_t slice_at(const QPoint& position) const;
+    SimTime pointed_time() const; // under the pointer, else in the middle
+
+    void read_view();
+    void read_selection();
+    void read_palette();
+    void update_relations();
+    void layout_changed();
+    void reveal_line(std::uint32_t track);
+    void zoom(double factor, SimTime about);
+    void pan(double pixels);
+    void hover(const QPoint& position);
+    void leave();
+    void measure();
+    void drag_to(const QPoint& position);
+    bool key_moves(int key);
+    bool key_commands(const QKeyEvent& event);
+    void step(int key); // arrow keys: to the neighbouring slice
+    void escape();
+    bool gesture(QGestureEvent* event);
+    bool native_gesture(QNativeGestureEvent* event);
+    bool show_tooltip(QHelpEvent* event);
+    void tell_accessibility();
+
+    ViewState& view_;
+    std::shared_ptr<const TimelineModel> model_;
+    TrackLayout layout_;
+    SearchMatches matches_;
+    Scene scene_;
+    PaintCache cache_;
+    QString message_;
+    Drag drag_ = Drag::none;
+    QPoint pressed_; // where the mouse button went down
+    QPoint last_;    // where it was last, while it drags
+    bool measuring_ = false;
+    bool writing_ = false; // to the view state: what comes back is known
+};
+
+} // namespace trainyard::gui

@@ -1,0 +1,98 @@
+#include "gui/timeline/timeline_model.h"
+
+namespace trainyard::gui {
+
+namespace {
+
+TimelineData data_of(const std::vector<std::unique_ptr<const RecordedRun>>& runs)
+{
+    std::vector<const RecordedRun*> all;
+    for (const auto& run : runs)
+        all.push_back(run.get());
+    return make_timeline_data(all);
+}
+
+std::vector<std::unique_ptr<const RecordedRun>>
+recorded(const std::vector<std::shared_ptr<const Outcome>>& outcomes)
+{
+    std::vector<std::unique_ptr<const RecordedRun>> runs;
+    for (const auto& outcome : outcomes)
+        runs.push_back(std::make_unique<const RecordedRun>(outcome));
+    return runs;
+}
+
+void add_messages(const TimelineModel& model, std::uint8_t run, RecordIndex record,
+                  std::vector<Arrow>& arrows)
+{
+    const std::uint32_t own = model.slice_of(run, record);
+    for (const RecordGraph::Partner& partner : model.runs[run]->graph.partners(record)) {
+        const std::uint32_t other = model.slice_of(run, partner.record);
+        if (own == nothing || other == nothing)
+            continue;
+        arrows.push_back(partner.direction == Direction::send ? Arrow{own, other}
+                                                              : Arrow{other, own});
+    }
+}
+
+} // namespace
+
+TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes)
+    : runs(recorded(outcomes)),
+      data(data_of(runs)),
+      pyramids(make_pyramids(data)),
+      path(runs.front()->graph.critical_path())
+{
+    for (const TimeKind kind : data.slices.kind)
+        occurs[static_cast<std::size_t>(kind)] = true;
+}
+
+const RecordedRun& TimelineModel::run_of(const SliceRow& row) const
+{
+    return *runs[run_number(row)];
+}
+
+std::uint32_t TimelineModel::slice_of(std::uint8_t run, RecordIndex record) const
+{
+    return record == no_record ? nothing : data.slice_of(run, runs[run]->graph.records()[record]);
+}
+
+Relations relations_of(const TimelineModel& model, std::uint32_t slice)
+{
+    Relations relations;
+    const SliceRow& row = model.row_at(slice);
+    const std::uint8_t run = model.run_number(row);
+    const RecordIndex record = model.data.slices.record[slice];
+    if (record == no_record)
+        return relations;
+    const RecordGraph& graph = model.runs[run]->graph;
+    const StartReason reason = graph.why_started(record);
+    relations.cause = reason.cause;
+    relations.caused_by = model.slice_of(run, reason.record);
+    relations.last_to_come = model.slice_of(run, graph.last_to_come(record));
+    const auto add = [&](std::vector<std::uint32_t>& slices, RecordIndex other) {
+        if (const std::uint32_t found = model.slice_of(run, other); found != nothing)
+            slices.push_back(found);
+    };
+    for (const RecordIndex other : graph.started_by(record))
+        add(relations.effects, other);
+    for (const RecordIndex other : graph.peers(record))
+        add(relations.peers, other);
+    add_messages(model, run, record, relations.messages);
+    return relations;
+}
+
+std::vector<Arrow> arrows_of(const TimelineModel& model, const SliceRow& row, std::uint32_t first,
+                             std::uint32_t end)
+{
+    std::vector<Arrow> arrows;
+    RecordIndex before = no_record; // a record has two slices where it waits first
+    for (std::uint32_t slice = first; slice < end; ++slice) {
+        const RecordIndex record = model.data.slices.record[slice];
+        if (record != before)
+            add_messages(model, model.run_number(row), record, arrows);
+        before = record;
+    }
+    return arrows;
+}
+
+} // namespace trainyard::gui

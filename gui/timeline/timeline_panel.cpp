@@ -1,0 +1,309 @@
+#include "gui/timeline/timeline_panel.h"
+
+#include "gui/timeline/slice_facts.h"
+#include "gui/timeline/time_text.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QShortcut>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QTableView>
+#include <QTextBrowser>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int search_after_ms = 120;
+constexpr int table_after_ms = 60;
+
+QString escaped(const std::string& text)
+{
+    return QString::fromStdString(text).toHtmlEscaped();
+}
+
+QString html_of(const SliceFacts& facts)
+{
+    QString html = QStringLiteral("<b>%1</b> &nbsp; %2<table cellspacing=\"0\" cellpadding=\"1\">")
+                       .arg(escaped(facts.title), escaped(facts.place));
+    for (const Fact& fact : facts.facts) {
+        QString value = escaped(fact.value);
+        if (fact.slice != nothing)
+            value = QStringLiteral("<a href=\"slice:%1\">%2</a>").arg(fact.slice).arg(value);
+        html += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>")
+                    .arg(escaped(fact.name), value);
+    }
+    return html + QStringLiteral("</table>");
+}
+
+QString help_text()
+{
+    return TimelinePanel::tr(
+        "<p>Click an operation for its details, its cause and its effects; drag for a table of a "
+        "stretch of time.</p>"
+        "<p><b>W S</b> closer, further &nbsp; <b>A D</b> earlier, later &nbsp; <b>F</b> fit &nbsp; "
+        "<b>Shift+F</b> fit all lines &nbsp; <b>M</b> measure &nbsp; <b>/</b> search &nbsp; "
+        "<b>N</b> next match &nbsp; <b>[ ]</b> previous, next of the name &nbsp; arrow keys: "
+        "neighbours &nbsp; <b>Return</b> fold a line &nbsp; <b>+ -</b> line height &nbsp; <b>P</b> "
+        "critical path &nbsp; wheel scrolls, with Ctrl zooms, with Shift pans</p>");
+}
+
+QToolButton* button(const QString& text, const QString& tip)
+{
+    auto* const made = new QToolButton;
+    made->setText(text);
+    made->setToolTip(tip);
+    made->setAccessibleName(tip);
+    made->setAutoRaise(true);
+    return made;
+}
+
+} // namespace
+
+TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
+    : Panel(parent),
+      workspace_(workspace),
+      canvas_(new TimelineCanvas(workspace.view())),
+      search_timer_(new QTimer(this)),
+      table_timer_(new QTimer(this))
+{
+    auto* const layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    make_tools(layout);
+    make_details();
+
+    auto* const below = new QSplitter(Qt::Horizontal);
+    below->addWidget(details_);
+    auto* const stretch = new QWidget;
+    auto* const stretch_layout = new QVBoxLayout(stretch);
+    stretch_layout->setContentsMargins(0, 0, 0, 0);
+    stretch_layout->setSpacing(1);
+    stretch_layout->addWidget(range_);
+    stretch_layout->addWidget(table_);
+    below->addWidget(stretch);
+    below->setStretchFactor(0, 2);
+    below->setStretchFactor(1, 3);
+    auto* const all = new QSplitter(Qt::Vertical);
+    all->addWidget(canvas_);
+    all->addWidget(below);
+    all->setStretchFactor(0, 1);
+    all->setStretchFactor(1, 0);
+    all->setSizes({600, 190});
+    layout->addWidget(all, 1);
+
+    connect(canvas_, &TimelineCanvas::pinnedChanged, this, &TimelinePanel::fill_details);
+    connect(canvas_, &TimelineCanvas::searchWanted, this, [this] {
+        search_->setFocus(Qt::ShortcutFocusReason);
+        search_->selectAll();
+    });
+    for (QTimer* timer : {search_timer_, table_timer_})
+        timer->setSingleShot(true);
+    search_timer_->setInterval(search_after_ms);
+    table_timer_->setInterval(table_after_ms);
+    connect(search_timer_, &QTimer::timeout, this, &TimelinePanel::search);
+    connect(table_timer_, &QTimer::timeout, this, &TimelinePanel::fill_table);
+    const auto later = [this] { table_timer_->start(); };
+    connect(&workspace.view(), &ViewState::rangeChanged, this, later);
+    connect(&workspace.view(), &ViewState::selectionChanged, this, later);
+    connect(&loader_, &TimelineLoader::loaded, this, &TimelinePanel::take);
+    connect(&loader_, &TimelineLoader::failed, this, [this](const QString& message) {
+        canvas_->set_message(message);
+        take(nullptr);
+    });
+    connect(&workspace, &Workspace::recordedChanged, this, &TimelinePanel::follow_run);
+    connect(&workspace, &Workspace::baselineChanged, this, &TimelinePanel::follow_run);
+    follow_run();
+    fill_details();
+}
+
+void TimelinePanel::make_tools(QLayout* layout)
+{
+    auto* const tools = new QHBoxLayout;
+    tools->setContentsMargins(4, 2, 4, 0);
+    search_ = new QLineEdit;
+    search_->setPlaceholderText(tr("Search operations ( / )"));
+    search_->setAccessibleName(tr("Search operations"));
+    search_->setClearButtonEnabled(true);
+    search_->setMaximumWidth(260);
+    matches_ = new QLabel;
+    auto* const previous = button(tr("<"), tr("Previous match (Shift+N)"));
+    auto* const next = button(tr(">"), tr("Next match (N)"));
+    path_ = new QCheckBox(tr("Critical path"));
+    path_->setChecked(true);
+    path_->setToolTip(tr("The chain of operations that makes the step as long as it is (P)"));
+    auto* const messages = new QCheckBox(tr("Messages"));
+    messages->setChecked(true);
+    messages->setToolTip(tr("Arrows from sends to receives, where they can be told apart"));
+    compare_ = new QCheckBox(tr("Beside the baseline"));
+    compare_->setToolTip(tr("Each rank of this run (A) above the same of the pinned baseline (B)"));
+    auto* const open = button(tr("Unfold"), tr("Show every stream"));
+    auto* const close = button(tr("Fold"), tr("Show ranks and nodes only"));
+    auto* const fit = button(tr("Fit"), tr("Show all of the step (F)"));
+    auto* const fit_lines = button(tr("Fit lines"), tr("All lines in sight (Shift+F)"));
+    for (QWidget* widget : {static_cast<QWidget*>(search_), static_cast<QWidget*>(previous),
+                            static_cast<QWidget*>(next), static_cast<QWidget*>(matches_)})
+        tools->addWidget(widget);
+    tools->addStretch(1);
+    for (QWidget* widget : {static_cast<QWidget*>(path_), static_cast<QWidget*>(messages),
+                            static_cast<QWidget*>(compare_), static_cast<QWidget*>(open),
+                            static_cast<QWidget*>(close), static_cast<QWidget*>(fit_lines),
+                            static_cast<QWidget*>(fit)})
+        tools->addWidget(widget);
+    static_cast<QVBoxLayout*>(layout)->addLayout(tools);
+
+    connect(search_, &QLineEdit::textChanged, this, [this] { search_timer_->start(); });
+    connect(search_, &QLineEdit::returnPressed, this, [this] {
+        search();
+        canvas_->go_to_match(Toward::next);
+    });
+    auto* const leave =
+        new QShortcut(Qt::Key_Escape, search_, nullptr, nullptr, Qt::WidgetShortcut);
+    connect(leave, &QShortcut::activated, this, [this] {
+        search_->clear();
+        canvas_->setFocus();
+    });
+    connect(previous, &QToolButton::clicked, this,
+            [this] { canvas_->go_to_match(Toward::previous); });
+    connect(next, &QToolButton::clicked, this, [this] { canvas_->go_to_match(Toward::next); });
+    connect(path_, &QCheckBox::toggled, canvas_, &TimelineCanvas::setPathShown);
+    connect(canvas_, &TimelineCanvas::pathShownChanged, path_, &QCheckBox::setChecked);
+    connect(messages, &QCheckBox::toggled, canvas_, &TimelineCanvas::setMessagesShown);
+    connect(compare_, &QCheckBox::toggled, this, &TimelinePanel::follow_run);
+    connect(open, &QToolButton::clicked, canvas_, &TimelineCanvas::openAll);
+    connect(close, &QToolButton::clicked, canvas_, &TimelineCanvas::closeAll);
+    connect(fit, &QToolButton::clicked, canvas_, &TimelineCanvas::fitAll);
+    connect(fit_lines, &QToolButton::clicked, canvas_, &TimelineCanvas::fitHeight);
+}
+
+void TimelinePanel::make_details()
+{
+    details_ = new QTextBrowser;
+    details_->setOpenLinks(false);
+    details_->setAccessibleName(tr("Details of the operation"));
+    connect(details_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
+        const std::uint32_t slice = link.path().toUInt();
+        if (canvas_->model() && slice < canvas_->model()->data.slices.size())
+            canvas_->go_to(slice);
+    });
+    range_ = new QLabel;
+    range_->setContentsMargins(4, 2, 4, 0);
+    range_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    entries_ = new RangeTable(this);
+    sorted_ = new QSortFilterProxyModel(this);
+    sorted_->setSourceModel(entries_);
+    sorted_->setSortRole(RangeTable::sort_role);
+    table_ = new QTableView;
+    table_->setModel(sorted_);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(3, Qt::DescendingOrder);
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setTabKeyNavigation(false);
+    table_->setAlternatingRowColors(true);
+    table_->setWordWrap(false);
+    table_->verticalHeader()->hide();
+    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    table_->setAccessibleName(tr("Operations in the stretch of time"));
+    connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        const auto row = static_cast<std::size_t>(sorted_->mapToSource(index).row());
+        canvas_->go_to(entries_->entries()[row].example);
+    });
+}
+
+void TimelinePanel::follow_run()
+{
+    compare_->setEnabled(workspace_.baseline() != nullptr);
+    const std::shared_ptr<const RunView>& run = workspace_.recorded();
+    if (run == nullptr || !run->recorded) {
+        canvas_->set_message(tr("The operations of a step are shown here as soon as the scenario "
+                                "has been simulated."));
+        take(nullptr);
+        return;
+    }
+    if (canvas_->model() == nullptr)
+        canvas_->set_message(
+            tr("Laying out %L1 operations ...").arg(run->outcome->result->records.size()));
+    const bool beside = compare_->isChecked() && workspace_.baseline() != nullptr;
+    loader_.load(run, beside ? workspace_.baseline() : nullptr, workspace_.live().session());
+}
+
+void TimelinePanel::take(const std::shared_ptr<const TimelineModel>& model)
+{
+    canvas_->set_model(model);
+    search();
+    fill_table();
+    emit shown();
+}
+
+void TimelinePanel::search()
+{
+    search_timer_->stop();
+    const std::string text = search_->text().trimmed().toStdString();
+    canvas_->set_matches(canvas_->model() ? find_slices(canvas_->model()->data, text)
+                                          : SearchMatches{});
+    tell_matches();
+}
+
+void TimelinePanel::tell_matches()
+{
+    const std::size_t count = canvas_->matches().slices.size();
+    if (search_->text().trimmed().isEmpty())
+        matches_->clear();
+    else
+        matches_->setText(count == 0 ? tr("none found") : tr("%L1 found").arg(count));
+}
+
+void TimelinePanel::fill_details()
+{
+    if (canvas_->pinned() == nothing)
+        details_->setHtml(help_text());
+    else
+        details_->setHtml(html_of(facts_of(*canvas_->model(), canvas_->pinned())));
+}
+
+std::vector<RangeEntry> TimelinePanel::entries() const
+{
+    if (canvas_->model() == nullptr)
+        return {};
+    const auto& selected = workspace_.view().selection().range;
+    return entries_in(canvas_->model()->data, selected.value_or(workspace_.view().range()),
+                      canvas_->rows_in_sight());
+}
+
+void TimelinePanel::fill_table()
+{
+    table_timer_->stop();
+    entries_->set_entries(canvas_->model(), entries());
+    const auto& selected = workspace_.view().selection().range;
+    const TimeRange range = selected.value_or(workspace_.view().range());
+    range_->setText(canvas_->model() == nullptr
+                        ? QString()
+                        : tr("%1 of %2, from %3 on")
+                              .arg(selected ? tr("Selected stretch") : tr("Stretch in sight"),
+                                   QString::fromStdString(time_text(range.length())),
+                                   QString::fromStdString(
+                                       time_text(range.from - canvas_->model()->data.origin))));
+}
+
+void TimelinePanel::paint_to(QPainter& painter, const QSize& size)
+{
+    canvas_->paint_to(painter, size);
+}
+
+TableData TimelinePanel::table() const
+{
+    RangeTable now;
+    now.set_entries(canvas_->model(), entries());
+    return now.table();
+}
+
+} // namespace trainyard::gui

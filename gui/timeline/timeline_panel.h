@@ -1,0 +1,67 @@
+#pragma once
+
+// Screen "timeline": the canvas with its search, the details of what is pinned and a table of what
+// is selected.
+
+#include "gui/model/workspace.h"
+#include "gui/timeline/range_table.h"
+#include "gui/timeline/timeline_canvas.h"
+#include "gui/timeline/timeline_loader.h"
+
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QSortFilterProxyModel;
+class QTableView;
+class QTextBrowser;
+class QTimer;
+
+namespace trainyard::gui {
+
+class TimelinePanel : public Panel {
+    Q_OBJECT
+
+public:
+    explicit TimelinePanel(Workspace& workspace, QWidget* parent = nullptr);
+
+    QString key() const override { return QStringLiteral("timeline"); }
+    QString title() const override { return tr("Timeline"); }
+    void paint_to(QPainter& painter, const QSize& size) override;
+    // What is in the selected stretch of time, else in the one in sight.
+    TableData table() const override;
+
+    // While it is being made, the run before is shown.
+    bool busy() const { return loader_.busy(); }
+    TimelineCanvas& canvas() { return *canvas_; }
+
+signals:
+    void shown(); // a run, or that there is none
+
+private:
+    void make_tools(QLayout* layout);
+    void make_details();
+    void follow_run();
+    void take(const std::shared_ptr<const TimelineModel>& model);
+    void search();
+    void tell_matches();
+    void fill_details();
+    void fill_table();
+    std::vector<RangeEntry> entries() const;
+
+    Workspace& workspace_;
+    TimelineLoader loader_;
+    TimelineCanvas* canvas_;
+    QLineEdit* search_;
+    QLabel* matches_;
+    QCheckBox* path_;
+    QCheckBox* compare_;
+    QTextBrowser* details_;
+    QLabel* range_;
+    QTableView* table_;
+    RangeTable* entries_;
+    QSortFilterProxyModel* sorted_;
+    QTimer* search_timer_;
+    QTimer* table_timer_;
+};
+
+} // namespace trainyard::gui
