@@ -1,6 +1,5 @@
 #include "gui/timeline/scene.h"
 #include "gui/timeline/time_text.h"
-#include "sim/report/breakdown.h"
 
 #include <QFontMetrics>
 #include <algorithm>
@@ -150,7 +149,7 @@ private:
             painter_.fillRect(box, paint.hatch);
             painter_.setPen(scene_.colours.text);
             painter_.drawText(place.adjusted(28, 0, 1, 0), Qt::AlignVCenter,
-                              text_of(title_of(entry.kind)));
+                              text_of(kind_title(entry.kind)));
         }
     }
 

@@ -2,7 +2,6 @@
 
 #include "gui/timeline/time_text.h"
 #include "gui/timeline/timeline_model.h"
-#include "sim/report/breakdown.h"
 
 #include <array>
 
@@ -45,7 +44,7 @@ QString RangeTable::text(const RangeEntry& entry, int column) const
     case name_column:
         return QString::fromStdString(model_->data.names[entry.name]);
     case kind_column:
-        return QString::fromStdString(std::string(title_of(entry.kind)));
+        return QString::fromStdString(std::string(kind_title(entry.kind)));
     case count_column:
         return QString::number(entry.count);
     case total_column:

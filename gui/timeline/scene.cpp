@@ -39,7 +39,7 @@ std::vector<LegendEntry> legend_of(const Scene& scene, int width)
     for (const TimeKind kind : time_kinds()) {
         if (!scene.model->occurs[static_cast<std::size_t>(kind)])
             continue;
-        const std::string_view title = title_of(kind);
+        const std::string_view title = kind_title(kind);
         const int own = swatch + 6 +
                         metrics.horizontalAdvance(
                             QString::fromUtf8(title.data(), static_cast<qsizetype>(title.size())));

@@ -36,8 +36,10 @@ public:
     {
         const TimelineData& data = model_.data;
         const std::string& name = data.names[data.slices.name[slice_]];
-        const std::string kind(title_of(data.slices.kind[slice_]));
-        out_.title = name == kind ? name : fmt::format("{}, {}", name, kind);
+        const std::string kind(kind_title(data.slices.kind[slice_]));
+        out_.title = data.tracks[row_.track].kind == TrackKind::stream
+                         ? fmt::format("{}, {}", name, kind)
+                         : name;
         out_.place = place_text(model_, row_);
         const SimTime start = data.slices.start[slice_];
         add("starts", time_text(start - data.origin));

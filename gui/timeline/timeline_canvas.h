@@ -8,6 +8,7 @@
 #include <memory>
 
 class QGestureEvent;
+class QHelpEvent;
 class QNativeGestureEvent;
 
 namespace trainyard::gui {

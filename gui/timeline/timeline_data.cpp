@@ -291,12 +291,9 @@ private:
             const OpRecord& record = records[index];
             const std::uint32_t name = label_names_[part.run][record.label.value];
             const SimTime moving = moving_from(record);
-            const bool exchange = record.kind == OpKind::exchange;
-            messages = messages || exchange;
+            messages = messages || record.kind == OpKind::exchange;
             if (moving > record.start)
-                put(at++,
-                    {record.start, moving, exchange ? TimeKind::bubble : TimeKind::waiting, index},
-                    name, part.run);
+                put(at++, {record.start, moving, TimeKind::waiting, index}, name, part.run);
             if (record.end > moving)
                 put(at++,
                     {moving, record.end,
@@ -383,6 +380,14 @@ std::uint32_t TimelineData::slice_of(std::uint8_t run, const OpRecord& record) c
 {
     const std::uint32_t row = row_of(run, record.lane, record.stream);
     return row == nothing ? nothing : slice_at(rows[row], record.end + shift[run] - SimTime(1));
+}
+
+std::string_view kind_title(TimeKind kind)
+{
+    for (std::size_t k = 0; k < slice_kind_count; ++k)
+        if (const auto slice = static_cast<SliceKind>(k); time_kind_of(slice) == kind)
+            return title_of(slice);
+    return title_of(kind);
 }
 
 TimelineData make_timeline_data(std::span<const RecordedRun* const> runs)

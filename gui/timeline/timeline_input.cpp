@@ -148,14 +148,14 @@ bool TimelineCanvas::key_commands(const QKeyEvent& event)
 // something in sight.
 void TimelineCanvas::step(int key)
 {
-    const TimelineData& data = model_->data;
+    const TimelineData& shown = model_->data;
     const SimTime middle = scene_.range.from + scene_.range.length() / 2;
     const auto pick = [&](std::size_t line, SimTime time) {
-        const std::uint32_t row = data.tracks[layout_.lines()[line].track].row;
+        const std::uint32_t row = shown.tracks[layout_.lines()[line].track].row;
         if (row == nothing)
             return nothing;
-        const std::uint32_t slice = data.first_ending_after(data.rows[row], time);
-        return std::min(slice, data.rows[row].end() - 1);
+        const std::uint32_t slice = shown.first_ending_after(shown.rows[row], time);
+        return std::min(slice, shown.rows[row].end() - 1);
     };
     const auto line = scene_.pinned == nothing
                           ? std::nullopt
@@ -163,10 +163,10 @@ void TimelineCanvas::step(int key)
     std::uint32_t slice = nothing;
     if (line && (key == Qt::Key_Left || key == Qt::Key_Right))
         slice =
-            neighbour(data, scene_.pinned, key == Qt::Key_Left ? Toward::previous : Toward::next);
+            neighbour(shown, scene_.pinned, key == Qt::Key_Left ? Toward::previous : Toward::next);
     else {
         const SimTime time =
-            line ? std::max(data.slices.start[scene_.pinned], scene_.range.from) : middle;
+            line ? std::max(shown.slices.start[scene_.pinned], scene_.range.from) : middle;
         const bool down = key != Qt::Key_Up;
         std::size_t at = line ? *line : layout_.first_line(scene_.scroll);
         if (!line)
@@ -177,7 +177,8 @@ void TimelineCanvas::step(int key)
     if (slice == nothing)
         return;
     reveal_line(model_->row_at(slice).track);
-    if (data.slices.end[slice] <= scene_.range.from || data.slices.start[slice] >= scene_.range.to)
+    if (shown.slices.end[slice] <= scene_.range.from ||
+        shown.slices.start[slice] >= scene_.range.to)
         go_to(slice);
     else
         pin(slice);

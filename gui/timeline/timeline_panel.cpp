@@ -132,7 +132,7 @@ void TimelinePanel::make_tools(QLayout* layout)
     search_->setPlaceholderText(tr("Search operations ( / )"));
     search_->setAccessibleName(tr("Search operations"));
     search_->setClearButtonEnabled(true);
-    search_->setMaximumWidth(260);
+    search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 60);
     matches_ = new QLabel;
     auto* const previous = button(tr("<"), tr("Previous match (Shift+N)"));
     auto* const next = button(tr(">"), tr("Next match (N)"));
