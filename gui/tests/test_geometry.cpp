@@ -1,4 +1,4 @@
-#include "gui/tests/recorded_job.h"
+#include "gui/tests/random_rows.h"
 #include "gui/timeline/geometry.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "gui/tests/recorded_job.h"
+#include "gui/tests/random_rows.h"
 #include "gui/timeline/pyramid.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,5 @@
 #include "gui/tests/recorded_job.h"
+#include "gui/timeline/timeline_data.h"
 #include "tests/catch.h"
 
 #include <map>

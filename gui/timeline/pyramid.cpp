@@ -129,8 +129,8 @@ public:
                 most = parts_[i];
         if (count_ == 0)
             return {};
-        const double share = std::clamp(busy_ / length * full_bucket + 0.5, 1.0, 65535.0);
-        return {static_cast<std::uint16_t>(share), most.kind, covered};
+        const double share = busy_ * (full_bucket / length) + 0.5;
+        return {static_cast<std::uint16_t>(std::clamp(share, 1.0, 65535.0)), most.kind, covered};
     }
 
 private:
@@ -144,31 +144,33 @@ double as_double(SimTime time)
     return static_cast<double>(time.value());
 }
 
+// Counts in buckets: cell i is [offset + i step, offset + (i + 1) step).
 void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange range,
                        std::span<Bucket> cells)
 {
     const auto buckets = pyramid.level(level);
     const double width = as_double(pyramid.width_of(level));
-    const double step = as_double(range.length()) / static_cast<double>(cells.size());
-    const double offset = as_double(range.from - pyramid.begin);
+    const double step = as_double(range.length()) / static_cast<double>(cells.size()) / width;
+    const double offset = as_double(range.from - pyramid.begin) / width;
+    const auto end = static_cast<double>(buckets.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const double from = std::max(0.0, offset + step * static_cast<double>(i));
-        const double to = std::min(offset + step * static_cast<double>(i + 1),
-                                   width * static_cast<double>(buckets.size()));
+        const double to = std::min(offset + step * static_cast<double>(i + 1), end);
         cells[i] = {};
         if (to <= from)
             continue;
+        auto bucket = static_cast<std::size_t>(from);
+        const auto last = std::min(static_cast<std::size_t>(to), buckets.size() - 1);
         CellSum sum;
         bool covered = true;
-        auto b = static_cast<std::size_t>(from / width);
-        for (; b < buckets.size() && static_cast<double>(b) * width < to; ++b) {
-            const double begin = std::max(from, static_cast<double>(b) * width);
-            const double end = std::min(to, static_cast<double>(b + 1) * width);
-            covered = covered && buckets[b].covered;
-            if (buckets[b].busy > 0)
-                sum.add(buckets[b].kind, (end - begin) * buckets[b].busy / full_bucket);
+        for (double at = from; bucket <= last; ++bucket) {
+            const double border = std::min(static_cast<double>(bucket + 1), to);
+            covered = covered && buckets[bucket].covered;
+            if (buckets[bucket].busy > 0)
+                sum.add(buckets[bucket].kind, (border - at) * buckets[bucket].busy);
+            at = border;
         }
-        cells[i] = sum.bucket(step, covered);
+        cells[i] = sum.bucket(step * full_bucket, covered);
     }
 }
 

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace trainyard::gui {
 
 namespace {
@@ -45,7 +47,7 @@ public:
         add("starts", time_text(start - data.origin));
         add("takes", time_text(data.slices.end[slice_] - start));
         const RecordIndex record = data.slices.record[slice_];
-        if (record == no_record)
+        if (record == no_record || run_ == nullptr)
             return std::move(out_);
         if (data.tracks[row_.track].kind == TrackKind::stream)
             add_op(record);
@@ -75,7 +77,7 @@ private:
         if (op == nothing)
             return;
         const TimeKind kind = model_.data.slices.kind[slice_];
-        if (kind == TimeKind::host && run_.graph.records()[record].kind != OpKind::host) {
+        if (kind == TimeKind::host && run_->graph.records()[record].kind != OpKind::host) {
             add("the host has not issued", words_for(op), op);
             return;
         }
@@ -94,8 +96,8 @@ private:
 
     void add_op(RecordIndex index)
     {
-        const OpRecord& record = run_.graph.records()[index];
-        const OpFacts facts = op_facts(*run_.outcome, run_.graph, index);
+        const OpRecord& record = run_->graph.records()[index];
+        const OpFacts facts = op_facts(*run_->outcome, run_->graph, index);
         if (facts.transfer)
             add_transfer(record, *facts.transfer);
         else
@@ -138,7 +140,8 @@ private:
 
     void add_where(const OpRecord& record)
     {
-        std::string where(to_name(run_.graph.program().labels[record.label.value].phase));
+        std::string where(to_name(run_->graph.program().labels[record.label.value].phase));
+        std::replace(where.begin(), where.end(), '_', ' ');
         if (record.micro_batch != BlockUse::no_index)
             where += fmt::format(", micro-batch {}", record.micro_batch);
         if (record.layer != BlockUse::no_index)
@@ -178,7 +181,7 @@ private:
                  record.last_arriver != record.lane)
             add("last to come",
                 fmt::format("rank {}",
-                            run_.outcome->binding->lanes[record.last_arriver.value].rank.value));
+                            run_->outcome->binding->lanes[record.last_arriver.value].rank.value));
         add_others(relations);
     }
 
@@ -202,7 +205,7 @@ private:
     const TimelineModel& model_;
     std::uint32_t slice_;
     const SliceRow& row_;
-    const RecordedRun& run_;
+    const RecordedRun* run_; // null: none
     SliceFacts out_;
 };
 

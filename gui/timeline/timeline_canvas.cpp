@@ -83,7 +83,7 @@ void TimelineCanvas::read_selection()
 {
     scene_.selected = view_.selection().range;
     viewport()->update();
-    if (writing_ || model_ == nullptr)
+    if (writing_ || model_ == nullptr || model_->runs.empty())
         return;
     const Selection& selection = view_.selection();
     const auto& records = model_->runs.front()->graph.records();

@@ -42,13 +42,23 @@ TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& 
       pyramids(make_pyramids(data)),
       path(runs.front()->graph.critical_path())
 {
+    find_kinds();
+}
+
+TimelineModel::TimelineModel(TimelineData of) : data(std::move(of)), pyramids(make_pyramids(data))
+{
+    find_kinds();
+}
+
+void TimelineModel::find_kinds()
+{
     for (const TimeKind kind : data.slices.kind)
         occurs[static_cast<std::size_t>(kind)] = true;
 }
 
-const RecordedRun& TimelineModel::run_of(const SliceRow& row) const
+const RecordedRun* TimelineModel::run_of(const SliceRow& row) const
 {
-    return *runs[run_number(row)];
+    return runs.empty() ? nullptr : runs[run_number(row)].get();
 }
 
 std::uint32_t TimelineModel::slice_of(std::uint8_t run, RecordIndex record) const
@@ -62,7 +72,7 @@ Relations relations_of(const TimelineModel& model, std::uint32_t slice)
     const SliceRow& row = model.row_at(slice);
     const std::uint8_t run = model.run_number(row);
     const RecordIndex record = model.data.slices.record[slice];
-    if (record == no_record)
+    if (record == no_record || model.runs.empty())
         return relations;
     const RecordGraph& graph = model.runs[run]->graph;
     const StartReason reason = graph.why_started(record);
@@ -85,6 +95,8 @@ std::vector<Arrow> arrows_of(const TimelineModel& model, const SliceRow& row, st
                              std::uint32_t end)
 {
     std::vector<Arrow> arrows;
+    if (model.runs.empty())
+        return arrows;
     RecordIndex before = no_record; // a record has two slices where it waits first
     for (std::uint32_t slice = first; slice < end; ++slice) {
         const RecordIndex record = model.data.slices.record[slice];

@@ -11,7 +11,11 @@ struct TimelineModel {
     // records or so: not for the thread that paints.
     explicit TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes);
 
-    const RecordedRun& run_of(const SliceRow& row) const;
+    // Of slices that belong to no run: nothing is known of causes and peers.
+    explicit TimelineModel(TimelineData of);
+
+    // Null: none.
+    const RecordedRun* run_of(const SliceRow& row) const;
     std::uint8_t run_number(const SliceRow& row) const { return data.tracks[row.track].run; }
     const SliceRow& row_at(std::uint32_t slice) const
     {
@@ -25,6 +29,9 @@ struct TimelineModel {
     std::vector<RowPyramid> pyramids;           // by row
     std::array<bool, time_kind_count> occurs{}; // by kind of time
     std::vector<PathPiece> path;                // the first run's critical path
+
+private:
+    void find_kinds();
 };
 
 // A message between two slices, from the sender's to the receiver's.
