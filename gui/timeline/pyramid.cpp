@@ -10,8 +10,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr std::uint32_t slices_per_bucket = 4; // of the finest level, on average
-constexpr std::uint32_t most_looked_at = 64;   // per cell
+constexpr std::uint32_t most_looked_at = 64; // per cell
 
 using Times = std::array<std::int64_t, time_kind_count>;
 
@@ -218,7 +217,7 @@ RowPyramid make_pyramid(const TimelineData& data, const SliceRow& row)
     pyramid.begin = data.slices.start[row.first];
     const std::int64_t span = (data.slices.end[row.end() - 1] - pyramid.begin).value();
     const auto count =
-        static_cast<std::int64_t>(std::bit_floor(std::uint64_t{row.count} / slices_per_bucket));
+        static_cast<std::int64_t>(std::bit_floor(row.count)); // on average a slice each, or two
     pyramid.width = SimTime((span + count - 1) / count);
     const auto levels = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(count)));
     std::uint32_t first = 0;

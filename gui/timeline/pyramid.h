@@ -32,7 +32,7 @@ inline constexpr std::uint32_t slices_without_pyramid = 256;
 
 RowPyramid make_pyramid(const TimelineData& data, const SliceRow& row);
 
-// By row, on all cores. Less than 3 bytes per slice.
+// By row, on all cores. At most 8 bytes per slice.
 std::vector<RowPyramid> make_pyramids(const TimelineData& data);
 
 // What a row shows in each of `cells.size()` equal stretches of `range`. Where slices are further
