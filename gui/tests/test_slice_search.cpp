@@ -95,8 +95,9 @@ TEST_CASE("times are as long as it takes to tell neighbours apart")
     CHECK(time_text(SimTime(93'210'400'000)) == "93.2104 ms");
     CHECK(time_text(SimTime(-1'500'000)) == "-1.5 us");
     CHECK(time_text(SimTime(0)) == "0 ps");
-    CHECK(axis_text(SimTime(200'000'000'000), SimTime(50'000'000'000)) == "200 ms");
-    CHECK(axis_text(SimTime(1'200'000'000'000), SimTime(200'000'000'000)) == "1.2 s");
-    CHECK(axis_text(SimTime(1'200'000'000'000), SimTime(500'000)) == "1.2000000 s");
-    CHECK(axis_text(SimTime(0), SimTime(2'000'000)) == "0 us");
+    const SimTime ms(1'000'000'000);
+    CHECK(axis_text(ms * 200, ms * 50, ms * 300) == "200 ms");
+    CHECK(axis_text(ms * 200, ms * 50, ms * 1200) == "0.20 s"); // as its neighbours
+    CHECK(axis_text(ms * 1200, SimTime(500'000), ms * 1200) == "1.2000000 s");
+    CHECK(axis_text(SimTime(0), SimTime(2'000'000), SimTime(8'000'000)) == "0 us");
 }

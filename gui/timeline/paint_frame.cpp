@@ -103,7 +103,9 @@ private:
         const QFontMetrics metrics(scene_.font);
         const AxisTicks ticks = ticks_of(scale_, scene_.model->data.origin, 90);
         // Where whole times would be too long, the corner says from when on they count.
-        const std::string longest = axis_text(ticks.first - scene_.model->data.origin, ticks.step);
+        const SimTime end = scene_.range.to - scene_.model->data.origin;
+        const std::string longest =
+            axis_text(ticks.first - scene_.model->data.origin, ticks.step, end);
         const bool since = metrics.horizontalAdvance(text_of(longest)) > 76;
         const SimTime base = since ? ticks.first : scene_.model->data.origin;
         painter_.setFont(scene_.font);
@@ -114,7 +116,8 @@ private:
                                Qt::ElideRight, frame_.corner.width() - 10));
         painter_.setClipRect(frame_.axis);
         for (SimTime at = ticks.first; at <= scene_.range.to; at += ticks.step)
-            draw_tick(at, text_of(axis_text(at - base, ticks.step)), metrics);
+            draw_tick(at, text_of(axis_text(at - base, ticks.step, scene_.range.to - base)),
+                      metrics);
         painter_.setClipping(false);
         painter_.setPen(scene_.colours.grid);
         painter_.drawLine(frame_.corner.bottomLeft(), frame_.axis.bottomRight());

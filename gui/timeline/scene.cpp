@@ -17,7 +17,7 @@ constexpr int gap = 14;
 SceneFrame frame_of(const Scene& scene, const QSize& size)
 {
     const int line = QFontMetrics(scene.font).height();
-    const int names = std::clamp(size.width() / 5, 90, 12 * line);
+    const int names = std::clamp(size.width() / 5, 90, 14 * line);
     const int axis = line + 8;
     const auto entries = legend_of(scene, size.width());
     const int legend = entries.empty() ? 0 : entries.back().place.bottom() + 5;

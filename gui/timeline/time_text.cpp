@@ -34,11 +34,11 @@ std::string time_text(SimTime time)
     return fmt::format("{:.6g} {}", picoseconds / unit.picoseconds, unit.name);
 }
 
-std::string axis_text(SimTime time, SimTime step)
+std::string axis_text(SimTime time, SimTime step, SimTime largest)
 {
     const auto picoseconds = static_cast<double>(time.value());
     const auto apart = static_cast<double>(step.value());
-    const Unit& unit = unit_of(std::max(std::abs(picoseconds), apart));
+    const Unit& unit = unit_of(std::max(std::abs(static_cast<double>(largest.value())), apart));
     const int digits = static_cast<int>(std::ceil(-std::log10(apart / unit.picoseconds) - 1e-9));
     return fmt::format("{:.{}f} {}", picoseconds / unit.picoseconds, std::clamp(digits, 0, 12),
                        unit.name);

@@ -72,7 +72,8 @@ Relations relations_of(const TimelineModel& model, std::uint32_t slice)
     const SliceRow& row = model.row_at(slice);
     const std::uint8_t run = model.run_number(row);
     const RecordIndex record = model.data.slices.record[slice];
-    if (record == no_record || model.runs.empty())
+    if (record == no_record || model.runs.empty() ||
+        model.data.tracks[row.track].kind != TrackKind::stream)
         return relations;
     const RecordGraph& graph = model.runs[run]->graph;
     const StartReason reason = graph.why_started(record);

@@ -54,6 +54,7 @@ struct Relations {
     bool operator==(const Relations&) const = default;
 };
 
+// Empty for where a rank's time goes, which is no op.
 Relations relations_of(const TimelineModel& model, std::uint32_t slice);
 
 // Messages of which an end is among these slices of `row`.
