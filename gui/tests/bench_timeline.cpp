@@ -66,6 +66,37 @@ std::shared_ptr<const Outcome> large_run(std::int64_t ranks)
     return std::make_shared<const Outcome>(session.simulate(file, request).value());
 }
 
+// 128 ranks, a rank to a line, with the critical path and the messages in sight.
+void repaint_run(benchmark::State& state)
+{
+    static const TimelineModel model({large_run(128)});
+    TrackLayout layout(model.data);
+    layout.set_all_open(TrackKind::node, true);
+    Scene scene;
+    scene.model = &model;
+    scene.layout = &layout;
+    scene.path = true;
+    layout.set_line_height(frame_of(scene, screen).body.height() /
+                           static_cast<int>(layout.lines().size()));
+    const TimeRange& whole = model.data.whole;
+    const SimTime length = whole.length() / state.range(0);
+    scene.range.from = whole.from + (whole.length() - length) / 2;
+    scene.range.to = scene.range.from + length;
+    QImage image(screen, QImage::Format_RGB32);
+    PaintCache cache;
+    for (auto _ : state)
+        paint(scene, image, cache);
+    state.counters["slices"] = static_cast<double>(model.data.slices.size());
+    state.counters["lines"] = static_cast<double>(layout.lines().size());
+}
+BENCHMARK(repaint_run)
+    ->Arg(1)
+    ->Arg(30)
+    ->Arg(1'000)
+    ->Unit(benchmark::kMillisecond)
+    ->Repetitions(9)
+    ->ReportAggregatesOnly();
+
 // From a run's records to its first picture.
 void open(benchmark::State& state)
 {

@@ -41,6 +41,7 @@ private slots:
     void measureTakesWhatIsThere();
     void linesFold();
     void otherViewsSelectToo();
+    void aChangedScenarioKeepsWhatIsPinned();
     void theBaselineLiesBeside();
     void everyPictureHasItsSize();
     void anEmptyTimelineSaysWhatIsMissing();
@@ -277,6 +278,26 @@ void TestTimelinePanel::otherViewsSelectToo()
     QCOMPARE(std::size_t{model().data.slices.record[canvas().pinned()]}, *selection.record);
     view().select({});
     QCOMPARE(canvas().pinned(), nothing);
+}
+
+void TestTimelinePanel::aChangedScenarioKeepsWhatIsPinned()
+{
+    QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, place(track_of("compute"), 0.5));
+    const std::uint32_t slice = canvas().pinned();
+    const std::string name = model().data.names[model().data.slices.name[slice]];
+    const auto before = canvas().model();
+    // The same operations, each at another time.
+    QVERIFY(!workspace_->document().set("training.sequence_length", "2048"));
+    QTRY_VERIFY_WITH_TIMEOUT(canvas().model() != before, patience_ms);
+    QVERIFY(model().data.slices.end[slice] != before->data.slices.end[slice]);
+    QVERIFY(canvas().pinned() != nothing);
+    QCOMPARE(model().data.names[model().data.slices.name[canvas().pinned()]], name);
+    QCOMPARE(view().selection().record.value(), model().data.slices.record[canvas().pinned()]);
+    // Another pipeline has other tracks.
+    QVERIFY(!workspace_->document().set("strategy.pp", "1"));
+    QTRY_VERIFY_WITH_TIMEOUT(model().data.tracks != before->data.tracks, patience_ms);
+    QCOMPARE(canvas().pinned(), nothing);
+    QVERIFY(!view().selection().record);
 }
 
 void TestTimelinePanel::theBaselineLiesBeside()

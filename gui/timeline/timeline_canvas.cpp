@@ -9,6 +9,26 @@
 
 namespace trainyard::gui {
 
+namespace {
+
+// The slice of another run with the same tracks: in the same place of a row that is as long, and of
+// the same name. Else nothing.
+std::uint32_t same_slice(const TimelineModel& before, const TimelineModel& now, std::uint32_t slice)
+{
+    if (slice == nothing)
+        return nothing;
+    const std::uint32_t index = before.data.row_of_slice(slice);
+    const SliceRow& old_row = before.data.rows[index];
+    const SliceRow& row = now.data.rows[index];
+    const std::uint32_t found = row.first + (slice - old_row.first);
+    const bool same =
+        row.count == old_row.count && before.data.names[before.data.slices.name[slice]] ==
+                                          now.data.names[now.data.slices.name[found]];
+    return same ? found : nothing;
+}
+
+} // namespace
+
 TimelineCanvas::TimelineCanvas(ViewState& view, QWidget* parent)
     : QAbstractScrollArea(parent), view_(view)
 {
@@ -34,7 +54,8 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
 {
     const bool same_tracks =
         model_ && model && !model->data.empty() && model_->data.tracks == model->data.tracks;
-    const std::shared_ptr<const TimelineModel> before = std::exchange(model_, std::move(model));
+    const std::uint32_t kept = same_tracks ? same_slice(*model_, *model, scene_.pinned) : nothing;
+    model_ = std::move(model);
     scene_.model = model_.get();
     scene_.hovered = scene_.pinned = nothing;
     scene_.relations = {};
@@ -54,7 +75,13 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
         view_.set_whole(model_->data.whole);
     layout_changed();
     read_view();
-    read_selection();
+    // An index into the records of another run says nothing about this one's.
+    Selection selection = view_.selection();
+    selection.record.reset();
+    writing_ = true;
+    view_.select(selection);
+    writing_ = false;
+    pin(kept);
     emit pinnedChanged();
 }
 
