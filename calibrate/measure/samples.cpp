@@ -46,6 +46,21 @@ const FieldTable<CreationTime>& fields_of<CreationTime>()
 }
 
 template <>
+const FieldTable<UnresolvedJump>& fields_of<UnresolvedJump>()
+{
+    using J = UnresolvedJump;
+    static const auto table =
+        FieldTable<J>("jump", "Where a curve is not known well.")
+            .field("group", &J::group, {.help = "of ranks"})
+            .field("curve", &J::curve, {.help = "what they did, of any size"})
+            .field("launch", &J::launch, {.help = "which of the run's launches"})
+            .field("from", &J::from, {.help = "size below it"})
+            .field("to", &J::to, {.help = "size above it"})
+            .field("miss", &J::miss, {.help = "of the fit, as a share of the time"});
+    return table;
+}
+
+template <>
 const FieldTable<RankFacts>& fields_of<RankFacts>()
 {
     using R = RankFacts;
@@ -72,6 +87,7 @@ const FieldTable<MeasuredRun>& fields_of<MeasuredRun>()
             .field("doubts", &R::doubts, {.help = "what makes the numbers doubtful"})
             .field("points", &R::points, {.help = "measured"})
             .field("creations", &R::creations, {.help = "of communicators"})
+            .field("jumps", &R::jumps, {.help = "where curves are not known well"})
             .field("left_out", &R::left_out, {.help = "what was not measured, and why"})
             .field("ended", &R::ended, {.help = "why it stopped early"});
     return table;

@@ -42,6 +42,18 @@ struct CreationTime {
     bool operator==(const CreationTime&) const = default;
 };
 
+// Sizes of a curve between which its fit still missed, once no more sizes were added.
+struct UnresolvedJump {
+    GroupSpec group;
+    CollectiveWork curve; // its size does not count
+    int launch = 0;
+    Bytes from;
+    Bytes to;
+    double miss = 0; // as a share of the time
+
+    bool operator==(const UnresolvedJump&) const = default;
+};
+
 struct RankFacts {
     LaunchPlace place;
     std::string host;
@@ -61,6 +73,7 @@ struct MeasuredRun {
     std::vector<std::string> doubts;              // what makes numbers of the first host doubtful
     std::vector<MeasuredPoint> points;
     std::vector<CreationTime> creations;
+    std::vector<UnresolvedJump> jumps;
     std::vector<std::string> left_out; // points that were asked for and not measured, and why
     std::string ended;                 // empty: as planned; else why it stopped
 
@@ -73,6 +86,8 @@ template <>
 const FieldTable<MeasuredPoint>& fields_of<MeasuredPoint>();
 template <>
 const FieldTable<CreationTime>& fields_of<CreationTime>();
+template <>
+const FieldTable<UnresolvedJump>& fields_of<UnresolvedJump>();
 template <>
 const FieldTable<RankFacts>& fields_of<RankFacts>();
 template <>

@@ -5,6 +5,7 @@
 #include "calibrate/measure/output/change_check.h"
 #include "calibrate/measure/output/device_measured.h"
 #include "calibrate/measure/output/host_measured.h"
+#include "calibrate/measure/output/jumps.h"
 #include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "calibrate/program/report_page.h"
@@ -151,6 +152,8 @@ int write_all(const CalibrateOptions& options, const SessionResult& result, cons
     }
     const MachineStudy study = study_of(run, result.machine);
     print_talk(describe(study));
+    for (const std::string& text : jumps_of(run))
+        print_talk(fmt::format("jump: {}\n", text));
     int code = exit_ok;
     if (!options.output.empty())
         code = write_profile(options, run);

@@ -1,6 +1,7 @@
 #include "calibrate/program/report_page.h"
 
 #include "calibrate/fit/fit_report.h"
+#include "calibrate/measure/output/jumps.h"
 #include "calibrate/measure/output/measured_values.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "sim/base/units.h"
@@ -59,6 +60,8 @@ std::string findings_section(const MeasuredRun& run, const MachineStudy& study)
     std::string out = "<h2>Findings</h2>\n";
     out += lines.empty() ? "<p>No link, device or rank is slower than its like.</p>\n"
                          : list_of(lines);
+    if (const std::vector<std::string> jumps = jumps_of(run); !jumps.empty())
+        out += "<h3>Jumps that added sizes did not resolve</h3>\n" + list_of(jumps);
     if (!run.left_out.empty())
         out += fmt::format("<details><summary>{} left out</summary>{}</details>\n",
                            run.left_out.size(), list_of(run.left_out));

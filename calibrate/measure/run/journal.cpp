@@ -39,11 +39,13 @@ bool take(const Reader& reader, MeasuredRun& run)
         return read("point", run.points);
     if (json.find("creation") != nullptr)
         return read("creation", run.creations);
+    if (json.find("jump") != nullptr)
+        return read("jump", run.jumps);
     if (json.find("left_out") != nullptr)
         return read("left_out", run.left_out);
     if (json.find("ended") != nullptr)
         return FieldValue<std::string>::read(reader.member("ended"), run.ended);
-    reader.error("a line of samples holds a point, a creation, left_out or ended");
+    reader.error("a line of samples holds a point, a creation, a jump, left_out or ended");
     return false;
 }
 
@@ -141,6 +143,7 @@ Journal::Journal(fs::path path, const MeasuredRun& run) : path_(std::move(path))
     MeasuredRun start = run;
     start.points.clear();
     start.creations.clear();
+    start.jumps.clear();
     start.left_out.clear();
     header["run"] = FieldValue<MeasuredRun>::write(start);
     write(header);
@@ -161,6 +164,11 @@ void Journal::add(const MeasuredPoint& point)
 void Journal::add(const CreationTime& creation)
 {
     write(line_of("creation", creation));
+}
+
+void Journal::add(const UnresolvedJump& jump)
+{
+    write(line_of("jump", jump));
 }
 
 void Journal::left_out(const std::string& what)

@@ -23,6 +23,7 @@ public:
     // On disk when they return. Throw WorldError.
     void add(const MeasuredPoint& point);
     void add(const CreationTime& creation);
+    void add(const UnresolvedJump& jump);
     void left_out(const std::string& what);
     void ended(const std::string& why);
 

@@ -280,6 +280,13 @@ private:
             for (const Point& one : points)
                 point(one.work);
         }
+        for (const SizeGap& gap : loop.unresolved()) {
+            const UnresolvedJump jump{*open_.spec,   with_size(curve.work, Bytes(0)),
+                                      setup_.launch, gap.from,
+                                      gap.to,        gap.miss};
+            journal_.add(jump);
+            run_.jumps.push_back(jump);
+        }
         if (setup_.left != nullptr)
             setup_.left->refined(point_of(*open_.spec, with_size(curve.work, Bytes(0))));
     }

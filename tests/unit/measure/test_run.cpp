@@ -1,6 +1,8 @@
+#include "calibrate/measure/output/jumps.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "calibrate/measure/run/runner.h"
 #include "sim/base/files.h"
+#include "sim/base/units.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 #include "tests/unit/measure/forked_ranks.h"
@@ -160,6 +162,29 @@ TEST_CASE("sizes are added where the curve jumps, until it is known where")
     REQUIRE((above != sizes.begin() && above != sizes.end()));
     CHECK(*above / *(above - 1) < 2); // the grid has a ratio of 8 there
     CHECK(std::adjacent_find(sizes.begin(), sizes.end()) == sizes.end());
+}
+
+TEST_CASE("a jump that added sizes cannot resolve is told with where it is")
+{
+    const RunResult result = run_of(only(CollectiveKind::all_reduce), 2);
+    const std::vector<std::string> told = jumps_of(result.run);
+    REQUIRE(told.size() == 1); // one curve, whatever the launches
+    CHECK_THAT(told.front(), Contains("all_reduce of "));
+    // Two gaps miss most, the halves of the last that was split: the jump lies in one of them.
+    std::vector<UnresolvedJump> jumps = result.run.jumps;
+    std::erase_if(jumps, [](const UnresolvedJump& jump) { return jump.launch != 0; });
+    const auto less = [](const UnresolvedJump& a, const UnresolvedJump& b) {
+        return a.miss < b.miss;
+    };
+    REQUIRE(!jumps.empty());
+    const double most = std::max_element(jumps.begin(), jumps.end(), less)->miss;
+    std::erase_if(jumps, [most](const UnresolvedJump& jump) { return jump.miss < most; });
+    REQUIRE(jumps.size() == 2);
+    CHECK(jumps.front().from < Bytes(256 << 10));
+    CHECK(jumps.back().to >= Bytes(256 << 10));
+    CHECK_THAT(told.front(), Contains("between " + to_text(jumps.front().from) + " and " +
+                                      to_text(jumps.back().to)));
+    CHECK(jumps_of(run_of(only(CollectiveKind::all_reduce, Bytes(64 << 10))).run).empty());
 }
 
 TEST_CASE("what a run kept in its journal is what it measured")
