@@ -33,10 +33,8 @@ struct GroupKey {
 bool is_comparable(const Sweep& sweep)
 {
     const bool integer = sweep.data_type.starts_with("int") || sweep.data_type.starts_with("uint");
-    const bool reduces = sweep.collective == CollectiveKind::all_reduce ||
-                         sweep.collective == CollectiveKind::reduce_scatter;
-    return sweep.algorithm == "auto" && sweep.protocol == "auto" && !(integer && reduces) &&
-           sweep.ranks > sweep.nodes;
+    return sweep.algorithm == "auto" && sweep.protocol == "auto" &&
+           !(integer && reduces(sweep.collective)) && sweep.ranks > sweep.nodes;
 }
 
 // Microseconds with five digits.

@@ -25,4 +25,9 @@ std::vector<HealthRow> health_rows(const Summary& summary)
     return rows;
 }
 
+std::string usual_mfu(const Summary& summary)
+{
+    return summary.on_cpus ? "" : "; " + std::string(mfu_target);
+}
+
 } // namespace trainyard

@@ -15,4 +15,7 @@ struct HealthRow {
 
 std::vector<HealthRow> health_rows(const Summary& summary);
 
+// "; 35 to 50 % usual"; nothing for CPUs.
+std::string usual_mfu(const Summary& summary);
+
 } // namespace trainyard

@@ -32,6 +32,7 @@ void add_flops(Summary& summary, const Outcome& outcome)
     summary.peak_precision =
         executed_precision(main_precision(*outcome.plan, outcome.job.training.precision), device);
     summary.peak_flops_per_gpu = device.peak.at(summary.peak_precision);
+    summary.on_cpus = device.is_cpu();
     summary.mfu = flops_utilization(model, step, summary.peak_flops_per_gpu, gpus);
     summary.hfu = flops_utilization(hardware, step, summary.peak_flops_per_gpu, gpus);
     if (step.value() > 0)

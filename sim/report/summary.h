@@ -9,6 +9,8 @@
 #include "sim/report/traffic.h"
 #include "sim/study/what_if.h"
 
+#include <string_view>
+
 namespace trainyard {
 
 struct Summary {
@@ -22,6 +24,7 @@ struct Summary {
     FlopRate model_flops_per_gpu;
     FlopRate peak_flops_per_gpu; // dense, of the precision of most GEMMs
     Precision peak_precision = Precision::bf16;
+    bool on_cpus = false; // what is usual on GPUs says nothing of them
     Bytes peak_memory;
     Bytes capacity;
     bool fits = true;
@@ -47,6 +50,8 @@ struct Summary {
     std::optional<Pace> pace;    // when something perturbs the job
     AdviceReport advice;         // when it was asked for
     std::vector<WhatIf> what_if; // likewise
+
+    std::string_view device_word() const { return on_cpus ? "device" : "GPU"; }
 };
 
 enum class ScalingRun : std::uint8_t {

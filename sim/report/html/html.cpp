@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/health.h"
 #include "sim/report/html/charts.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/style.h"
@@ -48,20 +49,22 @@ Card throughput_card(const Summary& summary)
     const std::string samples = to_display_count(summary.samples_per_s);
     if (summary.tokens_per_s <= 0)
         return {"Throughput", samples + " samples/s",
-                to_display_count(summary.samples_per_s_per_gpu) + " samples/s per GPU"};
+                to_display_count(summary.samples_per_s_per_gpu) +
+                    fmt::format(" samples/s per {}", summary.device_word())};
     return {"Throughput", to_display_count(summary.tokens_per_s) + " tokens/s",
-            fmt::format("{} tokens/s per GPU, {} sequences/s",
-                        to_display_count(summary.tokens_per_s_per_gpu), samples)};
+            fmt::format("{} tokens/s per {}, {} sequences/s",
+                        to_display_count(summary.tokens_per_s_per_gpu), summary.device_word(),
+                        samples)};
 }
 
 Card mfu_card(const Summary& summary)
 {
     return {"MFU", percent(summary.mfu),
-            fmt::format("HFU {}; {} of {} {} per GPU; {}", percent(summary.hfu),
+            fmt::format("HFU {}; {} of {} {} per {}{}", percent(summary.hfu),
                         to_display(summary.model_flops_per_gpu),
                         to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
-                        mfu_target),
-            to_word(judge_mfu(summary.mfu))};
+                        summary.device_word(), usual_mfu(summary)),
+            summary.on_cpus ? "" : to_word(judge_mfu(summary.mfu))};
 }
 
 Card memory_card(const Outcome& outcome, const Summary& summary)

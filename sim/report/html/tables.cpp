@@ -242,9 +242,10 @@ std::string network_tables(const Summary& summary)
     std::string out = links_table(summary);
     if (summary.node_latency.value() > 0)
         out += fmt::format(
-            "<p>Between two nodes, per GPU when all send: {} for a small message, {} for "
+            "<p>Between two nodes, per {} when all send: {} for a small message, {} for "
             "a large one.</p>\n",
-            to_display(summary.node_latency), to_display(summary.node_bandwidth));
+            summary.device_word(), to_display(summary.node_latency),
+            to_display(summary.node_bandwidth));
     out += cluster_table(summary);
     return out.empty() ? "" : "<h3>Network</h3>\n" + out;
 }

@@ -91,17 +91,19 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
     const std::string samples = fmt::format("{} {}/s", to_display_count(summary.samples_per_s),
                                             summary.tokens_per_s > 0 ? "sequences" : "samples");
     if (summary.tokens_per_s > 0)
-        table.add({"Throughput", paint.bold(to_display_count(summary.tokens_per_s) + " tokens/s"),
-                   fmt::format("{} tokens/s per GPU, {}",
-                               to_display_count(summary.tokens_per_s_per_gpu), samples)});
+        table.add(
+            {"Throughput", paint.bold(to_display_count(summary.tokens_per_s) + " tokens/s"),
+             fmt::format("{} tokens/s per {}, {}", to_display_count(summary.tokens_per_s_per_gpu),
+                         summary.device_word(), samples)});
     else
         table.add({"Throughput", paint.bold(samples),
-                   fmt::format("{} per GPU", to_display_count(summary.samples_per_s_per_gpu))});
+                   fmt::format("{} per {}", to_display_count(summary.samples_per_s_per_gpu),
+                               summary.device_word())});
     table.add({"MFU", paint.bold(percent(summary.mfu)),
-               fmt::format("HFU {}, {} of {} {} per GPU; {}", percent(summary.hfu),
+               fmt::format("HFU {}, {} of {} {} per {}{}", percent(summary.hfu),
                            to_display(summary.model_flops_per_gpu),
                            to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
-                           mfu_target)});
+                           summary.device_word(), usual_mfu(summary))});
     table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
                fmt::format("of {}: {}", to_display(summary.capacity),
                            memory_verdict(outcome, summary, paint))});
@@ -199,9 +201,9 @@ std::string network(const Summary& summary, const Paint& paint, std::size_t widt
         out = network_line("links busy:", out, paint, width);
     if (summary.node_latency.value() > 0)
         out += network_line("node to node:",
-                            fmt::format("{} latency, {} per GPU when all send",
+                            fmt::format("{} latency, {} per {} when all send",
                                         to_display(summary.node_latency),
-                                        to_display(summary.node_bandwidth)),
+                                        to_display(summary.node_bandwidth), summary.device_word()),
                             paint, width);
     std::string cluster;
     for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
