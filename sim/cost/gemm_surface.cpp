@@ -2,6 +2,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/units.h"
+#include "sim/cost/column_table.h"
 
 #include <fmt/format.h>
 
@@ -238,12 +239,11 @@ Json FieldValue<GemmSurface>::write(const GemmSurface& value)
     Json out = Json::object();
     for (const char* title : titles)
         out["columns"].push_back(title);
-    // Microseconds to the tenth of a picosecond, so that what is read again is the same value.
     for (const GemmPoint& point : value.points()) {
         Json row = Json::array();
         for (const std::int64_t side : sides_of(point))
             row.push_back(side);
-        row.push_back(std::round(point.time.value() * 1e13) / 1e7);
+        row.push_back(written_microseconds(point.time));
         out["rows"].push_back(std::move(row));
     }
     return out;
@@ -251,13 +251,7 @@ Json FieldValue<GemmSurface>::write(const GemmSurface& value)
 
 Json FieldValue<GemmSurface>::schema()
 {
-    Json out = Json::object();
-    out["type"] = "object";
-    out["properties"]["columns"] = array_schema(FieldValue<std::string>::schema());
-    out["properties"]["rows"] = array_schema(array_schema(FieldValue<double>::schema()));
-    out["required"].push_back("columns");
-    out["required"].push_back("rows");
-    return out;
+    return column_table_schema();
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 #include "sim/cost/knots.h"
 
 #include "sim/base/units.h"
+#include "sim/cost/column_table.h"
 
 #include <fmt/format.h>
 
@@ -152,13 +153,11 @@ Json FieldValue<KnotCurve>::write(const KnotCurve& value)
     for (const char* title : {"size [B]", "time [us]", "low [us]", "high [us]"})
         out["columns"].push_back(title);
     out["rows"] = Json::array();
-    // Microseconds to the tenth of a picosecond, so that what is read again is the same value.
-    const auto us = [](Seconds time) { return std::round(time.value() * 1e13) / 1e7; };
     for (const Knot& knot : value.knots) {
         Json row = Json::array();
         row.push_back(knot.size.value());
         for (const Seconds time : {knot.time, knot.low, knot.high})
-            row.push_back(us(time));
+            row.push_back(written_microseconds(time));
         out["rows"].push_back(std::move(row));
     }
     return out;
@@ -166,13 +165,7 @@ Json FieldValue<KnotCurve>::write(const KnotCurve& value)
 
 Json FieldValue<KnotCurve>::schema()
 {
-    Json out = Json::object();
-    out["type"] = "object";
-    out["properties"]["columns"] = array_schema(FieldValue<std::string>::schema());
-    out["properties"]["rows"] = array_schema(array_schema(FieldValue<double>::schema()));
-    out["required"].push_back("columns");
-    out["required"].push_back("rows");
-    return out;
+    return column_table_schema();
 }
 
 template <>

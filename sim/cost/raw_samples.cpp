@@ -1,8 +1,7 @@
 // Reading and writing of what was measured, before smoothing.
 
+#include "sim/cost/column_table.h"
 #include "sim/cost/knots.h"
-
-#include <cmath>
 
 namespace trainyard {
 namespace {
@@ -70,7 +69,7 @@ Json FieldValue<RawSamples>::write(const RawSamples& value)
     for (const RawSample& sample : value.samples) {
         Json row = Json::array();
         row.push_back(sample.size.value());
-        row.push_back(std::round(sample.time.value() * 1e13) / 1e7);
+        row.push_back(written_microseconds(sample.time));
         row.push_back(sample.launch);
         out["rows"].push_back(std::move(row));
     }
