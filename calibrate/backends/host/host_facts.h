@@ -1,7 +1,7 @@
 #pragma once
 
 #include "calibrate/measure/backend/backend.h"
-#include "calibrate/measure/host_kernels/cpu_facts.h"
+#include "calibrate/measure/discover/cpu_facts.h"
 
 namespace trainyard {
 

@@ -1,7 +1,7 @@
 #include "calibrate/backends/host/rotating_memory.h"
 
 #include "calibrate/measure/backend/backend.h"
-#include "calibrate/measure/host_kernels/cpu_facts.h"
+#include "calibrate/measure/discover/cpu_facts.h"
 
 #include <fmt/format.h>
 

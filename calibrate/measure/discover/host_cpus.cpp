@@ -2,76 +2,25 @@
 
 #include "calibrate/import/log_text.h"
 #include "calibrate/import/notes.h"
+#include "calibrate/measure/discover/cpu_info.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
 namespace trainyard {
 namespace {
 
-// Implementer and part of ARM's main ID register. Source: Arm's and Ampere's reference manuals.
-std::string arm_name(std::string_view implementer, std::string_view part)
+std::string arm_name(const CpuInfo& info)
 {
-    static constexpr std::array<std::array<std::string_view, 3>, 9> known{{
-        {"0x41", "0xd08", "Cortex-A72"},
-        {"0x41", "0xd0c", "Neoverse N1"},
-        {"0x41", "0xd40", "Neoverse V1"},
-        {"0x41", "0xd49", "Neoverse N2"},
-        {"0x41", "0xd4f", "Neoverse V2"}, // NVIDIA Grace among others
-        {"0x41", "0xd83", "Neoverse V3"},
-        {"0x41", "0xd8e", "Neoverse N3"},
-        {"0x46", "0x001", "Fujitsu A64FX"},
-        {"0xc0", "0xac3", "Ampere-1"},
-    }};
-    for (const auto& [maker, number, name] : known)
-        if (maker == implementer && number == part)
-            return std::string(name);
-    return implementer.empty()
-               ? std::string{}
-               : fmt::format("ARM {} {}", printable(implementer, 10), printable(part, 10));
-}
-
-struct CpuInfo {
-    std::map<std::string, std::string> first; // value of each key where it first stands
-    std::map<int, CpuSocket> sockets;         // by "physical id"
-    int processors = 0;
-};
-
-CpuInfo parse(const std::string& text)
-{
-    CpuInfo out;
-    std::set<std::pair<int, int>> cores;
-    int socket = 0;
-    for_each_line(text, [&](int, const std::string& line) {
-        const std::size_t colon = line.find(':');
-        if (colon == std::string::npos)
-            return;
-        const std::string key(trimmed(std::string_view(line).substr(0, colon)));
-        const std::string value(trimmed(std::string_view(line).substr(colon + 1)));
-        out.first.emplace(key, value);
-        const auto number =
-            static_cast<int>(std::clamp<std::int64_t>(integer_in(value).value_or(0), 0, 65'535));
-        if (key == "processor" && integer_in(value))
-            ++out.processors;
-        if (key == "physical id") {
-            socket = number;
-            out.sockets[socket].id = socket;
-            ++out.sockets[socket].threads;
-        }
-        if (key == "core id" && cores.emplace(socket, number).second)
-            ++out.sockets[socket].cores;
-    });
-    return out;
-}
-
-std::string value_of(const CpuInfo& info, const char* key)
-{
-    const auto found = info.first.find(key);
-    return found == info.first.end() ? std::string{} : found->second;
+    if (const auto known = arm_model(info))
+        return std::string(known->name);
+    const std::string implementer = info.value_of("CPU implementer");
+    return implementer.empty() ? std::string{}
+                               : fmt::format("ARM {} {}", printable(implementer, 10),
+                                             printable(info.value_of("CPU part"), 10));
 }
 
 void erase_all(std::string& text, std::string_view word)
@@ -117,14 +66,6 @@ std::map<int, int> read_sockets(const SysTree& tree, HostFacts& host)
     return socket_of;
 }
 
-Bytes kilobytes_after(const std::string& text, const char* label)
-{
-    const auto kilobytes = integer_after(text, label);
-    return kilobytes && *kilobytes > 0 && *kilobytes < (std::int64_t{1} << 50)
-               ? Bytes(static_cast<std::uint64_t>(*kilobytes) * 1024)
-               : Bytes(0);
-}
-
 void read_numa(const SysTree& tree, const std::map<int, int>& socket_of, HostFacts& host)
 {
     const std::string folder = "sys/devices/system/node";
@@ -147,24 +88,14 @@ void read_numa(const SysTree& tree, const std::map<int, int>& socket_of, HostFac
               [](const NumaNode& a, const NumaNode& b) { return a.id < b.id; });
 }
 
-// Quota and period of a control group, "max 100000" without a limit.
-double allowed_cpus(const SysTree& tree)
-{
-    const std::string text = tree.text("sys/fs/cgroup/cpu.max").value_or("");
-    const std::vector<Word> words = words_of(text);
-    const auto quota = words.size() == 2 ? number_in(words[0].text) : std::nullopt;
-    const auto period = words.size() == 2 ? number_in(words[1].text) : std::nullopt;
-    return quota && period && *quota > 0 && *period > 0 ? *quota / *period : 0;
-}
-
 } // namespace
 
 std::string cpu_name(const std::string& cpuinfo)
 {
-    const CpuInfo info = parse(cpuinfo);
-    std::string name = value_of(info, "model name");
+    const CpuInfo info = parse_cpuinfo(cpuinfo);
+    std::string name = info.value_of("model name");
     if (name.empty())
-        name = arm_name(value_of(info, "CPU implementer"), value_of(info, "CPU part"));
+        name = arm_name(info);
     name = printable(name);
     for (const char* noise : {"(R)", "(TM)", "(r)", "(tm)", " CPU", " Processor"})
         erase_all(name, noise);
@@ -178,13 +109,13 @@ std::string cpu_name(const std::string& cpuinfo)
 void read_cpus(const SysTree& tree, HostFacts& host)
 {
     const std::string cpuinfo = tree.text("proc/cpuinfo").value_or("");
-    const CpuInfo info = parse(cpuinfo);
+    const CpuInfo info = parse_cpuinfo(cpuinfo);
     host.cpu = cpu_name(cpuinfo);
     const std::string kind = tree.text("proc/sys/kernel/arch").value_or("");
-    host.architecture = !kind.empty()                                ? printable(kind, 20)
-                        : !value_of(info, "CPU implementer").empty() ? "aarch64"
-                        : value_of(info, "flags").find(" lm ") != std::string::npos ? "x86_64"
-                                                                                    : "";
+    host.architecture = !kind.empty()                               ? printable(kind, 20)
+                        : !info.value_of("CPU implementer").empty() ? "aarch64"
+                        : info.value_of("flags").find(" lm ") != std::string::npos ? "x86_64"
+                                                                                   : "";
     const std::map<int, int> socket_of = read_sockets(tree, host);
     if (host.sockets.empty())
         for (const auto& [id, socket] : info.sockets)
@@ -201,7 +132,7 @@ void read_cpus(const SysTree& tree, HostFacts& host)
     host.most_cpu_mhz =
         static_cast<double>(tree.number(clocks + "cpuinfo_max_freq").value_or(0)) / 1e3;
     host.governor = printable(tree.text(clocks + "scaling_governor").value_or(""), 20);
-    host.allowed_cpus = allowed_cpus(tree);
+    host.allowed_cpus = control_group(tree).cpus;
 }
 
 } // namespace trainyard

@@ -1,4 +1,4 @@
-#include "calibrate/measure/host_kernels/cpu_facts.h"
+#include "calibrate/measure/discover/cpu_facts.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 
