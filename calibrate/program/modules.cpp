@@ -1,6 +1,7 @@
 #include "calibrate/program/modules.h"
 
-#include <dlfcn.h>
+#include "calibrate/measure/backend/shared_library.h"
+
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -48,10 +49,11 @@ std::unique_ptr<RankBackend> open_backend(std::string_view backend, const Launch
                              fmt::format("this build has no back end \"{}\"", backend),
                              package_of(backend)};
     // Never closed: libraries of communication do not survive it.
-    void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (module == nullptr)
-        throw MeasureFailure{FailureKind::missing, ::dlerror(), package_of(backend)};
-    const auto open = reinterpret_cast<OpenBackend>(::dlsym(module, open_backend_symbol));
+    const auto module = try_to_open(file);
+    if (!module)
+        throw MeasureFailure{FailureKind::missing, module.error(), package_of(backend)};
+    OpenBackend open = nullptr;
+    LibraryFunctions(*module).take(open_backend_symbol, open);
     if (open == nullptr)
         throw MeasureFailure{FailureKind::missing,
                              fmt::format("{} is no back end of this program", file), "build again"};

@@ -1,5 +1,6 @@
 // Opens NVML and finds its functions.
 
+#include "calibrate/measure/backend/shared_library.h"
 #include "calibrate/measure/discover/nvml.h"
 
 #include <dlfcn.h>
@@ -10,16 +11,10 @@
 namespace trainyard {
 namespace {
 
-template <class Function>
-void find(void* library, const char* symbol, Function*& out)
-{
-    out = reinterpret_cast<Function*>(dlsym(library, symbol));
-}
-
-nvml::Functions functions_of(void* library)
+nvml::Functions functions_of(const LibraryFunctions& library)
 {
     nvml::Functions f;
-    const auto take = [library](const char* symbol, auto& out) { find(library, symbol, out); };
+    const auto take = [&library](const char* name, auto& out) { library.take(name, out); };
     take("nvmlInit_v2", f.init);
     take("nvmlShutdown", f.shutdown);
     take("nvmlErrorString", f.error_string);
@@ -61,7 +56,9 @@ nvml::Functions functions_of(void* library)
 
 } // namespace
 
-NvmlLibrary::NvmlLibrary(void* handle) : handle_(handle), functions_(functions_of(handle)) {}
+NvmlLibrary::NvmlLibrary(void* handle)
+    : handle_(handle), functions_(functions_of(LibraryFunctions(handle)))
+{}
 
 NvmlLibrary::~NvmlLibrary()
 {
@@ -73,15 +70,13 @@ Found<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::vector<std::str
     std::string no_nvml;
     std::string unusable; // one that is there and does not open: of another architecture, cut, ...
     for (const std::string& file : files) {
-        void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle == nullptr) {
-            const char* const why = dlerror();
-            if (std::error_code ignored;
-                unusable.empty() && why != nullptr && std::filesystem::exists(file, ignored))
-                unusable = why;
+        const auto handle = try_to_open(file);
+        if (!handle) {
+            if (std::error_code ignored; unusable.empty() && std::filesystem::exists(file, ignored))
+                unusable = handle.error();
             continue;
         }
-        std::unique_ptr<NvmlLibrary> library(new NvmlLibrary(handle));
+        std::unique_ptr<NvmlLibrary> library(new NvmlLibrary(*handle));
         const nvml::Functions& f = library->functions_;
         if (f.init != nullptr && f.shutdown != nullptr && f.device_count != nullptr &&
             f.device_at != nullptr)

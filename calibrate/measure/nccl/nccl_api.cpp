@@ -1,10 +1,9 @@
 #include "calibrate/measure/nccl/nccl_api.h"
 
 #include "calibrate/measure/backend/backend.h"
-#include "calibrate/measure/nccl/shared_library.h"
+#include "calibrate/measure/backend/shared_library.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdlib>
 
@@ -22,21 +21,9 @@ void set_own_variable(const char* name, const char* value)
         unsetenv(name);
 }
 
-template <class Function>
-void take(const OpenedLibrary& library, const char* name, Function*& function)
+void fill(LibraryFunctions& functions, NcclApi& api)
 {
-    function = reinterpret_cast<Function*>(library_symbol(library, name));
-}
-
-// Names of functions that must be there and are not.
-std::vector<std::string> fill(const OpenedLibrary& library, NcclApi& api)
-{
-    std::vector<std::string> missing;
-    const auto need = [&](const char* name, auto& function) {
-        take(library, name, function);
-        if (!function)
-            missing.emplace_back(name);
-    };
+    const auto need = [&](const char* name, auto& function) { functions.need(name, function); };
     need("ncclGetVersion", api.get_version);
     need("ncclGetUniqueId", api.get_unique_id);
     need("ncclCommInitRankConfig", api.comm_init_rank_config);
@@ -54,8 +41,7 @@ std::vector<std::string> fill(const OpenedLibrary& library, NcclApi& api)
     need("ncclRecv", api.receive);
     need("ncclGroupStart", api.group_start);
     need("ncclGroupEnd", api.group_end);
-    take(library, "ncclAlltoAll", api.all_to_all);
-    return missing;
+    functions.take("ncclAlltoAll", api.all_to_all);
 }
 
 } // namespace
@@ -70,19 +56,18 @@ std::string nccl_version_text(int version)
 
 NcclLibrary open_nccl()
 {
-    const OpenedLibrary library = open_library(
-        {.names = {"libnccl.so.2"}, .variable = variable, .roots = usual_library_roots()});
     const std::string newer = fmt::format(
         "install NCCL {} or newer (package libnccl2, or pip install nvidia-nccl-cu13), or name its "
         "file in {}",
         nccl_version_text(oldest_nccl), variable);
-    if (!library.handle)
-        throw MeasureFailure{
-            FailureKind::missing,
-            fmt::format("NCCL cannot be opened: {}", fmt::join(library.tried, "; ")), newer};
+    OpenedLibrary library = open_library({.title = "NCCL",
+                                          .names = {"libnccl.so.2"},
+                                          .variable = variable,
+                                          .roots = usual_library_roots(),
+                                          .fix = newer});
     NcclLibrary nccl;
     nccl.path = library.path;
-    const std::vector<std::string> missing = fill(library, nccl.api);
+    fill(library.functions, nccl.api);
     if (nccl.api.get_version)
         nccl.api.get_version(&nccl.version);
     if (nccl.api.get_version && nccl.version < oldest_nccl)
@@ -91,10 +76,7 @@ NcclLibrary open_nccl()
                                          nccl_version_text(nccl.version),
                                          nccl_version_text(oldest_nccl)),
                              newer};
-    if (!missing.empty())
-        throw MeasureFailure{FailureKind::missing,
-                             fmt::format("{} lacks {}", nccl.path, fmt::join(missing, ", ")),
-                             newer};
+    require_all(library, newer);
     nccl.api.set_variable = set_own_variable;
     return nccl;
 }

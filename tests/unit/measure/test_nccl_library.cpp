@@ -1,6 +1,6 @@
 #include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/nccl/nccl_api.h"
-#include "calibrate/measure/nccl/shared_library.h"
+#include "calibrate/measure/backend/shared_library.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 

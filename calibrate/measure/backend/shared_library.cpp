@@ -1,6 +1,10 @@
-#include "calibrate/measure/nccl/shared_library.h"
+#include "calibrate/measure/backend/shared_library.h"
+
+#include "calibrate/measure/backend/backend.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,16 +28,17 @@ std::vector<fs::path> folders_in(const fs::path& folder)
     return out;
 }
 
-// Opens `path`, or writes down why not.
-void try_to_open(const std::string& path, OpenedLibrary& library)
+// Files that may be it, the preferred first.
+std::vector<std::string> candidates(const LibrarySearch& search)
 {
-    library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library.handle) {
-        library.path = path;
-        return;
-    }
-    const char* reason = dlerror();
-    library.tried.emplace_back(reason ? reason : path);
+    if (const char* named = std::getenv(search.variable.c_str()); named && *named)
+        return {named};
+    std::vector<std::string> out = search.names;
+    for (const std::string& name : search.names)
+        for (const std::string& root : search.roots)
+            for (std::string& path : libraries_below(root, name))
+                out.push_back(std::move(path));
+    return out;
 }
 
 } // namespace
@@ -68,31 +73,39 @@ std::vector<std::string> libraries_below(const std::string& root, const std::str
     return found;
 }
 
-OpenedLibrary open_library(const LibrarySearch& search)
+tl::expected<void*, std::string> try_to_open(const std::string& path)
 {
-    OpenedLibrary library;
-    if (const char* named = std::getenv(search.variable.c_str()); named && *named) {
-        try_to_open(named, library);
-        return library;
-    }
-    for (const std::string& name : search.names) {
-        try_to_open(name, library);
-        if (library.handle)
-            return library;
-    }
-    for (const std::string& name : search.names)
-        for (const std::string& root : search.roots)
-            for (const std::string& path : libraries_below(root, name)) {
-                try_to_open(path, library);
-                if (library.handle)
-                    return library;
-            }
-    return library;
+    if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+        return handle;
+    const char* const reason = dlerror();
+    return tl::make_unexpected(std::string(reason ? reason : path));
 }
 
-void* library_symbol(const OpenedLibrary& library, const char* name)
+void* LibraryFunctions::symbol(const char* name) const
 {
-    return dlsym(library.handle, name);
+    return dlsym(handle_, name);
+}
+
+OpenedLibrary open_library(const LibrarySearch& search)
+{
+    std::vector<std::string> refused;
+    for (const std::string& path : candidates(search)) {
+        const auto handle = try_to_open(path);
+        if (handle)
+            return {path, LibraryFunctions(*handle)};
+        refused.push_back(handle.error());
+    }
+    throw MeasureFailure{
+        FailureKind::missing,
+        fmt::format("{} cannot be opened: {}", search.title, fmt::join(refused, "; ")), search.fix};
+}
+
+void require_all(const OpenedLibrary& library, const std::string& fix)
+{
+    if (const std::vector<std::string>& missing = library.functions.missing(); !missing.empty())
+        throw MeasureFailure{FailureKind::missing,
+                             fmt::format("{} lacks {}", library.path, fmt::join(missing, ", ")),
+                             fix};
 }
 
 } // namespace trainyard
