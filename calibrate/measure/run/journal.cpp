@@ -1,5 +1,6 @@
 #include "calibrate/measure/run/journal.h"
 
+#include "calibrate/measure/run/sound_samples.h"
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 
@@ -35,10 +36,16 @@ bool take(const Reader& reader, MeasuredRun& run)
         return FieldValue<std::decay_t<decltype(list.back())>>::read(reader.member(key),
                                                                      list.back());
     };
+    const auto sound = [&](const std::string& wrong) {
+        if (!wrong.empty())
+            reader.error("no sample of this run: " + wrong);
+        return wrong.empty();
+    };
     if (json.find("point") != nullptr)
-        return read("point", run.points);
+        return read("point", run.points) && sound(unsound(run.points.back(), run.ranks.size()));
     if (json.find("creation") != nullptr)
-        return read("creation", run.creations);
+        return read("creation", run.creations) &&
+               sound(unsound(run.creations.back().group, run.ranks.size()));
     if (json.find("jump") != nullptr)
         return read("jump", run.jumps);
     if (json.find("left_out") != nullptr)
@@ -47,6 +54,23 @@ bool take(const Reader& reader, MeasuredRun& run)
         return FieldValue<std::string>::read(reader.member("ended"), run.ended);
     reader.error("a line of samples holds a point, a creation, a jump, left_out or ended");
     return false;
+}
+
+void take_header(const Reader& reader, MeasuredRun& run)
+{
+    if (!FieldValue<MeasuredRun>::read(reader.member("run"), run))
+        return;
+    if (const std::string wrong = unsound(run); !wrong.empty())
+        reader.error("no run is like this: " + wrong);
+}
+
+// Of a file whose first line is no JSON by itself, as that of a profile.
+Problems no_samples(Problems problems)
+{
+    problems.front().message = "this is no file of samples: " + problems.front().message;
+    problems.front().hint = "samples are in FILE.samples.jsonl, beside the profile that is made of "
+                            "them";
+    return problems;
 }
 
 Problems at_line(Problems problems, int line)
@@ -193,9 +217,12 @@ Checked<MeasuredRun> read_journal(const fs::path& path)
             break; // cut
         const std::string_view one = std::string_view(text).substr(begin, end - begin);
         begin = end + 1;
+        if (one.find_first_not_of(" \t\r") == std::string_view::npos)
+            continue;
         const Checked<Json> json = parse_json(one, file);
         if (!json)
-            return tl::unexpected(at_line(json.error(), line));
+            return tl::unexpected(
+                at_line(line == 1 ? no_samples(json.error()) : json.error(), line));
         Problems problems;
         const Reader reader(*json, file, problems);
         if (line == 1) {
@@ -204,7 +231,7 @@ Checked<MeasuredRun> read_journal(const fs::path& path)
                                          "\"format\": \"{}\"",
                                          samples_format));
             else
-                FieldValue<MeasuredRun>::read(reader.member("run"), out);
+                take_header(reader, out);
         } else {
             take(reader, out);
         }

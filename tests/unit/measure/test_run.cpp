@@ -7,6 +7,8 @@
 #include "tests/support/folder.h"
 #include "tests/unit/measure/forked_ranks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 
@@ -113,6 +115,14 @@ RunResult run_of(const PlanOptions& options, int launches = 1)
         measure(ranks.coordinator(), plan, setup, out.run, journal);
     if (!out.run.points.empty()) // else there is nothing to read
         out.read = read_journal(journal.path()).value();
+    return out;
+}
+
+MeasuredRun run_of_two()
+{
+    MeasuredRun out;
+    out.backend = "gloo";
+    out.ranks = {{{0, 2, 0, 2}, "here", {}}, {{1, 2, 1, 2}, "here", {}}};
     return out;
 }
 
@@ -272,14 +282,14 @@ TEST_CASE("two runs do not write to one journal")
     const testing::Folder folder;
     const auto path = folder.path() / "same.samples.jsonl";
     {
-        Journal first(path, MeasuredRun{});
+        Journal first(path, run_of_two());
         first.left_out("something");
-        CHECK_THROWS_AS(Journal(path, MeasuredRun{}), WorldError);
+        CHECK_THROWS_AS(Journal(path, run_of_two()), WorldError);
         first.left_out("more");
         first.add(some_point());
         CHECK(read_journal(path).value().left_out.size() == 2);
     }
-    CHECK_NOTHROW(Journal(path, MeasuredRun{}));
+    CHECK_NOTHROW(Journal(path, run_of_two()));
 }
 
 TEST_CASE("a new run moves the samples of earlier ones aside, each to a name of its own")
@@ -287,7 +297,7 @@ TEST_CASE("a new run moves the samples of earlier ones aside, each to a name of 
     const testing::Folder folder;
     const auto path = folder.path() / "run.samples.jsonl";
     const auto leave = [&](const char* what) {
-        Journal journal(path, MeasuredRun{});
+        Journal journal(path, run_of_two());
         journal.left_out(what);
         journal.add(some_point());
         return journal.earlier();
@@ -307,11 +317,11 @@ TEST_CASE("a new run writes over what holds no samples, and moves what it does n
 {
     const testing::Folder folder;
     const auto path = folder.path() / "run.samples.jsonl";
-    Journal(path, MeasuredRun{}).left_out("something");
-    CHECK(Journal(path, MeasuredRun{}).earlier().empty());
+    Journal(path, run_of_two()).left_out("something");
+    CHECK(Journal(path, run_of_two()).earlier().empty());
 
     std::ofstream(path, std::ios::trunc) << "my notes\n";
-    const auto earlier = Journal(path, MeasuredRun{}).earlier();
+    const auto earlier = Journal(path, run_of_two()).earlier();
     REQUIRE_FALSE(earlier.empty());
     CHECK(read_file(earlier) == "my notes\n");
 }
@@ -321,7 +331,7 @@ TEST_CASE("a journal with a cut last line is read up to it, others are refused w
     const testing::Folder folder;
     const auto path = folder.path() / "cut.samples.jsonl";
     {
-        Journal journal(path, MeasuredRun{});
+        Journal journal(path, run_of_two());
         journal.left_out("something");
         journal.add(some_point());
         std::ofstream(path, std::ios::app) << "{\"point\": {\"gro";
@@ -339,11 +349,76 @@ TEST_CASE("a journal with a cut last line is read up to it, others are refused w
     CHECK_FALSE(read_journal(path));
 }
 
+TEST_CASE("samples that no run can have measured are refused with their line")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "edited.samples.jsonl";
+    const auto why_not = [&](const MeasuredRun& run, const MeasuredPoint& point) -> std::string {
+        Journal(path, run).add(point);
+        const auto read = read_journal(path);
+        std::filesystem::remove(path);
+        if (read)
+            return "";
+        return fmt::format("{}: {}", read.error().front().line, read.error().front().message);
+    };
+    CHECK(why_not(run_of_two(), some_point()).empty());
+    const auto edited = [&](auto edit) {
+        MeasuredPoint point = some_point();
+        edit(point);
+        return why_not(run_of_two(), point);
+    };
+    const auto members = [&](std::vector<int> them) {
+        return edited([&](MeasuredPoint& point) { point.point.group.members = std::move(them); });
+    };
+    CHECK_THAT(members({}), Contains("2: ") && Contains("no members"));
+    for (const std::vector<int>& them : {std::vector{0, 2}, {-1, 0}, {1, 1}})
+        CHECK_THAT(members(them), Contains("some of the run's 2 ranks"));
+    for (const double time : {-1e-3, 1e308, 1e-300})
+        CHECK_THAT(edited([&](MeasuredPoint& point) { point.batches = {time}; }),
+                   Contains("no seconds"));
+    CHECK_THAT(edited([](MeasuredPoint& point) { point.batches = {}; }), Contains("no batches"));
+    CHECK_THAT(edited([](MeasuredPoint& point) { point.ops_per_batch = 0; }), Contains("from 1"));
+    CHECK_THAT(edited([](MeasuredPoint& point) { point.slowest_rank = 2; }),
+               Contains("more ranks"));
+    CHECK_THAT(edited([](MeasuredPoint& point) {
+                   point.point.work = PingPongWork{0, 5, Bytes(8)};
+               }),
+               Contains("not between ranks"));
+    CHECK_THAT(edited([](MeasuredPoint& point) {
+                   point.point.work = ExchangeWork{{{0, -1}}, Bytes(8)};
+               }),
+               Contains("not between ranks"));
+    CHECK_THAT(edited([](MeasuredPoint& point) {
+                   point.point.work = LocalWork{LocalKind::gemm, -1, 1, 1};
+               }),
+               Contains("no kernel"));
+
+    MeasuredRun run = run_of_two();
+    run.ranks[1].place.local_rank = -1;
+    CHECK_THAT(why_not(run, some_point()), Contains("1: ") && Contains("place of a rank"));
+    run.ranks.clear();
+    CHECK_THAT(why_not(run, some_point()), Contains("no ranks"));
+    run = run_of_two();
+    run.backend = "another";
+    CHECK_THAT(why_not(run, some_point()), Contains("backend"));
+}
+
+TEST_CASE("empty lines in a journal are no samples, and a profile is no journal")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "lines.samples.jsonl";
+    Journal(path, run_of_two()).add(some_point());
+    std::ofstream(path, std::ios::app) << "\n \r\n";
+    CHECK(read_journal(path).value().points.size() == 1);
+    std::ofstream(path, std::ios::trunc) << "{\n  \"format\": \"trainyard.profile/1\"\n}\n";
+    CHECK_THAT(read_journal(path).error().front().message, Contains("no file of samples"));
+}
+
 TEST_CASE("a journal without a point is refused with why the run ended")
 {
     const testing::Folder folder;
     const auto path = folder.path() / "none.samples.jsonl";
-    Journal(path, MeasuredRun{}).ended("interrupted");
+    Journal(path, run_of_two()).ended("interrupted");
     const auto none = read_journal(path);
     REQUIRE_FALSE(none);
     CHECK(none.error().front().message ==

@@ -1,0 +1,119 @@
+#include "calibrate/measure/run/sound_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace trainyard {
+namespace {
+
+constexpr Bytes most_bytes{std::uint64_t{1} << 60};
+constexpr std::int64_t longest_side = 1'000'000'000; // of a product
+
+bool is_among(int rank, std::size_t ranks)
+{
+    return rank >= 0 && static_cast<std::size_t>(rank) < ranks;
+}
+
+// Seconds per op; 0 is a clock too coarse. Beyond a week or below a picosecond there is no op.
+bool are_times(const std::vector<double>& times)
+{
+    return std::all_of(times.begin(), times.end(),
+                       [](double time) { return time == 0 || (time >= 1e-12 && time <= 1e6); });
+}
+
+std::string wrong_size(Bytes size)
+{
+    return size > most_bytes ? "no rank has buffers as large as its size" : "";
+}
+
+std::string wrong_in(const CollectiveWork& work, std::size_t members)
+{
+    return is_among(work.root, members) ? wrong_size(work.size)
+                                        : "its root is no rank of the group";
+}
+
+std::string wrong_in(const ExchangeWork& work, std::size_t members)
+{
+    const auto is_pair = [members](const PairMessage& message) {
+        return is_among(message.from, members) && is_among(message.to, members);
+    };
+    return !work.messages.empty() &&
+                   std::all_of(work.messages.begin(), work.messages.end(), is_pair)
+               ? wrong_size(work.size)
+               : "its messages are not between ranks of the group";
+}
+
+std::string wrong_in(const PingPongWork& work, std::size_t members)
+{
+    return is_among(work.first, members) && is_among(work.second, members)
+               ? wrong_size(work.size)
+               : "its message is not between ranks of the group";
+}
+
+std::string wrong_in(const LocalWork& work, std::size_t /*members*/)
+{
+    const std::array sides{work.m, work.n, work.k, work.batch};
+    return std::all_of(sides.begin(), sides.end(),
+                       [](std::int64_t side) { return side >= 0 && side <= longest_side; })
+               ? wrong_size(work.size)
+               : "no kernel has such sides";
+}
+
+std::string wrong_in(const BesideWork& work, std::size_t members)
+{
+    const std::string one = wrong_in(work.collective, members);
+    return one.empty() ? wrong_in(work.local, members) : one;
+}
+
+} // namespace
+
+std::string unsound(const GroupSpec& group, std::size_t ranks)
+{
+    const std::set<int> members(group.members.begin(), group.members.end());
+    if (members.empty())
+        return "its group has no members";
+    if (members.size() < group.members.size() || !is_among(*members.begin(), ranks) ||
+        !is_among(*members.rbegin(), ranks))
+        return fmt::format("its group is not of some of the run's {} ranks", ranks);
+    return "";
+}
+
+std::string unsound(const MeasuredPoint& point, std::size_t ranks)
+{
+    if (const std::string wrong = unsound(point.point.group, ranks); !wrong.empty())
+        return wrong;
+    const std::size_t members = point.point.group.members.size();
+    if (const std::string wrong = std::visit(
+            [members](const auto& work) { return wrong_in(work, members); }, point.point.work);
+        !wrong.empty())
+        return wrong;
+    if (point.batches.empty())
+        return "it has no batches";
+    if (!are_times(point.batches) || !are_times(point.isolated) || !are_times(point.by_rank))
+        return "its times are no seconds of one op";
+    if (point.ops_per_batch < 1 || point.point.launch < 0)
+        return "ops_per_batch is from 1 on, launch from 0 on";
+    if (!is_among(point.slowest_rank, members) || point.by_rank.size() > members)
+        return "it tells of more ranks than its group has";
+    return "";
+}
+
+std::string unsound(const MeasuredRun& run)
+{
+    constexpr std::array<std::string_view, 3> backends{"nccl", "mpi", "gloo"};
+    if (std::find(backends.begin(), backends.end(), run.backend) == backends.end())
+        return "its backend is not nccl, mpi or gloo";
+    if (run.ranks.empty())
+        return "it has no ranks";
+    for (const RankFacts& rank : run.ranks)
+        if (!is_among(rank.place.rank, run.ranks.size()) ||
+            !is_among(rank.place.local_rank, run.ranks.size()))
+            return fmt::format("the place of a rank on {} is not among its {} ranks", rank.host,
+                               run.ranks.size());
+    return "";
+}
+
+} // namespace trainyard

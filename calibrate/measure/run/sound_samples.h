@@ -1,0 +1,15 @@
+#pragma once
+
+// Whether samples that were read can be those of a run. Files are edited, cut and joined: what is
+// made of them counts on ranks that exist and on times that can be divided by.
+
+#include "calibrate/measure/samples.h"
+
+namespace trainyard {
+
+// What is wrong with a run before its points, with a point or with a group of it; empty: nothing.
+std::string unsound(const MeasuredRun& run);
+std::string unsound(const MeasuredPoint& point, std::size_t ranks);
+std::string unsound(const GroupSpec& group, std::size_t ranks);
+
+} // namespace trainyard
