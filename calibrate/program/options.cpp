@@ -158,7 +158,8 @@ void add_output(CLI::App& app, CalibrateOptions& options)
         ->type_name("FILE");
     app.add_option("--name", options.name, "of the profile; else that of its file")
         ->type_name("NAME");
-    app.add_flag("--table", options.table, "print times as nccl-tests does (always without -o)");
+    app.add_flag("--table", options.table,
+                 "print what was measured, collectives as nccl-tests does (always without -o)");
     app.add_option("--check", options.check,
                    "compare this machine with a profile of it: what has changed, what is slow")
         ->type_name("FILE");

@@ -6,6 +6,8 @@
 #include "calibrate/measure/output/device_measured.h"
 #include "calibrate/measure/output/host_measured.h"
 #include "calibrate/measure/output/jumps.h"
+#include "calibrate/measure/output/measured_values.h"
+#include "calibrate/measure/output/result_rows.h"
 #include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "calibrate/program/report_page.h"
@@ -28,6 +30,16 @@ void say_what_was_left_out(const MeasuredRun& run)
         print_talk(fmt::format("left out: {}\n", run.left_out[i]));
     if (run.left_out.size() > most)
         print_talk(fmt::format("left out: {} more\n", run.left_out.size() - most));
+}
+
+// Collectives as nccl-tests does, then what it has no form for.
+void print_results(const MeasuredRun& run)
+{
+    for (const Sweep& sweep : collective_sweeps(run))
+        print_data(sweep_table(sweep) + "\n");
+    for (const PairMatrix& matrix : pair_matrices(run))
+        print_data(text_of(matrix) + "\n");
+    print_data(text_of(result_rows(run)));
 }
 
 Checked<FittedProfile> profile_of(const CalibrateOptions& options, const MeasuredRun& run)
@@ -87,13 +99,18 @@ void write_topology(const CalibrateOptions& options,
                            nodes == 1 ? "the node" : fmt::format("the {} nodes", nodes)));
 }
 
-void write_tuner(const CalibrateOptions& options, const MeasuredRun& run)
+int write_tuner(const CalibrateOptions& options, const MeasuredRun& run)
 {
+    if (run.backend != "nccl")
+        return refuse({{"", 0, "", fmt::format("{} has no tuner: --tuner is for NCCL", run.backend),
+                        "leave it out", Severity::error}},
+                      "no tuner file was written.");
     const TunerAdvice advice = tuner_advice(tables_of(collective_sweeps(run), {}));
     for (const std::string& note : advice.notes)
         print_talk(note + "\n");
     write_file(options.tuner, tuner_csv(advice.lines));
     print_talk(fmt::format("wrote {}: {} lines\n", options.tuner, advice.lines.size()));
+    return exit_ok;
 }
 
 // Whether it is still the machine of the profile.
@@ -144,8 +161,7 @@ int write_all(const CalibrateOptions& options, const SessionResult& result, cons
     const MeasuredRun& run = result.run;
     say_what_was_left_out(run);
     if ((options.output.empty() && earlier == nullptr) || options.table)
-        for (const Sweep& sweep : collective_sweeps(run))
-            print_data(sweep_table(sweep) + "\n");
+        print_results(run);
     if (result.exit != exit_ok) {
         print_talk(fmt::format("stopped: {}\n", run.ended));
         return result.exit;
@@ -163,7 +179,7 @@ int write_all(const CalibrateOptions& options, const SessionResult& result, cons
         print_talk(fmt::format("wrote {}\n", options.html));
     }
     if (!options.tuner.empty())
-        write_tuner(options, run);
+        code = std::max(code, write_tuner(options, run));
     if (earlier != nullptr)
         code = std::max(code, check(*earlier, run, study));
     return code;

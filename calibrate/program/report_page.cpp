@@ -2,7 +2,7 @@
 
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/measure/output/jumps.h"
-#include "calibrate/measure/output/measured_values.h"
+#include "calibrate/measure/output/result_rows.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "sim/base/units.h"
 #include "sim/report/fit/fit_html.h"
@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 namespace trainyard {
 namespace {
@@ -107,47 +106,18 @@ std::string pair_section(const PairMatrix& matrix)
     return out + "</table></div>\n";
 }
 
-// What a kernel reaches: FLOP/s of products, bytes per second of what moves bytes.
-std::string reached(const LocalWork& local, double seconds)
+std::string result_section(const MeasuredRun& run)
 {
-    if (local.kind == LocalKind::gemm)
-        return to_display(FlopRate(2.0 * static_cast<double>(local.m) *
-                                   static_cast<double>(local.n) * static_cast<double>(local.k) *
-                                   static_cast<double>(local.batch) / seconds));
-    if (local.size > Bytes(0))
-        return to_display(Bandwidth(static_cast<double>(local.size.value()) / seconds));
-    return "";
-}
-
-// Products by shape, then what moves bytes by size; what was timed beside something after them.
-bool comes_before(const WorkTime& a, const WorkTime& b)
-{
-    const auto* const one = std::get_if<LocalWork>(&a.work);
-    const auto* const other = std::get_if<LocalWork>(&b.work);
-    if (one == nullptr || other == nullptr)
-        return one != nullptr && other == nullptr;
-    return std::tie(one->kind, one->type, one->m, one->n, one->k, one->size) <
-           std::tie(other->kind, other->type, other->m, other->n, other->k, other->size);
-}
-
-std::string kernel_section(std::vector<WorkTime> times)
-{
-    std::stable_sort(times.begin(), times.end(), comes_before);
     std::string rows;
-    for (const WorkTime& time : times) {
-        const auto* const local = std::get_if<LocalWork>(&time.work);
-        const bool beside = std::holds_alternative<BesideWork>(time.work);
-        if (local == nullptr && !beside)
-            continue;
+    for (const ResultRow& one : result_rows(run))
         rows += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-                            escaped(describe(time.work)), to_display(Seconds(time.seconds.value)),
-                            local != nullptr ? reached(*local, time.seconds.value) : "");
-    }
-    return rows.empty() ? ""
-                        : "<h2>Kernels, alone and beside collectives</h2>\n<div class=\"scroll\">"
-                          "<table>\n<tr><th>what</th><th class=\"n\">time</th><th class=\"n\">"
-                          "reached</th></tr>\n" +
-                              rows + "</table></div>\n";
+                            escaped(one.what), to_display(one.time), one.reached);
+    return rows.empty()
+               ? ""
+               : "<h2>Kernels, alone and beside collectives; barriers and messages</h2>\n"
+                 "<div class=\"scroll\"><table>\n<tr><th>what</th><th class=\"n\">time</th>"
+                 "<th class=\"n\">reached</th></tr>\n" +
+                     rows + "</table></div>\n";
 }
 
 std::string creation_section(const MeasuredRun& run)
@@ -171,7 +141,7 @@ std::string calibrate_html(const MeasuredRun& run, const MachineStudy& study)
     std::string above = machine_section(run) + findings_section(run, study);
     for (const PairMatrix& matrix : study.pairs)
         above += pair_section(matrix);
-    above += kernel_section(work_times(run)) + creation_section(run);
+    above += result_section(run) + creation_section(run);
     const std::vector<Sweep> sweeps = collective_sweeps(run);
     return fit_html(report_on(sweeps), {"Calibration", above});
 }

@@ -66,10 +66,17 @@ case $2 in
     measures)
         expect 0 table "$program" calibrate "${small[@]}" --only all_reduce
         says table "^ +65536 +16384 +float +sum"
+        # What has no table like that of nccl-tests is printed too: nothing is measured for nobody.
+        expect 0 rest "$program" calibrate "${small[@]}" --only pairs,barrier,memory
+        says rest "^one way, GB/s"
+        says rest "^barrier among 2 ranks .* [mu]s$"
+        says rest "^memory_copy .*B/s$"
         expect 0 profile "$program" calibrate "${small[@]}" --only all_reduce,gemm,memory,pairs \
             -o mine.json --html mine.html
         says profile "wrote mine.samples.jsonl: the samples of all [0-9]+ points"
         expect 0 again "$program" calibrate --from mine.samples.jsonl -o again.json --name mine
+        expect 3 tuner "$program" calibrate --from mine.samples.jsonl --tuner mine.csv
+        [ ! -e mine.csv ] || fail "Gloo has a tuner file"
         cmp -s mine.json again.json || fail "the samples kept make another profile"
         grep -q "<h2>Making communicators</h2>" mine.html || fail "the report has no communicators"
         expect 0 check "$program" check mine.json mine.topology.json
