@@ -37,7 +37,7 @@ QSize size_from(const std::string& text)
 // Until every run asked for has been answered and drawn.
 void settle(MainWindow& window)
 {
-    while (window.workspace().live().busy())
+    while (window.busy())
         QApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
     QApplication::processEvents();
     QApplication::processEvents();
@@ -59,7 +59,7 @@ void export_all(const MainWindow& window, const QSize& size, const std::string& 
 
 std::vector<std::string> view_keys()
 {
-    return {"scenario"};
+    return {"scenario", "timeline"};
 }
 
 int run_headless(const HeadlessOptions& options)

@@ -4,6 +4,7 @@
 #include "gui/model/open_file.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
+#include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/export.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/table_dialog.h"
@@ -91,7 +92,8 @@ void MainWindow::make_docks()
     setCentralWidget(start_);
 
     scenario_ = new ScenarioPanel(workspace_);
-    panels_.push_back(scenario_);
+    timeline_ = new TimelinePanel(workspace_);
+    panels_ = {scenario_, timeline_};
     problems_ = new ProblemsView;
     connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {
         show_panel(scenario_->key());
@@ -99,9 +101,14 @@ void MainWindow::make_docks()
     });
     addDockWidget(Qt::LeftDockWidgetArea,
                   add_dock(scenario_, scenario_->key(), scenario_->title()));
+    QDockWidget* const timeline = add_dock(timeline_, timeline_->key(), timeline_->title());
+    addDockWidget(Qt::RightDockWidgetArea, timeline);
+    connect(timeline, &QDockWidget::visibilityChanged, &workspace_, &Workspace::want_ops);
     addDockWidget(Qt::BottomDockWidgetArea,
                   add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
-    resizeDocks({docks_.at(QStringLiteral("scenario"))}, {560}, Qt::Horizontal);
+    // Until the user says otherwise. The lowest corners belong to what stands beside them.
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    resizeDocks({docks_.at(QStringLiteral("scenario")), timeline}, {430, 1000}, Qt::Horizontal);
     resizeDocks({docks_.at(QStringLiteral("problems"))}, {110}, Qt::Vertical);
 }
 
@@ -209,6 +216,11 @@ void MainWindow::make_menus()
     view->addSeparator();
     view->addAction(tr("&Light"), this, [this] { set_theme(Theme::light); });
     view->addAction(tr("&Dark"), this, [this] { set_theme(Theme::dark); });
+}
+
+bool MainWindow::busy() const
+{
+    return workspace_.live().busy() || timeline_->busy();
 }
 
 bool MainWindow::attempt(const std::function<void()>& what)

@@ -22,6 +22,7 @@ namespace trainyard::gui {
 class ProblemsView;
 class ScenarioPanel;
 class StartPage;
+class TimelinePanel;
 
 // Where what is remembered between runs lies.
 struct Places {
@@ -43,6 +44,9 @@ public:
 
     // Why the last file was not opened.
     const Problems& refused() const { return refused_; }
+
+    // Whether a view is still being made of the latest run.
+    bool busy() const;
 
     // Every view that can be exported, in order.
     const std::vector<Panel*>& panels() const { return panels_; }
@@ -97,6 +101,7 @@ private:
     QTimer* busy_timer_; // progress shows from 0.3 s on
     StartPage* start_ = nullptr;
     ScenarioPanel* scenario_ = nullptr;
+    TimelinePanel* timeline_ = nullptr;
     ProblemsView* problems_ = nullptr;
     std::vector<Panel*> panels_;
     std::map<QString, QDockWidget*> docks_;

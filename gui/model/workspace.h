@@ -17,6 +17,7 @@ public:
 
     Document& document() { return document_; }
     LiveRun& live() { return live_; }
+    const LiveRun& live() const { return live_; }
     ViewState& view() { return view_; }
 
     // The latest run that came to an outcome; null: none yet. While the scenario is wrong or a run
