@@ -75,7 +75,11 @@ MainWindow::MainWindow(Places places, QWidget* parent)
     restore();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    // Views end before what they show.
+    qDeleteAll(findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
+}
 
 void MainWindow::make_docks()
 {
@@ -106,10 +110,7 @@ void MainWindow::make_docks()
     connect(timeline, &QDockWidget::visibilityChanged, &workspace_, &Workspace::want_ops);
     addDockWidget(Qt::BottomDockWidgetArea,
                   add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
-    // Until the user says otherwise. The lowest corners belong to what stands beside them.
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
-    resizeDocks({docks_.at(QStringLiteral("scenario")), timeline}, {430, 1000}, Qt::Horizontal);
-    resizeDocks({docks_.at(QStringLiteral("problems"))}, {110}, Qt::Vertical);
 }
 
 QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QString& title)
@@ -119,6 +120,15 @@ QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QSt
     dock->setWidget(widget);
     docks_[key] = dock;
     return dock;
+}
+
+// Until the user says otherwise, and as far as the views' own least sizes allow.
+void MainWindow::arrange()
+{
+    resizeDocks({docks_.at(scenario_->key()), docks_.at(timeline_->key())},
+                {width() / 3, width() - width() / 3}, Qt::Horizontal);
+    resizeDocks({docks_.at(timeline_->key()), docks_.at(QStringLiteral("problems"))},
+                {height() - 100, 100}, Qt::Vertical);
 }
 
 void MainWindow::make_status()
@@ -288,7 +298,7 @@ void MainWindow::take(SessionContent content)
     if (content.range)
         workspace_.view().show_when_known(*content.range);
     if (!content.layout.empty())
-        restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
+        arranged_ = restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
     if (!content.view.empty())
         show_panel(QString::fromStdString(content.view));
 }
@@ -335,7 +345,7 @@ void MainWindow::restore()
     recent_ = settings.value(QStringLiteral("recent")).toStringList();
     start_->set_recent(recent_);
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-    restoreState(settings.value(QStringLiteral("layout")).toByteArray());
+    arranged_ = restoreState(settings.value(QStringLiteral("layout")).toByteArray());
 }
 
 void MainWindow::remember()
@@ -476,7 +486,10 @@ void MainWindow::follow_document()
 {
     Document& document = workspace_.document();
     const bool any = document.json().is_object() && !document.json().members().empty();
+    const bool begins = any && !start_->isHidden();
     start_->setVisible(!any);
+    if (begins && !arranged_)
+        QTimer::singleShot(0, this, &MainWindow::arrange);
     setWindowTitle(any ? tr("%1[*] - Trainyard").arg(document.title()) : tr("Trainyard"));
     setWindowModified(document.modified());
     if (any)

@@ -68,6 +68,7 @@ protected:
 private:
     void make_docks();
     QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
+    void arrange();
     void make_menus();
     void make_status();
     void restore();
@@ -109,6 +110,7 @@ private:
     QProgressBar* progress_ = nullptr;
     QToolButton* cancel_ = nullptr;
     QStringList recent_;
+    bool arranged_ = false; // the docks lie as a layout said
     Problems refused_;
 };
 

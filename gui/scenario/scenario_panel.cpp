@@ -103,10 +103,10 @@ QWidget* ScenarioPanel::make_tree()
     tree_->setTabKeyNavigation(false);
     tree_->setAccessibleName(tr("fields of the scenario"));
     tree_->header()->setStretchLastSection(true);
-    tree_->setColumnWidth(FormModel::name_column, 190);
-    tree_->setColumnWidth(FormModel::value_column, 150);
-    tree_->setColumnWidth(FormModel::takes_column, 130);
-    tree_->setColumnWidth(FormModel::origin_column, 66);
+    tree_->setColumnWidth(FormModel::name_column, 170);
+    tree_->setColumnWidth(FormModel::value_column, 120);
+    tree_->setColumnWidth(FormModel::takes_column, 110);
+    tree_->setColumnWidth(FormModel::origin_column, 64);
     for (const char* group : {"training", "strategy"})
         tree_->expand(filtered_->mapFromSource(form_->index_of(group)));
     connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,

@@ -60,6 +60,7 @@ private slots:
     void cancelStopsALongRun();
     void viewsAreExported();
     void aFullDiskIsTold();
+    void everythingFitsASmallWindow();
     void picturesWithoutADisplay();
 
 private:
@@ -142,6 +143,7 @@ void TestWindow::aFieldIsFoundAndEditedByKeyboard()
     QTest::keyClicks(editor, "256");
     QVERIFY(editor->toolTip().isEmpty());
     QTest::keyClick(editor, Qt::Key_Return);
+    QTRY_VERIFY(window_->workspace().document().modified());
     QVERIFY(settled(*window_));
     QCOMPARE(window_->workspace().run()->file->scenario.training.global_batch, std::int64_t{256});
 }
@@ -276,6 +278,15 @@ void TestWindow::aFullDiskIsTold()
         QSKIP("no /dev/full here");
     QVERIFY(!window_->save_session("/dev/full"));
     QVERIFY(!window_->refused().empty());
+}
+
+void TestWindow::everythingFitsASmallWindow()
+{
+    window_->open(eight);
+    QVERIFY(settled(*window_));
+    QCOMPARE(window_->size(), QSize(1280, 800));
+    for (const Panel* const panel : window_->panels())
+        QVERIFY2(panel->minimumSizeHint().width() <= 640, qPrintable(panel->key()));
 }
 
 void TestWindow::picturesWithoutADisplay()

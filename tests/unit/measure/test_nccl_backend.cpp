@@ -333,7 +333,7 @@ TEST_CASE("a communicator of some ranks only shows some GPUs: its dump is not as
     CHECK(after_two.empty());
 }
 
-TEST_CASE("a file that the user has NCCL dump to is read and stays; an old one is not believed")
+TEST_CASE("a file that the user has NCCL dump to is read and stays, an old one is not believed")
 {
     const testing::Folder folder;
     const std::string file = (folder.path() / "theirs.xml").string();

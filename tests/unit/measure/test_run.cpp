@@ -389,7 +389,7 @@ TEST_CASE("samples that no run can have measured are refused with their line")
                }),
                Contains("not between ranks"));
     CHECK_THAT(edited([](MeasuredPoint& point) {
-                   point.point.work = LocalWork{LocalKind::gemm, -1, 1, 1};
+                   point.point.work = LocalWork{.m = -1, .n = 1, .k = 1, .size = {}};
                }),
                Contains("no kernel"));
 
