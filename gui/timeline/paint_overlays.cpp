@@ -10,7 +10,8 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr std::uint32_t most_messages = 400; // beyond, arrows would hide what they join
+constexpr std::uint32_t most_messages = 300; // beyond, arrows would hide what they join
+constexpr std::uint32_t most_smooth = 60;    // Qt antialiases tall curves on several threads: dear
 
 QColor with_alpha(QColor colour, float alpha)
 {
@@ -78,27 +79,22 @@ private:
         auto at = std::partition_point(path.begin(), path.end(), [&](const PathPiece& piece) {
             return piece.to <= scene_.range.from;
         });
-        std::vector<QLineF> bars;
-        std::vector<QLineF> joints;
-        double last_y = -1;
+        // Whole pixels, for there are thousands: antialiased lines cost ten times as much.
+        const QColor joint = with_alpha(scene_.colours.path, 0.8F);
+        int last_y = -1;
         while (at != path.end() && at->from < scene_.range.to) {
-            const double y = path_y(at->record);
-            const double left = clamped(at->from);
-            if (last_y >= 0 && y >= 0 && std::abs(y - last_y) > 1)
-                joints.emplace_back(left, last_y, left, y);
+            const int y = path_y(at->record);
+            const int left = static_cast<int>(std::lround(clamped(at->from)));
+            const int right = static_cast<int>(std::lround(clamped(at->to)));
+            if (last_y >= 0 && y >= 0 && y != last_y)
+                painter_.fillRect(left, std::min(y, last_y), 1, std::abs(y - last_y), joint);
             if (y >= 0)
-                bars.emplace_back(left, y, clamped(at->to), y);
+                painter_.fillRect(left, y - 1, std::max(right - left, 1), 3, scene_.colours.path);
             last_y = y;
             const SimTime from = std::max(at->to, at->from + pixel);
             at = std::partition_point(at + 1, path.end(),
                                       [&](const PathPiece& piece) { return piece.to < from; });
         }
-        painter_.setPen(QPen(with_alpha(scene_.colours.path, 0.8F), 1.2));
-        painter_.drawLines(joints.data(), static_cast<int>(joints.size()));
-        QPen thick(scene_.colours.path, 3);
-        thick.setCapStyle(Qt::FlatCap);
-        painter_.setPen(thick);
-        painter_.drawLines(bars.data(), static_cast<int>(bars.size()));
     }
 
     double clamped(SimTime time) const
@@ -107,12 +103,12 @@ private:
     }
 
     // At the foot of the line that shows the record; -1: none does.
-    double path_y(RecordIndex index) const
+    int path_y(RecordIndex index) const
     {
         const OpRecord& record = scene_.model->runs.front()->graph.records()[index];
         const std::uint32_t row = data_.row_of(0, record.lane, record.stream);
         const Line* line = row == nothing ? nullptr : line_showing(scene_, data_.rows[row].track);
-        return line == nullptr ? -1 : frame_.body.top() + line->bottom() - scene_.scroll - 2.0;
+        return line == nullptr ? -1 : frame_.body.top() + line->bottom() - scene_.scroll - 2;
     }
 
     void arrow(std::uint32_t from, std::uint32_t to, const QPen& pen)
@@ -166,6 +162,7 @@ private:
                 return;
         }
         const QPen pen(with_alpha(scene_.colours.arrow, 0.55F), 1);
+        painter_.setRenderHint(QPainter::Antialiasing, count <= most_smooth);
         std::vector<Arrow> drawn;
         for (const auto& [row, first, end] : spans)
             for (const Arrow& message : arrows_of(*scene_.model, data_.rows[row], first, end))
@@ -173,6 +170,7 @@ private:
                     drawn.push_back(message);
                     arrow(message.from, message.to, pen);
                 }
+        painter_.setRenderHint(QPainter::Antialiasing);
     }
 
     void draw_relations()

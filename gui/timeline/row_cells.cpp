@@ -19,23 +19,25 @@ Bucket most_of(const Weights& weights, std::uint32_t ranks)
             false};
 }
 
-void cells_of_node(const TimelineModel& model, const Track& node, TimeRange range,
+// Two pixels to a cell: there are as many ranks to go through as a screen has lines.
+void cells_of_node(const TimelineModel& model, std::uint32_t node, TimeRange range,
                    std::span<Bucket> cells)
 {
-    std::vector<Weights> weights(cells.size());
+    const std::span<Bucket> coarse = cells.first((cells.size() + 1) / 2);
+    std::vector<Weights> weights(coarse.size());
     std::uint32_t ranks = 0;
-    const auto first = static_cast<std::uint32_t>(&node - model.data.tracks.data());
-    for (std::uint32_t t = first + 1; t < node.end; t = model.data.tracks[t].end) {
-        if (model.data.tracks[t].row == nothing)
+    const auto& tracks = model.data.tracks;
+    for (std::uint32_t t = node + 1; t < tracks[node].end; t = tracks[t].end) {
+        if (tracks[t].row == nothing)
             continue;
         ++ranks;
-        cells_of(model, t, range, cells);
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            weights[i][static_cast<std::size_t>(cells[i].kind)] += cells[i].busy;
+        cells_of(model, t, range, coarse);
+        for (std::size_t i = 0; i < coarse.size(); ++i)
+            weights[i][static_cast<std::size_t>(coarse[i].kind)] += coarse[i].busy;
     }
-    std::fill(cells.begin(), cells.end(), Bucket{});
-    for (std::size_t i = 0; ranks > 0 && i < cells.size(); ++i)
-        cells[i] = most_of(weights[i], ranks);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        cells[i] =
+            ranks == 0 ? Bucket{} : most_of(weights[i * coarse.size() / cells.size()], ranks);
 }
 
 } // namespace
@@ -47,7 +49,7 @@ void cells_of(const TimelineModel& model, std::uint32_t track, TimeRange range,
     if (at.row != nothing)
         fill_cells(model.data, model.data.rows[at.row], model.pyramids[at.row], range, cells);
     else if (at.kind == TrackKind::node)
-        cells_of_node(model, at, range, cells);
+        cells_of_node(model, track, range, cells);
     else
         std::fill(cells.begin(), cells.end(), Bucket{});
 }
