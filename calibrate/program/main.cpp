@@ -136,6 +136,11 @@ int run_with(const CalibrateOptions& options, const std::optional<JobLaunch>& jo
             return serve(backend_of(options), job);
         listen_for_interrupts();
         return calibrate(options, job);
+    } catch (const UnfitRequest& unfit) {
+        print_talk(fmt::format("error: {}\n", unfit.message));
+        if (!unfit.fix.empty())
+            print_talk(fmt::format("      {}\n", unfit.fix));
+        return exit_usage;
     } catch (const MeasureFailure& failure) {
         return say_failure(failure, options);
     }

@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/units.h"
 #include "sim/cli/usage.h"
+#include "sim/cost/profile_library.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -158,6 +159,12 @@ void add_output(CLI::App& app, CalibrateOptions& options)
         ->type_name("FILE");
     app.add_option("--name", options.name, "of the profile; else that of its file")
         ->type_name("NAME");
+    app.add_option("--device", options.device,
+                   "the shipped GPU that the profile rests on (else as its driver names it)")
+        ->type_name("NAME");
+    app.add_option("--network", options.network,
+                   "class of the network between nodes, for the profile")
+        ->type_name("NAME");
     app.add_flag("--table", options.table,
                  "print what was measured, collectives as nccl-tests does (always without -o)");
     app.add_option("--check", options.check,
@@ -179,10 +186,20 @@ ParsedEnd usage_error(const std::string& what, const std::string& more = "")
             exit_usage};
 }
 
+void require_known(const char* option, const std::string& name,
+                   const std::vector<std::string>& known)
+{
+    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end())
+        throw CLI::ValidationError(
+            option, fmt::format("\"{}\" is not known; {}", name, suggestion(name, known)));
+}
+
 void settle(const OptionTexts& texts, CalibrateOptions& options)
 {
     take_only(texts.only, options.plan);
     take_types(texts.types, options.plan);
+    require_known("--device", options.device, known_devices());
+    require_known("--network", options.network, known_networks());
     take_size("--min-size", texts.min_size, options.plan.min_size);
     const bool on_cpus = options.backend == "mpi" || options.backend == "gloo";
     if (options.plan.quick || on_cpus)
@@ -202,6 +219,11 @@ void settle(const OptionTexts& texts, CalibrateOptions& options)
                                                "them), not of --backend {}",
                                                options.backend));
     const std::set<PlanPart>& parts = options.plan.parts;
+    if (on_cpus && !(options.device.empty() && options.network.empty()))
+        throw CLI::ValidationError("--device",
+                                   fmt::format("--device and --network are of GPUs, not "
+                                               "of --backend {}",
+                                               options.backend));
     if (on_cpus && !options.output.empty() && !parts.empty() &&
         !(parts.contains(PlanPart::gemm) && parts.contains(PlanPart::memory)))
         throw CLI::ValidationError("--only", "a profile (-o) of CPUs needs gemm and memory beside "

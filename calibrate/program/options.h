@@ -21,8 +21,10 @@ struct CalibrateOptions {
     std::string from;    // samples that another run left: nothing is measured
     std::string backend; // empty: NCCL where there are GPUs
     std::string name;
-    int ranks = 0;    // 0: all GPUs; of CPUs the cores, at most 8
-    int launches = 0; // 0: 3, quick 1
+    std::string device;  // a shipped one; empty: as its driver names it
+    std::string network; // a shipped one; empty: a usual one
+    int ranks = 0;       // 0: all GPUs; of CPUs the cores, at most 8
+    int launches = 0;    // 0: 3, quick 1
     std::optional<int> trials;
     double target = 0.05;
     double timeout = 30; // seconds

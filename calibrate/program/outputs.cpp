@@ -49,6 +49,8 @@ Checked<FittedProfile> profile_of(const CalibrateOptions& options, const Measure
     if (run.backend == "nccl") {
         FitRequest request;
         request.name = name;
+        request.device = options.device;
+        request.network = options.network;
         return gpu_profile(run, request);
     }
     HostMeasured measured = host_measured(run);

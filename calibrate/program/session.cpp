@@ -1,5 +1,7 @@
 #include "calibrate/program/session.h"
 
+#include "calibrate/fit/device_match.h"
+#include "calibrate/import/log_text.h"
 #include "calibrate/measure/control/local_ranks.h"
 #include "calibrate/measure/discover/record.h"
 #include "calibrate/measure/host_kernels/own_cores.h"
@@ -11,6 +13,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -188,8 +191,10 @@ private:
         if (Checked<NodeReport> here = report_of(look_, ""))
             keep({*here});
         run.ranks = facts_of(coordinator, ranks_);
+        require_known_device();
         plan_ = plan_of(options_.plan, run.ranks);
         drop_impossible(coordinator, plan_, run.left_out);
+        require_something();
         left_.emplace(plan_, options_.launches, Forecast(options_.effort(), options_.trials));
         journal_.emplace(result_.journal, run);
         if (!journal_->earlier().empty())
@@ -197,6 +202,33 @@ private:
                                    journal_->earlier().string()));
         for (const std::string& what : run.left_out)
             journal_->left_out(what);
+    }
+
+    // A profile rests on a shipped device: better to ask before a long run than after it.
+    void require_known_device() const
+    {
+        const std::string& name = result_.run.ranks.front().facts.device;
+        if (backend_ == "nccl" && !options_.output.empty() && options_.device.empty() &&
+            !device_named_in(name))
+            throw UnfitRequest{fmt::format("no device is known by the name \"{}\", and a profile "
+                                           "(-o) rests on one",
+                                           printable(name, 100)),
+                               fmt::format("say which it is most like: --device NAME, one of {}",
+                                           fmt::join(known_devices(), ", "))};
+    }
+
+    void require_something() const
+    {
+        if (!plan_.groups.empty())
+            return;
+        if (!result_.run.left_out.empty())
+            throw UnfitRequest{"nothing of that can be measured: " + result_.run.left_out.front(),
+                               ""};
+        if (ranks_ == 1)
+            throw UnfitRequest{"one rank has no other to talk to",
+                               "collectives and pairs need two ranks: -n 2"};
+        throw UnfitRequest{fmt::format("nothing of that is measured with back end {}", backend_),
+                           "--only takes collectives, pairs, gemm, memory or overlap here"};
     }
 
     // What cannot be found out leaves no topology: measuring goes on without.

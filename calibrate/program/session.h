@@ -20,8 +20,14 @@ struct SessionResult {
     ExitCode exit = exit_ok; // of a run that ended early, why
 };
 
+// What the command asks for is not to be had from these ranks: nothing was measured.
+struct UnfitRequest {
+    std::string message;
+    std::string fix; // empty: none is known
+};
+
 // Measures with ranks that it starts itself, or those of the job whose rank 0 this process is.
-// Throws MeasureFailure where nothing can be measured at all, WorldError.
+// Throws UnfitRequest, MeasureFailure where nothing can be measured at all, WorldError.
 SessionResult measure_here(const CalibrateOptions& options, const std::optional<JobLaunch>& job);
 
 // As a rank that another process of this program started, or a launcher with rank above 0.

@@ -77,6 +77,14 @@ case $2 in
         expect 0 again "$program" calibrate --from mine.samples.jsonl -o again.json --name mine
         expect 3 tuner "$program" calibrate --from mine.samples.jsonl --tuner mine.csv
         [ ! -e mine.csv ] || fail "Gloo has a tuner file"
+        # As if of a GPU that no profile knows.
+        sed 's/"backend":"gloo"/"backend":"nccl"/; s/"name":"gloo"/"name":"nccl"/g' \
+            mine.samples.jsonl >gpu.samples.jsonl
+        expect 3 unknown "$program" calibrate --from gpu.samples.jsonl -o gpu.json
+        says unknown "say it: --device NAME"
+        expect 0 known "$program" calibrate --from gpu.samples.jsonl -o gpu.json \
+            --device H100-SXM5-80GB --network ib-ndr
+        expect 0 gpu "$program" check gpu.json
         cmp -s mine.json again.json || fail "the samples kept make another profile"
         grep -q "<h2>Making communicators</h2>" mine.html || fail "the report has no communicators"
         expect 0 check "$program" check mine.json mine.topology.json
@@ -172,6 +180,13 @@ case $2 in
     refuses)
         expect 2 unknown "$program" calibrate --only all_reduse
         says unknown "all_reduse.* is no part .*did you mean \"all_reduce\""
+        expect 2 device "$program" calibrate --device H100-SXM5-80
+        says device "\"H100-SXM5-80\" is not known; did you mean \"H100-SXM5-80GB\""
+        expect 2 alone "$program" calibrate --backend gloo -n 1 --only all_reduce
+        says alone "one rank has no other to talk to"
+        expect 2 launch "$program" calibrate "${small[@]}" --only launch
+        says launch "nothing of that is measured with back end gloo"
+        expect 2 attention "$program" calibrate "${small[@]}" --only attention
         expect 2 size "$program" calibrate --max-size 64
         says size "write it with its unit"
         expect 2 sizes "$program" calibrate --min-size 2MiB --max-size 1MiB
