@@ -4,6 +4,7 @@
 // are made of it.
 
 #include "calibrate/measure/backend/backend.h"
+#include "calibrate/measure/discover/node_report.h"
 #include "calibrate/measure/statistics/estimate.h"
 #include "sim/cost/machine_record.h"
 
@@ -70,6 +71,7 @@ struct MeasuredRun {
     std::map<std::string, std::string> variables; // that change paths, no others
     std::string kernel;                           // release of Linux, of the first host
     std::optional<MachineRecord> machine;         // the first host
+    std::vector<NodeReport> nodes;                // the hosts, in the order of their first ranks
     std::vector<std::string> doubts;              // what makes numbers of the first host doubtful
     std::vector<MeasuredPoint> points;
     std::vector<CreationTime> creations;

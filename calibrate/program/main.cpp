@@ -102,6 +102,9 @@ int calibrate(const CalibrateOptions& options, const std::optional<JobLaunch>& j
         if (!run)
             return refuse(run.error(), "nothing was written.");
         result.run = *run;
+        if (!run->nodes.empty())
+            if (Checked<DiscoveredCluster> machine = cluster_of(run->nodes))
+                result.machine = std::move(*machine);
         return write_outputs(options, result, check);
     }
     for (const std::string& file : output_files(options))

@@ -200,6 +200,8 @@ private:
         if (!journal_->earlier().empty())
             print_talk(fmt::format("moved: the samples of an earlier run are now in {}\n",
                                    journal_->earlier().string()));
+        if (!run.nodes.empty())
+            journal_->machine(run.nodes);
         for (const std::string& what : run.left_out)
             journal_->left_out(what);
     }
@@ -234,8 +236,11 @@ private:
     // What cannot be found out leaves no topology: measuring goes on without.
     void keep(std::vector<NodeReport> nodes)
     {
-        if (Checked<DiscoveredCluster> cluster = cluster_of(std::move(nodes)))
-            result_.machine = std::move(*cluster);
+        Checked<DiscoveredCluster> cluster = cluster_of(std::move(nodes));
+        if (!cluster)
+            return;
+        result_.run.nodes = cluster->nodes;
+        result_.machine = std::move(*cluster);
     }
 
     // Now that their libraries have told what they see. What makes this host doubtful was seen
@@ -247,6 +252,8 @@ private:
         if (!found)
             return;
         result_.machine = *found;
+        result_.run.nodes = found->nodes;
+        journal_->machine(found->nodes);
         const std::string& own = coordinator.hello(0).host;
         for (const NodeReport& node : found->nodes)
             for (const std::string& text : node.doubts)

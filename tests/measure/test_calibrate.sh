@@ -85,6 +85,7 @@ case $2 in
         expect 0 known "$program" calibrate --from gpu.samples.jsonl -o gpu.json \
             --device H100-SXM5-80GB --network ib-ndr
         expect 0 gpu "$program" check gpu.json
+        cmp -s mine.topology.json again.topology.json || fail "they make another topology"
         cmp -s mine.json again.json || fail "the samples kept make another profile"
         grep -q "<h2>Making communicators</h2>" mine.html || fail "the report has no communicators"
         expect 0 check "$program" check mine.json mine.topology.json

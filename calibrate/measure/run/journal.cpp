@@ -27,6 +27,22 @@ Json line_of(std::string_view key, const T& value)
     return out;
 }
 
+// Samples are worth keeping also where what their machine is made of makes no sense.
+bool take_nodes(const Reader& reader, MeasuredRun& run)
+{
+    run.nodes.clear();
+    if (!FieldValue<std::vector<NodeReport>>::read(reader, run.nodes))
+        return false;
+    for (const NodeReport& node : run.nodes)
+        if (const std::string wrong = unsound(node); !wrong.empty()) {
+            run.doubts.push_back(fmt::format("what the samples' host {} is made of is left out: {}",
+                                             node.host, wrong));
+            run.nodes.clear();
+            break;
+        }
+    return true;
+}
+
 // Takes one line; false when it cannot.
 bool take(const Reader& reader, MeasuredRun& run)
 {
@@ -48,11 +64,13 @@ bool take(const Reader& reader, MeasuredRun& run)
                sound(unsound(run.creations.back().group, run.ranks.size()));
     if (json.find("jump") != nullptr)
         return read("jump", run.jumps);
+    if (json.find("nodes") != nullptr)
+        return take_nodes(reader.member("nodes"), run);
     if (json.find("left_out") != nullptr)
         return read("left_out", run.left_out);
     if (json.find("ended") != nullptr)
         return FieldValue<std::string>::read(reader.member("ended"), run.ended);
-    reader.error("a line of samples holds a point, a creation, a jump, left_out or ended");
+    reader.error("a line of samples holds a point, a creation, a jump, nodes, left_out or ended");
     return false;
 }
 
@@ -168,6 +186,7 @@ Journal::Journal(fs::path path, const MeasuredRun& run) : path_(std::move(path))
     start.points.clear();
     start.creations.clear();
     start.jumps.clear();
+    start.nodes.clear();
     start.left_out.clear();
     header["run"] = FieldValue<MeasuredRun>::write(start);
     write(header);
@@ -198,6 +217,11 @@ void Journal::add(const UnresolvedJump& jump)
 void Journal::left_out(const std::string& what)
 {
     write(line_of("left_out", what));
+}
+
+void Journal::machine(const std::vector<NodeReport>& nodes)
+{
+    write(line_of("nodes", nodes));
 }
 
 void Journal::ended(const std::string& why)

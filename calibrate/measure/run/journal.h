@@ -25,6 +25,7 @@ public:
     void add(const CreationTime& creation);
     void add(const UnresolvedJump& jump);
     void left_out(const std::string& what);
+    void machine(const std::vector<NodeReport>& nodes); // in place of what was told before
     void ended(const std::string& why);
 
     const std::filesystem::path& path() const { return path_; }
@@ -42,7 +43,8 @@ private:
 };
 
 // Of a journal that another run left. A last line that was cut is left out; one without a single
-// point is a problem. Throws WorldError for a file that cannot be read.
+// point is a problem, hosts that cannot be are a doubt. Throws WorldError for a file that cannot be
+// read.
 Checked<MeasuredRun> read_journal(const std::filesystem::path& path);
 
 } // namespace trainyard

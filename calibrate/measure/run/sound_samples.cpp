@@ -68,7 +68,47 @@ std::string wrong_in(const BesideWork& work, std::size_t members)
     return one.empty() ? wrong_in(work.local, members) : one;
 }
 
+// Every parent is a switch, or there are none; above each is a root.
+bool is_tree(const NodeMap& map)
+{
+    const std::size_t switches = map.switches.size();
+    const auto has_place = [&](const auto& piece) {
+        return switches == 0 ? piece.parent == -1 : is_among(piece.parent, switches);
+    };
+    if (!std::all_of(map.gpus.begin(), map.gpus.end(), has_place) ||
+        !std::all_of(map.nics.begin(), map.nics.end(), has_place))
+        return false;
+    for (int at = 0; is_among(at, switches); ++at) {
+        int above = at;
+        for (std::size_t steps = 0; above != -1; ++steps) {
+            if (steps > switches || !is_among(above, switches))
+                return false;
+            above = map.switches[static_cast<std::size_t>(above)].parent;
+        }
+    }
+    return true;
+}
+
 } // namespace
+
+std::string unsound(const NodeReport& node)
+{
+    const std::size_t devices = node.map.gpus.size();
+    if (devices == 0)
+        return "it has no devices";
+    if (!is_tree(node.map))
+        return "its switches are no tree with devices below them";
+    if (std::any_of(node.map.nvlinks.begin(), node.map.nvlinks.end(), [&](const auto& nvlink) {
+            return !is_among(nvlink.from, devices) ||
+                   (nvlink.to != -1 && !is_among(nvlink.to, devices));
+        }))
+        return "its NVLinks are not between its devices";
+    if (node.classes.size() != devices ||
+        std::any_of(node.classes.begin(), node.classes.end(),
+                    [&](const auto& row) { return row.size() != devices; }))
+        return "its classes are not those of its devices";
+    return "";
+}
 
 std::string unsound(const GroupSpec& group, std::size_t ranks)
 {

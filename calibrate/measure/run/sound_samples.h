@@ -7,9 +7,11 @@
 
 namespace trainyard {
 
-// What is wrong with a run before its points, with a point or with a group of it; empty: nothing.
+// What is wrong with a run before its points, with a point, a group or a host of it; empty:
+// nothing.
 std::string unsound(const MeasuredRun& run);
 std::string unsound(const MeasuredPoint& point, std::size_t ranks);
 std::string unsound(const GroupSpec& group, std::size_t ranks);
+std::string unsound(const NodeReport& node);
 
 } // namespace trainyard

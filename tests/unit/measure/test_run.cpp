@@ -388,9 +388,9 @@ TEST_CASE("samples that no run can have measured are refused with their line")
                    point.point.work = ExchangeWork{{{0, -1}}, Bytes(8)};
                }),
                Contains("not between ranks"));
-    CHECK_THAT(edited([](MeasuredPoint& point) {
-                   point.point.work = LocalWork{.m = -1, .n = 1, .k = 1, .size = {}};
-               }),
+    LocalWork negative;
+    negative.m = -1;
+    CHECK_THAT(edited([&](MeasuredPoint& point) { point.point.work = negative; }),
                Contains("no kernel"));
 
     MeasuredRun run = run_of_two();
@@ -401,6 +401,43 @@ TEST_CASE("samples that no run can have measured are refused with their line")
     run = run_of_two();
     run.backend = "another";
     CHECK_THAT(why_not(run, some_point()), Contains("backend"));
+}
+
+TEST_CASE("a journal keeps what the hosts are made of, and leaves out what cannot be")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "hosts.samples.jsonl";
+    NodeReport node;
+    node.host = "here";
+    node.map.switches = {{"cpu0", -1, {}}, {"switch0", 0, Bandwidth(1e9)}};
+    node.map.gpus = {{"gpu0", "any", 1, Bandwidth(1e9)}, {"gpu1", "any", 1, Bandwidth(1e9)}};
+    node.map.nvlinks = {{0, 1, Bandwidth(1e9)}};
+    node.classes = {{"X", "NV1"}, {"NV1", "X"}};
+    const auto read_back = [&](const NodeReport& last) {
+        {
+            Journal journal(path, run_of_two());
+            journal.add(some_point());
+            journal.machine({});
+            journal.machine({last});
+        }
+        MeasuredRun out = read_journal(path).value();
+        std::filesystem::remove(path);
+        CHECK(out.points.size() == 1);
+        return out;
+    };
+    CHECK(read_back(node).nodes == std::vector{node});
+    const auto left_out = [&](auto edit) {
+        NodeReport edited = node;
+        edit(edited);
+        const MeasuredRun run = read_back(edited);
+        CHECK(run.nodes.empty());
+        return run.doubts.empty() ? "" : run.doubts.back();
+    };
+    CHECK_THAT(left_out([](NodeReport& n) { n.map.gpus[0].parent = 2; }), Contains("no tree"));
+    CHECK_THAT(left_out([](NodeReport& n) { n.map.switches[0].parent = 1; }), Contains("no tree"));
+    CHECK_THAT(left_out([](NodeReport& n) { n.map.nvlinks[0].to = 2; }), Contains("NVLinks"));
+    CHECK_THAT(left_out([](NodeReport& n) { n.classes.pop_back(); }), Contains("classes"));
+    CHECK_THAT(left_out([](NodeReport& n) { n.map.gpus.clear(); }), Contains("no devices"));
 }
 
 TEST_CASE("empty lines in a journal are no samples, and a profile is no journal")
