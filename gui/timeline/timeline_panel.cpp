@@ -4,7 +4,6 @@
 #include "gui/timeline/time_text.h"
 
 #include <QCheckBox>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -14,6 +13,7 @@
 #include <QTableView>
 #include <QTextBrowser>
 #include <QTimer>
+#include <QToolBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -126,8 +126,7 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
 
 void TimelinePanel::make_tools(QLayout* layout)
 {
-    auto* const tools = new QHBoxLayout;
-    tools->setContentsMargins(4, 2, 4, 0);
+    auto* const tools = new QToolBar; // where it is narrow, the last ones go into a menu
     search_ = new QLineEdit;
     search_->setPlaceholderText(tr("Search operations ( / )"));
     search_->setAccessibleName(tr("Search operations"));
@@ -151,13 +150,15 @@ void TimelinePanel::make_tools(QLayout* layout)
     for (QWidget* widget : {static_cast<QWidget*>(search_), static_cast<QWidget*>(previous),
                             static_cast<QWidget*>(next), static_cast<QWidget*>(matches_)})
         tools->addWidget(widget);
-    tools->addStretch(1);
+    auto* const gap = new QWidget;
+    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    tools->addWidget(gap);
     for (QWidget* widget : {static_cast<QWidget*>(path_), static_cast<QWidget*>(messages),
                             static_cast<QWidget*>(compare_), static_cast<QWidget*>(open),
                             static_cast<QWidget*>(close), static_cast<QWidget*>(fit_lines),
                             static_cast<QWidget*>(fit)})
         tools->addWidget(widget);
-    static_cast<QVBoxLayout*>(layout)->addLayout(tools);
+    layout->addWidget(tools);
 
     connect(search_, &QLineEdit::textChanged, this, [this] { search_timer_->start(); });
     connect(search_, &QLineEdit::returnPressed, this, [this] {
