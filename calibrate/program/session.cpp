@@ -16,10 +16,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <random>
-#include <thread>
 
 namespace trainyard {
 

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace trainyard {
 namespace {
 

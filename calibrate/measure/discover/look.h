@@ -19,8 +19,6 @@ struct NodeLook {
     NodeSources sources;
     std::vector<std::string> doubts; // what makes numbers of this node doubtful
     std::string no_nvml;             // why NVML told nothing, where it was asked
-
-    bool has_gpus() const { return sources.nvml || !sources.smi_matrix.empty(); }
 };
 
 // NVML, or where it cannot be opened `nvidia-smi topo -m`, and /sys. Bounded in time as far as the

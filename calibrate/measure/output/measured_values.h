@@ -6,8 +6,6 @@
 #include "calibrate/import/pair_matrix.h"
 #include "calibrate/measure/samples.h"
 
-#include <functional>
-
 namespace trainyard {
 
 // The median over launches of their medians; of one launch with its own interval, else with the

@@ -135,7 +135,7 @@ TEST_CASE("where NVML cannot be opened nvidia-smi tells the GPUs, and doubts say
 {
     const FakeSmi smi(printing(matrix));
     const NodeLook look = look_at_node(without_nvml());
-    CHECK(look.has_gpus());
+    CHECK_FALSE(look.sources.smi_matrix.empty());
     CHECK_FALSE(look.sources.nvml);
     CHECK_THAT(look.doubts.back(),
                StartsWith("whether the GPUs are idle and sound is not known: "));
@@ -150,7 +150,8 @@ TEST_CASE("without NVML and nvidia-smi the look ends with why, and processors ar
     const Folder empty;
     const SetVariable path("PATH", empty.path().string());
     const NodeLook look = look_at_node(without_nvml());
-    CHECK_FALSE(look.has_gpus());
+    CHECK_FALSE(look.sources.nvml);
+    CHECK(look.sources.smi_matrix.empty());
     CHECK_THAT(look.no_nvml, ContainsSubstring("libno-such-library.so.1"));
 
     const FakeSmi smi("touch \"${0%/*}/asked\"; exit 1");
