@@ -301,6 +301,8 @@ int serve(const std::string& backend, const std::optional<JobLaunch>& job)
 {
     std::optional<LaunchPlace> place = place_given();
     std::optional<CoordinatorAddress> address = address_given();
+    if (place && !job && backend == "gloo") // launchers bind their ranks themselves, or leave it
+        bind_to_own_cores(place->local_rank, place->local_ranks);
     if (!place && job)
         place = job->launch.place;
     if (!address && job)
