@@ -99,7 +99,9 @@ QWidget* ScenarioPanel::make_tree()
     tree_->setItemDelegate(delegate);
     tree_->setAlternatingRowColors(true);
     tree_->setUniformRowHeights(true);
-    tree_->setEditTriggers(QAbstractItemView::AllEditTriggers);
+    // Not where the current row merely changes: the arrow keys would then change values.
+    tree_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::SelectedClicked |
+                           QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
     tree_->setTabKeyNavigation(false);
     tree_->setAccessibleName(tr("fields of the scenario"));
     tree_->header()->setStretchLastSection(true);
@@ -176,9 +178,9 @@ void ScenarioPanel::go_to(const std::string& pointer)
     if (!at.isValid())
         return;
     const QModelIndex value = at.siblingAtColumn(FormModel::value_column);
+    tree_->setFocus(); // first: an editor that loses it ends
     tree_->scrollTo(value);
     tree_->setCurrentIndex(value);
-    tree_->setFocus();
     if (value.flags() & Qt::ItemIsEditable)
         tree_->edit(value);
 }

@@ -31,7 +31,7 @@ const std::string eight = "scenarios/llama3-8b-h100-8.json";
 
 bool settled(MainWindow& window)
 {
-    return QTest::qWaitFor([&] { return !window.workspace().live().busy(); }, patience_ms);
+    return QTest::qWaitFor([&] { return !window.busy(); }, patience_ms);
 }
 
 QSlider* slider_of(MainWindow& window, const QString& field)
@@ -232,6 +232,7 @@ void TestWindow::droppedPartsTakeTheirPlace()
 {
     window_->open(eight);
     QVERIFY(settled(*window_));
+    window_->workspace().document().reset("strategy.dp"); // 8 would not fit
     QVERIFY(window_->open("topologies/h100-1x4.json"));
     QVERIFY(settled(*window_));
     QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 4);

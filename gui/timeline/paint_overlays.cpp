@@ -79,8 +79,9 @@ private:
         auto at = std::partition_point(path.begin(), path.end(), [&](const PathPiece& piece) {
             return piece.to <= scene_.range.from;
         });
-        // Whole pixels, for there are thousands: antialiased lines cost ten times as much.
-        const QColor joint = with_alpha(scene_.colours.path, 0.8F);
+        // Whole pixels and opaque, for there are thousands: Qt smoothes and blends what is tall on
+        // several threads, which costs ten times as much.
+        const QColor joint = mixed(scene_.colours.path, scene_.colours.background, 0.25);
         int last_y = -1;
         while (at != path.end() && at->from < scene_.range.to) {
             const int y = path_y(at->record);

@@ -126,7 +126,8 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
 
 void TimelinePanel::make_tools(QLayout* layout)
 {
-    auto* const tools = new QToolBar; // where it is narrow, the last ones go into a menu
+    auto* const tools = new QToolBar;
+    tools->setMinimumWidth(300); // where it is narrow, the last ones go into a menu
     search_ = new QLineEdit;
     search_->setPlaceholderText(tr("Search operations ( / )"));
     search_->setAccessibleName(tr("Search operations"));
