@@ -93,5 +93,7 @@ def write_scenario(folder, configuration, backend, options, profile):
                       "micro_batch": configuration["batch"], "precision": "fp32",
                       "optimizer": "sgd"},
          "strategy": strategy, "topology": topology_file.name, "profile": str(profile),
-         "software": {"framework": "host-loop"}}, indent=1) + "\n")
+         "software": {"framework": "host-loop"},
+         # Profiles remember these.
+         "environment": options.network.variables if options.network else {}}, indent=1) + "\n")
     return scenario
