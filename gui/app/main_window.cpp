@@ -118,8 +118,21 @@ QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QSt
     auto* const dock = new QDockWidget(title, this);
     dock->setObjectName(key);
     dock->setWidget(widget);
+    dock->hide(); // until there is a scenario
     docks_[key] = dock;
     return dock;
+}
+
+// The start page gives way to the views.
+void MainWindow::begin()
+{
+    begun_ = true;
+    start_->hide();
+    if (!layout_.isEmpty() && restoreState(layout_))
+        return;
+    for (const auto& [key, dock] : docks_)
+        dock->show();
+    QTimer::singleShot(0, this, &MainWindow::arrange);
 }
 
 // Until the user says otherwise, and as far as the views' own least sizes allow.
@@ -298,7 +311,7 @@ void MainWindow::take(SessionContent content)
     if (content.range)
         workspace_.view().show_when_known(*content.range);
     if (!content.layout.empty())
-        arranged_ = restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
+        restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
     if (!content.view.empty())
         show_panel(QString::fromStdString(content.view));
 }
@@ -345,7 +358,7 @@ void MainWindow::restore()
     recent_ = settings.value(QStringLiteral("recent")).toStringList();
     start_->set_recent(recent_);
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-    arranged_ = restoreState(settings.value(QStringLiteral("layout")).toByteArray());
+    layout_ = settings.value(QStringLiteral("layout")).toByteArray();
 }
 
 void MainWindow::remember()
@@ -355,7 +368,8 @@ void MainWindow::remember()
     QSettings settings;
     settings.setValue(QStringLiteral("recent"), recent_);
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("layout"), saveState());
+    if (begun_)
+        settings.setValue(QStringLiteral("layout"), saveState());
 }
 
 void MainWindow::offer_recovery()
@@ -486,10 +500,8 @@ void MainWindow::follow_document()
 {
     Document& document = workspace_.document();
     const bool any = document.json().is_object() && !document.json().members().empty();
-    const bool begins = any && !start_->isHidden();
-    start_->setVisible(!any);
-    if (begins && !arranged_)
-        QTimer::singleShot(0, this, &MainWindow::arrange);
+    if (any && !begun_)
+        begin();
     setWindowTitle(any ? tr("%1[*] - Trainyard").arg(document.title()) : tr("Trainyard"));
     setWindowModified(document.modified());
     if (any)

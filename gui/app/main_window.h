@@ -68,6 +68,7 @@ protected:
 private:
     void make_docks();
     QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
+    void begin();
     void arrange();
     void make_menus();
     void make_status();
@@ -110,7 +111,8 @@ private:
     QProgressBar* progress_ = nullptr;
     QToolButton* cancel_ = nullptr;
     QStringList recent_;
-    bool arranged_ = false; // the docks lie as a layout said
+    QByteArray layout_;  // of the docks, as they were left
+    bool begun_ = false; // there is a scenario
     Problems refused_;
 };
 
