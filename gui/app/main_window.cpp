@@ -1,24 +1,19 @@
 #include "gui/app/main_window.h"
 
 #include "gui/app/start_page.h"
-#include "gui/model/open_file.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
-#include "gui/widgets/export.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/table_dialog.h"
-#include "sim/base/files.h"
 
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QInputDialog>
 #include <QLabel>
 #include <QMenuBar>
-#include <QMessageBox>
 #include <QMimeData>
 #include <QProgressBar>
 #include <QSettings>
@@ -29,18 +24,10 @@
 
 namespace trainyard::gui {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-constexpr int most_recent = 12;
 constexpr int autosave_after_ms = 2000;
 constexpr int busy_after_ms = 300;
-
-QString text_of(const fs::path& path)
-{
-    return QString::fromStdString(path.string());
-}
 
 } // namespace
 
@@ -267,89 +254,6 @@ void MainWindow::tell(const Problems& problems)
     docks_.at(QStringLiteral("problems"))->raise();
 }
 
-bool MainWindow::open(const std::string& file)
-{
-    bool opened = false;
-    attempt([&] {
-        Checked<Opened> content = open_any(file, workspace_.document().json());
-        if (!content) {
-            tell(content.error());
-            return;
-        }
-        if (auto* const part = std::get_if<OpenedPart>(&*content)) {
-            if (const auto refused = workspace_.document().set(part->field, part->file)) {
-                tell({*refused});
-                return;
-            }
-            opened = true;
-            return;
-        }
-        if (!may_leave())
-            return;
-        opened = true;
-        if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
-            workspace_.document().load(std::move(scenario->json),
-                                       fs::absolute(scenario->file).string());
-            const std::string notes = describe(scenario->notes);
-            if (!notes.empty())
-                tell({{file, 0, "", notes, "", Severity::warning}});
-        } else
-            take(std::move(std::get<SessionContent>(*content)));
-        add_recent(text_of(fs::absolute(file)));
-    });
-    return opened;
-}
-
-void MainWindow::take(SessionContent content)
-{
-    workspace_.set_price(content.price);
-    workspace_.document().load(std::move(content.scenario), content.file);
-    if (content.baseline.is_object())
-        workspace_.pin_baseline_of(std::move(content.baseline), content.file);
-    else
-        workspace_.clear_baseline();
-    if (content.range)
-        workspace_.view().show_when_known(*content.range);
-    if (!content.layout.empty())
-        restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
-    if (!content.view.empty())
-        show_panel(QString::fromStdString(content.view));
-}
-
-SessionContent MainWindow::content()
-{
-    SessionContent content;
-    content.file = workspace_.document().file();
-    content.scenario = workspace_.document().json();
-    if (workspace_.baseline() != nullptr)
-        content.baseline = workspace_.baseline()->file->json;
-    content.range = workspace_.view().range();
-    content.price = workspace_.price();
-    content.layout = saveState().toBase64().toStdString();
-    for (const auto& [key, dock] : docks_)
-        if (dock->isVisible() && !dock->visibleRegion().isEmpty() && panel(key) != nullptr)
-            content.view = key.toStdString();
-    return content;
-}
-
-bool MainWindow::save_session(const std::string& file)
-{
-    return attempt([&] {
-        write_file(file, to_text(to_json(content())) + "\n");
-        add_recent(text_of(fs::absolute(file)));
-    });
-}
-
-void MainWindow::add_recent(const QString& file)
-{
-    recent_.removeAll(file);
-    recent_.prepend(file);
-    while (recent_.size() > most_recent)
-        recent_.removeLast();
-    start_->set_recent(recent_);
-    remember();
-}
-
 void MainWindow::restore()
 {
     if (!places_.remember)
@@ -372,72 +276,6 @@ void MainWindow::remember()
         settings.setValue(QStringLiteral("layout"), saveState());
 }
 
-void MainWindow::offer_recovery()
-{
-    for (const fs::path& file : autosave_.left_behind()) {
-        Checked<SessionContent> content = tl::unexpected(Problems{});
-        attempt([&] {
-            if (Checked<Json> json = read_json_file(file.string()))
-                content = session_from(*json, file.string());
-        });
-        std::error_code ignored;
-        if (content) {
-            const QString name = QString::fromStdString(
-                content->file.empty() ? std::string("unnamed") : content->file);
-            const auto answer = QMessageBox::question(
-                this, tr("Recover"),
-                tr("Trainyard ended unexpectedly while %1 was open. Open it as it was?").arg(name),
-                QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel);
-            if (answer == QMessageBox::Cancel)
-                return; // asked again next time
-            if (answer == QMessageBox::Yes) {
-                take(std::move(*content));
-                fs::remove(file, ignored);
-                return;
-            }
-        }
-        fs::remove(file, ignored);
-    }
-}
-
-void MainWindow::ask_open()
-{
-    const QString file = QFileDialog::getOpenFileName(
-        this, tr("Open"), QString(),
-        tr("Scenarios, sessions, models, topologies, jobs (*.json *.yaml *.yml *.toml *.sh);;"
-           "All files (*)"));
-    if (!file.isEmpty())
-        open(file.toStdString());
-}
-
-bool MainWindow::save_scenario()
-{
-    if (!workspace_.document().named())
-        return save_scenario_as();
-    return attempt([this] { workspace_.document().save(workspace_.document().file()); });
-}
-
-bool MainWindow::save_scenario_as()
-{
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Save the scenario"), QString::fromStdString(workspace_.document().file()),
-        tr("Scenarios (*.json)"));
-    if (file.isEmpty())
-        return false;
-    return attempt([&] {
-        workspace_.document().save(file.toStdString());
-        add_recent(file);
-    });
-}
-
-void MainWindow::ask_save_session()
-{
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the session"), QString(),
-                                                      tr("Sessions (*.trainyard.json)"));
-    if (!file.isEmpty())
-        save_session(file.toStdString());
-}
-
 Panel* MainWindow::front_panel() const
 {
     for (Panel* const one : panels_)
@@ -447,16 +285,6 @@ Panel* MainWindow::front_panel() const
         if (!(*one)->visibleRegion().isEmpty())
             return *one;
     return panels_.front();
-}
-
-void MainWindow::ask_export()
-{
-    Panel* const view = front_panel();
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Export %1").arg(view->title()), view->key() + QStringLiteral(".png"),
-        tr("Picture (*.png);;Vector picture (*.svg);;Table (*.csv)"));
-    if (!file.isEmpty())
-        attempt([&] { export_view(*view, view->size(), file.toStdString()); });
 }
 
 void MainWindow::ask_price()
@@ -481,19 +309,6 @@ void MainWindow::set_theme(Theme theme)
     apply_theme(*qApp, theme);
     if (places_.remember)
         QSettings().setValue(QStringLiteral("dark"), theme == Theme::dark);
-}
-
-bool MainWindow::may_leave()
-{
-    if (!workspace_.document().modified() || !places_.remember)
-        return true;
-    const auto answer =
-        QMessageBox::question(this, tr("Unsaved changes"),
-                              tr("Save the changes to %1?").arg(workspace_.document().title()),
-                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel);
-    if (answer == QMessageBox::Cancel)
-        return false;
-    return answer == QMessageBox::Discard || save_scenario();
 }
 
 void MainWindow::follow_document()

@@ -23,6 +23,8 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
 {
     connect(&document_, &Document::changed, this, &Workspace::simulate);
     connect(&live_, &LiveRun::finished, this, &Workspace::take);
+    // Cancelled: the same scenario may be asked for again.
+    connect(&live_, &LiveRun::stopped, this, [this] { simulated_ = Json(); });
 }
 
 void Workspace::simulate()
