@@ -31,6 +31,7 @@ readonly packages=(
 readonly window_packages=(
     "qt6-base-dev     the window"
     "qt6-svg-dev      its pictures as SVG"
+    "libqcustomplot-dev  its charts"
     "fonts-dejavu-core   its letters where there is no display"
 )
 

@@ -50,9 +50,10 @@ void export_all(const MainWindow& window, const QSize& size, const std::string& 
     if (failed)
         throw WorldError{fmt::format("{}: {}", folder, failed.message())};
     for (Panel* const panel : window.panels())
-        for (const char* ending : {".png", ".svg", ".csv"})
-            export_view(*panel, size,
-                        std::filesystem::path(folder) / (panel->key().toStdString() + ending));
+        for (Panel* const part : panel->parts())
+            for (const char* ending : {".png", ".svg", ".csv"})
+                export_view(*part, size,
+                            std::filesystem::path(folder) / (part->key().toStdString() + ending));
 }
 
 } // namespace

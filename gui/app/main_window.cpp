@@ -83,21 +83,41 @@ void MainWindow::make_docks()
     setCentralWidget(start_);
 
     scenario_ = new ScenarioPanel(workspace_);
-    timeline_ = new TimelinePanel(workspace_);
-    panels_ = {scenario_, timeline_};
+    add_panel(scenario_, Qt::LeftDockWidgetArea);
+    add_panel(new TimelinePanel(workspace_), Qt::RightDockWidgetArea);
+
     problems_ = new ProblemsView;
     connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {
         show_panel(scenario_->key());
         scenario_->go_to(pointer);
     });
-    addDockWidget(Qt::LeftDockWidgetArea,
-                  add_dock(scenario_, scenario_->key(), scenario_->title()));
-    QDockWidget* const timeline = add_dock(timeline_, timeline_->key(), timeline_->title());
-    addDockWidget(Qt::RightDockWidgetArea, timeline);
-    connect(timeline, &QDockWidget::visibilityChanged, &workspace_, &Workspace::want_ops);
     addDockWidget(Qt::BottomDockWidgetArea,
                   add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+}
+
+// Views of one area lie behind each other, the first in front.
+void MainWindow::add_panel(Panel* panel, Qt::DockWidgetArea area)
+{
+    QDockWidget* const dock = add_dock(panel, panel->key(), panel->title());
+    addDockWidget(area, dock);
+    for (const Panel* const other : panels_)
+        if (dockWidgetArea(docks_.at(other->key())) == area)
+            tabifyDockWidget(docks_.at(other->key()), dock);
+    panels_.push_back(panel);
+    panel->set_in_sight(false);
+    connect(dock, &QDockWidget::visibilityChanged, panel, &Panel::set_in_sight);
+    connect(panel, &Panel::sightChanged, this, &MainWindow::follow_sight);
+    for (Panel* const part : panel->parts())
+        connect(part, &Panel::tableWanted, this, [this, part] { show_table(*part); });
+}
+
+// Ops are recorded only for views that show them.
+void MainWindow::follow_sight()
+{
+    workspace_.want_ops(std::any_of(panels_.begin(), panels_.end(), [](const Panel* panel) {
+        return panel->wants_ops() && panel->in_sight();
+    }));
 }
 
 QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QString& title)
@@ -119,16 +139,18 @@ void MainWindow::begin()
         return;
     for (const auto& [key, dock] : docks_)
         dock->show();
+    show_panel(QStringLiteral("timeline"));
     QTimer::singleShot(0, this, &MainWindow::arrange);
 }
 
 // Until the user says otherwise, and as far as the views' own least sizes allow.
 void MainWindow::arrange()
 {
-    resizeDocks({docks_.at(scenario_->key()), docks_.at(timeline_->key())},
-                {width() / 3, width() - width() / 3}, Qt::Horizontal);
-    resizeDocks({docks_.at(timeline_->key()), docks_.at(QStringLiteral("problems"))},
-                {height() - 100, 100}, Qt::Vertical);
+    QDockWidget* const scenario = docks_.at(scenario_->key());
+    QDockWidget* const timeline = docks_.at(QStringLiteral("timeline"));
+    QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
+    resizeDocks({scenario, timeline}, {width() / 3, width() - width() / 3}, Qt::Horizontal);
+    resizeDocks({timeline, problems}, {height() - 100, 100}, Qt::Vertical);
 }
 
 void MainWindow::make_status()
@@ -222,7 +244,7 @@ void MainWindow::make_menus()
         view->addAction(dock->toggleViewAction());
     view->addSeparator();
     view->addAction(tr("Show as &table"), QKeySequence(tr("Ctrl+T")), this,
-                    &MainWindow::show_table);
+                    [this] { show_table(*front_part()); });
     view->addSeparator();
     view->addAction(tr("&Light"), this, [this] { set_theme(Theme::light); });
     view->addAction(tr("&Dark"), this, [this] { set_theme(Theme::dark); });
@@ -230,7 +252,9 @@ void MainWindow::make_menus()
 
 bool MainWindow::busy() const
 {
-    return workspace_.live().busy() || timeline_->busy();
+    return workspace_.live().busy() ||
+           std::any_of(panels_.begin(), panels_.end(),
+                       [](const Panel* panel) { return panel->busy(); });
 }
 
 bool MainWindow::attempt(const std::function<void()>& what)
@@ -282,9 +306,18 @@ Panel* MainWindow::front_panel() const
         if (one->isAncestorOf(QApplication::focusWidget()))
             return one;
     for (auto one = panels_.rbegin(); one != panels_.rend(); ++one)
-        if (!(*one)->visibleRegion().isEmpty())
+        if ((*one)->in_sight())
             return *one;
     return panels_.front();
+}
+
+Panel* MainWindow::front_part() const
+{
+    const std::vector<Panel*> parts = front_panel()->parts();
+    for (Panel* const part : parts)
+        if (part->isAncestorOf(QApplication::focusWidget()))
+            return part;
+    return parts.front();
 }
 
 void MainWindow::ask_price()
@@ -297,10 +330,9 @@ void MainWindow::ask_price()
         workspace_.set_price({price, workspace_.price().currency});
 }
 
-void MainWindow::show_table()
+void MainWindow::show_table(const Panel& part)
 {
-    Panel* const view = front_panel();
-    auto* const dialog = new TableDialog(view->title(), view->table(), this);
+    auto* const dialog = new TableDialog(part.title(), part.table(), this);
     dialog->show();
 }
 

@@ -22,7 +22,6 @@ namespace trainyard::gui {
 class ProblemsView;
 class ScenarioPanel;
 class StartPage;
-class TimelinePanel;
 
 // Where what is remembered between runs lies.
 struct Places {
@@ -48,7 +47,7 @@ public:
     // Whether a view is still being made of the latest run.
     bool busy() const;
 
-    // Every view that can be exported, in order.
+    // Every view, in order.
     const std::vector<Panel*>& panels() const { return panels_; }
     Panel* panel(const QString& key) const; // null: there is none
     // Brings it to the front.
@@ -67,6 +66,7 @@ protected:
 
 private:
     void make_docks();
+    void add_panel(Panel* panel, Qt::DockWidgetArea area);
     QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
     void begin();
     void arrange();
@@ -84,9 +84,11 @@ private:
     bool save_scenario_as();
     void ask_save_session();
     Panel* front_panel() const; // that has the focus, else one in sight
+    Panel* front_part() const;  // of that view
     void ask_export();
     void ask_price();
-    void show_table();
+    void show_table(const Panel& part);
+    void follow_sight();
     void set_theme(Theme theme);
     // Runs it; what the world refuses is shown among the problems. False then.
     bool attempt(const std::function<void()>& what);
@@ -103,7 +105,6 @@ private:
     QTimer* busy_timer_; // progress shows from 0.3 s on
     StartPage* start_ = nullptr;
     ScenarioPanel* scenario_ = nullptr;
-    TimelinePanel* timeline_ = nullptr;
     ProblemsView* problems_ = nullptr;
     std::vector<Panel*> panels_;
     std::map<QString, QDockWidget*> docks_;

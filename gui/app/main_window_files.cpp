@@ -84,9 +84,9 @@ SessionContent MainWindow::content()
     content.range = workspace_.view().range();
     content.price = workspace_.price();
     content.layout = saveState().toBase64().toStdString();
-    for (const auto& [key, dock] : docks_)
-        if (dock->isVisible() && !dock->visibleRegion().isEmpty() && panel(key) != nullptr)
-            content.view = key.toStdString();
+    for (const Panel* const one : panels_)
+        if (one->in_sight())
+            content.view = one->key().toStdString();
     return content;
 }
 
@@ -176,7 +176,7 @@ void MainWindow::ask_save_session()
 
 void MainWindow::ask_export()
 {
-    Panel* const view = front_panel();
+    Panel* const view = front_part();
     const QString file = QFileDialog::getSaveFileName(
         this, tr("Export %1").arg(view->title()), view->key() + QStringLiteral(".png"),
         tr("Picture (*.png);;Vector picture (*.svg);;Table (*.csv)"));

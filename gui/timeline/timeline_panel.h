@@ -31,7 +31,8 @@ public:
     TableData table() const override;
 
     // While it is being made, the run before is shown.
-    bool busy() const { return loader_.busy(); }
+    bool busy() const override { return loader_.busy(); }
+    bool wants_ops() const override { return true; }
     TimelineCanvas& canvas() { return *canvas_; }
 
 signals:

@@ -27,6 +27,14 @@ QString line_of(const QStringList& cells)
 
 } // namespace
 
+void Panel::set_in_sight(bool in_sight)
+{
+    if (in_sight == in_sight_)
+        return;
+    in_sight_ = in_sight;
+    emit sightChanged();
+}
+
 void paint_table(QPainter& painter, const QSize& size, const TableData& table,
                  const QPalette& palette)
 {

@@ -32,6 +32,25 @@ public:
     // (hover, scroll bars).
     virtual void paint_to(QPainter& painter, const QSize& size) = 0;
     virtual TableData table() const = 0;
+
+    // What is exported and shown as tables by itself: a view of several charts names them.
+    virtual std::vector<Panel*> parts() { return {this}; }
+
+    // Whether a picture is still being made; pictures without a display wait for it.
+    virtual bool busy() const { return false; }
+    // Whether it shows single ops of the run while it is in sight.
+    virtual bool wants_ops() const { return false; }
+
+    // Behind another view's tab, or closed: what costs time can wait.
+    bool in_sight() const { return in_sight_; }
+    void set_in_sight(bool in_sight);
+
+signals:
+    void sightChanged();
+    void tableWanted(); // "show as table" of this part
+
+private:
+    bool in_sight_ = true;
 };
 
 // The table as a picture, its first rows as far as they fit: for views that are tables.

@@ -1,0 +1,31 @@
+#pragma once
+
+// A chart in the window's colours and letters, painted alike on screen, PNG and SVG.
+
+#include <qcustomplot.h>
+
+namespace trainyard::gui {
+
+class Chart : public QCustomPlot {
+    Q_OBJECT
+
+public:
+    explicit Chart(QWidget* parent = nullptr);
+
+    // As it is seen, at any size.
+    void paint_chart(QPainter& painter, const QSize& size);
+
+    // Ticks at powers of ten, with `unit`'s own words left to the axis label.
+    static void make_logarithmic(QCPAxis& axis);
+
+signals:
+    void themed(); // axes have new colours: time to colour one's own series
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void apply_theme();
+};
+
+} // namespace trainyard::gui
