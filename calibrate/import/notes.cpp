@@ -58,6 +58,11 @@ Json to_json(const ImportNotes& notes)
     return out;
 }
 
+Problems problem_with(const std::string& file, std::string message, std::string hint)
+{
+    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
 std::string printable(std::string_view text, std::size_t length)
 {
     std::string out;

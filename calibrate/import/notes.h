@@ -32,6 +32,9 @@ std::string describe(const ImportNotes& notes);
 
 Json to_json(const ImportNotes& notes);
 
+// Why a file as a whole cannot be read.
+Problems problem_with(const std::string& file, std::string message, std::string hint);
+
 // Text of a file as it may be shown: control characters and bytes beyond ASCII become '?', at most
 // `length` characters.
 std::string printable(std::string_view text, std::size_t length = 80);

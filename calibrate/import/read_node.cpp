@@ -9,11 +9,6 @@
 namespace trainyard {
 namespace {
 
-Problems problem(const std::string& file, std::string message, std::string hint)
-{
-    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 bool is_xml(std::string_view text)
 {
     const std::size_t start = text.find_first_not_of(" \t\r\n");
@@ -42,12 +37,12 @@ Checked<SmiMatrix> chosen_matrix(std::string_view text, const std::string& file,
     const std::vector<SmiMatrix> matrices = read_smi_matrices(text);
     if (matrices.empty())
         return tl::make_unexpected(
-            problem(file, "no topology was found",
-                    "wanted: NCCL topology XML, or the matrix of nvidia-smi topo -m"));
+            problem_with(file, "no topology was found",
+                         "wanted: NCCL topology XML, or the matrix of nvidia-smi topo -m"));
     const auto count = static_cast<int>(matrices.size());
     if (which < 1 || which > count)
-        return tl::make_unexpected(problem(file, fmt::format("it has no matrix {}", which),
-                                           fmt::format("1 to {}", count)));
+        return tl::make_unexpected(problem_with(file, fmt::format("it has no matrix {}", which),
+                                                fmt::format("1 to {}", count)));
     if (count > 1)
         add_note(notes.ignored,
                  fmt::format("matrix {} of {} is taken (--nth takes another)", which, count));
@@ -73,7 +68,7 @@ Checked<ImportedTopology> read_node_topology(std::string_view text, const std::s
         node = node_of_matrix(*matrix, hints.model, out.notes);
     }
     if (!node)
-        return tl::make_unexpected(problem(
+        return tl::make_unexpected(problem_with(
             file, out.notes.flagged.empty() ? "it describes no node" : out.notes.flagged.front(),
             ""));
     out.guessed_model = node->guessed_model;

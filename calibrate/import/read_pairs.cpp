@@ -5,11 +5,6 @@
 namespace trainyard {
 namespace {
 
-Problems problem(const std::string& file, std::string message, std::string hint)
-{
-    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 bool starts_with(std::string_view text, std::string_view any)
 {
     const std::size_t start = text.find_first_not_of(" \t\r\n");
@@ -38,8 +33,8 @@ Checked<ImportedPairs> read_pairs(std::string_view text, const std::string& file
         for (const std::string& flag : pairs->notes.flagged)
             problems.push_back({file, 0, "", flag, "", Severity::error});
         if (problems.empty())
-            problems = problem(file, "no matrix of bandwidths or latencies was found",
-                               "wanted: output of nvbandwidth or p2pBandwidthLatencyTest");
+            problems = problem_with(file, "no matrix of bandwidths or latencies was found",
+                                    "wanted: output of nvbandwidth or p2pBandwidthLatencyTest");
         return tl::make_unexpected(std::move(problems));
     }
     for (const PairMatrix& matrix : pairs->matrices)

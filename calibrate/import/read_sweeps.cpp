@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
 
-Problems problem(const std::string& file, std::string message, std::string hint)
-{
-    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 ImportedSweeps settle_all(const std::vector<RawSweep>& raws, const SweepHints& hints,
                           const std::string& file, ImportNotes notes)
 {
@@ -47,8 +42,8 @@ Checked<ImportedSweeps> concluded(ImportedSweeps imported, std::string_view kind
         for (const std::string& flag : imported.notes.flagged)
             problems.push_back({file, 0, "", flag, "", Severity::error});
         if (problems.empty())
-            problems = problem(file, "no rows of nccl-tests were found",
-                               "a row has size, count, type, time, algbw, busbw");
+            problems = problem_with(file, "no rows of nccl-tests were found",
+                                    "a row has size, count, type, time, algbw, busbw");
         return tl::make_unexpected(std::move(problems));
     }
     ImportNotes own;
@@ -101,8 +96,8 @@ Checked<ImportedSweeps> read_json(const Json& json, const std::string& file,
         const std::vector<RawSweep> raws = read_nccl_json(json, notes);
         return concluded(settle_all(raws, hints, file, std::move(notes)), "nccl-tests JSON", file);
     }
-    return tl::make_unexpected(problem(file, "this JSON holds no sweeps of nccl-tests",
-                                       "wanted: the output of nccl-tests -J"));
+    return tl::make_unexpected(problem_with(file, "this JSON holds no sweeps of nccl-tests",
+                                            "wanted: the output of nccl-tests -J"));
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "calibrate/backends/gloo/gloo_device.h"
 
+#include "calibrate/measure/backend/host_name.h"
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gloo/transport/tcp/device.h>
@@ -8,7 +10,6 @@
 #include <netdb.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <optional>
 
@@ -77,13 +78,6 @@ std::optional<std::string> outward_interface()
             found = at->ifa_name;
     freeifaddrs(all);
     return found;
-}
-
-std::string host_name()
-{
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
 }
 
 struct Choice {

@@ -1,22 +1,17 @@
 #include "calibrate/backends/host/host_facts.h"
 
+#include "calibrate/measure/backend/host_name.h"
 #include "calibrate/measure/host_kernels/gemm.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <array>
 
 namespace trainyard {
 
 BackendFacts host_facts(const CpuFacts& cpu, const LaunchPlace& place)
 {
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-
     BackendFacts facts;
     facts.device = cpu.model;
-    facts.device_id = fmt::format("cpu of {}", host.data());
+    facts.device_id = fmt::format("cpu of {}", host_name());
     facts.memory = cpu.memory;
     facts.properties = {{"cores", std::to_string(cpu.cores)},
                         {"bound_cores", std::to_string(cpu.own_cores)},

@@ -17,7 +17,6 @@
 namespace trainyard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr Milliseconds patience_to_send{10'000};
 constexpr std::size_t longest_message = std::size_t{64} << 20;
 constexpr std::size_t header_bytes = 4;
@@ -26,11 +25,6 @@ constexpr std::size_t most_unread = longest_message + header_bytes;
 std::string system_says()
 {
     return std::strerror(errno);
-}
-
-Milliseconds left_until(Clock::time_point end)
-{
-    return std::max(Milliseconds(0), std::chrono::duration_cast<Milliseconds>(end - Clock::now()));
 }
 
 // Whether the descriptor is ready for `events` before the limit.

@@ -2,17 +2,15 @@
 
 // A TCP connection that carries JSON messages, each wait bounded.
 
+#include "calibrate/measure/deadline.h"
 #include "sim/base/json.h"
 
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 
 namespace trainyard {
-
-using Milliseconds = std::chrono::milliseconds;
 
 // A file descriptor that is closed with its owner.
 class Descriptor {

@@ -11,29 +11,29 @@ namespace {
 constexpr int first_port = 20'000;
 constexpr int ports = 10'000;
 
-std::string value_of(const Variables& variables, const std::string& name)
+std::string text_of_variable(const Variables& variables, const std::string& name)
 {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::string() : found->second;
+    return value_of(variables, name).value_or("");
 }
 
 // The same for all ranks of one job, different for others of this host where a launcher says it.
 std::string job_of(const Variables& variables)
 {
     for (const char* name : {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", "PMI_JOBID"})
-        if (const std::string job = value_of(variables, name); !job.empty())
+        if (const std::string job = text_of_variable(variables, name); !job.empty())
             return job;
-    return value_of(variables, "SLURM_JOB_ID") + "." + value_of(variables, "SLURM_STEP_ID");
+    return text_of_variable(variables, "SLURM_JOB_ID") + "." +
+           text_of_variable(variables, "SLURM_STEP_ID");
 }
 
 std::string host_of_rank_0(const Variables& variables, const LaunchPlace& place)
 {
-    if (const std::string host = value_of(variables, "MASTER_ADDR"); !host.empty())
+    if (const std::string host = text_of_variable(variables, "MASTER_ADDR"); !host.empty())
         return host;
     if (place.local_ranks == place.ranks)
         return "localhost";
-    const std::string step = value_of(variables, "SLURM_STEP_NODELIST");
-    return first_host(step.empty() ? value_of(variables, "SLURM_NODELIST") : step);
+    const std::string step = text_of_variable(variables, "SLURM_STEP_NODELIST");
+    return first_host(step.empty() ? text_of_variable(variables, "SLURM_NODELIST") : step);
 }
 
 Problems problem(std::string message, std::string hint)
@@ -61,8 +61,9 @@ Checked<std::optional<JobLaunch>> job_launch(const Variables& variables)
     const Checked<RankLaunch> launch = launch_of(variables);
     if (!launch)
         return tl::unexpected(launch.error());
-    const std::string given_port = value_of(variables, "MASTER_PORT");
-    const bool alone = launch->place.ranks == 1 && value_of(variables, "MASTER_ADDR").empty();
+    const std::string given_port = text_of_variable(variables, "MASTER_PORT");
+    const bool alone =
+        launch->place.ranks == 1 && text_of_variable(variables, "MASTER_ADDR").empty();
     if (launch->style == LaunchStyle::none || alone)
         return std::optional<JobLaunch>(); // it starts its own ranks
     JobLaunch out;

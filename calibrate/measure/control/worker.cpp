@@ -1,5 +1,6 @@
 #include "calibrate/measure/control/worker.h"
 
+#include "calibrate/measure/backend/host_name.h"
 #include "calibrate/measure/control/connection.h"
 #include "calibrate/measure/control/messages.h"
 #include "sim/base/diagnostic.h"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -17,17 +17,9 @@
 namespace trainyard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr Milliseconds patience_to_connect{60'000};
 constexpr Milliseconds forever{3'600'000};
 constexpr int left_alone = 5; // what the command line exits with when a part of the job is gone
-
-std::string host_name()
-{
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
 
 // What the listening thread and the one that works share.
 class Line {

@@ -34,12 +34,6 @@ constexpr std::array<Names, 5> launchers{{
     {LaunchStyle::slurm, "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "", "SLURM_STEP_ID"},
 }};
 
-std::optional<std::string> value_of(const Variables& variables, const std::string& name)
-{
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-}
-
 class PlaceReader {
 public:
     PlaceReader(const Variables& variables, const Names& names)
@@ -187,6 +181,12 @@ Variables own_variables()
             out.emplace(entry.substr(0, equals), entry.substr(equals + 1));
     }
     return out;
+}
+
+std::optional<std::string> value_of(const Variables& variables, const std::string& name)
+{
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
 }
 
 Checked<RankLaunch> launch_of(const Variables& variables)

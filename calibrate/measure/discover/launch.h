@@ -12,6 +12,8 @@ using Variables = std::map<std::string, std::string>;
 // Of this process.
 Variables own_variables();
 
+std::optional<std::string> value_of(const Variables& variables, const std::string& name);
+
 enum class LaunchStyle : std::uint8_t { none, torchrun, open_mpi, pmi, slurm };
 
 template <>

@@ -2,6 +2,7 @@
 
 #include "calibrate/import/notes.h"
 #include "calibrate/import/smi_matrix.h"
+#include "calibrate/measure/deadline.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,17 +21,9 @@
 namespace trainyard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
-constexpr milliseconds to_die{1'000};
+constexpr std::size_t most_output = std::size_t{1} << 20;
+constexpr Milliseconds to_die{1'000};
 constexpr const char* command = "nvidia-smi topo -m";
-
-milliseconds left_until(Clock::time_point end)
-{
-    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(end - Clock::now()));
-}
 
 // A process group of its own, whose output comes back through a pipe.
 class Child {
@@ -90,7 +83,7 @@ public:
                 continue;
             if (got <= 0)
                 return true;
-            if (text.size() < most_bytes) // the rest is read too, so that it can end
+            if (text.size() < most_output) // the rest is read too, so that it can end
                 text.append(part.data(), static_cast<std::size_t>(got));
             if (Clock::now() >= end)
                 return false;
@@ -107,7 +100,7 @@ public:
             else if (Clock::now() >= end)
                 break;
             else
-                std::this_thread::sleep_for(milliseconds(2));
+                std::this_thread::sleep_for(Milliseconds(2));
         }
         return status_;
     }
@@ -129,7 +122,7 @@ std::string first_line(const std::string& text)
 
 } // namespace
 
-SmiAnswer ask_nvidia_smi(milliseconds limit)
+SmiAnswer ask_nvidia_smi(Milliseconds limit)
 {
     const auto end = Clock::now() + limit;
     Child child;

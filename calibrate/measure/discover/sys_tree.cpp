@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{8} << 20;
+constexpr std::size_t longest_file = std::size_t{8} << 20;
 constexpr std::size_t most_entries = 20'000;
 constexpr std::int64_t most_numbers = 65'536;
 
@@ -33,7 +33,7 @@ std::optional<std::string> SysTree::text(const std::string& path) const
     if (!fs::is_regular_file(file, error) || error)
         return std::nullopt;
     try {
-        const std::optional<std::string> found = read_file_up_to(file, most_bytes);
+        const std::optional<std::string> found = read_file_up_to(file, longest_file);
         return found ? std::optional(without_blanks(*found)) : std::nullopt;
     } catch (const WorldError&) {
         return std::nullopt; // some files of the kernel cannot be read at some times

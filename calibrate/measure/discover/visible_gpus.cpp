@@ -9,13 +9,6 @@
 namespace trainyard {
 namespace {
 
-std::string without_blanks(const std::string& text)
-{
-    const std::size_t begin = text.find_first_not_of(" \t");
-    const std::size_t end = text.find_last_not_of(" \t");
-    return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
 bool names_a_gpu(const std::string& word, int gpus)
 {
     if (word.starts_with("GPU-") || word.starts_with("MIG-"))
@@ -31,7 +24,7 @@ int visible_gpus(const std::string& variable, int gpus)
     std::istringstream words(variable);
     std::set<std::string> seen;
     for (std::string word; std::getline(words, word, ',');) {
-        word = without_blanks(word);
+        word = trimmed(word);
         if (!names_a_gpu(word, gpus) || !seen.insert(word).second)
             break;
     }

@@ -1,26 +1,18 @@
 #include "calibrate/measure/nccl/nccl_backend.h"
 
+#include "calibrate/measure/backend/host_name.h"
 #include "calibrate/measure/nccl/cuda_facts.h"
 #include "calibrate/measure/nccl/meeting.h"
 #include "calibrate/measure/nccl/warm_up.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 namespace trainyard {
 
 namespace {
-
-std::string host_name()
-{
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
 
 bool may_share()
 {
