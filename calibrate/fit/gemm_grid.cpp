@@ -11,9 +11,9 @@ namespace {
 using Sides = std::array<std::int64_t, 3>;
 
 // Seconds by shape, ascending.
-using Times = std::map<Sides, double>;
+using TimesBySides = std::map<Sides, double>;
 
-Times means_of(const std::vector<GemmPoint>& measured)
+TimesBySides means_of(const std::vector<GemmPoint>& measured)
 {
     struct Sum {
         double logarithms = 0;
@@ -25,7 +25,7 @@ Times means_of(const std::vector<GemmPoint>& measured)
         sum.logarithms += std::log(point.time.value());
         ++sum.count;
     }
-    Times out;
+    TimesBySides out;
     for (const auto& [sides, sum] : sums)
         out[sides] =
             sum.count == 1 ? std::exp(sum.logarithms) : std::exp(sum.logarithms / sum.count);
@@ -34,7 +34,7 @@ Times means_of(const std::vector<GemmPoint>& measured)
 
 class Grid {
 public:
-    explicit Grid(Times measured) : times_(std::move(measured))
+    explicit Grid(TimesBySides measured) : times_(std::move(measured))
     {
         std::array<std::set<std::int64_t>, 3> seen;
         for (const auto& [sides, time] : times_)
@@ -45,7 +45,7 @@ public:
     }
 
     std::size_t size() const { return axes_[0].size() * axes_[1].size() * axes_[2].size(); }
-    const Times& times() const { return times_; }
+    const TimesBySides& times() const { return times_; }
 
     // Neighbours are filled before they are needed: smaller shapes come first, then larger ones.
     void fill()
@@ -67,12 +67,12 @@ public:
     // Between the running maximum from below and the running minimum from above.
     void straighten()
     {
-        Times inside = times_;
+        TimesBySides inside = times_;
         for (auto& [sides, time] : inside)
             for (std::size_t axis = 0; axis < 3; ++axis)
                 if (const auto next = neighbour(sides, axis, -1))
                     time = std::max(time, inside.at(*next));
-        Times around = times_;
+        TimesBySides around = times_;
         for (auto it = around.rbegin(); it != around.rend(); ++it)
             for (std::size_t axis = 0; axis < 3; ++axis)
                 if (const auto next = neighbour(it->first, axis, +1))
@@ -107,14 +107,14 @@ private:
     }
 
     std::array<std::vector<std::int64_t>, 3> axes_;
-    Times times_;
+    TimesBySides times_;
 };
 
 } // namespace
 
 std::optional<GemmGrid> gemm_grid(const std::vector<GemmPoint>& measured)
 {
-    const Times means = means_of(measured);
+    const TimesBySides means = means_of(measured);
     Grid grid(means);
     if (means.empty() || grid.size() > 2 * means.size())
         return std::nullopt;

@@ -7,8 +7,8 @@
 namespace trainyard {
 namespace {
 
-enum Protocol : std::size_t { ll, ll128, simple };
-constexpr std::array<Protocol, 3> protocols{ll, ll128, simple};
+enum TunedProtocol : std::size_t { ll, ll128, simple };
+constexpr std::array<TunedProtocol, 3> protocols{ll, ll128, simple};
 
 // Seconds, by protocol: kernel and protocol start, and each hop over NVLink.
 constexpr std::array<double, 3> ring_base{6.6e-6, 14e-6, 8.4e-6};
@@ -23,7 +23,7 @@ constexpr std::array<std::array<double, 23>, 3> tree_correction{
      {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
 
-double protocol_rate(const NcclMachine& machine, Protocol protocol)
+double protocol_rate(const NcclMachine& machine, TunedProtocol protocol)
 {
     const double links = machine.links.value();
     switch (protocol) {
@@ -75,13 +75,13 @@ std::vector<CandidateTime> nccl_candidates(const Sweep& shape, const NcclMachine
     const double n = shape.ranks;
     const double steps = (reduces_all ? 2 : 1) * (n - 1);
     std::vector<CandidateTime> out;
-    for (const Protocol p : protocols)
+    for (const TunedProtocol p : protocols)
         out.push_back(
             {ring_base[p] + steps * ring_hop[p], bytes * steps / n / protocol_rate(machine, p)});
     if (!reduces_all)
         return out;
     const double place = std::log2(std::max(1.0, bytes / 64));
-    for (const Protocol p : protocols) {
+    for (const TunedProtocol p : protocols) {
         const auto& correction = tree_correction[p];
         const std::size_t at = std::min(correction.size() - 1, static_cast<std::size_t>(place));
         const double rate = std::min(protocol_rate(machine, p), 0.92 * machine.links.value());

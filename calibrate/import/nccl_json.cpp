@@ -36,7 +36,7 @@ int root_in(const Json& result)
         root.value_or(integer_at(result, "root").value_or(-1)), -1, 1'000'000));
 }
 
-void take_row(RawSweep& raw, const Json& result)
+void take_result(RawSweep& raw, const Json& result)
 {
     const auto size = integer_at(result, "size");
     SweepRow row;
@@ -139,7 +139,7 @@ std::vector<RawSweep> read_nccl_json(const Json& json, ImportNotes& notes)
             raw.context = context;
             sweeps.push_back(std::move(raw));
         }
-        take_row(sweeps.back(), result);
+        take_result(sweeps.back(), result);
     }
     if (sweeps.size() != 1)
         return sweeps;

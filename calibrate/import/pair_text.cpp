@@ -54,7 +54,7 @@ std::size_t columns_in(const std::vector<Word>& words)
     return words.size() - start;
 }
 
-class MatrixReader {
+class PairTextReader {
 public:
     void read(std::string_view line)
     {
@@ -202,7 +202,7 @@ private:
 
 ImportedPairs read_pair_text(std::string_view text)
 {
-    MatrixReader reader;
+    PairTextReader reader;
     for_each_line(text.substr(0, most_log_bytes),
                   [&reader](int, const std::string& line) { reader.read(line); });
     return reader.finish();

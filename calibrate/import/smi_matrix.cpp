@@ -8,8 +8,8 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t most_columns = 128;
-constexpr std::size_t most_matrices = 100;
+constexpr std::size_t most_devices = 128;
+constexpr std::size_t most_listings = 100;
 
 bool is_link(std::string_view word)
 {
@@ -25,7 +25,7 @@ std::vector<std::string> heading_in(std::string_view line)
             break;
         if (names.empty() && word.text != "GPU0")
             continue;
-        if (names.size() < most_columns)
+        if (names.size() < most_devices)
             names.emplace_back(printable(word.text, 40));
     }
     const bool links = std::any_of(names.begin(), names.end(),
@@ -33,11 +33,11 @@ std::vector<std::string> heading_in(std::string_view line)
     return links ? std::vector<std::string>{} : names;
 }
 
-class MatrixReader {
+class SmiReader {
 public:
     void read(int number, std::string_view line)
     {
-        if (auto names = heading_in(line); !names.empty() && matrices_.size() < most_matrices) {
+        if (auto names = heading_in(line); !names.empty() && matrices_.size() < most_listings) {
             const std::size_t count = names.size();
             matrices_.push_back({number, names, {}, std::vector<int>(count, -1), names});
             next_ = 0;
@@ -133,7 +133,7 @@ int distance_of(std::string_view word)
 
 std::vector<SmiMatrix> read_smi_matrices(std::string_view text)
 {
-    MatrixReader reader;
+    SmiReader reader;
     for_each_line(text.substr(0, most_log_bytes),
                   [&reader](int number, const std::string& line) { reader.read(number, line); });
     return reader.finish();

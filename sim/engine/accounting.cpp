@@ -9,7 +9,7 @@ namespace trainyard::engine {
 
 namespace {
 
-constexpr SimTime never{std::numeric_limits<std::int64_t>::max()};
+constexpr SimTime not_yet{std::numeric_limits<std::int64_t>::max()};
 
 } // namespace
 
@@ -125,14 +125,14 @@ void Accounting::charge_idle(std::uint32_t lane, Piece piece)
         static_cast<u128>(exposed.value()) * run_.lanes[lane].multiplicity;
 }
 
-// When the joined op at the head of `stream` began to move data; `never` if it does not yet.
+// When the joined op at the head of `stream` began to move data; `not_yet` if it does not yet.
 SimTime Accounting::moving_since(std::uint32_t stream) const
 {
     const StreamState& op = run_.streams[stream];
     if (op.kind == OpKind::exchange)
-        return op.parts.moving > 0 ? op.second_mark : never;
+        return op.parts.moving > 0 ? op.second_mark : not_yet;
     const Transfer& transfer = run_.transfers[op.transfer];
-    return transfer.state == TransferState::gathering ? never : transfer.start;
+    return transfer.state == TransferState::gathering ? not_yet : transfer.start;
 }
 
 // What a lane does whose transfer at the head of `stream` has not begun.

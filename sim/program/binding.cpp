@@ -18,9 +18,10 @@ struct Needs {
     std::set<std::pair<PeerSlot, CostId>> parts;
 };
 
-class Checker {
+class BindingChecker {
 public:
-    Checker(const Program& program, const Binding& binding) : program_(program), binding_(binding)
+    BindingChecker(const Program& program, const Binding& binding)
+        : program_(program), binding_(binding)
     {}
 
     std::vector<std::string> flaws() &&
@@ -269,7 +270,7 @@ const std::vector<LinkUse>& Group::uses(TrafficPattern pattern) const
 
 std::vector<std::string> flaws(const Program& program, const Binding& binding)
 {
-    return Checker(program, binding).flaws();
+    return BindingChecker(program, binding).flaws();
 }
 
 } // namespace trainyard

@@ -8,9 +8,9 @@ namespace trainyard {
 
 namespace {
 
-class Checker {
+class MemoryChecker {
 public:
-    explicit Checker(const Program& program) : program_(program) {}
+    explicit MemoryChecker(const Program& program) : program_(program) {}
 
     std::vector<std::string> flaws() &&
     {
@@ -153,7 +153,7 @@ private:
 
 std::vector<std::string> memory_flaws(const Program& program)
 {
-    return Checker(program).flaws();
+    return MemoryChecker(program).flaws();
 }
 
 } // namespace trainyard

@@ -9,9 +9,9 @@ namespace trainyard {
 namespace {
 
 // Collects flaws under a prefix that says where.
-class Checker {
+class ProgramChecker {
 public:
-    explicit Checker(const Program& program) : program_(program) {}
+    explicit ProgramChecker(const Program& program) : program_(program) {}
 
     std::vector<std::string> flaws() &&
     {
@@ -128,7 +128,7 @@ private:
 
 std::vector<std::string> flaws(const Program& program)
 {
-    std::vector<std::string> found = Checker(program).flaws();
+    std::vector<std::string> found = ProgramChecker(program).flaws();
     if (found.empty())
         found = memory_flaws(program);
     return found;

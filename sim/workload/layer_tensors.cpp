@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-using Tensors = std::vector<LayerTensor>;
+using LayerTensors = std::vector<LayerTensor>;
 
 struct Life {
     std::string_view name;
@@ -88,7 +88,7 @@ LayerTensor kept_tensor(const SavedTensor& saved, int repetition)
 // Adds what is not kept.
 class PassingTensors {
 public:
-    PassingTensors(const LayerShape& shape, Tensors& tensors) : s_(shape), tensors_(tensors) {}
+    PassingTensors(const LayerShape& shape, LayerTensors& tensors) : s_(shape), tensors_(tensors) {}
 
     void forward(std::string name, std::int64_t bytes, std::string_view made_by,
                  std::string_view until)
@@ -119,7 +119,7 @@ private:
     }
 
     const LayerShape& s_;
-    Tensors& tensors_;
+    LayerTensors& tensors_;
 };
 
 // The gradient of a residual stream's norm input is the sum of what comes past the block and
@@ -196,7 +196,7 @@ void add_attention(PassingTensors& add, const LayerShape& s)
     add_projections(add, s);
 }
 
-void add_core(PassingTensors& add, Tensors& tensors, const LayerShape& s)
+void add_core(PassingTensors& add, LayerTensors& tensors, const LayerShape& s)
 {
     const Partition& p = s.partition;
     if (p.kernels.attention != AttentionKernel::unfused) {
@@ -260,7 +260,7 @@ void add_experts(PassingTensors& add, const LayerShape& s)
 
 std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
 {
-    Tensors tensors;
+    LayerTensors tensors;
     for (const SavedTensor& saved : saved_tensors(s)) {
         const auto alike = std::ranges::count_if(tensors, [&](const LayerTensor& tensor) {
             return tensor.name.starts_with(saved.name) &&
@@ -284,7 +284,7 @@ std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
 // Token ids of 8 bytes; what the norm reads; dropout's mask.
 std::vector<LayerTensor> embedding_tensors(const LayerShape& s)
 {
-    Tensors tensors = {{.name = "token_ids", .bytes = 8 * s.tokens, .use = TensorUse::input}};
+    LayerTensors tensors = {{.name = "token_ids", .bytes = 8 * s.tokens, .use = TensorUse::input}};
     if (s.model.embedding_norm)
         tensors.push_back({.name = "embedding_norm_input",
                            .bytes = s.width * s.split_tokens * s.hidden,
@@ -309,7 +309,7 @@ std::vector<LayerTensor> embedding_tensors(const LayerShape& s)
 // into their gradient.
 std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
 {
-    Tensors tensors;
+    LayerTensors tensors;
     const auto keep = [&](const char* name, std::int64_t bytes, std::string_view made_by,
                           std::string_view kept_until) {
         if (bytes > 0)
@@ -359,7 +359,7 @@ std::vector<LayerTensor> native_tensors(Bytes kept, Bytes output)
     const auto all = static_cast<std::int64_t>(kept.value());
     const auto once = static_cast<std::int64_t>(output.value());
     const std::int64_t input = std::min(all, once);
-    Tensors tensors;
+    LayerTensors tensors;
     if (input > 0)
         tensors.push_back({.name = "input", .bytes = input, .use = TensorUse::input});
     if (all > input)

@@ -60,11 +60,11 @@ WorkList adapters_forward(const LayerShape& s, const Linear& linear)
         const std::int64_t rank = s.partition.lora->rank;
         const GemmShape& y = linear.shape;
         const auto sum = static_cast<double>((2 + 3) * s.width * y.m * n);
-        items.push_back(gemm_kernel(joined(linear, "_adapter_down"), {y.m, rank, y.k}, linear.use,
-                                    s.plain_precision(), stored(s)));
-        items.push_back(gemm_kernel(joined(linear, "_adapter_up"), {y.m, n, rank}, linear.use,
-                                    s.plain_precision(), stored(s)));
-        items.push_back(memory_kernel(joined(linear, "_adapter_sum"), sum, linear.use, 2));
+        items.emplace_back(gemm_kernel(joined(linear, "_adapter_down"), {y.m, rank, y.k},
+                                       linear.use, s.plain_precision(), stored(s)));
+        items.emplace_back(gemm_kernel(joined(linear, "_adapter_up"), {y.m, n, rank}, linear.use,
+                                       s.plain_precision(), stored(s)));
+        items.emplace_back(memory_kernel(joined(linear, "_adapter_sum"), sum, linear.use, 2));
     }
     return items;
 }
@@ -75,7 +75,7 @@ WorkList adapters_backward(const LayerShape& s, const Linear& linear)
     WorkList items;
     const auto product = [&](std::string_view name, const GemmShape& shape,
                              const GemmWidths& widths) {
-        items.push_back(
+        items.emplace_back(
             gemm_kernel(joined(linear, name), shape, linear.use, s.plain_precision(), widths));
         return &std::get<Kernel>(items.back());
     };
@@ -87,7 +87,7 @@ WorkList adapters_backward(const LayerShape& s, const Linear& linear)
         product("_adapter_inner_gradient", {y.m, rank, n}, stored(s));
         product("_adapter_down_gradient", {rank, y.k, y.m}, gradient(s))->for_weights = true;
         product("_adapter_input_gradient", {y.m, y.k, rank}, stored(s));
-        items.push_back(memory_kernel(joined(linear, "_adapter_input_sum"), sum, linear.use, 2));
+        items.emplace_back(memory_kernel(joined(linear, "_adapter_input_sum"), sum, linear.use, 2));
     }
     return items;
 }

@@ -30,8 +30,8 @@ Kernel product(const NativeLayer& layer, std::string suffix, const GemmShape& sh
 void add_transposes(WorkList& work, const NativeLayer& layer, int convolutions, double output)
 {
     constexpr int passes = 4;
-    work.push_back(memory_kernel(layer.name + "_transposes", convolutions * passes * output,
-                                 KernelUse::convolution, 2 * convolutions));
+    work.emplace_back(memory_kernel(layer.name + "_transposes", convolutions * passes * output,
+                                    KernelUse::convolution, 2 * convolutions));
 }
 
 } // namespace
@@ -46,15 +46,16 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
     LayerWork work;
     if (layer.rows > 0) {
         const GemmShape y{layer.rows * p.micro_batch, layer.columns, layer.inner};
-        work.forward.push_back(product(layer, "", y, precision, once));
-        work.backward.push_back(
+        work.forward.emplace_back(product(layer, "", y, precision, once));
+        work.backward.emplace_back(
             product(layer, "_input_gradient", {y.m, y.k, y.n}, precision, once));
         Kernel weights = product(layer, "_weight_gradient", {y.n, y.k, y.m}, precision, once);
         weights.for_weights = true;
         work.backward.emplace_back(std::move(weights));
     }
     const std::string name = layer.name + "_elementwise";
-    work.forward.push_back(memory_kernel(name, layer.memory_passes * once, KernelUse::convolution));
+    work.forward.emplace_back(
+        memory_kernel(name, layer.memory_passes * once, KernelUse::convolution));
     work.backward.insert(work.backward.begin(),
                          memory_kernel(name + "_backward", layer.memory_passes_backward * once,
                                        KernelUse::convolution));

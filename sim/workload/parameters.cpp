@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-using Tensors = std::vector<ParameterTensor>;
+using ParameterTensors = std::vector<ParameterTensor>;
 
 struct Matrices {
     double rows = 0; // inputs
@@ -23,13 +23,13 @@ ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double
             m.by_rows};
 }
 
-void add_norm(Tensors& tensors, const Transformer& model, double size)
+void add_norm(ParameterTensors& tensors, const Transformer& model, double size)
 {
     const double vectors = model.norm == NormKind::layer_norm ? 2 : 1; // scale, shift
     tensors.push_back({"norm", vectors * size});
 }
 
-void add_latent_attention(Tensors& tensors, const Transformer& model)
+void add_latent_attention(ParameterTensors& tensors, const Transformer& model)
 {
     const LatentAttention& latent = *model.latent;
     const double h = static_cast<double>(model.hidden);
@@ -51,7 +51,7 @@ void add_latent_attention(Tensors& tensors, const Transformer& model)
     tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
 }
 
-void add_attention(Tensors& tensors, const Transformer& model)
+void add_attention(ParameterTensors& tensors, const Transformer& model)
 {
     if (model.latent)
         return add_latent_attention(tensors, model);
@@ -73,7 +73,7 @@ void add_attention(Tensors& tensors, const Transformer& model)
             add_norm(tensors, model, d);
 }
 
-void add_mlp(Tensors& tensors, const Transformer& model, double ffn)
+void add_mlp(ParameterTensors& tensors, const Transformer& model, double ffn)
 {
     const double h = static_cast<double>(model.hidden);
     const double up = model.gated_mlp ? 2 : 1;
@@ -85,7 +85,7 @@ void add_mlp(Tensors& tensors, const Transformer& model, double ffn)
     }
 }
 
-void add_experts(Tensors& tensors, const Transformer& model)
+void add_experts(ParameterTensors& tensors, const Transformer& model)
 {
     const MixtureOfExperts& moe = *model.moe;
     const double h = static_cast<double>(model.hidden);
@@ -107,10 +107,10 @@ void add_experts(Tensors& tensors, const Transformer& model)
         tensors.push_back(matrix("shared_expert_gate", {h, 1}, Cut::whole));
 }
 
-Tensors embedding_tensors(const Transformer& model)
+ParameterTensors embedding_tensors(const Transformer& model)
 {
     const double h = static_cast<double>(model.hidden);
-    Tensors tensors;
+    ParameterTensors tensors;
     const auto table = [&](std::string_view name, double rows, Cut cut) {
         tensors.push_back({name, rows * h, cut, false, 1, rows, h, 1, true});
     };
@@ -124,11 +124,11 @@ Tensors embedding_tensors(const Transformer& model)
     return tensors;
 }
 
-Tensors head_tensors(const Transformer& model)
+ParameterTensors head_tensors(const Transformer& model)
 {
     const double h = static_cast<double>(model.hidden);
     const double vocabulary = static_cast<double>(model.vocabulary);
-    Tensors tensors;
+    ParameterTensors tensors;
     if (model.final_norm)
         add_norm(tensors, model, h);
     if (model.bert_heads) {
@@ -149,7 +149,7 @@ Tensors head_tensors(const Transformer& model)
 
 // What a prediction layer has besides a layer: norms of the state and of the next token's
 // embedding, the projection of both, a final norm. The matrix of its logits is the head's.
-void add_prediction(Tensors& tensors, const Transformer& model)
+void add_prediction(ParameterTensors& tensors, const Transformer& model)
 {
     const double h = static_cast<double>(model.hidden);
     for (int i = 0; i < 3; ++i)
@@ -169,7 +169,7 @@ std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const L
     default:
         break;
     }
-    Tensors tensors;
+    ParameterTensors tensors;
     for (int i = 0; i < model.norms_per_layer; ++i)
         add_norm(tensors, model, static_cast<double>(model.hidden));
     if (kind.predicts_further)

@@ -54,10 +54,10 @@ WorkList forward(const LayerShape& s, int ranks)
     for (int step = 0; step < ranks; ++step) {
         const AttentionShape shape = block_shape(s, step);
         if (step + 1 < ranks)
-            items.push_back(pass_on(s, block_elements(shape), "kv_ring", step == 0 ? 1 : 2));
-        items.push_back(fused_attention(s, shape, false));
+            items.emplace_back(pass_on(s, block_elements(shape), "kv_ring", step == 0 ? 1 : 2));
+        items.emplace_back(fused_attention(s, shape, false));
         if (step > 0)
-            items.push_back(
+            items.emplace_back(
                 merge(s, "attention_merge",
                       shape.batch * shape.query_length * shape.heads * shape.value_dim));
     }
@@ -74,16 +74,16 @@ WorkList backward(const LayerShape& s, int ranks)
         const bool last = step + 1 == ranks;
         const AttentionShape shape = block_shape(s, last ? 0 : 1);
         const std::int64_t block = block_elements(shape);
-        items.push_back(pass_on(s, first || last ? block : 2 * block,
-                                last ? "kv_gradient_ring" : "kv_ring_again",
-                                first || last ? 1 : 2));
-        items.push_back(fused_attention(s, shape, true));
+        items.emplace_back(pass_on(s, first || last ? block : 2 * block,
+                                   last ? "kv_gradient_ring" : "kv_ring_again",
+                                   first || last ? 1 : 2));
+        items.emplace_back(fused_attention(s, shape, true));
         if (!first) {
             const std::int64_t queries =
                 shape.batch * shape.query_length * shape.heads * shape.head_dim;
             const std::int64_t keys = shape.batch * shape.key_length * shape.kv_heads *
                                       (shape.head_dim + shape.value_dim);
-            items.push_back(merge(s, "attention_gradient_merge", queries + keys));
+            items.emplace_back(merge(s, "attention_gradient_merge", queries + keys));
         }
     }
     return items;

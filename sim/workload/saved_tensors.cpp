@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-using Tensors = std::vector<SavedTensor>;
+using SavedTensors = std::vector<SavedTensor>;
 
 // The input of matrix products, which weight gradients need: in narrow formats only the cast. A
 // frozen matrix needs none; adapters beside it do, in 16 bit, and each its own inner tensor.
@@ -16,7 +16,7 @@ struct ProductInput {
     std::size_t adapters = 0;
 };
 
-void add_input(Tensors& tensors, const LayerShape& s, const ProductInput& input)
+void add_input(SavedTensors& tensors, const LayerShape& s, const ProductInput& input)
 {
     const std::int64_t elements = input.rows * input.columns;
     if (!s.partition.lora) {
@@ -33,7 +33,7 @@ void add_input(Tensors& tensors, const LayerShape& s, const ProductInput& input)
         tensors.push_back({"adapter_inner", s.tokens * s.partition.lora->rank, s.width});
 }
 
-void add_unfused_core(Tensors& tensors, const LayerShape& s)
+void add_unfused_core(SavedTensors& tensors, const LayerShape& s)
 {
     const Partition& p = s.partition;
     const std::int64_t square =
@@ -46,7 +46,7 @@ void add_unfused_core(Tensors& tensors, const LayerShape& s)
 }
 
 // Latents before and after their norms, in the parts that sequence parallelism leaves to a rank.
-void add_latents(Tensors& tensors, const LayerShape& s)
+void add_latents(SavedTensors& tensors, const LayerShape& s)
 {
     const auto add = [&](std::int64_t columns, std::string_view before, std::string_view after) {
         if (columns == 0)
@@ -58,7 +58,7 @@ void add_latents(Tensors& tensors, const LayerShape& s)
     add(s.model.latent->kv_lora_rank, "kv_latent", "kv_up_input");
 }
 
-void add_attention_tensors(Tensors& tensors, const LayerShape& s)
+void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
 {
     const std::int64_t q = s.tokens * s.heads * s.head_dim;
     // All-to-all over more ranks than key heads leaves a copy on several.
@@ -96,14 +96,14 @@ void add_attention_tensors(Tensors& tensors, const LayerShape& s)
         tensors.push_back({"attention_mask", h, 1});
 }
 
-void add_mlp_tensors(Tensors& tensors, const LayerShape& s, std::int64_t ffn)
+void add_mlp_tensors(SavedTensors& tensors, const LayerShape& s, std::int64_t ffn)
 {
     const std::int64_t f = s.columns(ffn);
     tensors.push_back({"activation_input", s.up() * s.tokens * f, s.width});
     add_input(tensors, s, {"down_input", s.tokens, f, AdaptedColumns(s).down.size()});
 }
 
-void add_expert_tensors(Tensors& tensors, const LayerShape& s)
+void add_expert_tensors(SavedTensors& tensors, const LayerShape& s)
 {
     const ExpertShape e(s);
     const std::int64_t inner = e.handled * e.columns;
@@ -120,7 +120,7 @@ void add_expert_tensors(Tensors& tensors, const LayerShape& s)
 std::vector<SavedTensor> saved_tensors(const LayerShape& s)
 {
     const std::int64_t h = s.split_tokens * s.hidden;
-    Tensors tensors;
+    SavedTensors tensors;
     add_attention_tensors(tensors, s);
     if (s.model.norms_per_layer > 1) {
         tensors.push_back({"mlp_norm_input", h, s.width});

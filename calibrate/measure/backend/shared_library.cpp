@@ -29,7 +29,7 @@ std::vector<fs::path> folders_in(const fs::path& folder)
 }
 
 // Files that may be it, the preferred first.
-std::vector<std::string> candidates(const LibrarySearch& search)
+std::vector<std::string> paths_to_try(const LibrarySearch& search)
 {
     if (const char* named = std::getenv(search.variable.c_str()); named && *named)
         return {named};
@@ -89,7 +89,7 @@ void* LibraryFunctions::symbol(const char* name) const
 OpenedLibrary open_library(const LibrarySearch& search)
 {
     std::vector<std::string> refused;
-    for (const std::string& path : candidates(search)) {
+    for (const std::string& path : paths_to_try(search)) {
         const auto handle = try_to_open(path);
         if (handle)
             return {path, LibraryFunctions(*handle)};

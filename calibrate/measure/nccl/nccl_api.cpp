@@ -11,7 +11,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr const char* variable = "TRAINYARD_NCCL_LIBRARY";
+constexpr const char* library_variable = "TRAINYARD_NCCL_LIBRARY";
 
 void set_own_variable(const char* name, const char* value)
 {
@@ -59,10 +59,10 @@ NcclLibrary open_nccl()
     const std::string newer = fmt::format(
         "install NCCL {} or newer (package libnccl2, or pip install nvidia-nccl-cu13), or name its "
         "file in {}",
-        nccl_version_text(oldest_nccl), variable);
+        nccl_version_text(oldest_nccl), library_variable);
     OpenedLibrary library = open_library({.title = "NCCL",
                                           .names = {"libnccl.so.2"},
-                                          .variable = variable,
+                                          .variable = library_variable,
                                           .roots = usual_library_roots(),
                                           .fix = newer});
     NcclLibrary nccl;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* file_variable = "NCCL_TOPO_DUMP_FILE";
 constexpr const char* rank_variable = "NCCL_TOPO_DUMP_FILE_RANK"; // read once by a process
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr std::size_t longest_dump = std::size_t{16} << 20;
 
 } // namespace
 
@@ -55,7 +55,7 @@ std::string TopologyDump::text() const
     if (file_.empty() || is_old)
         return {};
     try {
-        return read_file_up_to(file_, most_bytes).value_or("");
+        return read_file_up_to(file_, longest_dump).value_or("");
     } catch (const WorldError&) {
         return {};
     }

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-constexpr Bytes most_bytes{std::uint64_t{1} << 60};
+constexpr Bytes largest_size{std::uint64_t{1} << 60};
 constexpr std::int64_t longest_side = 1'000'000'000; // of a product
 
 bool is_among(int rank, std::size_t ranks)
@@ -26,7 +26,7 @@ bool are_times(const std::vector<double>& times)
 
 std::string wrong_size(Bytes size)
 {
-    return size > most_bytes ? "no rank has buffers as large as its size" : "";
+    return size > largest_size ? "no rank has buffers as large as its size" : "";
 }
 
 std::string wrong_in(const CollectiveWork& work, std::size_t members)

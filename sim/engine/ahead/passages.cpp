@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t fewest_ops = 4;       // fewer are played as fast
 constexpr std::size_t most_known_uses = 16; // to find others of them by
 
-class Finder {
+class PassageFinder {
 public:
-    Finder(const Program& program, const LaneKind& kind)
+    PassageFinder(const Program& program, const LaneKind& kind)
         : program_(program),
           role_(program.roles[kind.role.value]),
           kind_(kind),
@@ -166,7 +166,7 @@ private:
 
 Passages passages_of(const Program& program, const LaneKind& kind)
 {
-    return Finder(program, kind).find();
+    return PassageFinder(program, kind).find();
 }
 
 } // namespace trainyard::engine::ahead

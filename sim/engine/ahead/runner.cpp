@@ -15,8 +15,8 @@ namespace ahead {
 
 namespace {
 
-constexpr std::uint64_t ops_between_reports = 1U << 14;
-constexpr std::size_t most_kept = std::size_t{1} << 26; // bytes
+constexpr std::uint64_t ops_between_looks = 1U << 14;
+constexpr std::size_t most_books = std::size_t{1} << 26; // bytes
 
 } // namespace
 
@@ -35,7 +35,7 @@ Runner::Runner(const Program& program, const Binding& binding, const RunControl&
 
 std::optional<StepResult> Runner::run()
 {
-    if (Books::size(run_) > most_kept)
+    if (Books::size(run_) > most_books)
         return std::nullopt;
     books_.emplace(run_);
     for (const LaneKind& kind : run_.compiled.kinds)
@@ -329,7 +329,7 @@ void Runner::keep_in_touch()
 {
     if (ops_ < next_report_)
         return;
-    next_report_ = ops_ + ops_between_reports;
+    next_report_ = ops_ + ops_between_looks;
     control_.work.check();
     control_.work.report("simulate", static_cast<double>(ops_), static_cast<double>(all_ops_));
 }

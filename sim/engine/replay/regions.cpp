@@ -27,9 +27,9 @@ struct SignatureHash {
     }
 };
 
-class Finder {
+class RegionFinder {
 public:
-    Finder(const Cohorts& cohorts, Tape& tape, std::uint32_t steps)
+    RegionFinder(const Cohorts& cohorts, Tape& tape, std::uint32_t steps)
         : cohorts_(cohorts), tape_(tape), steps_(steps), growing_(tape, regions_)
     {}
 
@@ -148,7 +148,7 @@ private:
 
 Regions find_regions(const Cohorts& cohorts, Tape& tape, std::uint32_t steps)
 {
-    return Finder(cohorts, tape, steps).find();
+    return RegionFinder(cohorts, tape, steps).find();
 }
 
 } // namespace trainyard::engine::replay
