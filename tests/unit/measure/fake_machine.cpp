@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace trainyard {
@@ -117,6 +118,13 @@ void write_two_switch_server(const FakeMachine& machine, int gpus)
         machine.pci(mellanox_nic(nic, socket), above);
         machine.rdma(fmt::format("mlx5_{}", socket), above + "/" + nic, "400 Gb/sec (4X NDR)");
     }
+}
+
+bool says(const std::vector<std::string>& lines, const std::string& part)
+{
+    return std::any_of(lines.begin(), lines.end(), [&part](const std::string& line) {
+        return line.find(part) != std::string::npos;
+    });
 }
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 #include "tests/support/folder.h"
 
 #include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -48,5 +49,8 @@ FakePci mellanox_nic(const std::string& address, int numa = 0);
 // A server with 2 sockets; below each a PCIe switch (0000:X1:00.0 below root port 0000:X0:01.0, its
 // ports 0000:X2:0P.0) with `gpus` H100s at 0000:XP:00.0 and one NIC; X is 1 or 8, P from 3.
 void write_two_switch_server(const FakeMachine& machine, int gpus);
+
+// Whether one of the lines that a reader leaves behind holds `part`.
+bool says(const std::vector<std::string>& lines, const std::string& part);
 
 } // namespace trainyard

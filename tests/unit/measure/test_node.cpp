@@ -41,13 +41,6 @@ std::size_t links_between(const Topology& topology, std::uint32_t from, std::uin
     return topology.path(DeviceId{from}, DeviceId{to}).size();
 }
 
-bool says(const std::vector<std::string>& lines, const std::string& part)
-{
-    return std::any_of(lines.begin(), lines.end(), [&part](const std::string& line) {
-        return line.find(part) != std::string::npos;
-    });
-}
-
 // A server of 8 H100s, four at each PCIe switch.
 NodeSources h100_sources(const FakeMachine& machine)
 {

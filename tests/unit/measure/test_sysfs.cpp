@@ -6,20 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 using namespace trainyard;
 
-namespace {
-
-bool says(const std::vector<std::string>& lines, const std::string& part)
-{
-    return std::any_of(lines.begin(), lines.end(), [&part](const std::string& line) {
-        return line.find(part) != std::string::npos;
-    });
-}
-
-} // namespace
+namespace {} // namespace
 
 TEST_CASE("a server shows its sockets, memory, PCIe tree and ports")
 {

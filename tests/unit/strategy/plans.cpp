@@ -80,6 +80,24 @@ StepResult run(const Program& program, const Binding& binding, int steps, Fideli
     return *result;
 }
 
+Seconds step_time(const Job& job)
+{
+    const Plan plan = make_plan(job);
+    const Binding bound = bind(plan, job, h100_nodes(1), h100_costs(), {});
+    return to_seconds(run(plan.program, bound).step_time);
+}
+
+LayerParameters stage_parameters(const Job& job, int stage)
+{
+    LayerParameters sum;
+    const JobWork work = job_work(job);
+    for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), stage)) {
+        sum.dense += work.kinds[layer.kind].held.parameters.dense;
+        sum.expert += work.kinds[layer.kind].held.parameters.expert;
+    }
+    return sum;
+}
+
 void for_each_op(const Program& program, const Role& role,
                  const std::function<void(const Block&, const Op&, const BlockUse&)>& visit)
 {

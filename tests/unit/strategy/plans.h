@@ -25,6 +25,11 @@ const CostModel& h100_costs();
 
 StepResult run(const Program& program, const Binding& binding, int steps = 3,
                Fidelity fidelity = Fidelity::alpha_beta);
+// Of the job's plan on one node.
+Seconds step_time(const Job& job);
+
+// Parameters of one rank of a stage.
+LayerParameters stage_parameters(const Job& job, int stage = 0);
 
 // Every op of one step of a role, in the order of issue.
 void for_each_op(const Program& program, const Role& role,

@@ -36,15 +36,6 @@ double host_bytes(const Plan& plan)
     return bytes;
 }
 
-double parameters(const Job& job)
-{
-    double sum = 0;
-    const JobWork work = job_work(job);
-    for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), 0))
-        sum += work.kinds[layer.kind].held.parameters.dense;
-    return sum;
-}
-
 Job job_with(int zero, int dp, const OffloadOptions& offload, int micro_batches = 1)
 {
     Strategy strategy;
@@ -66,13 +57,6 @@ double held(const Plan& plan, MemoryKind kind)
     return bytes;
 }
 
-Seconds step_time(const Job& job)
-{
-    const Plan plan = make_plan(job);
-    const Binding bound = bind(plan, job, h100_nodes(1), h100_costs(), {});
-    return to_seconds(run(plan.program, bound).step_time);
-}
-
 constexpr OffloadOptions optimizer_on_cpu{.optimizer = OffloadTarget::cpu};
 
 } // namespace
@@ -87,7 +71,7 @@ TEST_CASE("an optimizer on the host gets a shard's gradients and returns its par
     offload.overlap = GENERATE(true, false);
     const Job job = job_with(zero, dp, offload, GENERATE(1, 3));
     const Plan plan = make_plan(job);
-    const double shard = parameters(job) / dp;
+    const double shard = stage_parameters(job).dense / dp;
     CHECK_THAT(copied(plan, "d2h"), WithinRel(2 * shard, 1e-6));
     CHECK_THAT(copied(plan, "h2d"), WithinRel(2 * shard, 1e-6));
     CHECK_THAT(host_bytes(plan), WithinRel(28 * shard, 1e-6));
@@ -104,11 +88,11 @@ TEST_CASE("parameters on the host are fetched a shard at a time before every gat
     const double gathered = volume(inside, 0, CollectiveKind::all_gather, GroupKind::dp).bytes;
     CHECK_THAT(copied(plan, "h2d"), WithinRel(gathered / dp, 1e-6));
     // The device updated them: they go home once.
-    CHECK_THAT(copied(plan, "d2h"), WithinRel(2 * parameters(job) / dp, 1e-6));
+    CHECK_THAT(copied(plan, "d2h"), WithinRel(2 * stage_parameters(job).dense / dp, 1e-6));
     offload.optimizer = OffloadTarget::cpu;
     const Plan both = make_plan(job_with(3, dp, offload, 2));
     CHECK(copied(both, "h2d") == copied(plan, "h2d"));
-    CHECK_THAT(copied(both, "d2h"), WithinRel(2 * parameters(job) / dp, 1e-6));
+    CHECK_THAT(copied(both, "d2h"), WithinRel(2 * stage_parameters(job).dense / dp, 1e-6));
 }
 
 TEST_CASE("states in a peer's memory come and go once per step")
@@ -118,8 +102,8 @@ TEST_CASE("states in a peer's memory come and go once per step")
     offload.optimizer = OffloadTarget::peer;
     const Job job = job_with(1, 4, offload);
     const Plan plan = make_plan(job);
-    CHECK_THAT(copied(plan, "from peer"), WithinRel(12 * parameters(job) / 4, 1e-6));
-    CHECK_THAT(copied(plan, "to peer"), WithinRel(12 * parameters(job) / 4, 1e-6));
+    CHECK_THAT(copied(plan, "from peer"), WithinRel(12 * stage_parameters(job).dense / 4, 1e-6));
+    CHECK_THAT(copied(plan, "to peer"), WithinRel(12 * stage_parameters(job).dense / 4, 1e-6));
     CHECK(held(plan, MemoryKind::optimizer) == 0);
     CHECK(held(plan, MemoryKind::pinned_host) == 0);
 }
@@ -128,7 +112,7 @@ TEST_CASE("what is offloaded leaves the device and lies in pinned memory of the 
 {
     // 2 bytes of parameters stay with one micro-batch, 4 where sums are made on the device; the
     // host holds 12 of states and 2 of gradients (Ren 2021, figure 2: 2M and 14M).
-    const double all = parameters(job_with(0, 1, {}));
+    const double all = stage_parameters(job_with(0, 1, {})).dense;
     const Plan one = make_plan(job_with(0, 1, optimizer_on_cpu, 1));
     CHECK(held(one, MemoryKind::parameters) == 2 * all);
     CHECK(held(one, MemoryKind::gradients) == 0);

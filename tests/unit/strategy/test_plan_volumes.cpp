@@ -10,21 +10,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-// Parameters of one rank of a stage.
-LayerParameters parameters(const Job& job, int stage = 0)
-{
-    LayerParameters sum;
-    const JobWork work = job_work(job);
-    for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), stage)) {
-        sum.dense += work.kinds[layer.kind].held.parameters.dense;
-        sum.expert += work.kinds[layer.kind].held.parameters.expert;
-    }
-    return sum;
-}
-
-constexpr auto reduce_scatter = CollectiveKind::reduce_scatter;
-constexpr auto all_gather = CollectiveKind::all_gather;
-constexpr auto all_reduce = CollectiveKind::all_reduce;
+using enum CollectiveKind;
 
 } // namespace
 
@@ -37,7 +23,7 @@ TEST_CASE("DDP all-reduces every gradient once per step, however many micro-batc
     training.fp32_gradients = true;
     const Job job = job_of(small_decoder(), strategy, training);
     const Volume sum = volume(make_plan(job), 0, all_reduce, GroupKind::dp);
-    CHECK(sum.bytes == Approx(4 * parameters(job).dense).epsilon(1e-9));
+    CHECK(sum.bytes == Approx(4 * stage_parameters(job).dense).epsilon(1e-9));
 }
 
 TEST_CASE("DDP's buckets: the first of 1 MiB, the others of 25 MiB, the rest in the last")
@@ -55,7 +41,7 @@ TEST_CASE("DDP's buckets: the first of 1 MiB, the others of 25 MiB, the rest in 
                     if (op.kind == OpKind::collective)
                         sizes.push_back(plan.transfers[op.cost.value].bytes.value());
                 });
-    const double rest = 4 * parameters(job).dense - (1 << 20);
+    const double rest = 4 * stage_parameters(job).dense - (1 << 20);
     REQUIRE(sizes.size() == 2 + static_cast<std::size_t>(rest / (25 << 20)));
     CHECK(sizes.front() == 1 << 20);
     for (std::size_t i = 1; i + 1 < sizes.size(); ++i)
@@ -75,9 +61,9 @@ TEST_CASE(
     const Job job = job_of(small_decoder(), strategy, training);
     const Plan plan = make_plan(job);
     CHECK(volume(plan, 0, reduce_scatter, GroupKind::dp).bytes ==
-          Approx(4 * parameters(job).dense).epsilon(1e-9));
+          Approx(4 * stage_parameters(job).dense).epsilon(1e-9));
     CHECK(volume(plan, 0, all_gather, GroupKind::dp).bytes ==
-          Approx(2 * parameters(job).dense).epsilon(1e-9));
+          Approx(2 * stage_parameters(job).dense).epsilon(1e-9));
 }
 
 TEST_CASE("FSDP gathers a layer twice per micro-batch and reduces its gradients once")
@@ -93,7 +79,7 @@ TEST_CASE("FSDP gathers a layer twice per micro-batch and reduces its gradients 
     training.fp32_gradients = true;
     const Job job = job_of(small_decoder(), strategy, training);
     const Plan plan = make_plan(job);
-    const double all = parameters(job).dense;
+    const double all = stage_parameters(job).dense;
     double layers = 0;
     const JobWork work = job_work(job);
     for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), 0))
@@ -147,9 +133,9 @@ TEST_CASE("expert gradients are reduced over expert-DP, the rest over DP x CP")
     const Plan plan = make_plan(job);
     const CollectiveKind kind = strategy.zero == 0 ? all_reduce : reduce_scatter;
     CHECK(volume(plan, 0, kind, GroupKind::dp).bytes ==
-          Approx(4 * parameters(job).dense).epsilon(1e-9));
+          Approx(4 * stage_parameters(job).dense).epsilon(1e-9));
     CHECK(volume(plan, 0, kind, GroupKind::edp).bytes ==
-          Approx(4 * parameters(job).expert).epsilon(1e-9));
+          Approx(4 * stage_parameters(job).expert).epsilon(1e-9));
     // Two of eight experts' worth of tokens live on a rank: dispatch and combine, each way.
     CHECK(volume(plan, 0, CollectiveKind::all_to_all, GroupKind::ep).count == 4 * 8);
 }

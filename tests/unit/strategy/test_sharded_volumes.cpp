@@ -9,17 +9,13 @@ using namespace trainyard::testing;
 
 namespace {
 
-constexpr auto reduce_scatter = CollectiveKind::reduce_scatter;
-constexpr auto all_gather = CollectiveKind::all_gather;
-constexpr auto all_reduce = CollectiveKind::all_reduce;
+using enum CollectiveKind;
 
-double parameters(const Job& job)
+double all_parameters(const Job& job)
 {
     double sum = 0;
-    const JobWork work = job_work(job);
     for (int stage = 0; stage < job.strategy.pp; ++stage)
-        for (const PlacedLayer& layer : layers_of_stage(work, placement_of(job), stage))
-            sum += work.kinds[layer.kind].held.parameters.dense;
+        sum += stage_parameters(job, stage).dense;
     return sum;
 }
 
@@ -61,7 +57,7 @@ TEST_CASE("DDP, ZeRO-1 and ZeRO-2 move 2 (n-1)/n S per rank, ZeRO-3 half as much
         return wire(make_plan(job_of(small_decoder(), strategy, sixteen_bit(n))), n);
     };
     const Job job = job_of(small_decoder(), sharded(0, n), sixteen_bit(n));
-    const double s = 2 * parameters(job);
+    const double s = 2 * all_parameters(job);
     const double once = (n - 1.0) / n * s;
     CHECK_THAT(bytes(sharded(0, n)), WithinRel(2 * once, 1e-6));
     CHECK_THAT(bytes(sharded(1, n)), WithinRel(2 * once, 1e-6));
@@ -86,13 +82,13 @@ TEST_CASE("ZeRO-2 reduces gradients after every micro-batch, ZeRO-1 once")
         const Job job = job_of(small_decoder(), strategy, sixteen_bit(3 * 4));
         const Plan plan = make_plan(job);
         CHECK_THAT(volume(plan, 0, reduce_scatter, GroupKind::dp).bytes,
-                   WithinRel(times * 2 * parameters(job), 1e-6));
+                   WithinRel(times * 2 * all_parameters(job), 1e-6));
         CHECK_THAT(volume(plan, 0, all_gather, GroupKind::dp).bytes,
-                   WithinRel(2 * parameters(job), 1e-6));
+                   WithinRel(2 * all_parameters(job), 1e-6));
         strategy.sharding.reduce_scatter = false;
         const Plan summed = make_plan(job_of(small_decoder(), strategy, sixteen_bit(3 * 4)));
         CHECK_THAT(volume(summed, 0, all_reduce, GroupKind::dp).bytes,
-                   WithinRel(times * 2 * parameters(job), 1e-6));
+                   WithinRel(times * 2 * all_parameters(job), 1e-6));
     }
 }
 
@@ -153,7 +149,7 @@ TEST_CASE("HSDP reduces whole gradients inside a shard group and shards across")
     const Job job = job_of(small_decoder(), strategy, sixteen_bit(8));
     const Plan plan = make_plan(job);
     REQUIRE(flaws(plan.program) == std::vector<std::string>{});
-    const double s = 2 * parameters(job);
+    const double s = 2 * all_parameters(job);
     CHECK_THAT(volume(plan, 0, reduce_scatter, GroupKind::shard).bytes, WithinRel(s, 1e-6));
     CHECK_THAT(volume(plan, 0, all_reduce, GroupKind::replicate).bytes,
                WithinRel(s / *strategy.shard_group, 1e-6));
@@ -211,7 +207,7 @@ TEST_CASE("FSDP's formats set what is gathered and what is reduced")
     CHECK_THAT(volume(plan, 0, all_gather, GroupKind::dp).bytes,
                WithinRel(volume(usual, 0, all_gather, GroupKind::dp).bytes / 2, 1e-6));
     CHECK_THAT(volume(plan, 0, reduce_scatter, GroupKind::dp).bytes,
-               WithinRel(4 * parameters(job), 1e-6));
+               WithinRel(4 * all_parameters(job), 1e-6));
 }
 
 TEST_CASE("FSDP with no_sync reduces once and gathers as often as before")
@@ -241,8 +237,8 @@ TEST_CASE("with pipeline stages FSDP gathers and reduces each parameter once per
         gathered += volume(plan, stage, all_gather, GroupKind::dp).bytes;
         reduced += volume(plan, stage, reduce_scatter, GroupKind::dp).bytes;
     }
-    CHECK_THAT(gathered, WithinRel(2 * parameters(job), 1e-6));
-    CHECK_THAT(reduced, WithinRel(2 * parameters(job), 1e-6));
+    CHECK_THAT(gathered, WithinRel(2 * all_parameters(job), 1e-6));
+    CHECK_THAT(reduced, WithinRel(2 * all_parameters(job), 1e-6));
     // Gathered again in every pass where asked for: 16 passes, less those of the last layer whose
     // backward follows its forward.
     strategy.reshard_after_forward = true;

@@ -8,6 +8,11 @@
 
 namespace trainyard::test {
 
+inline double value(Bytes bytes)
+{
+    return static_cast<double>(bytes.value());
+}
+
 // GPT as Megatron trains it: learned positions, GELU, dropout, biases, tied embeddings.
 inline Transformer gpt(std::int64_t hidden, int layers, int heads)
 {

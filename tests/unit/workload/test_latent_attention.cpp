@@ -16,11 +16,6 @@ constexpr double kv_latent = 512;
 constexpr double d = 192; // 128 without position, 64 with
 constexpr double dv = 128;
 
-double value(Bytes bytes)
-{
-    return static_cast<double>(bytes.value());
-}
-
 // A query and a key-value latent, each reached by a down and left by an up projection.
 constexpr double down = h * query_latent + h * (kv_latent + 64);
 constexpr double up = query_latent * a * d + kv_latent * a * (128 + dv);

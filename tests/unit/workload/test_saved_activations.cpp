@@ -21,11 +21,6 @@ struct Megatron22B {
     SavedActivations saved() const { return work(model, dense_layer, p).saved; }
 };
 
-double value(Bytes bytes)
-{
-    return static_cast<double>(bytes.value());
-}
-
 } // namespace
 
 TEST_CASE("a GPT layer with tensor and sequence parallelism keeps s b h (34 + 5 a s/h) / t bytes")
