@@ -38,12 +38,33 @@ if(TRAINYARD_FROM_SCRATCH)
         <map> <memory> <optional> <set> <span> <string> <vector> <fmt/format.h> <tl/expected.hpp>)
 endif()
 
-# trainyard_test(<name> [SLOW] [SOURCES a.cpp ...] [LINKS target ...])
+# How tests are compiled: what is tested is optimised in full, they themselves only so far that they
+# build quickly.
+function(trainyard_compiled_as_test target)
+    target_link_libraries(${target} PRIVATE trainyard_test_main trainyard::warnings)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(TRAINYARD_FROM_SCRATCH)
+        target_precompile_headers(${target} REUSE_FROM trainyard_test_headers)
+    endif()
+    trainyard_batched(${target} ${ARGN})
+endfunction()
+
+# trainyard_test_library(<name> SOURCES a.cpp ... [LINKS target ...])
+#
+# What several test programs are made with, compiled once: for their LINKS.
+function(trainyard_test_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+    add_library(${name} OBJECT ${arg_SOURCES})
+    target_link_libraries(${name} PUBLIC ${arg_LINKS})
+    trainyard_compiled_as_test(${name})
+endfunction()
+
+# trainyard_test(<name> [SLOW] [SOURCES a.cpp ...] [LINKS target ...] [ALONE a.cpp ...])
 #
 # The executable <name> with one CTest test per TEST_CASE. SLOW tests carry the label `slow` and run
-# only with `./run-tests --all`. Without sources nothing is made.
+# only with `./run-tests --all`. ALONE: see trainyard_batched. Without sources nothing is made.
 function(trainyard_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "SOURCES;LINKS;ALONE")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "trainyard_test(${name}): stray ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -51,12 +72,8 @@ function(trainyard_test name)
         return()
     endif()
     add_executable(${name} ${arg_SOURCES})
-    target_link_libraries(${name} PRIVATE trainyard_test_main trainyard::warnings ${arg_LINKS})
-    # What is tested is optimised in full; the tests themselves only so far that they build quickly.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    if(TRAINYARD_FROM_SCRATCH)
-        target_precompile_headers(${name} REUSE_FROM trainyard_test_headers)
-    endif()
+    target_link_libraries(${name} PRIVATE ${arg_LINKS})
+    trainyard_compiled_as_test(${name} ALONE ${arg_ALONE})
     set(arguments "")
     if(Catch2_VERSION VERSION_LESS 3)
         set(arguments EXTRA_ARGS --warn NoTests) # a name that selects nothing is a failure

@@ -8,10 +8,10 @@ using namespace trainyard::literals;
 
 namespace {
 
-constexpr std::array all_kinds{CollectiveKind::all_reduce,     CollectiveKind::all_gather,
-                               CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
-                               CollectiveKind::broadcast,      CollectiveKind::reduce,
-                               CollectiveKind::send_receive};
+constexpr std::array all_collectives{CollectiveKind::all_reduce,     CollectiveKind::all_gather,
+                                     CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+                                     CollectiveKind::broadcast,      CollectiveKind::reduce,
+                                     CollectiveKind::send_receive};
 
 } // namespace
 
@@ -20,7 +20,7 @@ TEST_CASE("one rank has nobody to talk to, and no bytes take no time")
     const CostModel model(assembled("H100"));
     GroupShape alone;
     const GroupShape eight = whole_domains(model.profile(), 8, 1, 8, 50_GBps);
-    for (const CollectiveKind kind : all_kinds) {
+    for (const CollectiveKind kind : all_collectives) {
         CHECK(time_of(model, kind, 1_GiB, alone) == Seconds(0));
         CHECK(time_of(model, kind, 0_B, eight) == Seconds(0));
     }
@@ -40,7 +40,7 @@ TEST_CASE(
             const GroupShape shape =
                 whole_domains(model.profile(), per_domain, domains, per_domain, 50_GBps);
             const Backend backend = random.uniform() < 0.2 ? Backend::gloo : Backend::nccl;
-            for (const CollectiveKind kind : all_kinds) {
+            for (const CollectiveKind kind : all_collectives) {
                 Seconds before(0);
                 for (std::uint64_t size = 1; size < (std::uint64_t{1} << 34); size = size * 3 + 1) {
                     const TransferTime now = model.collective(kind, Bytes(size), shape, backend);
@@ -65,7 +65,7 @@ TEST_CASE("twice the link rates halve the bandwidth part of the form and leave t
     for (const int domains : {1, 2, 4}) {
         const GroupShape slow = whole_domains(profile, 8, domains, 8, 25_GBps);
         const GroupShape quick = whole_domains(fast, 8, domains, 8, 50_GBps);
-        for (const CollectiveKind kind : all_kinds) {
+        for (const CollectiveKind kind : all_collectives) {
             // At a gigabyte both are on the simple line of the same algorithm.
             const TransferTime a = slow_model.collective(kind, 8_GiB, slow, Backend::nccl);
             const TransferTime b = fast_model.collective(kind, 8_GiB, quick, Backend::nccl);
@@ -90,7 +90,7 @@ TEST_CASE("faster links than a sweep's are never slower than the sweep, slower o
             faster.nvlink = shape.nvlink * 2;
             GroupShape slower = shape;
             slower.nvlink = shape.nvlink / 2;
-            for (const CollectiveKind kind : all_kinds)
+            for (const CollectiveKind kind : all_collectives)
                 for (std::uint64_t size = 1024; size <= (1ULL << 33); size *= 4) {
                     INFO(device << " " << ranks << " " << to_name(kind) << " " << size);
                     const Seconds time = time_of(model, kind, Bytes(size), shape);

@@ -27,7 +27,7 @@ GemmSurface host_surface(double overhead = 5e-6)
     return GemmSurface(points);
 }
 
-Problems problems_of(const std::string& rows)
+Problems surface_problems(const std::string& rows)
 {
     const std::string text = R"({"columns": ["m", "n", "k", "time [us]"], "rows": )" + rows + "}";
     const Checked<Json> json = parse_json(text, "surface.json");
@@ -110,13 +110,13 @@ TEST_CASE("a device with a surface takes its times, others their peak and effici
 
 TEST_CASE("tables that are no grid, or fall, are refused")
 {
-    CHECK(problems_of("[[64, 64, 64, 10.0], [64, 64, 128, 20.0]]").empty());
-    CHECK(has_errors(problems_of("[]")));
-    CHECK(has_errors(problems_of("[[64, 64, 64, 0.0]]")));
-    CHECK(has_errors(problems_of("[[64, 64, 0, 1.0]]")));
-    CHECK(has_errors(problems_of("[[64, 64, 64, 10.0], [64, 64, 64, 11.0]]")));
-    CHECK(has_errors(problems_of("[[64, 64, 64, 10.0], [64, 64, 128, 9.0]]")));
-    const Problems hole = problems_of("[[64, 64, 64, 1.0], [64, 128, 128, 4.0]]");
+    CHECK(surface_problems("[[64, 64, 64, 10.0], [64, 64, 128, 20.0]]").empty());
+    CHECK(has_errors(surface_problems("[]")));
+    CHECK(has_errors(surface_problems("[[64, 64, 64, 0.0]]")));
+    CHECK(has_errors(surface_problems("[[64, 64, 0, 1.0]]")));
+    CHECK(has_errors(surface_problems("[[64, 64, 64, 10.0], [64, 64, 64, 11.0]]")));
+    CHECK(has_errors(surface_problems("[[64, 64, 64, 10.0], [64, 64, 128, 9.0]]")));
+    const Problems hole = surface_problems("[[64, 64, 64, 1.0], [64, 128, 128, 4.0]]");
     REQUIRE(has_errors(hole));
     CHECK(hole.front().message.find("64 x 64 x 128 is missing") != std::string::npos);
 }

@@ -7,7 +7,7 @@ using namespace trainyard::literals;
 
 namespace {
 
-constexpr auto all_reduce = CollectiveKind::all_reduce;
+using enum CollectiveKind;
 
 Profile host()
 {

@@ -7,9 +7,7 @@ using namespace trainyard::literals;
 
 namespace {
 
-constexpr auto all_reduce = CollectiveKind::all_reduce;
-constexpr auto all_to_all = CollectiveKind::all_to_all;
-constexpr auto send_receive = CollectiveKind::send_receive;
+using enum CollectiveKind;
 
 const CostModel& h100()
 {

@@ -7,8 +7,7 @@ using namespace trainyard::literals;
 
 namespace {
 
-constexpr auto all_reduce = CollectiveKind::all_reduce;
-constexpr auto all_gather = CollectiveKind::all_gather;
+using enum CollectiveKind;
 
 Profile profile()
 {

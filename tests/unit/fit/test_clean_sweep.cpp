@@ -6,7 +6,7 @@ using namespace trainyard;
 
 namespace {
 
-double line(double size)
+double smooth_time(double size)
 {
     return 10e-6 + size / 100e9;
 }
@@ -15,7 +15,7 @@ double line(double size)
 
 TEST_CASE("a first-use spike gives way to the in-place time of the same size, with a flag")
 {
-    Sweep sweep = made_sweep(1 << 20, 5, line);
+    Sweep sweep = made_sweep(1 << 20, 5, smooth_time);
     const Seconds honest = sweep.rows[2].in_place->time;
     sweep.rows[2].out_of_place->time = honest * 5.0;
     const CleanSweep cleaned = clean(sweep);
@@ -26,7 +26,7 @@ TEST_CASE("a first-use spike gives way to the in-place time of the same size, wi
 
 TEST_CASE("a slow size that is slow in place too is the collective's own and stays")
 {
-    Sweep sweep = made_sweep(1 << 20, 5, line);
+    Sweep sweep = made_sweep(1 << 20, 5, smooth_time);
     sweep.rows[2].out_of_place->time = sweep.rows[2].in_place->time * 9.0;
     sweep.rows[2].in_place->time = sweep.rows[2].out_of_place->time;
     const CleanSweep cleaned = clean(sweep);
@@ -37,8 +37,8 @@ TEST_CASE("a slow size that is slow in place too is the collective's own and sta
 
 TEST_CASE("a jump between algorithms is no spike")
 {
-    Sweep sweep =
-        made_sweep(1 << 20, 6, [](double size) { return line(size) * (size > 3e6 ? 3.0 : 1.0); });
+    Sweep sweep = made_sweep(
+        1 << 20, 6, [](double size) { return smooth_time(size) * (size > 3e6 ? 3.0 : 1.0); });
     const CleanSweep cleaned = clean(sweep);
     CHECK(cleaned.flags.empty());
     for (std::size_t i = 0; i < cleaned.points.size(); ++i)
@@ -47,7 +47,7 @@ TEST_CASE("a jump between algorithms is no spike")
 
 TEST_CASE("rows without bytes are left out and sizes that repeat give their median")
 {
-    Sweep sweep = made_sweep(1 << 20, 3, line);
+    Sweep sweep = made_sweep(1 << 20, 3, smooth_time);
     SweepRow empty;
     empty.size = Bytes(0);
     empty.out_of_place = SweepTiming{};
@@ -65,7 +65,7 @@ TEST_CASE("rows without bytes are left out and sizes that repeat give their medi
 
 TEST_CASE("a sweep that was only timed in place says so")
 {
-    Sweep sweep = made_sweep(1 << 20, 3, line);
+    Sweep sweep = made_sweep(1 << 20, 3, smooth_time);
     for (SweepRow& row : sweep.rows)
         row.out_of_place.reset();
     const CleanSweep cleaned = clean(sweep);

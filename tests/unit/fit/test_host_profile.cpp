@@ -68,7 +68,7 @@ Profile written_and_read(const HostMeasured& measured)
     return file->profile;
 }
 
-GroupShape group_of(int ranks)
+GroupShape ranks_of_host(int ranks)
 {
     GroupShape out;
     out.ranks = out.ranks_per_domain = out.ranks_per_node = out.gpus_per_node = ranks;
@@ -84,10 +84,11 @@ TEST_CASE("a host's profile gives back what was measured on it")
     const CostModel model(profile);
     for (const Sweep& sweep : measured.sweeps)
         for (const SweepRow& row : sweep.rows)
-            CHECK_THAT(
-                model.collective(CollectiveKind::all_reduce, row.size, group_of(2), sweep.backend)
-                    .total.value(),
-                WithinRel(row.out_of_place->time.value(), 1e-6));
+            CHECK_THAT(model
+                           .collective(CollectiveKind::all_reduce, row.size, ranks_of_host(2),
+                                       sweep.backend)
+                           .total.value(),
+                       WithinRel(row.out_of_place->time.value(), 1e-6));
     for (const GemmPoint& point : measured.products)
         CHECK_THAT(
             profile.hardware.device.gemm_surface.fp32.time({point.m, point.n, point.k}).value(),
@@ -122,9 +123,9 @@ TEST_CASE("a library's form follows its sweep where no sweep reaches")
     // Two ranks send the buffer once: 2 (n-1)/n = 1. Broadcasts send it once too.
     const CostModel model(written_and_read(two_ranks()));
     const Bytes size(64 << 20);
-    CHECK_THAT(
-        model.collective(CollectiveKind::broadcast, size, group_of(2), Backend::gloo).total.value(),
-        WithinRel(60e-6 + static_cast<double>(size.value()) / 2e9, 0.02));
+    CHECK_THAT(model.collective(CollectiveKind::broadcast, size, ranks_of_host(2), Backend::gloo)
+                   .total.value(),
+               WithinRel(60e-6 + static_cast<double>(size.value()) / 2e9, 0.02));
 }
 
 TEST_CASE("group sizes between measured ones are estimated for each library apart")
@@ -134,7 +135,7 @@ TEST_CASE("group sizes between measured ones are estimated for each library apar
     const Profile profile = written_and_read(measured);
     const CostModel model(profile);
     const auto table = [&](int ranks, Backend backend) {
-        return model.knots_for(CollectiveKind::all_reduce, group_of(ranks), backend);
+        return model.knots_for(CollectiveKind::all_reduce, ranks_of_host(ranks), backend);
     };
     REQUIRE(table(4, Backend::gloo) != nullptr);
     CHECK(table(4, Backend::gloo)->grade == Grade::extrapolated);

@@ -6,12 +6,12 @@ using namespace trainyard;
 
 namespace {
 
-struct Case {
+struct Advised {
     ScenarioFile file;
     Session session;
     Outcome outcome;
 
-    explicit Case(const std::string& scenario, const std::vector<Override>& changes = {})
+    explicit Advised(const std::string& scenario, const std::vector<Override>& changes = {})
     {
         Checked<ScenarioFile> read =
             read_scenario_file((data_dir() / "scenarios" / scenario).string(), changes);
@@ -36,11 +36,11 @@ bool proposes(const std::vector<Candidate>& candidates, const std::string& field
 
 TEST_CASE("what pasted advice gives is what it says")
 {
-    Case job("llama3-70b-h100-64.json");
+    Advised job("llama3-70b-h100-64.json");
     const AdviceReport report = advise(job.outcome, job.file, job.session);
     REQUIRE_FALSE(report.best.empty());
     for (const Advice& advice : report.best) {
-        const Case changed("llama3-70b-h100-64.json", advice.set);
+        const Advised changed("llama3-70b-h100-64.json", advice.set);
         CHECK(to_seconds(changed.outcome.result->step_time) == advice.step_time);
         CHECK(changed.outcome.memory.fits());
         CHECK(changed.outcome.job.world() == job.outcome.job.world());
@@ -51,19 +51,19 @@ TEST_CASE("what pasted advice gives is what it says")
 
 TEST_CASE("advice goes for what the breakdown says is lost")
 {
-    const Case exposed("ddp-no-overlap.json");
+    const Advised exposed("ddp-no-overlap.json");
     const std::vector<Candidate> candidates = candidates_for(exposed.outcome);
     REQUIRE_FALSE(candidates.empty());
     CHECK(candidates.front().set == std::vector<Override>{{"strategy.overlap.dp", "true"}});
     CHECK_FALSE(proposes(candidates, "strategy.vpp")); // there is no pipeline
     CHECK_FALSE(proposes(candidates, "data.workers")); // nothing is loaded
-    const Case loader("resnet50-naive-loader.json");
+    const Advised loader("resnet50-naive-loader.json");
     CHECK(candidates_for(loader.outcome).front().set.front().field.starts_with("data."));
 }
 
 TEST_CASE("a change of the arithmetic says so")
 {
-    const Case job("llama3-70b-h100-64.json");
+    const Advised job("llama3-70b-h100-64.json");
     for (const Candidate& candidate : candidates_for(job.outcome))
         if (candidate.set.front().field == "training.precision")
             CHECK(candidate.note == "computes products in 8 bit");
@@ -71,14 +71,14 @@ TEST_CASE("a change of the arithmetic says so")
 
 TEST_CASE("a job that does not fit is told what does")
 {
-    Case job("llama3-70b-h100-64.json", {{"strategy.tp", "2"}, {"strategy.dp", "4"}});
+    Advised job("llama3-70b-h100-64.json", {{"strategy.tp", "2"}, {"strategy.dp", "4"}});
     REQUIRE_FALSE(job.outcome.memory.fits());
     const AdviceReport report = advise(job.outcome, job.file, job.session);
     REQUIRE_FALSE(report.best.empty());
     for (const Advice& advice : report.best) {
         std::vector<Override> changes{{"strategy.tp", "2"}, {"strategy.dp", "4"}};
         changes.insert(changes.end(), advice.set.begin(), advice.set.end());
-        CHECK(Case("llama3-70b-h100-64.json", changes).outcome.memory.fits());
+        CHECK(Advised("llama3-70b-h100-64.json", changes).outcome.memory.fits());
     }
     const std::string text = advice_text(report, false, Paint(Colour::none));
     CHECK(text.starts_with("What would make it fit"));
@@ -86,7 +86,7 @@ TEST_CASE("a job that does not fit is told what does")
 
 TEST_CASE("as many settings are tried as were asked for, and the rest is counted")
 {
-    Case job("llama2-7b-tp2-pp2-dp2.json");
+    Advised job("llama2-7b-tp2-pp2-dp2.json");
     const AdviceReport none =
         advise(job.outcome, job.file, job.session, {.most = 0, .threads = 0, .work = {}});
     CHECK(none == AdviceReport{});
@@ -98,7 +98,7 @@ TEST_CASE("as many settings are tried as were asked for, and the rest is counted
 
 TEST_CASE("advice is the same on one thread and on many")
 {
-    Case job("llama2-7b-tp2-pp2-dp2.json");
+    Advised job("llama2-7b-tp2-pp2-dp2.json");
     const AdviceReport one =
         advise(job.outcome, job.file, job.session, {.most = 6, .threads = 1, .work = {}});
     Session fresh;

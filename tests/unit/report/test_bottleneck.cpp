@@ -36,7 +36,7 @@ Symptoms changed(Symptoms symptoms, const std::function<void(Symptoms&)>& change
     return symptoms;
 }
 
-struct Case {
+struct Diagnosis {
     const char* what;
     Symptoms symptoms;
     BottleneckClass expected;
@@ -53,7 +53,7 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
         s.group_ranks = 16;
         s.across_domains = true;
     };
-    const std::vector<Case> cases{
+    const std::vector<Diagnosis> cases{
         {"nothing is lost", healthy(), compute, "100 % of the step computes, at an MFU of 45.0 %"},
         {"a loss of 19 % is named, no more", with(TimeKind::bubble, 0.19), compute,
          "the largest loss is bubble with 19.0 %"},
@@ -197,7 +197,7 @@ TEST_CASE("the bottleneck is the largest loss once it hurts")
                  }),
          memory, "stage 3 needs 12.3 GB more than the 80.0 GB of a device"},
     };
-    for (const Case& at : cases) {
+    for (const Diagnosis& at : cases) {
         INFO(at.what);
         const Bottleneck found = find_bottleneck(at.symptoms);
         CHECK(to_name(found.kind) == to_name(at.expected));

@@ -13,9 +13,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-constexpr auto all_reduce = CollectiveKind::all_reduce;
-constexpr auto all_to_all = CollectiveKind::all_to_all;
-constexpr auto send_receive = CollectiveKind::send_receive;
+using enum CollectiveKind;
 
 Strategy context_strategy(int cp, ContextKind kind, int a2a = 1)
 {

@@ -30,7 +30,7 @@ JobRequest request_of(Transformer model, int devices)
     return request;
 }
 
-JobRequest three_dimensional()
+JobRequest three_dimensional_request()
 {
     JobRequest request = request_of(llama_70b(), 64);
     request.strategy.tp = 4;
@@ -59,7 +59,7 @@ Diagnostic only_problem(const JobRequest& request)
 
 TEST_CASE("replicas take what the topology leaves over")
 {
-    const Checked<Job> job = resolve(three_dimensional());
+    const Checked<Job> job = resolve(three_dimensional_request());
     REQUIRE(job);
     CHECK(job->dp() == 4);
     CHECK(job->world() == 64);
@@ -68,7 +68,7 @@ TEST_CASE("replicas take what the topology leaves over")
 
 TEST_CASE("fewer replicas than fit leave devices idle, more are refused")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.strategy.dp = 2;
     REQUIRE(resolve(request));
     CHECK(resolve(request)->world() == 32);
@@ -81,7 +81,7 @@ TEST_CASE("fewer replicas than fit leave devices idle, more are refused")
 
 TEST_CASE("a replica that does not divide the devices needs an explicit number of replicas")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.devices = 72;
     const Diagnostic problem = only_problem(request);
     CHECK(problem.pointer == "/strategy/dp");
@@ -92,7 +92,7 @@ TEST_CASE("a replica that does not divide the devices needs an explicit number o
 
 TEST_CASE("what the strategy leaves open follows the framework's habits")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.software.sequence_parallel = true;
     request.software.overlaps_dp = false;
     request.software.overlaps_tp = true;
@@ -169,7 +169,7 @@ TEST_CASE("pipeline stages must divide the layers unless each stage's layers are
 
 TEST_CASE("a batch must be whole micro-batches on every replica")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.training.micro_batch = 3;
     const Diagnostic problem = only_problem(request);
     CHECK(problem.pointer == "/training/global_batch");
@@ -180,7 +180,7 @@ TEST_CASE("a batch must be whole micro-batches on every replica")
 
 TEST_CASE("interleaving takes whole groups of micro-batches")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.strategy.vpp = 5;
     request.training.global_batch = 4 * 6; // 6 micro-batches per replica over 4 stages
     const Diagnostic problem = only_problem(request);
@@ -256,7 +256,7 @@ TEST_CASE("FSDP goes together with pipeline stages, ZeRO-2 does not")
 
 TEST_CASE("recomputed layers are counted with full recompute only")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.training.recompute_layers = 5;
     CHECK(only_problem(request).pointer == "/training/recompute_layers");
     request.training.recompute = Recompute::full;
@@ -267,7 +267,7 @@ TEST_CASE("recomputed layers are counted with full recompute only")
 
 TEST_CASE("unknown schedules and rank orders are named with what exists")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.strategy.schedule = "gpip";
     request.strategy.rank_order = "tp-dp";
     const Checked<Job> bad = resolve(request);
@@ -327,13 +327,13 @@ TEST_CASE("every problem of a job is reported at once")
 
 TEST_CASE("sizes made in memory are checked too, however large")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     request.strategy.tp = 0;
     request.training.micro_batch = -1;
     const Checked<Job> bad = resolve(request);
     REQUIRE_FALSE(bad);
     CHECK(bad.error().size() == 2);
-    request = three_dimensional();
+    request = three_dimensional_request();
     request.strategy.tp = request.strategy.pp = request.strategy.cp = 1'000'000;
     CHECK_FALSE(resolve(request));
 }
@@ -377,7 +377,7 @@ TEST_CASE("an expert group spans the nodes its ranks lie on")
 
 TEST_CASE("weight gradients are added to an fp32 sum over micro-batches")
 {
-    JobRequest request = three_dimensional();
+    JobRequest request = three_dimensional_request();
     CHECK(partition_of(resolve(request).value()).weight_gradient_bytes == 8);
     request.training.fp32_gradients = false;
     CHECK(partition_of(resolve(request).value()).weight_gradient_bytes == 4);

@@ -121,7 +121,7 @@ struct Errors {
 };
 
 // cuBLAS's workspace on Blackwell; what is outside the allocator is not measured here.
-constexpr DeviceMemory device{.matrix_library = 32_MiB};
+constexpr DeviceMemory measured_device{.matrix_library = 32_MiB};
 
 } // namespace
 
@@ -136,7 +136,7 @@ TEST_CASE("replayed peaks on 8 x B200 lie near those measured, allocated and res
         const JobRequest request = request_of(record);
         const Checked<Job> job = resolve(request);
         REQUIRE(job);
-        const MemoryEstimate estimate = estimate_memory(*job, device);
+        const MemoryEstimate estimate = estimate_memory(*job, measured_device);
         const auto allocated = measured_bytes(record, "rank_allocated_MiB");
         const auto reserved = measured_bytes(record, "rank_reserved_MiB");
         REQUIRE(allocated.size() == estimate.stages.size());

@@ -11,7 +11,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-constexpr auto all_reduce = CollectiveKind::all_reduce;
+using enum CollectiveKind;
 
 Job job_with(const std::string& schedule, int vpp, bool tied = false, int dp = 1, int zero = 0)
 {

@@ -5,7 +5,7 @@ using namespace trainyard;
 
 namespace {
 
-using Role = LayerKind::Role;
+using LayerRole = LayerKind::Role;
 
 // Ten layers, the first two dense, the rest with experts.
 Job job_of(int pp, int vpp)
@@ -20,9 +20,9 @@ Job job_of(int pp, int vpp)
     return job;
 }
 
-std::vector<Role> roles(const std::vector<StageLayer>& stage)
+std::vector<LayerRole> roles(const std::vector<StageLayer>& stage)
 {
-    std::vector<Role> out;
+    std::vector<LayerRole> out;
     for (const StageLayer& layer : stage)
         out.push_back(layer.kind.role);
     return out;
@@ -56,15 +56,16 @@ TEST_CASE("stages in order are the model front to back")
 TEST_CASE("the embedding opens the first stage and the head closes the last")
 {
     const auto stages = cut_into_stages(job_of(5, 1));
-    CHECK(roles(stages[0]) == std::vector{Role::embedding, Role::dense, Role::dense});
-    CHECK(roles(stages[1]) == std::vector{Role::moe, Role::moe});
-    CHECK(roles(stages[4]) == std::vector{Role::moe, Role::moe, Role::head});
+    CHECK(roles(stages[0]) ==
+          std::vector{LayerRole::embedding, LayerRole::dense, LayerRole::dense});
+    CHECK(roles(stages[1]) == std::vector{LayerRole::moe, LayerRole::moe});
+    CHECK(roles(stages[4]) == std::vector{LayerRole::moe, LayerRole::moe, LayerRole::head});
 
     Job job = job_of(3, 1);
     job.strategy.stage_layers = {0, 10, 0};
     const auto ends = cut_into_stages(job);
-    CHECK(roles(ends[0]) == std::vector{Role::embedding});
-    CHECK(roles(ends[2]) == std::vector{Role::head});
+    CHECK(roles(ends[0]) == std::vector{LayerRole::embedding});
+    CHECK(roles(ends[2]) == std::vector{LayerRole::head});
 }
 
 TEST_CASE("recomputed layers are spread over a device's chunks, embedding and head never are")

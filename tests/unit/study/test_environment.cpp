@@ -37,7 +37,7 @@ EnvironmentEffects effects(const Variables& environment,
 }
 
 // A job on two nodes whose step is long enough to show what communication costs.
-SimTime step_time(const Variables& environment, int tp = 8)
+SimTime step_time_under(const Variables& environment, int tp = 8)
 {
     Scenario scenario;
     scenario.model.path = "llama-3.1-8b";
@@ -128,7 +128,7 @@ TEST_CASE("Transformer Engine without fused kernels runs attention unfused")
 
 TEST_CASE("variables that close paths make a step longer, never shorter")
 {
-    const SimTime usual = step_time({});
+    const SimTime usual = step_time_under({});
     for (const Variables& environment :
          {Variables{{"NCCL_P2P_DISABLE", "1"}}, Variables{{"NCCL_IB_DISABLE", "1"}},
           Variables{{"NCCL_NET_GDR_LEVEL", "LOC"}}, Variables{{"NCCL_MAX_NCHANNELS", "2"}},
@@ -136,9 +136,9 @@ TEST_CASE("variables that close paths make a step longer, never shorter")
           Variables{{"CUDA_DEVICE_MAX_CONNECTIONS", "32"}}})
     {
         INFO(environment.begin()->first);
-        CHECK(step_time(environment) >= usual);
+        CHECK(step_time_under(environment) >= usual);
     }
-    CHECK(step_time({{"NCCL_P2P_DISABLE", "1"}}).value() > 2 * usual.value());
+    CHECK(step_time_under({{"NCCL_P2P_DISABLE", "1"}}).value() > 2 * usual.value());
 }
 
 TEST_CASE("communicators made in every iteration lengthen each step by their creation")

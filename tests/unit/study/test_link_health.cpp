@@ -25,7 +25,7 @@ Topology perturbed(const Topology& sound, const Perturbation& perturbation)
     return *perturbed_topology(std::make_shared<const Topology>(sound), {perturbation}, 1);
 }
 
-Perturbation link(const std::string& name)
+Perturbation of_link(const std::string& name)
 {
     Perturbation p;
     p.link = name;
@@ -57,7 +57,7 @@ TEST_CASE("a sound cluster is healthy")
 TEST_CASE("a NIC at half its rate halves the rail that uses it, and no other")
 {
     const Topology sound = h100_nodes(4);
-    Perturbation half = link("node1/nic3");
+    Perturbation half = of_link("node1/nic3");
     half.bandwidth = 0.5;
     const Topology t = perturbed(sound, half);
     const auto health = health_of(rails(sound, 4), t, Together::siblings);
@@ -68,7 +68,7 @@ TEST_CASE("a NIC at half its rate halves the rail that uses it, and no other")
 TEST_CASE("seven NICs do the work of eight")
 {
     const Topology sound = h100_nodes(4);
-    Perturbation dead = link("node1/nic3");
+    Perturbation dead = of_link("node1/nic3");
     dead.dead = true;
     const Topology t = perturbed(sound, dead);
     // The dead one's traffic spreads over seven: each carries 1 + 1/7, so all take 8/7 as long.
@@ -79,7 +79,7 @@ TEST_CASE("seven NICs do the work of eight")
 TEST_CASE("longer links delay a ring by their mean over its hops")
 {
     const Topology sound = h100_nodes(4);
-    Perturbation longer = link("node1/nic3 out");
+    Perturbation longer = of_link("node1/nic3 out");
     longer.latency = Seconds(8e-6);
     const Topology t = perturbed(sound, longer);
     const auto health = health_of(rails(sound, 4), t, Together::siblings);

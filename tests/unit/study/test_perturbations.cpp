@@ -11,8 +11,8 @@ using namespace trainyard;
 namespace {
 
 // Llama 2 7B on two nodes: stages of eight ranks, one to a node, when tp is 8.
-ScenarioFile scenario(const std::vector<Perturbation>& perturbations,
-                      const std::function<void(Scenario&)>& change = {})
+ScenarioFile perturbed(const std::vector<Perturbation>& perturbations,
+                       const std::function<void(Scenario&)>& change = {})
 {
     Scenario s;
     s.model = {"llama-2-7b", {}};
@@ -71,7 +71,7 @@ DeviceChoice all_devices()
 bool tells(const std::vector<Perturbation>& perturbations, const std::string& text)
 {
     Session session;
-    const Problems problems = session.check(scenario(perturbations));
+    const Problems problems = session.check(perturbed(perturbations));
     return std::ranges::any_of(problems, [&](const Diagnostic& problem) {
         return problem.message.find(text) != std::string::npos;
     });
@@ -81,33 +81,33 @@ bool tells(const std::vector<Perturbation>& perturbations, const std::string& te
 
 TEST_CASE("more slowness is never faster")
 {
-    SimTime last = step_time(scenario({}));
+    SimTime last = step_time(perturbed({}));
     for (const double slowdown : {1.05, 1.3, 2.0, 4.0}) {
-        const SimTime now = step_time(scenario({slow(3, slowdown)}));
+        const SimTime now = step_time(perturbed({slow(3, slowdown)}));
         CHECK(now >= last);
         last = now;
     }
-    CHECK(step_time(scenario({slow(all_devices(), 4.0)})) >= last);
+    CHECK(step_time(perturbed({slow(all_devices(), 4.0)})) >= last);
     DeviceChoice some;
     some.numbers = {3, 9};
-    CHECK(step_time(scenario({slow(some, 1.3)})) >= step_time(scenario({slow(3, 1.3)})));
+    CHECK(step_time(perturbed({slow(some, 1.3)})) >= step_time(perturbed({slow(3, 1.3)})));
 }
 
 TEST_CASE("a window costs no more than the work that it holds up")
 {
-    const SimTime base = step_time(scenario({}));
+    const SimTime base = step_time(perturbed({}));
     Perturbation p = slow(3, 2.0);
     p.from = 0.25 * to_seconds(base);
     p.until = 0.5 * to_seconds(base);
-    const SimTime windowed = step_time(scenario({p}));
+    const SimTime windowed = step_time(perturbed({p}));
     CHECK(windowed > base);
     // A quarter of a step at half speed does an eighth of its work.
     CHECK(windowed <= base + SimTime(base.value() / 8 + 1));
     p.until.reset();
-    CHECK(step_time(scenario({p})) >= windowed);
+    CHECK(step_time(perturbed({p})) >= windowed);
     // A window behind the step touches nothing.
     p.from = 10 * to_seconds(base);
-    CHECK(step_time(scenario({p})) == base);
+    CHECK(step_time(perturbed({p})) == base);
 }
 
 TEST_CASE("all devices slow for ever are as slow as by a factor")
@@ -115,9 +115,9 @@ TEST_CASE("all devices slow for ever are as slow as by a factor")
     // From the start of the only step on; each compute op is rounded up instead of down.
     const auto one_step = [](Scenario& s) { s.run.steps = 1; };
     Perturbation p = slow(all_devices(), 2.0);
-    const SimTime factor = step_time(scenario({p}, one_step));
+    const SimTime factor = step_time(perturbed({p}, one_step));
     p.from = Seconds(0);
-    const SimTime window = step_time(scenario({p}, one_step));
+    const SimTime window = step_time(perturbed({p}, one_step));
     CHECK(std::abs((factor - window).value()) < factor.value() / 1000);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("the same seed gives the same bits, another one others")
 {
     const auto with_seed = [](std::uint64_t seed) {
         return step_time(
-            scenario({jittery(all_devices(), 0.1)}, [seed](Scenario& s) { s.run.seed = seed; }));
+            perturbed({jittery(all_devices(), 0.1)}, [seed](Scenario& s) { s.run.seed = seed; }));
     };
     CHECK(with_seed(1) == with_seed(1));
     CHECK(with_seed(1) != with_seed(2));
@@ -141,9 +141,9 @@ TEST_CASE("ranks fold around a jittery, a late and a windowed one")
     window.until = Seconds(0.15);
     const std::vector<Perturbation> all{jittery(3, 0.2), late, window};
     Session session;
-    const Checked<Outcome> folded = session.simulate(scenario(all));
+    const Checked<Outcome> folded = session.simulate(perturbed(all));
     const Checked<Outcome> whole =
-        session.simulate(scenario(all, [](Scenario& s) { s.run.fold = false; }));
+        session.simulate(perturbed(all, [](Scenario& s) { s.run.fold = false; }));
     REQUIRE(folded);
     REQUIRE(whole);
     CHECK(folded->result->step_time == whole->result->step_time);
@@ -152,20 +152,20 @@ TEST_CASE("ranks fold around a jittery, a late and a windowed one")
 
 TEST_CASE("a step that is always late by a time takes at most so much longer")
 {
-    const SimTime base = step_time(scenario({}));
+    const SimTime base = step_time(perturbed({}));
     Perturbation p;
     p.device = DeviceChoice(5);
     p.late = LateArrival{Seconds(0.02), 1.0, LatePart::step};
-    const SimTime late = step_time(scenario({p}));
+    const SimTime late = step_time(perturbed({p}));
     CHECK(late > base);
     CHECK(late <= base + SimTime(20'000'000'000));
     p.late->chance = 0;
-    CHECK(step_time(scenario({p})) == base);
+    CHECK(step_time(perturbed({p})) == base);
 }
 
 TEST_CASE("samples are those of single runs, in order")
 {
-    const ScenarioFile file = scenario({jittery(all_devices(), 0.2)});
+    const ScenarioFile file = perturbed({jittery(all_devices(), 0.2)});
     Session session;
     const Checked<Samples> samples = session.samples(file, 5);
     REQUIRE(samples);
@@ -173,8 +173,8 @@ TEST_CASE("samples are those of single runs, in order")
     CHECK(*samples == *Session().samples(file, 5));
     for (std::uint64_t i = 0; i < 5; ++i)
         CHECK(samples->step_times[i] ==
-              step_time(scenario({jittery(all_devices(), 0.2)},
-                                 [i](Scenario& s) { s.run.seed = 1 + i; })));
+              step_time(perturbed({jittery(all_devices(), 0.2)},
+                                  [i](Scenario& s) { s.run.seed = 1 + i; })));
     CHECK(quantile(*samples, 0) <= quantile(*samples, 0.5));
     CHECK(quantile(*samples, 0.5) <= quantile(*samples, 1));
 }
@@ -193,7 +193,7 @@ TEST_CASE("worse links slow a job, in costs and on shared links")
 {
     for (const Fidelity fidelity : {Fidelity::alpha_beta, Fidelity::bundle}) {
         const auto timed = [&](const std::vector<Perturbation>& perturbations) {
-            return step_time(scenario(perturbations, [&](Scenario& s) {
+            return step_time(perturbed(perturbations, [&](Scenario& s) {
                 s.run.fidelity = fidelity;
                 s.training.global_batch = 4; // little to hide behind
             }));
@@ -221,7 +221,7 @@ TEST_CASE("worse links slow a job, in costs and on shared links")
 TEST_CASE("links are found by name, by part of a name, and all of the fabric")
 {
     Session session;
-    const Checked<Outcome> outcome = session.simulate(scenario({}));
+    const Checked<Outcome> outcome = session.simulate(perturbed({}));
     REQUIRE(outcome);
     const Topology& t = *outcome->topology;
     const auto found = links_matching(
@@ -292,8 +292,8 @@ TEST_CASE("two statements about one link are named, with both entries")
     CHECK(tells({dead, dead}, "is dead, says /perturbations/0"));
     // A slow link that others use and that is longer, one dead of many busy ones.
     Session session;
-    CHECK(session.check(scenario({half, busy, longer, collisions})).empty());
-    CHECK(session.check(scenario({busy, dead})).empty());
+    CHECK(session.check(perturbed({half, busy, longer, collisions})).empty());
+    CHECK(session.check(perturbed({busy, dead})).empty());
 }
 
 TEST_CASE("an entry with an error is not said to change nothing")
@@ -314,9 +314,9 @@ TEST_CASE("a slowdown that begins when all is over gives a warning, one within t
         Perturbation p = slow(3, 2.0);
         p.from = Seconds(from);
         Session session;
-        return session.simulate(scenario({p}))->warnings;
+        return session.simulate(perturbed({p}))->warnings;
     };
-    const double step = to_seconds(step_time(scenario({}))).value();
+    const double step = to_seconds(step_time(perturbed({}))).value();
     CHECK(warnings(0.5 * step).empty());
     REQUIRE(warnings(1.01 * step).size() == 1);
     CHECK(warnings(1.01 * step).front().pointer == "/perturbations/0/from");
@@ -327,8 +327,8 @@ TEST_CASE("a window multiplies with a slowdown for ever")
     const auto one_step = [](Scenario& s) { s.run.steps = 1; };
     Perturbation window = slow(all_devices(), 1.5);
     window.from = Seconds(0);
-    const SimTime both = step_time(scenario({slow(all_devices(), 2.0), window}, one_step));
-    const SimTime product = step_time(scenario({slow(all_devices(), 3.0)}, one_step));
+    const SimTime both = step_time(perturbed({slow(all_devices(), 2.0), window}, one_step));
+    const SimTime product = step_time(perturbed({slow(all_devices(), 3.0)}, one_step));
     CHECK(std::abs((both - product).value()) < product.value() / 1000);
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("steps that come late beyond the clock are refused")
     late.device = DeviceChoice(1);
     late.late = LateArrival{Seconds(14 * 86400), 1.0, LatePart::step};
     Session session;
-    const Checked<Outcome> outcome = session.simulate(scenario({late}));
+    const Checked<Outcome> outcome = session.simulate(perturbed({late}));
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().front().message.find("27 days") != std::string::npos);
     CHECK(outcome.error().front().hint.find("perturbations") != std::string::npos);

@@ -9,7 +9,7 @@ using namespace trainyard::test;
 namespace {
 
 // A model of 7 B parameters on one node; every point is another program.
-ScenarioFile small_base()
+ScenarioFile sharded_base()
 {
     Scenario s;
     s.model = {"llama-2-7b", {}};
@@ -24,7 +24,7 @@ void sweep_lengths(Session& session, std::string_view lengths)
 {
     const Checked<SweepAxis> axis = parse_axis("training.sequence_length=" + std::string(lengths));
     REQUIRE(axis);
-    const SweepEnd end = sweep(small_base(), {{*axis}}, session, {1, {}}, [](SweepPoint&&) {});
+    const SweepEnd end = sweep(sharded_base(), {{*axis}}, session, {1, {}}, [](SweepPoint&&) {});
     REQUIRE(end.done == end.points);
 }
 

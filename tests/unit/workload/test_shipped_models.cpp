@@ -16,7 +16,7 @@ Model shipped(const std::string& file)
     return *model;
 }
 
-double parameters(const std::string& file)
+double shipped_parameters(const std::string& file)
 {
     return count_parameters(shipped(file)).total;
 }
@@ -25,19 +25,19 @@ double parameters(const std::string& file)
 
 TEST_CASE("shipped models have exactly the published number of parameters")
 {
-    CHECK(parameters("gpt2-xl/config.json") == 1'557'611'200);
-    CHECK(parameters("llama-2-7b/config.json") == 6'738'415'616);
-    CHECK(parameters("llama-2-13b/config.json") == 13'015'864'320);
-    CHECK(parameters("llama-2-70b/config.json") == 68'976'648'192);
-    CHECK(parameters("llama-3.1-8b/config.json") == 8'030'261'248);
-    CHECK(parameters("llama-3.1-70b/config.json") == 70'553'706'496);
-    CHECK(parameters("llama-3.1-405b/config.json") == 405'853'388'800);
-    CHECK(parameters("mixtral-8x7b/config.json") == 46'702'792'704);
-    CHECK(parameters("qwen3-30b-a3b/config.json") == 30'532'122'624);
-    CHECK(parameters("bert-large/config.json") == 336'226'108);
-    CHECK(parameters("resnet-50/model.json") == 25'557'032);
+    CHECK(shipped_parameters("gpt2-xl/config.json") == 1'557'611'200);
+    CHECK(shipped_parameters("llama-2-7b/config.json") == 6'738'415'616);
+    CHECK(shipped_parameters("llama-2-13b/config.json") == 13'015'864'320);
+    CHECK(shipped_parameters("llama-2-70b/config.json") == 68'976'648'192);
+    CHECK(shipped_parameters("llama-3.1-8b/config.json") == 8'030'261'248);
+    CHECK(shipped_parameters("llama-3.1-70b/config.json") == 70'553'706'496);
+    CHECK(shipped_parameters("llama-3.1-405b/config.json") == 405'853'388'800);
+    CHECK(shipped_parameters("mixtral-8x7b/config.json") == 46'702'792'704);
+    CHECK(shipped_parameters("qwen3-30b-a3b/config.json") == 30'532'122'624);
+    CHECK(shipped_parameters("bert-large/config.json") == 336'226'108);
+    CHECK(shipped_parameters("resnet-50/model.json") == 25'557'032);
     // 96 (12 h^2 + 13 h) + (50257 + 2048) h + 2 h at h = 12288: "175 B" (Brown 2020, table 2.1).
-    CHECK(parameters("gpt-3-175b/model.json") == 174'604'259'328);
+    CHECK(shipped_parameters("gpt-3-175b/model.json") == 174'604'259'328);
 }
 
 TEST_CASE("a token of an MoE model uses the experts it is sent to")

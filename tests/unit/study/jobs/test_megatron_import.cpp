@@ -19,7 +19,7 @@ torchrun --nproc_per_node 8 pretrain_gpt.py $MODEL --seq-length 4096 --micro-bat
   --global-batch-size 64 --tensor-model-parallel-size $TP --bf16 --use-distributed-optimizer \
 )";
 
-ImportedJob with(const std::string& more)
+ImportedJob with_arguments(const std::string& more)
 {
     return imported(JobKind::megatron, seven_billion + more, on_h100(1));
 }
@@ -28,7 +28,7 @@ ImportedJob with(const std::string& more)
 
 TEST_CASE("Megatron-LM's sizes of a model give the model")
 {
-    const ImportedJob job = with("");
+    const ImportedJob job = with_arguments("");
     const Transformer& model = model_of(job);
     CHECK(model.layers == 32);
     CHECK(model.hidden == 4096);
@@ -48,7 +48,7 @@ TEST_CASE("Megatron-LM's sizes of a model give the model")
 TEST_CASE("Megatron-LM's parallel sizes and batches give the strategy")
 {
     const ImportedJob job =
-        with("--sequence-parallel --overlap-grad-reduce --overlap-param-gather");
+        with_arguments("--sequence-parallel --overlap-grad-reduce --overlap-param-gather");
     CHECK(job.job.strategy.tp == 2);
     CHECK(job.job.dp() == 4);
     CHECK(job.job.strategy.zero == 1);
@@ -62,21 +62,21 @@ TEST_CASE("Megatron-LM's parallel sizes and batches give the strategy")
 
 TEST_CASE("every understood setting is told with its line")
 {
-    const ImportedJob job = with("");
+    const ImportedJob job = with_arguments("");
     CHECK(says(job.notes.understood, "line 4: --num-layers 32 -> model.layers 32"));
     CHECK(says(job.notes.understood, "line 9: --tensor-model-parallel-size 2 -> strategy.tp 2"));
 }
 
 TEST_CASE("unknown arguments are listed and never refused")
 {
-    const ImportedJob job = with("--lr 1e-4 --frobnicate 3 --wandb-project x");
+    const ImportedJob job = with_arguments("--lr 1e-4 --frobnicate 3 --wandb-project x");
     CHECK(says(job.notes.ignored, "--lr 1e-4: of the learning"));
     CHECK(says(job.notes.ignored, "--frobnicate 3: not known here"));
 }
 
 TEST_CASE("a variable that nothing sets is told where it matters")
 {
-    const ImportedJob job = with("--context-parallel-size $CP");
+    const ImportedJob job = with_arguments("--context-parallel-size $CP");
     CHECK(job.job.strategy.cp == 1);
     CHECK(says(job.notes.flagged, "--context-parallel-size ${CP}: not known here"));
     JobImportOptions options = on_h100(1);
@@ -106,31 +106,33 @@ TEST_CASE("defaults of Megatron-LM are filled in and told")
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";
-    CHECK(with(experts + "2").job.strategy.etp == 2);
-    CHECK(with(experts + "2 --expert-tensor-parallel-size 1").job.strategy.etp == 1);
-    CHECK(
-        model_of(with(experts + "4 --moe-layer-freq '([0]*2+[1]*30)'")).moe->leading_dense_layers ==
-        2);
+    CHECK(with_arguments(experts + "2").job.strategy.etp == 2);
+    CHECK(with_arguments(experts + "2 --expert-tensor-parallel-size 1").job.strategy.etp == 1);
+    CHECK(model_of(with_arguments(experts + "4 --moe-layer-freq '([0]*2+[1]*30)'"))
+              .moe->leading_dense_layers == 2);
 }
 
 TEST_CASE("virtual stages come from either of their two arguments")
 {
     // 32 layers on 4 ranks in virtual stages of 2: 4 each
     const std::string pipeline = "--pipeline-model-parallel-size 4 ";
-    CHECK(with(pipeline + "--num-layers-per-virtual-pipeline-stage 2").job.strategy.vpp == 4);
-    CHECK(with(pipeline + "--num-virtual-stages-per-pipeline-rank 4").job.strategy.vpp == 4);
-    CHECK(with(pipeline + "--num-virtual-stages-per-pipeline-rank 4").job.strategy.overlap.pp ==
-          true);
-    CHECK(with(pipeline).job.strategy.overlap.pp == false); // 1F1B does not overlap its messages
+    CHECK(with_arguments(pipeline + "--num-layers-per-virtual-pipeline-stage 2").job.strategy.vpp ==
+          4);
+    CHECK(with_arguments(pipeline + "--num-virtual-stages-per-pipeline-rank 4").job.strategy.vpp ==
+          4);
+    CHECK(with_arguments(pipeline + "--num-virtual-stages-per-pipeline-rank 4")
+              .job.strategy.overlap.pp == true);
+    CHECK(with_arguments(pipeline).job.strategy.overlap.pp ==
+          false); // 1F1B does not overlap its messages
 }
 
 TEST_CASE("uneven stages come from the ends, from what is counted and from a layout")
 {
     const std::string pipeline = "--pipeline-model-parallel-size 4 ";
-    CHECK(with(pipeline + "--decoder-first-pipeline-num-layers 7 "
-                          "--decoder-last-pipeline-num-layers 5")
+    CHECK(with_arguments(pipeline + "--decoder-first-pipeline-num-layers 7 "
+                                    "--decoder-last-pipeline-num-layers 5")
               .job.strategy.stage_layers == std::vector<int>{7, 10, 10, 5});
-    CHECK(with(pipeline + "--pipeline-model-parallel-layout 'Et*7|(t*9|)*2t*7L'")
+    CHECK(with_arguments(pipeline + "--pipeline-model-parallel-layout 'Et*7|(t*9|)*2t*7L'")
               .job.strategy.stage_layers == std::vector<int>{7, 9, 9, 7});
 }
 

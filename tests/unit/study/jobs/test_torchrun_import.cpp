@@ -6,7 +6,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-JobImportOptions options()
+JobImportOptions llama_on_h100()
 {
     JobImportOptions out = with_model({}, "llama-2-7b");
     out.cluster.gpu = "h100";
@@ -23,7 +23,7 @@ TEST_CASE("a torchrun line gives the cluster's size and its program's batch")
                                      "--per_device_train_batch_size 2 "
                                      "--gradient_accumulation_steps 4 --bf16 True "
                                      "--fsdp \"full_shard auto_wrap\" --max_seq_length 2048",
-                                     options());
+                                     llama_on_h100());
     CHECK(job.job.dp() == 16);
     CHECK(job.job.training.global_batch == 128); // 2 x 4 x 16
     CHECK(job.job.strategy.zero == 3);
@@ -38,7 +38,7 @@ TEST_CASE("a Slurm script's directives size the job, tasks per node do not")
                  "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --ntasks-per-node=1\n"
                  "#SBATCH --gres=gpu:8\nexport NCCL_ALGO=Tree\n"
                  "srun python train.py --per_device_train_batch_size 1 --bf16\n",
-                 options());
+                 llama_on_h100());
     CHECK(job.job.dp() == 16);
     CHECK(job.scenario.scenario.environment.at("NCCL_ALGO") == "Tree");
 }
@@ -64,7 +64,7 @@ TEST_CASE("a launch names its configuration, which lies beside the script")
     const auto read = [&](const std::string& text) {
         StageMemos memos;
         const Checked<ImportedJob> job = import_job(
-            JobKind::torchrun, text, (folder.path() / "run.sh").string(), options(), memos);
+            JobKind::torchrun, text, (folder.path() / "run.sh").string(), llama_on_h100(), memos);
         REQUIRE(job);
         return job->job;
     };
@@ -84,7 +84,7 @@ TEST_CASE("a variable of the environment that would be refused stays out")
     const ImportedJob job = imported(JobKind::torchrun,
                                      "NCCL_NTHREADS=16 NCCL_FROBNICATE=1 torchrun "
                                      "--nproc_per_node=8 train.py --batch_size 1 --bf16",
-                                     options());
+                                     llama_on_h100());
     CHECK(job.scenario.scenario.environment.empty());
     CHECK(says(job.notes.flagged, "NCCL_NTHREADS=16"));
     CHECK(says(job.notes.ignored, "NCCL_FROBNICATE=1"));

@@ -18,7 +18,7 @@ seq_len = 8192
 mode = "none"
 )";
 
-ImportedJob with(const std::string& more, int nodes = 1)
+ImportedJob with_sections(const std::string& more, int nodes = 1)
 {
     return imported(JobKind::torchtitan, eight_billion + more, on_h100(nodes));
 }
@@ -27,7 +27,7 @@ ImportedJob with(const std::string& more, int nodes = 1)
 
 TEST_CASE("torchtitan's flavors are the published models")
 {
-    const ImportedJob job = with("");
+    const ImportedJob job = with_sections("");
     CHECK(model_of(job).hidden == 4096);
     // 8.03 billion parameters
     CHECK_THAT(count_parameters(job.job.model).total, Catch::Matchers::WithinRel(8.03e9, 1e-3));
@@ -47,12 +47,12 @@ TEST_CASE("torchtitan's flavors are the published models")
 
 TEST_CASE("torchtitan shards over what is left, and counts its batch per replica")
 {
-    const ImportedJob job = with("");
+    const ImportedJob job = with_sections("");
     CHECK(job.job.strategy.zero == 3);
     CHECK(job.job.dp() == 8);
     CHECK(job.job.training.global_batch == 8); // one local batch on each of 8 replicas
-    const ImportedJob accumulated = with("[parallelism]\ntensor_parallel_degree = 4\n"
-                                         "enable_async_tensor_parallel = true\n");
+    const ImportedJob accumulated = with_sections("[parallelism]\ntensor_parallel_degree = 4\n"
+                                                  "enable_async_tensor_parallel = true\n");
     CHECK(accumulated.job.strategy.tp == 4);
     CHECK(accumulated.job.strategy.overlap.tp == true);
     CHECK(accumulated.job.strategy.sequence_parallel == true);
@@ -61,8 +61,8 @@ TEST_CASE("torchtitan shards over what is left, and counts its batch per replica
 
 TEST_CASE("torchtitan's replicas without shards are DDP")
 {
-    const ImportedJob job = with("[parallelism]\ndata_parallel_replicate_degree = 8\n"
-                                 "data_parallel_shard_degree = 1\n");
+    const ImportedJob job = with_sections("[parallelism]\ndata_parallel_replicate_degree = 8\n"
+                                          "data_parallel_shard_degree = 1\n");
     CHECK(job.job.strategy.zero == 0);
     CHECK(job.job.dp() == 8);
 }
@@ -74,13 +74,13 @@ TEST_CASE("a JSON dump says the same as the TOML")
         "training": {"local_batch_size": 1, "seq_len": 8192},
         "activation_checkpoint": {"mode": "none"}})",
                                       on_h100(1));
-    CHECK(json.job == with("").job);
+    CHECK(json.job == with_sections("").job);
 }
 
 TEST_CASE("torchtitan's compiled and eager runs are of different classes")
 {
-    CHECK(with("[compile]\nenable = true\n").job.software.name == "torch-compile-fsdp");
-    CHECK(with("").job.software.name == "fsdp-eager");
+    CHECK(with_sections("[compile]\nenable = true\n").job.software.name == "torch-compile-fsdp");
+    CHECK(with_sections("").job.software.name == "fsdp-eager");
 }
 
 TEST_CASE("torchtitan divides layers so that embedding and head count as layers")
@@ -106,7 +106,8 @@ TEST_CASE("torchtitan's refusals name the setting")
 
 TEST_CASE("torchtitan's unknown settings are listed")
 {
-    const ImportedJob job = with("[parallelism]\nfrobnicate = 3\n[metrics]\nlog_freq = 10\n");
+    const ImportedJob job =
+        with_sections("[parallelism]\nfrobnicate = 3\n[metrics]\nlog_freq = 10\n");
     CHECK(says(job.notes.ignored, "parallelism.frobnicate = 3: not known here"));
     CHECK(says(job.notes.ignored, "metrics.log_freq = 10: no part of a step's time"));
 }
