@@ -21,7 +21,7 @@ struct Example {
 };
 
 // Each simulates in well under a second.
-constexpr Example examples[]{
+constexpr Example shown_examples[]{
     {"scenarios/llama3-8b-h100-8.json", "Llama 3.1 8B on one node",
      "8 H100, fully sharded: which part of the gathers hides behind compute?"},
     {"scenarios/llama3-70b-h100-64.json", "Llama 3.1 70B on eight nodes",
@@ -78,7 +78,7 @@ QWidget* StartPage::make_examples()
     auto* const column = new QVBoxLayout(box);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    for (const Example& example : examples) {
+    for (const Example& example : shown_examples) {
         auto* const button = new QCommandLinkButton(tr(example.title), tr(example.says));
         button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         const QString file = QString::fromStdString((data_dir() / example.file).string());

@@ -6,14 +6,14 @@ namespace trainyard::gui {
 
 namespace {
 
-const SimTime shortest(1000); // a nanosecond
+const SimTime shortest_in_sight(1000); // a nanosecond
 
 }
 
 TimeRange ViewState::cut(TimeRange range) const
 {
     const SimTime length =
-        std::clamp(range.length(), std::min(shortest, whole_.length()), whole_.length());
+        std::clamp(range.length(), std::min(shortest_in_sight, whole_.length()), whole_.length());
     const SimTime from = std::clamp(range.from, whole_.from, whole_.to - length);
     return {from, from + length};
 }
