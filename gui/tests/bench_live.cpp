@@ -1,0 +1,215 @@
+// From a slider to the new headline, as a person sees it: in a whole window, without a display. Run
+// in the root of the source tree, on an idle machine; other scenarios may be named.
+//
+// Every state of the walk is new, so that nothing is answered from memory. `blocked` is the longest
+// that the window handled one event: no key or click is answered during it.
+
+#include "gui/app/main_window.h"
+#include "gui/model/choices.h"
+#include "gui/scenario/headline_bar.h"
+
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QElapsedTimer>
+#include <QSlider>
+#include <QTemporaryDir>
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::gui;
+
+namespace {
+
+double milliseconds(const QElapsedTimer& timer)
+{
+    return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
+}
+
+// Measures how long its thread handles one event.
+class TimedApplication : public QApplication {
+public:
+    using QApplication::QApplication;
+
+    bool notify(QObject* receiver, QEvent* event) override
+    {
+        if (inside_ || receiver->thread() != thread())
+            return QApplication::notify(receiver, event);
+        inside_ = true;
+        QElapsedTimer timer;
+        timer.start();
+        const bool handled = QApplication::notify(receiver, event);
+        longest = std::max(longest, milliseconds(timer));
+        inside_ = false;
+        return handled;
+    }
+
+    double longest = 0;
+
+private:
+    bool inside_ = false;
+};
+
+// Whether the headline has been painted since the run was answered.
+class PaintWatch : public QObject {
+public:
+    bool eventFilter(QObject*, QEvent* event) override
+    {
+        painted = painted || event->type() == QEvent::Paint;
+        return false;
+    }
+
+    bool painted = false;
+};
+
+struct Move {
+    std::size_t slider = 0;
+    int position = 0;
+};
+
+// Through all combinations of `values`, one slider at a time, none twice.
+std::vector<Move> walk_over(const std::vector<std::vector<int>>& values)
+{
+    std::vector<Move> moves;
+    std::vector<std::size_t> at(values.size(), 0);
+    std::vector<int> toward(values.size(), 1);
+    for (std::size_t slider = 0; slider < values.size();) {
+        const auto next = static_cast<std::ptrdiff_t>(at[slider]) + toward[slider];
+        if (next < 0 || next >= static_cast<std::ptrdiff_t>(values[slider].size())) {
+            toward[slider] = -toward[slider];
+            ++slider;
+            continue;
+        }
+        at[slider] = static_cast<std::size_t>(next);
+        moves.push_back({slider, values[slider][at[slider]]});
+        slider = 0;
+    }
+    return moves;
+}
+
+enum class Next : std::uint8_t {
+    settled, // the next change once all views show the last one
+    at_once  // as soon as its headline is there
+};
+
+struct Measured {
+    std::vector<double> times; // ms
+    double blocked = 0;        // ms
+    int refused = 0;           // combinations that cannot run
+};
+
+class Bench {
+public:
+    Bench(TimedApplication& application, const std::string& file, bool timeline)
+        : application_(application), window_({autosave_.path().toStdString(), false})
+    {
+        window_.resize(1600, 1000);
+        window_.show();
+        const bool opened = window_.open(file);
+        window_.findChild<QDockWidget*>(QStringLiteral("timeline"))->setVisible(timeline);
+        settle();
+        if (!opened || !window_.workspace().current())
+            throw std::runtime_error(file + " does not run");
+        window_.findChild<HeadlineBar*>()->installEventFilter(&watch_);
+    }
+
+    Measured measure(Next next)
+    {
+        Measured out;
+        for (const Move& move : walk())
+            make(move, next, out);
+        settle();
+        return out;
+    }
+
+private:
+    static constexpr const char* fields[]{"strategy.bucket_cap", "training.micro_batch",
+                                          "strategy.tp"};
+
+    QSlider* slider(std::size_t index)
+    {
+        return window_.findChild<QWidget*>(QString::fromLatin1(fields[index]))
+            ->findChild<QSlider*>();
+    }
+
+    // The start among them, first.
+    std::vector<Move> walk()
+    {
+        std::vector<std::vector<int>> positions;
+        for (std::size_t i = 0; i < std::size(fields); ++i) {
+            const int now = slider(i)->value();
+            const int steps = i == 0 ? 4 : 3;
+            std::vector<int> list;
+            for (int k = 0; k < steps; ++k)
+                list.push_back(now + k);
+            positions.push_back(std::move(list));
+        }
+        return walk_over(positions);
+    }
+
+    void make(const Move& move, Next next, Measured& out)
+    {
+        Workspace& workspace = window_.workspace();
+        application_.longest = 0;
+        QElapsedTimer timer;
+        timer.start();
+        slider(move.slider)->setValue(move.position);
+        application_.longest = milliseconds(timer);
+        while (!workspace.current() && workspace.live().busy())
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+        if (!workspace.current()) {
+            ++out.refused;
+            return;
+        }
+        watch_.painted = false;
+        window_.findChild<HeadlineBar*>()->update(); // the new figures may read as the old ones
+        while (!watch_.painted)
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+        out.times.push_back(milliseconds(timer));
+        if (next == Next::settled)
+            settle();
+        out.blocked = std::max(out.blocked, application_.longest);
+    }
+
+    void settle()
+    {
+        while (window_.busy())
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+        QApplication::processEvents();
+    }
+
+    TimedApplication& application_;
+    QTemporaryDir autosave_;
+    MainWindow window_;
+    PaintWatch watch_;
+};
+
+void print(const std::string& file, bool timeline, Next next, Measured measured)
+{
+    std::vector<double>& times = measured.times;
+    std::sort(times.begin(), times.end());
+    fmt::print("{:38} {:8} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8}\n", file,
+               timeline ? "in sight" : "hidden", next == Next::settled ? "settled" : "at once",
+               times.size(), times[times.size() / 2], times.back(), measured.blocked,
+               measured.refused);
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    TimedApplication application(argc, argv);
+    std::vector<std::string> files(argv + 1, argv + argc);
+    if (files.empty())
+        files = {"scenarios/llama3-70b-h100-64.json", "scenarios/llama3-405b-h100-16k.json"};
+    fmt::print("{:38} {:8} {:8} {:>5} {:>8} {:>8} {:>8} {:>8}\n", "scenario", "timeline", "next",
+               "moves", "median", "worst", "blocked", "refused");
+    for (const std::string& file : files)
+        for (const bool timeline : {false, true})
+            for (const Next next : {Next::settled, Next::at_once})
+                if (timeline || next == Next::settled)
+                    print(file, timeline, next, Bench(application, file, timeline).measure(next));
+}
