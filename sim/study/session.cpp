@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 namespace trainyard {
 
@@ -219,9 +220,16 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     }
 
     Outcome out = outcome_of(scenario, *parts);
-    out.memory = *find_memory(state_->memories, *parts, request.memory);
-    if (request.unfit == Unfit::refuse && !out.memory.fits())
-        return tl::unexpected(unfit_problem(out.memory));
+    // Beside the run, unless it decides whether there is one.
+    std::future<std::shared_ptr<const MemoryEstimate>> memory =
+        std::async(request.unfit == Unfit::refuse ? std::launch::deferred
+                                                  : std::launch::async | std::launch::deferred,
+                   [&] { return find_memory(state_->memories, *parts, request.memory); });
+    if (request.unfit == Unfit::refuse) {
+        out.memory = *memory.get();
+        if (!out.memory.fits())
+            return tl::unexpected(unfit_problem(out.memory));
+    }
     RunControl control = run_control(scenario, request.work);
     const Checked<SimTime> origin = state_->origin(*parts, scenario, control);
     if (!origin)
@@ -234,6 +242,8 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     if (has_stops(scenario.perturbations))
         return tl::unexpected(stops_too_late(scenario, bound->run->result, *origin));
     append(out.warnings, idle_windows(scenario, bound->run->result, *origin));
+    if (memory.valid())
+        out.memory = *memory.get();
     out.binding = bound->binding;
     out.bound = std::move(bound->options);
     const std::shared_ptr<const Run> made = bound->run;
