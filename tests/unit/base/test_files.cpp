@@ -2,19 +2,19 @@
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 #include "tests/catch.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/folder.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <csignal>
 #include <thread>
 
 using namespace trainyard;
+using trainyard::testing::FileSizeLimit;
 using trainyard::testing::Folder;
 
 namespace {
@@ -40,30 +40,6 @@ std::string unzipped(const std::string& path)
     ::gzclose(in);
     return content;
 }
-
-// Limits the size of files while it lives.
-class FileSizeLimit {
-public:
-    explicit FileSizeLimit(rlim_t bytes)
-    {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        rlimit limit = before_;
-        limit.rlim_cur = bytes;
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-        handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-    ~FileSizeLimit()
-    {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
-private:
-    rlimit before_{};
-    void (*handler_)(int) = nullptr;
-};
 
 } // namespace
 
