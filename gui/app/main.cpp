@@ -1,7 +1,9 @@
 // trainyard-gui [FILE]: the window; --screenshot and --export-dir make pictures without one.
 
+#include "gui/app/freed_memory.h"
 #include "gui/app/headless.h"
 #include "gui/app/main_window.h"
+#include "gui/app/message_filter.h"
 #include "sim/base/build_info.h"
 #include "sim/cli/exit_codes.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 int run(int argc, char** argv)
 {
+    keep_freed_memory();
     HeadlessOptions options;
     std::string file;
     std::string theme;
@@ -43,6 +46,8 @@ int run(int argc, char** argv)
 
     if (options.wanted() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (qgetenv("QT_QPA_PLATFORM").startsWith("offscreen"))
+        drop_offscreen_noise();
     std::signal(SIGXFSZ, SIG_IGN); // a full disk is told, not died of
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("trainyard"));

@@ -4,7 +4,9 @@
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
+#include "gui/widgets/dock_title.h"
 #include "gui/widgets/problems_view.h"
+#include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
 
 #include <QApplication>
@@ -12,22 +14,17 @@
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QInputDialog>
-#include <QLabel>
-#include <QMenuBar>
 #include <QMimeData>
-#include <QProgressBar>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTimer>
 #include <QToolBar>
-#include <QToolButton>
 
 namespace trainyard::gui {
 
 namespace {
 
 constexpr int autosave_after_ms = 2000;
-constexpr int busy_after_ms = 300;
 
 } // namespace
 
@@ -35,8 +32,7 @@ MainWindow::MainWindow(Places places, QWidget* parent)
     : QMainWindow(parent),
       places_(std::move(places)),
       autosave_(places_.autosave),
-      autosave_timer_(new QTimer(this)),
-      busy_timer_(new QTimer(this))
+      autosave_timer_(new QTimer(this))
 {
     setObjectName(QStringLiteral("window"));
     setDockNestingEnabled(true);
@@ -73,7 +69,8 @@ void MainWindow::make_docks()
     auto* const headline = new QToolBar(tr("Headline"));
     headline->setObjectName(QStringLiteral("headline-bar"));
     headline->setMovable(false);
-    headline->addWidget(new HeadlineBar(workspace_));
+    headline_ = new HeadlineBar(workspace_);
+    headline->addWidget(headline_);
     addToolBar(Qt::TopToolBarArea, headline);
 
     start_ = new StartPage;
@@ -124,6 +121,10 @@ QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QSt
 {
     auto* const dock = new QDockWidget(title, this);
     dock->setObjectName(key);
+    auto* const head = new DockTitle(*dock, qobject_cast<Panel*>(widget));
+    connect(head, &DockTitle::tableWanted, this, [this](const Panel* part) { show_table(*part); });
+    connect(head, &DockTitle::exportWanted, this, [this](Panel* part) { ask_export(*part); });
+    dock->setTitleBarWidget(head);
     dock->setWidget(widget);
     dock->hide(); // until there is a scenario
     docks_[key] = dock;
@@ -155,99 +156,39 @@ void MainWindow::arrange()
 
 void MainWindow::make_status()
 {
-    stage_ = new QLabel;
-    progress_ = new QProgressBar;
-    progress_->setMaximumWidth(180);
-    progress_->setTextVisible(false);
-    cancel_ = new QToolButton;
-    cancel_->setText(tr("Cancel"));
-    for (QWidget* const widget : {static_cast<QWidget*>(stage_), static_cast<QWidget*>(progress_),
-                                  static_cast<QWidget*>(cancel_)})
-    {
-        statusBar()->addPermanentWidget(widget);
-        widget->hide();
-    }
-    connect(cancel_, &QToolButton::clicked, &workspace_.live(), &LiveRun::cancel);
-
-    busy_timer_->setSingleShot(true);
-    busy_timer_->setInterval(busy_after_ms);
-    connect(busy_timer_, &QTimer::timeout, this, [this] {
-        if (workspace_.live().busy())
-            show_progress(tr("simulating"), 0, 0);
-    });
-    const auto done = [this] {
-        if (workspace_.live().busy())
-            return;
-        busy_timer_->stop();
-        for (QWidget* const widget :
-             {static_cast<QWidget*>(stage_), static_cast<QWidget*>(progress_),
-              static_cast<QWidget*>(cancel_)})
-            widget->hide();
+    progress_ = new ProgressStrip;
+    statusBar()->addPermanentWidget(progress_);
+    connect(progress_, &ProgressStrip::cancelled, this, &MainWindow::cancel);
+    LiveRun& live = workspace_.live();
+    const auto done = [this, &live] {
+        if (!live.busy())
+            progress_->end();
+        follow_busy();
     };
-    connect(&workspace_.live(), &LiveRun::started, this, [this] {
-        if (!busy_timer_->isActive() && !progress_->isVisible())
-            busy_timer_->start();
+    connect(&live, &LiveRun::started, this, [this] {
+        progress_->begin(tr("simulating"));
+        follow_busy();
     });
-    connect(&workspace_.live(), &LiveRun::progressed, this, &MainWindow::show_progress);
-    connect(&workspace_.live(), &LiveRun::finished, this, done);
-    connect(&workspace_.live(), &LiveRun::stopped, this, done);
+    connect(&live, &LiveRun::progressed, progress_, &ProgressStrip::set);
+    connect(&live, &LiveRun::finished, this, done);
+    connect(&live, &LiveRun::stopped, this, done);
+    for (const Panel* const one : panels_)
+        connect(one, &Panel::busyChanged, this, &MainWindow::follow_busy);
 }
 
-void MainWindow::show_progress(const QString& stage, double done, double total)
+// What can be cancelled; Escape is the views' own while nothing can.
+void MainWindow::follow_busy()
 {
-    if (busy_timer_->isActive())
-        return; // not yet worth telling
-    stage_->setText(stage);
-    progress_->setRange(0, total > 0 ? 1000 : 0);
-    if (total > 0)
-        progress_->setValue(static_cast<int>(1000 * done / total));
-    stage_->show();
-    progress_->show();
-    cancel_->show();
+    cancel_->setEnabled(busy());
 }
 
-void MainWindow::make_menus()
+void MainWindow::cancel()
 {
-    QMenu* const file = menuBar()->addMenu(tr("&File"));
-    file->addAction(tr("&Open ..."), QKeySequence::Open, this, &MainWindow::ask_open);
-    file->addAction(tr("&Save scenario"), QKeySequence::Save, this, &MainWindow::save_scenario);
-    file->addAction(tr("Save scenario &as ..."), QKeySequence::SaveAs, this,
-                    &MainWindow::save_scenario_as);
-    file->addAction(tr("Save s&ession ..."), QKeySequence(tr("Ctrl+Alt+S")), this,
-                    &MainWindow::ask_save_session);
-    file->addSeparator();
-    file->addAction(tr("&Export view ..."), QKeySequence(tr("Ctrl+E")), this,
-                    &MainWindow::ask_export);
-    file->addSeparator();
-    file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
-
-    QMenu* const edit = menuBar()->addMenu(tr("&Edit"));
-    QAction* const undo = workspace_.document().undo_stack().createUndoAction(this, tr("&Undo"));
-    undo->setShortcut(QKeySequence::Undo);
-    QAction* const redo = workspace_.document().undo_stack().createRedoAction(this, tr("&Redo"));
-    redo->setShortcut(QKeySequence::Redo);
-    edit->addAction(undo);
-    edit->addAction(redo);
-
-    QMenu* const run = menuBar()->addMenu(tr("&Run"));
-    run->addAction(tr("&Pin as baseline"), QKeySequence(tr("Ctrl+B")), &workspace_,
-                   &Workspace::pin_baseline);
-    run->addAction(tr("&Forget the baseline"), QKeySequence(tr("Ctrl+Shift+B")), &workspace_,
-                   &Workspace::clear_baseline);
-    run->addAction(tr("&Cancel"), QKeySequence(Qt::Key_Escape), &workspace_.live(),
-                   &LiveRun::cancel);
-    run->addSeparator();
-    run->addAction(tr("P&rice of a device ..."), this, &MainWindow::ask_price);
-
-    QMenu* const view = menuBar()->addMenu(tr("&View"));
-    for (const auto& [key, dock] : docks_)
-        view->addAction(dock->toggleViewAction());
-    view->addSeparator();
-    view->addAction(tr("Show as &table"), QKeySequence(tr("Ctrl+T")), this,
-                    [this] { show_table(*front_part()); });
-    view->addSeparator();
-    view->addAction(tr("&Light"), this, [this] { set_theme(Theme::light); });
-    view->addAction(tr("&Dark"), this, [this] { set_theme(Theme::dark); });
+    workspace_.live().cancel();
+    for (Panel* const one : panels_)
+        if (one->busy())
+            one->cancel();
+    follow_busy();
 }
 
 bool MainWindow::busy() const
@@ -259,6 +200,7 @@ bool MainWindow::busy() const
 
 bool MainWindow::attempt(const std::function<void()>& what)
 {
+    problems_->add({}); // what was tried before
     try {
         what();
         return true;

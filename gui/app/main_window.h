@@ -11,15 +11,15 @@
 #include <functional>
 #include <map>
 
+class QAction;
 class QDockWidget;
-class QLabel;
-class QProgressBar;
 class QTimer;
-class QToolButton;
 
 namespace trainyard::gui {
 
+class HeadlineBar;
 class ProblemsView;
+class ProgressStrip;
 class ScenarioPanel;
 class StartPage;
 
@@ -53,8 +53,9 @@ public:
     // Brings it to the front.
     void show_panel(const QString& key);
 
-    // Writes the session. False where it could not; said among the problems.
+    // False where it could not be written; said among the problems.
     bool save_session(const std::string& file);
+    bool export_to(Panel& part, const std::string& file);
 
     // Asks what to do with a session that a crash left, if there is one.
     void offer_recovery();
@@ -71,11 +72,14 @@ private:
     void begin();
     void arrange();
     void make_menus();
+    void make_file_menu();
+    void make_run_menu();
+    void make_view_menu();
     void make_status();
     void restore();
     void remember();
 
-    void take(SessionContent content);
+    void take(SessionContent content, const std::string& session);
     SessionContent content();
     void add_recent(const QString& file);
 
@@ -85,9 +89,16 @@ private:
     void ask_save_session();
     Panel* front_panel() const; // that has the focus, else one in sight
     Panel* front_part() const;  // of that view
-    void ask_export();
+    void ask_export(Panel& part);
     void ask_price();
     void show_table(const Panel& part);
+    std::vector<QString> dock_order() const;
+    std::vector<QWidget*> places_in_sight() const; // that F6 visits
+    void walk_places(int by);
+    void close_view();
+    void show_keys();
+    void cancel();
+    void follow_busy();
     void follow_sight();
     void set_theme(Theme theme);
     // Runs it; what the world refuses is shown among the problems. False then.
@@ -96,21 +107,19 @@ private:
     // False: the user wants to stay.
     bool may_leave();
     void follow_document();
-    void show_progress(const QString& stage, double done, double total);
 
     Places places_;
     Workspace workspace_;
     Autosave autosave_;
     QTimer* autosave_timer_;
-    QTimer* busy_timer_; // progress shows from 0.3 s on
+    HeadlineBar* headline_ = nullptr;
     StartPage* start_ = nullptr;
     ScenarioPanel* scenario_ = nullptr;
     ProblemsView* problems_ = nullptr;
     std::vector<Panel*> panels_;
     std::map<QString, QDockWidget*> docks_;
-    QLabel* stage_ = nullptr;
-    QProgressBar* progress_ = nullptr;
-    QToolButton* cancel_ = nullptr;
+    ProgressStrip* progress_ = nullptr;
+    QAction* cancel_ = nullptr;
     QStringList recent_;
     QByteArray layout_;  // of the docks, as they were left
     bool begun_ = false; // there is a scenario

@@ -52,14 +52,21 @@ bool MainWindow::open(const std::string& file)
             if (!notes.empty())
                 tell({{file, 0, "", notes, "", Severity::warning}});
         } else
-            take(std::move(std::get<SessionContent>(*content)));
+            take(std::move(std::get<SessionContent>(*content)), file);
         add_recent(text_of(fs::absolute(file)));
     });
     return opened;
 }
 
-void MainWindow::take(SessionContent content)
+void MainWindow::take(SessionContent content, const std::string& session)
 {
+    follow_moved_files(content, session);
+    if (std::error_code ignored; !content.file.empty() && !fs::exists(content.file, ignored))
+        tell(
+            {{session, 0, "/file", content.file + " is not there any more",
+              "the session has the scenario: File > Save scenario as writes it anew; what it names "
+              "by relative paths is looked for in the old folder",
+              Severity::warning}});
     workspace_.set_price(content.price);
     workspace_.document().load(std::move(content.scenario), content.file);
     if (content.baseline.is_object())
@@ -68,6 +75,7 @@ void MainWindow::take(SessionContent content)
         workspace_.clear_baseline();
     if (content.range)
         workspace_.view().show_when_known(*content.range);
+    workspace_.view().select_when_known(content.selection);
     if (!content.layout.empty())
         restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
     if (!content.view.empty())
@@ -82,6 +90,7 @@ SessionContent MainWindow::content()
     if (workspace_.baseline() != nullptr)
         content.baseline = workspace_.baseline()->file->json;
     content.range = workspace_.view().range();
+    content.selection = workspace_.view().selection();
     content.price = workspace_.price();
     content.layout = saveState().toBase64().toStdString();
     for (const Panel* const one : panels_)
@@ -127,7 +136,7 @@ void MainWindow::offer_recovery()
             if (answer == QMessageBox::Cancel)
                 return; // asked again next time
             if (answer == QMessageBox::Yes) {
-                take(std::move(*content));
+                take(std::move(*content), file.string());
                 fs::remove(file, ignored);
                 return;
             }
@@ -174,14 +183,18 @@ void MainWindow::ask_save_session()
         save_session(file.toStdString());
 }
 
-void MainWindow::ask_export()
+void MainWindow::ask_export(Panel& part)
 {
-    Panel* const view = front_part();
     const QString file = QFileDialog::getSaveFileName(
-        this, tr("Export %1").arg(view->title()), view->key() + QStringLiteral(".png"),
+        this, tr("Export %1").arg(part.title()), part.key() + QStringLiteral(".png"),
         tr("Picture (*.png);;Vector picture (*.svg);;Table (*.csv)"));
     if (!file.isEmpty())
-        attempt([&] { export_view(*view, view->size(), file.toStdString()); });
+        export_to(part, file.toStdString());
+}
+
+bool MainWindow::export_to(Panel& part, const std::string& file)
+{
+    return attempt([&] { export_view(part, part.size(), file); });
 }
 
 bool MainWindow::may_leave()

@@ -63,6 +63,12 @@ QStringList slider_values(const std::string& field, const RunView* run)
     return sizes;
 }
 
+bool slider_applies(const std::string& field, const RunView* run, const Json* given)
+{
+    return field != "strategy.ep" || given != nullptr ||
+           (run != nullptr && run->outcome != nullptr && run->outcome->job.model.is_moe());
+}
+
 std::vector<Edit> slider_edits(const std::string& field, const QString& text, const Json* dp)
 {
     if (text == QStringLiteral("auto"))

@@ -23,6 +23,10 @@ const std::vector<Slider>& sliders();
 // latest outcome, null before there is one.
 QStringList slider_values(const std::string& field, const RunView* run);
 
+// Whether it says anything about the job: experts are only spread where there are some. `given`:
+// what the scenario says, or null.
+bool slider_applies(const std::string& field, const RunView* run, const Json* given);
+
 // What the user did when a slider shows `text`. A number of replicas that no longer fits the other
 // groups is left to what remains of the cluster. `dp`: what the scenario gives there, or null.
 std::vector<Edit> slider_edits(const std::string& field, const QString& text, const Json* dp);

@@ -139,12 +139,14 @@ HeadlineItem cost_item(const RunView& run, const RunView* baseline, const Price&
     if (tokens_per_day > 0) {
         const Prediction& step = run.summary.step_time;
         const double billion = 1e9 * per_day(run) / tokens_per_day;
-        item.interval = tr("%1 per 10⁹ tokens").arg(money(billion, price));
-        item.explanation = tr("%1 devices at %2 an hour; 10⁹ tokens cost %3 – %4")
+        const double low = billion * (step.low / step.value);
+        const double high = billion * (step.high / step.value);
+        item.interval =
+            tr("%1 – %2 per 10⁹ tokens").arg(text_of(count_text(low)), text_of(count_text(high)));
+        item.explanation = tr("%1 devices at %2 an hour; 10⁹ tokens cost %3 (%4 – %5)")
                                .arg(run.outcome->engine.ranks)
-                               .arg(money(price.per_device_hour, price),
-                                    money(billion * (step.low / step.value), price),
-                                    money(billion * (step.high / step.value), price));
+                               .arg(money(price.per_device_hour, price), money(billion, price),
+                                    money(low, price), money(high, price));
     }
     return item;
 }

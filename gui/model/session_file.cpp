@@ -15,12 +15,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double most_id = 4e9; // below what an id can be
+
 // The file's form: quantities as numbers of picoseconds, since they are places on a picture.
 struct SessionTable {
     std::string file;
     Json scenario;
     Json baseline;
     std::vector<std::int64_t> range_ps;
+    std::vector<std::int64_t> selected_range_ps;
+    std::int64_t selected_record = -1;
+    std::int64_t selected_rank = -1;
+    std::int64_t selected_link = -1;
     double price_per_device_hour = 0;
     std::string currency = "USD";
     std::string view;
@@ -35,6 +41,14 @@ const FieldTable<SessionTable>& session_fields()
             .field("scenario", &SessionTable::scenario, {.help = "as edited", .required = true})
             .field("baseline", &SessionTable::baseline, {.help = "a scenario to compare with"})
             .field("range_ps", &SessionTable::range_ps, {.help = "from and to of what is in sight"})
+            .field("selected_range_ps", &SessionTable::selected_range_ps,
+                   {.help = "from and to of the stretch that is selected"})
+            .field("selected_record", &SessionTable::selected_record,
+                   {.help = "number of the recorded op that is pinned; -1: none", .min = -1})
+            .field("selected_rank", &SessionTable::selected_rank,
+                   {.help = "-1: none", .min = -1, .max = most_id})
+            .field("selected_link", &SessionTable::selected_link,
+                   {.help = "-1: none", .min = -1, .max = most_id})
             .field("price_per_device_hour", &SessionTable::price_per_device_hour,
                    {.help = "what a device costs", .min = 0})
             .field("currency", &SessionTable::currency, {.help = "of that price"})
@@ -44,6 +58,37 @@ const FieldTable<SessionTable>& session_fields()
 }
 
 constexpr std::string_view prefix = "session-";
+
+std::vector<std::int64_t> ends_of(const std::optional<TimeRange>& range)
+{
+    return range ? std::vector{range->from.value(), range->to.value()}
+                 : std::vector<std::int64_t>();
+}
+
+std::optional<TimeRange> range_of(const std::vector<std::int64_t>& ends)
+{
+    return ends.empty() ? std::nullopt
+                        : std::optional(TimeRange{SimTime(ends[0]), SimTime(ends[1])});
+}
+
+void check_range(const Reader& reader, const char* field, const std::vector<std::int64_t>& ends)
+{
+    if (!ends.empty() && (ends.size() != 2 || ends[0] >= ends[1]))
+        reader.member(field).error("two times, the earlier first");
+}
+
+Selection selection_of(const SessionTable& table)
+{
+    Selection out;
+    if (table.selected_record >= 0)
+        out.record = static_cast<std::size_t>(table.selected_record);
+    if (table.selected_rank >= 0)
+        out.rank = make_id<RankId>(static_cast<std::size_t>(table.selected_rank));
+    if (table.selected_link >= 0)
+        out.link = make_id<LinkId>(static_cast<std::size_t>(table.selected_link));
+    out.range = range_of(table.selected_range_ps);
+    return out;
+}
 
 // The process that a file of ours is of; 0: none.
 long process_of(const fs::path& file)
@@ -67,8 +112,15 @@ Json to_json(const SessionContent& content)
     table.file = content.file;
     table.scenario = content.scenario;
     table.baseline = content.baseline;
-    if (content.range)
-        table.range_ps = {content.range->from.value(), content.range->to.value()};
+    table.range_ps = ends_of(content.range);
+    const Selection& selection = content.selection;
+    table.selected_range_ps = ends_of(selection.range);
+    if (selection.record)
+        table.selected_record = static_cast<std::int64_t>(*selection.record);
+    if (selection.rank)
+        table.selected_rank = static_cast<std::int64_t>(selection.rank->value);
+    if (selection.link)
+        table.selected_link = static_cast<std::int64_t>(selection.link->value);
     table.price_per_device_hour = content.price.per_device_hour;
     table.currency = content.price.currency.toStdString();
     table.view = content.view;
@@ -90,21 +142,30 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
         session_fields().read(reader, table);
     if (!has_errors(problems) && !table.scenario.is_object())
         reader.member("scenario").error("a scenario is an object");
-    if (!table.range_ps.empty() &&
-        (table.range_ps.size() != 2 || table.range_ps[0] >= table.range_ps[1]))
-        reader.member("range_ps").error("two times, the earlier first");
+    check_range(reader, "range_ps", table.range_ps);
+    check_range(reader, "selected_range_ps", table.selected_range_ps);
     if (has_errors(problems))
         return tl::unexpected(std::move(problems));
     SessionContent out;
     out.file = table.file;
     out.scenario = std::move(table.scenario);
     out.baseline = std::move(table.baseline);
-    if (!table.range_ps.empty())
-        out.range = TimeRange{SimTime(table.range_ps[0]), SimTime(table.range_ps[1])};
+    out.range = range_of(table.range_ps);
+    out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
     out.view = table.view;
     out.layout = table.layout;
     return out;
+}
+
+void follow_moved_files(SessionContent& content, const fs::path& session)
+{
+    std::error_code ignored;
+    if (content.file.empty() || fs::exists(content.file, ignored))
+        return;
+    const fs::path beside = fs::absolute(session).parent_path() / fs::path(content.file).filename();
+    if (fs::exists(beside, ignored))
+        content.file = beside.string();
 }
 
 Autosave::Autosave(fs::path folder)

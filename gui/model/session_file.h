@@ -15,6 +15,7 @@ struct SessionContent {
     Json scenario;
     Json baseline; // a scenario; null: none
     std::optional<TimeRange> range;
+    Selection selection;
     Price price;
     std::string view;   // key of the panel in front
     std::string layout; // of the docks, base64
@@ -25,6 +26,10 @@ struct SessionContent {
 inline constexpr std::string_view session_format = "trainyard.session/1";
 
 Json to_json(const SessionContent& content);
+
+// Where the scenario's file is not where it was but beside the session `session`, that one counts:
+// they were moved together.
+void follow_moved_files(SessionContent& content, const std::filesystem::path& session);
 
 // `file` is the name for diagnostics. A newer version is a problem that says so.
 Checked<SessionContent> session_from(const Json& json, const std::string& file);

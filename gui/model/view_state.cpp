@@ -1,6 +1,7 @@
 #include "gui/model/view_state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -25,6 +26,28 @@ void ViewState::set_whole(TimeRange whole)
     show(awaited_ ? *awaited_ : all ? whole : range_);
     awaited_.reset();
     set_cursor(cursor_);
+    if (!awaited_selection_)
+        return;
+    Selection selection = *std::exchange(awaited_selection_, std::nullopt);
+    awaited_record_ = std::exchange(selection.record, std::nullopt);
+    if (selection.range)
+        selection.range = cut(*selection.range);
+    select(selection);
+}
+
+std::optional<std::size_t> ViewState::take_awaited_record()
+{
+    return std::exchange(awaited_record_, std::nullopt);
+}
+
+void ViewState::keep_within(std::size_t ranks, std::size_t links)
+{
+    Selection kept = selection_;
+    if (kept.rank && kept.rank->value >= ranks)
+        kept.rank.reset();
+    if (kept.link && kept.link->value >= links)
+        kept.link.reset();
+    select(kept);
 }
 
 void ViewState::show(TimeRange range)

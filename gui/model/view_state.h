@@ -49,6 +49,11 @@ public:
     // Of a run that is still to come: shown with the next whole.
     void show_when_known(TimeRange range) { awaited_ = range; }
     void select(const Selection& selection);
+    // The same of a selection: with the next whole. Its record waits for who shows records.
+    void select_when_known(const Selection& selection) { awaited_selection_ = selection; }
+    std::optional<std::size_t> take_awaited_record();
+    // Lets go of what a job of this size does not have.
+    void keep_within(std::size_t ranks, std::size_t links);
     // Cut to the whole.
     void set_cursor(SimTime time);
 
@@ -65,6 +70,8 @@ private:
     Selection selection_;
     SimTime cursor_{0};
     std::optional<TimeRange> awaited_;
+    std::optional<Selection> awaited_selection_;
+    std::optional<std::size_t> awaited_record_;
 };
 
 } // namespace trainyard::gui

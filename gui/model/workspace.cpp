@@ -24,7 +24,19 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     connect(&document_, &Document::changed, this, &Workspace::simulate);
     connect(&live_, &LiveRun::finished, this, &Workspace::take);
     // Cancelled: the same scenario may be asked for again.
-    connect(&live_, &LiveRun::stopped, this, [this] { simulated_ = Json(); });
+    connect(&live_, &LiveRun::stopped, this, [this] {
+        simulated_ = Json();
+        cancelled_ = true;
+        emit runChanged();
+    });
+}
+
+void Workspace::simulate_again()
+{
+    if (!document_.json().is_object() || document_.json().members().empty())
+        return; // there is none yet
+    simulated_ = Json();
+    simulate();
 }
 
 void Workspace::simulate()
@@ -32,7 +44,7 @@ void Workspace::simulate()
     if (document_.json() == simulated_ && !simulated_.is_null())
         return; // saved, or named
     simulated_ = document_.json();
-    current_ = false;
+    current_ = cancelled_ = false;
     Checked<ScenarioFile> file = document_.read();
     if (!file) {
         live_.cancel();
@@ -52,6 +64,8 @@ void Workspace::take(const std::shared_ptr<const RunView>& run)
     if (current_) {
         run_ = run;
         view_.set_whole(span_of(*run->outcome->result));
+        view_.keep_within(static_cast<std::size_t>(run->outcome->engine.ranks),
+                          run->outcome->topology->link_count());
     }
     emit runChanged();
     if (run->recorded) {

@@ -26,6 +26,10 @@ public:
     bool current() const { return current_; }
     // The same with records, for pictures; may be older.
     const std::shared_ptr<const RunView>& recorded() const { return recorded_; }
+    // Whether the run of the scenario as it is now was cancelled.
+    bool cancelled() const { return cancelled_; }
+    // The same scenario, its files read again.
+    void simulate_again();
     // Of the scenario as it is now: errors, else warnings.
     const Problems& problems() const { return problems_; }
 
@@ -62,6 +66,7 @@ private:
     Price price_;
     Json simulated_; // what the latest request asked for
     bool current_ = false;
+    bool cancelled_ = false;
     bool ops_wanted_ = false;
 };
 

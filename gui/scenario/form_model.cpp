@@ -241,6 +241,8 @@ QVariant FormModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         if (index.column() == problem_column && problem_of(node) != nullptr)
             return quoted_text(problem_of(node)->message + "\n" + problem_of(node)->hint);
+        if (const QString text = text_of(node, index.column()).toString(); !text.isEmpty())
+            return tr("%1\n%2").arg(text, quoted_text(node.field->help)); // it may be cut short
         return quoted_text(node.field->help);
     case Qt::FontRole: {
         QFont font;

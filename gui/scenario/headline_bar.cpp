@@ -3,8 +3,12 @@
 #include "gui/widgets/theme.h"
 
 #include <QEvent>
+#include <QFocusEvent>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
+#include <QStyleOptionFocusRect>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 namespace trainyard::gui {
@@ -12,6 +16,36 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int card_count = 5;
+
+// Shows what its tooltip says to the keyboard too.
+class CardBox : public QWidget {
+public:
+    CardBox() { setFocusPolicy(Qt::TabFocus); }
+
+protected:
+    void focusInEvent(QFocusEvent* event) override
+    {
+        QWidget::focusInEvent(event);
+        if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
+            QToolTip::showText(mapToGlobal(rect().bottomLeft()), toolTip(), this);
+        update();
+    }
+    void focusOutEvent(QFocusEvent* event) override
+    {
+        QWidget::focusOutEvent(event);
+        QToolTip::hideText();
+        update();
+    }
+    void paintEvent(QPaintEvent*) override
+    {
+        if (!hasFocus())
+            return;
+        QPainter painter(this);
+        QStyleOptionFocusRect option;
+        option.initFrom(this);
+        style()->drawPrimitive(QStyle::PE_FrameFocusRect, &option, &painter, this);
+    }
+};
 
 QLabel* label(double size, bool bold)
 {
@@ -70,7 +104,7 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
 
 HeadlineBar::Card HeadlineBar::add_card()
 {
-    Card card{new QWidget, label(0.85, false), label(1.5, true), label(0.95, true),
+    Card card{new CardBox, label(0.85, false), label(1.5, true), label(0.95, true),
               label(0.85, false)};
     auto* const column = new QVBoxLayout(card.box);
     column->setContentsMargins(0, 0, 0, 0);
@@ -114,6 +148,7 @@ void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
     colour_text(card.value,
                 workspace_.current() ? palette().color(QPalette::WindowText) : colours.quiet);
     card.box->setToolTip(item.explanation);
+    card.box->setAccessibleDescription(item.explanation);
     card.box->setAccessibleName(
         QStringList{item.name, item.value, item.interval, change}.join(QStringLiteral(", ")));
 }
@@ -125,7 +160,10 @@ void HeadlineBar::show_state()
     const Problems& problems = workspace_.problems();
     if (!has_errors(problems)) {
         colour_text(state_, colours.quiet);
-        if (workspace_.run() != nullptr)
+        if (workspace_.cancelled())
+            state_->setText(tr("Cancelled; Run > Simulate again (F5) goes on. The figures are of "
+                               "the scenario before."));
+        else if (workspace_.run() != nullptr)
             state_->setText(bottleneck_text(workspace_.run()->summary.bottleneck));
         else
             state_->setText(

@@ -39,12 +39,12 @@ ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
     column->addWidget(make_buttons());
     hint_->setWordWrap(true);
 
-    connect(&workspace_.document(), &Document::changed, this, &ScenarioPanel::follow);
+    connect(&workspace_.document(), &Document::changed, this, &ScenarioPanel::follow_document);
     connect(&workspace_, &Workspace::runChanged, this, &ScenarioPanel::follow);
-    connect(&workspace_, &Workspace::problemsChanged, this,
-            [this] { form_->set_problems(workspace_.problems()); });
-    form_->set_problems(workspace_.problems());
+    connect(&workspace_, &Workspace::problemsChanged, this, &ScenarioPanel::follow_problems);
+    follow_problems();
     follow();
+    setFocusProxy(tree_);
 }
 
 QWidget* ScenarioPanel::make_steppers()
@@ -58,10 +58,14 @@ QWidget* ScenarioPanel::make_steppers()
         auto* const stepper = new Stepper(slider.name, QString::fromStdString(field->help));
         stepper->setObjectName(QString::fromStdString(slider.field));
         connect(stepper, &Stepper::chosen, this,
-                [this, name = slider.field](const QString& value, bool dragging) {
+                [this, name = slider.field, number = steppers_.size()](const QString& value,
+                                                                       bool dragging) {
+                    moved_ = number;
+                    moving_ = true;
                     Document& document = workspace_.document();
                     document.edit(slider_edits(name, value, document.find("strategy.dp")),
                                   dragging ? Gesture::continuing : Gesture::single);
+                    moving_ = false;
                 });
         steppers_.push_back(stepper);
         column->addWidget(stepper);
@@ -105,10 +109,13 @@ QWidget* ScenarioPanel::make_tree()
     tree_->setTabKeyNavigation(false);
     tree_->setAccessibleName(tr("fields of the scenario"));
     tree_->header()->setStretchLastSection(true);
-    tree_->setColumnWidth(FormModel::name_column, 170);
-    tree_->setColumnWidth(FormModel::value_column, 120);
-    tree_->setColumnWidth(FormModel::takes_column, 110);
-    tree_->setColumnWidth(FormModel::origin_column, 64);
+    const auto set_width = [this](int column, int letters) {
+        tree_->setColumnWidth(column, letters * fontMetrics().averageCharWidth());
+    };
+    set_width(FormModel::name_column, 25);
+    set_width(FormModel::value_column, 18);
+    set_width(FormModel::takes_column, 24);
+    set_width(FormModel::origin_column, 10);
     for (const char* group : {"training", "strategy"})
         tree_->expand(filtered_->mapFromSource(form_->index_of(group)));
     connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
@@ -159,14 +166,48 @@ void ScenarioPanel::follow_selection()
     hint_->setText(row.field != nullptr ? QString::fromStdString(row.field->help) : QString());
 }
 
+void ScenarioPanel::follow_document()
+{
+    if (!moving_)
+        moved_.reset();
+    follow();
+}
+
 void ScenarioPanel::follow()
 {
     for (std::size_t i = 0; i < steppers_.size(); ++i) {
         const std::string& field = sliders()[i].field;
+        const Json* const given = workspace_.document().find(field);
         steppers_[i]->set_values(slider_values(field, workspace_.run().get()),
-                                 slider_text(field, workspace_.document().find(field)));
+                                 slider_text(field, given));
+        steppers_[i]->setVisible(slider_applies(field, workspace_.run().get(), given));
     }
     follow_selection();
+}
+
+// A slider says what keeps its value from being; what no slider's field is to blame for, the one
+// that was moved last.
+void ScenarioPanel::follow_problems()
+{
+    form_->set_problems(workspace_.problems());
+    std::vector<QString> told(steppers_.size());
+    const auto pointer_to = [&](std::string field) {
+        std::replace(field.begin(), field.end(), '.', '/');
+        return "/" + field;
+    };
+    for (const Diagnostic& problem : workspace_.problems()) {
+        if (problem.severity != Severity::error)
+            continue;
+        std::optional<std::size_t> blamed = moved_;
+        for (std::size_t i = 0; i < sliders().size(); ++i)
+            if (problem.pointer == pointer_to(sliders()[i].field))
+                blamed = i;
+        if (blamed && told[*blamed].isEmpty())
+            told[*blamed] = QString::fromStdString(
+                problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint);
+    }
+    for (std::size_t i = 0; i < steppers_.size(); ++i)
+        steppers_[i]->set_problem(told[i]);
 }
 
 void ScenarioPanel::go_to(const std::string& pointer)

@@ -35,6 +35,8 @@ private:
     QWidget* make_tree();
     QWidget* make_buttons();
     void follow();
+    void follow_document();
+    void follow_problems();
     void follow_selection();
     QModelIndex current() const; // of the form
 
@@ -48,6 +50,9 @@ private:
     QToolButton* remove_;
     QToolButton* reset_;
     std::vector<Stepper*> steppers_; // as `sliders()`
+    // The stepper whose change was the last of all.
+    std::optional<std::size_t> moved_;
+    bool moving_ = false;
 };
 
 } // namespace trainyard::gui

@@ -1,10 +1,14 @@
 #include "gui/scenario/stepper.h"
 
+#include "gui/widgets/theme.h"
+
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -14,7 +18,8 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
       less_(new QToolButton),
       slider_(new QSlider),
       more_(new QToolButton),
-      value_(new QLabel)
+      value_(new QLabel),
+      problem_(new QLabel)
 {
     setToolTip(help);
     slider_->setOrientation(Qt::Horizontal);
@@ -36,9 +41,15 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
     value_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("1024 MiB ")));
     value_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
 
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    problem_->setWordWrap(true);
+    problem_->hide();
+    auto* const column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    auto* const row = new QHBoxLayout;
     row->setSpacing(4);
+    column->addLayout(row);
+    column->addWidget(problem_);
     row->addWidget(name_);
     row->addWidget(less_);
     row->addWidget(slider_, 1);
@@ -73,6 +84,31 @@ void Stepper::set_values(const QStringList& values, const QString& current)
 QString Stepper::value() const
 {
     return values_.value(slider_->value());
+}
+
+void Stepper::set_problem(const QString& problem)
+{
+    if (problem == problem_->text())
+        return;
+    problem_->setText(problem);
+    problem_->setVisible(!problem.isEmpty());
+    show_colours();
+}
+
+void Stepper::show_colours()
+{
+    QPalette colours = palette();
+    if (!problem_->text().isEmpty())
+        colours.setColor(QPalette::WindowText, sign_colours(colours).error);
+    problem_->setPalette(colours);
+    value_->setPalette(colours);
+}
+
+void Stepper::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        show_colours();
 }
 
 void Stepper::step(int by)

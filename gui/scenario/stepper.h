@@ -20,6 +20,11 @@ public:
     // A current value that is in no list is shown as one more, at its end.
     void set_values(const QStringList& values, const QString& current);
     QString value() const;
+    // Why the value cannot be; empty: it can.
+    void set_problem(const QString& problem);
+
+protected:
+    void changeEvent(QEvent* event) override;
 
 signals:
     // By the user only. `dragging`: the hand is still on the slider.
@@ -28,6 +33,7 @@ signals:
 private:
     void step(int by);
     void show_value();
+    void show_colours();
 
     QStringList values_;
     QLabel* name_;
@@ -35,6 +41,7 @@ private:
     QSlider* slider_;
     QToolButton* more_;
     QLabel* value_;
+    QLabel* problem_;
 };
 
 } // namespace trainyard::gui

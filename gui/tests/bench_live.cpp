@@ -4,6 +4,7 @@
 // Every state of the walk is new, so that nothing is answered from memory. `blocked` is the longest
 // that the window handled one event: no key or click is answered during it.
 
+#include "gui/app/freed_memory.h"
 #include "gui/app/main_window.h"
 #include "gui/model/choices.h"
 #include "gui/scenario/headline_bar.h"
@@ -200,6 +201,7 @@ void print(const std::string& file, bool timeline, Next next, Measured measured)
 
 int main(int argc, char** argv)
 {
+    keep_freed_memory(); // as the program does
     qputenv("QT_QPA_PLATFORM", "offscreen");
     TimedApplication application(argc, argv);
     std::vector<std::string> files(argv + 1, argv + argc);

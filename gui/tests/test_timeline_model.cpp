@@ -156,3 +156,18 @@ TEST_CASE("wide slices are those that cover so many pixels, each once")
         CHECK(found == known);
     }
 }
+
+TEST_CASE("making a timeline tells how far it is, and ends where it is cancelled")
+{
+    const std::vector outcomes{recorded_job()};
+    std::vector<double> told;
+    CancelFlag cancel;
+    const WorkControl work{&cancel, [&](std::string_view, double done, double total) {
+                               CHECK(done < total);
+                               told.push_back(done);
+                               if (told.size() == 3)
+                                   cancel.cancel();
+                           }};
+    CHECK_THROWS_AS(TimelineModel(outcomes, work), Cancelled);
+    CHECK(told == std::vector<double>{0, 1, 2});
+}

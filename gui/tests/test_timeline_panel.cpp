@@ -7,6 +7,8 @@
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QLineEdit>
+#include <QNativeGestureEvent>
+#include <QPointingDevice>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -33,6 +35,7 @@ private slots:
     void aRunIsShownWhole();
     void keysZoomAndPan();
     void theWheelZoomsAboutThePointer();
+    void pinchingZooms();
     void aClickPinsAndLinksLeadOn();
     void bracketsGoToTheSameName();
     void arrowKeysReachEverySlice();
@@ -42,6 +45,7 @@ private slots:
     void linesFold();
     void otherViewsSelectToo();
     void aChangedScenarioKeepsWhatIsPinned();
+    void makingItCanBeCancelled();
     void theBaselineLiesBeside();
     void everyPictureHasItsSize();
     void anEmptyTimelineSaysWhatIsMissing();
@@ -142,6 +146,27 @@ void TestTimelinePanel::theWheelZoomsAboutThePointer()
     QVERIFY(now.length() < whole.length() / 2);
     const double across = (pointed - now.from) / now.length();
     QVERIFY(std::abs(across - 0.25) < 0.01);
+}
+
+void TestTimelinePanel::pinchingZooms()
+{
+    const QPointF at = place(track_of("compute"), 0.25);
+    const TimeRange whole = view().range();
+    const auto pinch = [&](double value) {
+        QNativeGestureEvent event(Qt::ZoomNativeGesture, QPointingDevice::primaryPointingDevice(),
+                                  2, at, at, canvas().viewport()->mapToGlobal(at), value, {});
+        QCoreApplication::sendEvent(canvas().viewport(), &event);
+    };
+    pinch(0.5);
+    QVERIFY(std::abs(static_cast<double>(view().range().length().value()) * 1.5 /
+                         static_cast<double>(whole.length().value()) -
+                     1) < 0.01);
+    // What is under the fingers stays there.
+    const SimTime pointed = whole.from + whole.length() / 4;
+    const SimTime now = view().range().from + view().range().length() / 4;
+    QVERIFY(std::abs((now - pointed).value()) < whole.length().value() / 100);
+    pinch(-0.5);
+    QCOMPARE(view().range(), whole);
 }
 
 void TestTimelinePanel::aClickPinsAndLinksLeadOn()
@@ -298,6 +323,26 @@ void TestTimelinePanel::aChangedScenarioKeepsWhatIsPinned()
     QTRY_VERIFY_WITH_TIMEOUT(model().data.tracks != before->data.tracks, patience_ms);
     QCOMPARE(canvas().pinned(), nothing);
     QVERIFY(!view().selection().record);
+}
+
+void TestTimelinePanel::makingItCanBeCancelled()
+{
+    // As soon as the records are there, their timeline is being made.
+    const auto cancelled =
+        connect(workspace_.get(), &Workspace::recordedChanged, panel_.get(), [this] {
+            QVERIFY(panel_->busy());
+            panel_->cancel();
+            QVERIFY(!panel_->busy());
+        });
+    const auto before = workspace_->recorded();
+    QVERIFY(!workspace_->document().set("training.sequence_length", "2048"));
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->recorded() != before, patience_ms);
+    QTest::qWait(50);
+    QVERIFY(canvas().model() == nullptr); // not that of an older run
+    disconnect(cancelled);
+    workspace_->simulate_again();
+    QTRY_VERIFY_WITH_TIMEOUT(canvas().model() != nullptr, patience_ms);
+    QVERIFY(model().runs.front()->outcome == workspace_->recorded()->outcome);
 }
 
 void TestTimelinePanel::theBaselineLiesBeside()

@@ -233,11 +233,13 @@ RowPyramid make_pyramid(const TimelineData& data, const SliceRow& row)
     return pyramid;
 }
 
-std::vector<RowPyramid> make_pyramids(const TimelineData& data)
+std::vector<RowPyramid> make_pyramids(const TimelineData& data, const WorkControl& work)
 {
     std::vector<RowPyramid> pyramids(data.rows.size());
-    for_each_index(data.rows.size(), usable_threads(),
-                   [&](std::size_t i) { pyramids[i] = make_pyramid(data, data.rows[i]); });
+    for_each_index(data.rows.size(), usable_threads(), [&](std::size_t i) {
+        work.check();
+        pyramids[i] = make_pyramid(data, data.rows[i]);
+    });
     return pyramids;
 }
 

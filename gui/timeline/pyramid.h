@@ -32,8 +32,8 @@ inline constexpr std::uint32_t slices_without_pyramid = 256;
 
 RowPyramid make_pyramid(const TimelineData& data, const SliceRow& row);
 
-// By row, on all cores. At most 8 bytes per slice.
-std::vector<RowPyramid> make_pyramids(const TimelineData& data);
+// By row, on all cores. At most 8 bytes per slice. Throws Cancelled.
+std::vector<RowPyramid> make_pyramids(const TimelineData& data, const WorkControl& work = {});
 
 // What a row shows in each of `cells.size()` equal stretches of `range`. Where slices are further
 // apart than stretches it goes by the slices themselves, of which it looks at 64 per stretch at

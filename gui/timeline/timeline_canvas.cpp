@@ -82,7 +82,26 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
     view_.select(selection);
     writing_ = false;
     pin(kept);
+    pin_awaited();
     emit pinnedChanged();
+}
+
+// What a session had pinned, where this run still has it on the same rank.
+void TimelineCanvas::pin_awaited()
+{
+    if (model_ == nullptr || model_->runs.empty())
+        return;
+    const std::optional<std::size_t> record = view_.take_awaited_record();
+    const RecordedRun& run = *model_->runs.front();
+    if (!record || *record >= run.graph.records().size())
+        return;
+    const OpRecord& found = run.graph.records()[*record];
+    const std::uint32_t slice = model_->data.slice_of(0, found);
+    if (slice == nothing ||
+        view_.selection().rank != run.outcome->binding->lanes[found.lane.value].rank)
+        return;
+    reveal_line(model_->row_at(slice).track);
+    pin(slice);
 }
 
 void TimelineCanvas::set_matches(SearchMatches matches)

@@ -78,6 +78,7 @@ private:
     void read_view();
     void read_selection();
     void read_palette();
+    void pin_awaited();
     void update_relations();
     void layout_changed();
     void reveal_line(std::uint32_t track);

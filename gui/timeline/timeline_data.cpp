@@ -76,7 +76,9 @@ int place_of(StreamKind kind)
 
 class Builder {
 public:
-    explicit Builder(std::span<const RecordedRun* const> runs) : runs_(runs) {}
+    Builder(std::span<const RecordedRun* const> runs, const WorkControl& work)
+        : runs_(runs), work_(work)
+    {}
 
     TimelineData build() &&
     {
@@ -157,6 +159,7 @@ private:
     // How many slices each row of the part has.
     void measure(LanePart& part) const
     {
+        work_.check();
         const RecordedRun& run = *runs_[part.run];
         part.pieces = time_pieces(run.graph, part.lane);
         const auto& records = run.graph.records();
@@ -275,6 +278,7 @@ private:
 
     void fill(const LanePart& part)
     {
+        work_.check();
         std::uint32_t at = part.first_piece;
         for (const TimePiece& piece : part.pieces)
             put(at++, piece, kind_names_[static_cast<std::size_t>(piece.kind)], part.run);
@@ -319,6 +323,7 @@ private:
     }
 
     std::span<const RecordedRun* const> runs_;
+    const WorkControl& work_;
     TimelineData data_;
     std::vector<LanePart> parts_;
     std::unordered_map<std::string, std::uint32_t> names_;
@@ -390,9 +395,9 @@ std::string_view kind_title(TimeKind kind)
     return title_of(kind);
 }
 
-TimelineData make_timeline_data(std::span<const RecordedRun* const> runs)
+TimelineData make_timeline_data(std::span<const RecordedRun* const> runs, const WorkControl& work)
 {
-    return Builder(runs).build();
+    return Builder(runs, work).build();
 }
 
 } // namespace trainyard::gui

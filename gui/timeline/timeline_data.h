@@ -91,7 +91,8 @@ struct TimelineData {
 std::string_view kind_title(TimeKind kind);
 
 // All recorded ops of one run, or of two on one axis, their last steps beginning together: each
-// rank of the first is followed by the same rank of the second. On all cores.
-TimelineData make_timeline_data(std::span<const RecordedRun* const> runs);
+// rank of the first is followed by the same rank of the second. On all cores; throws Cancelled.
+TimelineData make_timeline_data(std::span<const RecordedRun* const> runs,
+                                const WorkControl& work = {});
 
 } // namespace trainyard::gui

@@ -355,13 +355,15 @@ bool TimelineCanvas::viewportEvent(QEvent* event)
     return QAbstractScrollArea::viewportEvent(event);
 }
 
-// The window's shortcuts may use the same letters: here they are the timeline's.
+// The window's shortcuts may use the same letters: here they are the timeline's. Escape is the
+// window's while it can cancel something.
 bool TimelineCanvas::event(QEvent* event)
 {
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if ((key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) == 0 &&
-            !key->text().isEmpty()) {
+            key->key() != Qt::Key_Escape && !key->text().isEmpty())
+        {
             event->accept();
             return true;
         }

@@ -10,14 +10,14 @@ namespace {
 
 // The run with records.
 std::shared_ptr<const Outcome> recorded(const RunView& run, Session& session,
-                                        const CancelFlag& cancel)
+                                        const WorkControl& work)
 {
     if (run.recorded)
         return run.outcome;
     SimulateRequest request;
     request.memory = AllocatorView::fullest_stage;
     request.record = default_trace_lanes(*run.outcome);
-    request.work.cancel = &cancel;
+    request.work = work;
     Checked<Outcome> outcome = session.simulate(*run.file, request);
     if (!outcome) // it was simulated before, without records
         throw WorldError{render(outcome.error(), "")};
@@ -47,11 +47,12 @@ void TimelineLoader::load(std::shared_ptr<const RunView> run,
                  compared = std::move(compared), &session] {
         std::shared_ptr<const TimelineModel> model;
         QString message;
+        const WorkControl work{cancel.get(), progress_of(serial)};
         try {
-            std::vector outcomes{recorded(*run, session, *cancel)};
+            std::vector outcomes{recorded(*run, session, work)};
             if (compared)
-                outcomes.push_back(recorded(*compared, session, *cancel));
-            model = std::make_shared<const TimelineModel>(outcomes);
+                outcomes.push_back(recorded(*compared, session, work));
+            model = std::make_shared<const TimelineModel>(outcomes, work);
         } catch (const Cancelled&) {
             return;
         } catch (const WorldError& error) {
@@ -63,6 +64,27 @@ void TimelineLoader::load(std::shared_ptr<const RunView> run,
             answer(serial, model, message);
         });
     });
+}
+
+bool TimelineLoader::cancel()
+{
+    if (!busy_)
+        return false;
+    cancel_->cancel();
+    ++serial_; // what is on its way is of no use any more
+    busy_ = false;
+    return true;
+}
+
+ProgressCall TimelineLoader::progress_of(std::uint64_t serial)
+{
+    return [this, serial](std::string_view stage, double done, double total) {
+        const QString text = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
+        QMetaObject::invokeMethod(this, [this, serial, text, done, total] {
+            if (serial == serial_ && busy_)
+                emit progressed(text, done, total);
+        });
+    };
 }
 
 void TimelineLoader::answer(std::uint64_t serial, std::shared_ptr<const TimelineModel> model,

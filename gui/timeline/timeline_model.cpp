@@ -4,21 +4,46 @@ namespace trainyard::gui {
 
 namespace {
 
-TimelineData data_of(const std::vector<std::unique_ptr<const RecordedRun>>& runs)
+// The parts of making one, of about the same length.
+void begin_part(const WorkControl& work, std::string_view name, int number)
 {
-    std::vector<const RecordedRun*> all;
-    for (const auto& run : runs)
-        all.push_back(run.get());
-    return make_timeline_data(all);
+    constexpr int parts = 4;
+    work.check();
+    work.report(name, number, parts);
 }
 
 std::vector<std::unique_ptr<const RecordedRun>>
-recorded(const std::vector<std::shared_ptr<const Outcome>>& outcomes)
+recorded(const std::vector<std::shared_ptr<const Outcome>>& outcomes, const WorkControl& work)
 {
+    begin_part(work, "linking operations", 0);
     std::vector<std::unique_ptr<const RecordedRun>> runs;
-    for (const auto& outcome : outcomes)
+    for (const auto& outcome : outcomes) {
+        work.check();
         runs.push_back(std::make_unique<const RecordedRun>(outcome));
+    }
     return runs;
+}
+
+TimelineData data_of(const std::vector<std::unique_ptr<const RecordedRun>>& runs,
+                     const WorkControl& work)
+{
+    begin_part(work, "laying out operations", 1);
+    std::vector<const RecordedRun*> all;
+    for (const auto& run : runs)
+        all.push_back(run.get());
+    return make_timeline_data(all, work);
+}
+
+std::vector<RowPyramid> pyramids_of(const TimelineData& data, const WorkControl& work)
+{
+    begin_part(work, "summarising operations", 2);
+    return make_pyramids(data, work);
+}
+
+std::vector<PathPiece> path_of(const RecordedRun& run, const WorkControl& work)
+{
+    begin_part(work, "finding the critical path", 3);
+    return run.graph.critical_path();
 }
 
 void add_messages(const TimelineModel& model, std::uint8_t run, RecordIndex record,
@@ -36,11 +61,12 @@ void add_messages(const TimelineModel& model, std::uint8_t run, RecordIndex reco
 
 } // namespace
 
-TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes)
-    : runs(recorded(outcomes)),
-      data(data_of(runs)),
-      pyramids(make_pyramids(data)),
-      path(runs.front()->graph.critical_path())
+TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes,
+                             const WorkControl& work)
+    : runs(recorded(outcomes, work)),
+      data(data_of(runs, work)),
+      pyramids(pyramids_of(data, work)),
+      path(path_of(*runs.front(), work))
 {
     find_kinds();
 }

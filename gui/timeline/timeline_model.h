@@ -9,7 +9,9 @@ namespace trainyard::gui {
 struct TimelineModel {
     // Outcomes with records; the second is compared with the first. Takes a second per five million
     // records or so: not for the thread that paints.
-    explicit TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes);
+    // Throws Cancelled.
+    explicit TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes,
+                           const WorkControl& work = {});
 
     // Of slices that belong to no run: nothing is known of causes and peers.
     explicit TimelineModel(TimelineData of);

@@ -2,6 +2,7 @@
 
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/time_text.h"
+#include "gui/widgets/progress_strip.h"
 
 #include <QCheckBox>
 #include <QHeaderView>
@@ -43,16 +44,35 @@ QString html_of(const SliceFacts& facts)
     return html + QStringLiteral("</table>");
 }
 
+const std::vector<KeyHelp>& timeline_keys()
+{
+    static const std::vector<KeyHelp> keys{
+        {"W S", TimelinePanel::tr("closer, further")},
+        {"A D", TimelinePanel::tr("earlier, later")},
+        {"F", TimelinePanel::tr("fit the pinned operation, then all")},
+        {"Shift+F", TimelinePanel::tr("fit all lines")},
+        {"M", TimelinePanel::tr("measure")},
+        {"/", TimelinePanel::tr("search")},
+        {"N, Shift+N", TimelinePanel::tr("next, previous match")},
+        {"[ ]", TimelinePanel::tr("previous, next of the name")},
+        {TimelinePanel::tr("arrow keys"), TimelinePanel::tr("neighbours")},
+        {TimelinePanel::tr("Return"), TimelinePanel::tr("fold a line")},
+        {"+ -", TimelinePanel::tr("line height")},
+        {"P", TimelinePanel::tr("critical path")},
+        {TimelinePanel::tr("Esc"), TimelinePanel::tr("lets go: measure, stretch, operation")},
+        {TimelinePanel::tr("wheel"), TimelinePanel::tr("scrolls; Ctrl zooms, Shift pans")},
+    };
+    return keys;
+}
+
 QString help_text()
 {
-    return TimelinePanel::tr(
-        "<p>Click an operation for its details, its cause and its effects; drag for a table of a "
-        "stretch of time.</p>"
-        "<p><b>W S</b> closer, further &nbsp; <b>A D</b> earlier, later &nbsp; <b>F</b> fit &nbsp; "
-        "<b>Shift+F</b> fit all lines &nbsp; <b>M</b> measure &nbsp; <b>/</b> search &nbsp; "
-        "<b>N</b> next match &nbsp; <b>[ ]</b> previous, next of the name &nbsp; arrow keys: "
-        "neighbours &nbsp; <b>Return</b> fold a line &nbsp; <b>+ -</b> line height &nbsp; <b>P</b> "
-        "critical path &nbsp; wheel scrolls, with Ctrl zooms, with Shift pans</p>");
+    QString text = TimelinePanel::tr("<p>Click an operation for its details, its cause and its "
+                                     "effects; drag for a table of a stretch of time.</p><p>");
+    for (const KeyHelp& key : timeline_keys())
+        text += QStringLiteral("<b>%1</b>&nbsp;%2 &nbsp; ")
+                    .arg(key.keys.toHtmlEscaped(), key.what.toHtmlEscaped());
+    return text + QStringLiteral("</p>");
 }
 
 QToolButton* button(const QString& text, const QString& tip)
@@ -71,6 +91,7 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     : Panel(parent),
       workspace_(workspace),
       canvas_(new TimelineCanvas(workspace.view())),
+      progress_(new ProgressStrip),
       search_timer_(new QTimer(this)),
       table_timer_(new QTimer(this))
 {
@@ -78,7 +99,9 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     make_tools(layout);
+    make_loader(layout);
     make_details();
+    setFocusProxy(canvas_);
 
     auto* const below = new QSplitter(Qt::Horizontal);
     below->addWidget(details_);
@@ -113,11 +136,6 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     const auto later = [this] { table_timer_->start(); };
     connect(&workspace.view(), &ViewState::rangeChanged, this, later);
     connect(&workspace.view(), &ViewState::selectionChanged, this, later);
-    connect(&loader_, &TimelineLoader::loaded, this, &TimelinePanel::take);
-    connect(&loader_, &TimelineLoader::failed, this, [this](const QString& message) {
-        canvas_->set_message(message);
-        take(nullptr);
-    });
     connect(&workspace, &Workspace::recordedChanged, this, &TimelinePanel::follow_run);
     connect(&workspace, &Workspace::baselineChanged, this, &TimelinePanel::follow_run);
     follow_run();
@@ -185,6 +203,31 @@ void TimelinePanel::make_tools(QLayout* layout)
     connect(fit_lines, &QToolButton::clicked, canvas_, &TimelineCanvas::fitHeight);
 }
 
+void TimelinePanel::make_loader(QBoxLayout* layout)
+{
+    layout->addWidget(progress_);
+    connect(progress_, &ProgressStrip::cancelled, this, &TimelinePanel::cancel);
+    connect(&loader_, &TimelineLoader::progressed, progress_, &ProgressStrip::set);
+    connect(&loader_, &TimelineLoader::loaded, this, &TimelinePanel::take);
+    connect(&loader_, &TimelineLoader::failed, this, [this](const QString& message) {
+        canvas_->set_message(message);
+        take(nullptr);
+    });
+}
+
+void TimelinePanel::cancel()
+{
+    if (!loader_.cancel())
+        return;
+    canvas_->set_message(tr("Cancelled. Run > Simulate again (F5) shows the operations."));
+    take(nullptr);
+}
+
+std::vector<KeyHelp> TimelinePanel::key_help() const
+{
+    return timeline_keys();
+}
+
 void TimelinePanel::make_details()
 {
     details_ = new QTextBrowser;
@@ -197,6 +240,7 @@ void TimelinePanel::make_details()
     });
     range_ = new QLabel;
     range_->setContentsMargins(4, 2, 4, 0);
+    range_->setWordWrap(true);
     range_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     entries_ = new RangeTable(this);
     sorted_ = new QSortFilterProxyModel(this);
@@ -236,14 +280,18 @@ void TimelinePanel::follow_run()
             tr("Laying out %L1 operations ...").arg(run->outcome->result->records.size()));
     const bool beside = compare_->isChecked() && workspace_.baseline() != nullptr;
     loader_.load(run, beside ? workspace_.baseline() : nullptr, workspace_.live().session());
+    progress_->begin(tr("making the timeline"));
+    emit busyChanged();
 }
 
 void TimelinePanel::take(const std::shared_ptr<const TimelineModel>& model)
 {
+    progress_->end();
     canvas_->set_model(model);
     search();
     fill_table();
     emit shown();
+    emit busyChanged();
 }
 
 void TimelinePanel::search()

@@ -8,6 +8,7 @@
 #include "gui/timeline/timeline_canvas.h"
 #include "gui/timeline/timeline_loader.h"
 
+class QBoxLayout;
 class QCheckBox;
 class QLabel;
 class QLineEdit;
@@ -17,6 +18,8 @@ class QTextBrowser;
 class QTimer;
 
 namespace trainyard::gui {
+
+class ProgressStrip;
 
 class TimelinePanel : public Panel {
     Q_OBJECT
@@ -32,6 +35,8 @@ public:
 
     // While it is being made, the run before is shown.
     bool busy() const override { return loader_.busy(); }
+    void cancel() override;
+    std::vector<KeyHelp> key_help() const override;
     bool wants_ops() const override { return true; }
     TimelineCanvas& canvas() { return *canvas_; }
 
@@ -40,6 +45,7 @@ signals:
 
 private:
     void make_tools(QLayout* layout);
+    void make_loader(QBoxLayout* layout);
     void make_details();
     void follow_run();
     void take(const std::shared_ptr<const TimelineModel>& model);
@@ -52,6 +58,7 @@ private:
     Workspace& workspace_;
     TimelineLoader loader_;
     TimelineCanvas* canvas_;
+    ProgressStrip* progress_;
     QLineEdit* search_;
     QLabel* matches_;
     QCheckBox* path_;

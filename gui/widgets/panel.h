@@ -19,6 +19,12 @@ struct TableData {
     bool operator==(const TableData&) const = default;
 };
 
+// A key of a view, for lists of all keys.
+struct KeyHelp {
+    QString keys;
+    QString what;
+};
+
 class Panel : public QWidget {
     Q_OBJECT
 
@@ -38,8 +44,12 @@ public:
 
     // Whether a picture is still being made; pictures without a display wait for it.
     virtual bool busy() const { return false; }
+    // Ends what makes it busy; the view says that it was cancelled.
+    virtual void cancel() {}
     // Whether it shows single ops of the run while it is in sight.
     virtual bool wants_ops() const { return false; }
+
+    virtual std::vector<KeyHelp> key_help() const { return {}; }
 
     // Behind another view's tab, or closed: what costs time can wait.
     bool in_sight() const { return in_sight_; }
@@ -47,6 +57,7 @@ public:
 
 signals:
     void sightChanged();
+    void busyChanged();
     void tableWanted(); // "show as table" of this part
 
 private:

@@ -23,7 +23,6 @@ ProblemsView::ProblemsView(QWidget* parent) : QListWidget(parent)
 
 void ProblemsView::set_problems(const Problems& problems)
 {
-    tried_.clear();
     scenario_ = problems;
     show_all();
 }

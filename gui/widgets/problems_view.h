@@ -16,7 +16,7 @@ public:
 
     // Of the scenario: replaces those shown before.
     void set_problems(const Problems& problems);
-    // Of something that was tried (a file that cannot be read): on top, until `set_problems`.
+    // Of something that was tried (a file that cannot be read): on top, until the next.
     void add(const Problems& problems);
 
 signals:

@@ -1,0 +1,20 @@
+#include "gui/app/freed_memory.h"
+
+#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace trainyard::gui {
+
+void keep_freed_memory()
+{
+#ifdef __GLIBC__
+    constexpr int mebibyte = 1 << 20;
+    mallopt(M_TRIM_THRESHOLD, 256 * mebibyte);
+    mallopt(M_MMAP_THRESHOLD, 32 * mebibyte); // the most that it takes
+#endif
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,183 @@
+// The window's menus and keys, and the ways between its views.
+
+#include "gui/app/main_window.h"
+#include "gui/app/start_page.h"
+#include "gui/scenario/headline_bar.h"
+#include "gui/widgets/dock_title.h"
+#include "gui/widgets/problems_view.h"
+#include "gui/widgets/table_dialog.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QMenuBar>
+#include <algorithm>
+
+namespace trainyard::gui {
+
+namespace {
+
+bool takes_focus(const QWidget& widget)
+{
+    return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabled() && widget.isVisible();
+}
+
+// Where the focus was last in it, else the first that takes it.
+void focus_into(QWidget& place)
+{
+    QWidget* const last = place.focusWidget();
+    QWidget* found = last != nullptr && takes_focus(*last) ? last : nullptr;
+    for (QWidget* one = &place; found == nullptr;) {
+        if (takes_focus(*one) && (one == &place || place.isAncestorOf(one)))
+            found = one;
+        one = one->nextInFocusChain();
+        if (one == &place)
+            break;
+    }
+    if (found != nullptr)
+        found->setFocus(Qt::TabFocusReason);
+}
+
+bool has_focus(const QWidget* place)
+{
+    const QWidget* const focus = QApplication::focusWidget();
+    const QWidget* const dock = qobject_cast<QDockWidget*>(place->parentWidget());
+    return focus != nullptr &&
+           (focus == place || (dock != nullptr ? dock : place)->isAncestorOf(focus));
+}
+
+} // namespace
+
+void MainWindow::make_menus()
+{
+    make_file_menu();
+    QMenu* const edit = menuBar()->addMenu(tr("&Edit"));
+    QAction* const undo = workspace_.document().undo_stack().createUndoAction(this, tr("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* const redo = workspace_.document().undo_stack().createRedoAction(this, tr("&Redo"));
+    redo->setShortcut(QKeySequence::Redo);
+    edit->addAction(undo);
+    edit->addAction(redo);
+    make_run_menu();
+    make_view_menu();
+    QMenu* const help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(tr("&Keys"), QKeySequence(Qt::Key_F1), this, &MainWindow::show_keys);
+}
+
+void MainWindow::make_file_menu()
+{
+    QMenu* const file = menuBar()->addMenu(tr("&File"));
+    file->addAction(tr("&Open ..."), QKeySequence::Open, this, &MainWindow::ask_open);
+    file->addAction(tr("&Save scenario"), QKeySequence::Save, this, &MainWindow::save_scenario);
+    file->addAction(tr("Save scenario &as ..."), QKeySequence(tr("Ctrl+Shift+S")), this,
+                    &MainWindow::save_scenario_as);
+    file->addAction(tr("Save s&ession ..."), QKeySequence(tr("Ctrl+Alt+S")), this,
+                    &MainWindow::ask_save_session);
+    file->addSeparator();
+    file->addAction(tr("&Export view ..."), QKeySequence(tr("Ctrl+E")), this,
+                    [this] { ask_export(*front_part()); });
+    file->addSeparator();
+    file->addAction(tr("&Quit"), QKeySequence(tr("Ctrl+Q")), this, &QWidget::close);
+}
+
+void MainWindow::make_run_menu()
+{
+    QMenu* const run = menuBar()->addMenu(tr("&Run"));
+    run->addAction(tr("&Simulate again"), QKeySequence(Qt::Key_F5), &workspace_,
+                   &Workspace::simulate_again);
+    cancel_ =
+        run->addAction(tr("&Cancel"), QKeySequence(Qt::Key_Escape), this, &MainWindow::cancel);
+    cancel_->setEnabled(false);
+    run->addSeparator();
+    run->addAction(tr("&Pin as baseline"), QKeySequence(tr("Ctrl+B")), &workspace_,
+                   &Workspace::pin_baseline);
+    run->addAction(tr("&Forget the baseline"), QKeySequence(tr("Ctrl+Shift+B")), &workspace_,
+                   &Workspace::clear_baseline);
+    run->addSeparator();
+    run->addAction(tr("P&rice of a device ..."), this, &MainWindow::ask_price);
+}
+
+void MainWindow::make_view_menu()
+{
+    QMenu* const view = menuBar()->addMenu(tr("&View"));
+    int number = 0;
+    for (const QString& key : dock_order()) {
+        QDockWidget* const dock = docks_.at(key);
+        const QKeySequence keys(QStringLiteral("Ctrl+%1").arg(++number));
+        view->addAction(dock->windowTitle(), keys, this, [this, key, dock] {
+            show_panel(key);
+            focus_into(*dock->widget());
+        });
+        static_cast<DockTitle*>(dock->titleBarWidget())->set_key(keys.toString());
+    }
+    view->addAction(tr("&Next place"), QKeySequence(Qt::Key_F6), this, [this] { walk_places(1); });
+    view->addAction(tr("&Previous place"), QKeySequence(tr("Shift+F6")), this,
+                    [this] { walk_places(-1); });
+    view->addAction(tr("&Close view"), QKeySequence(tr("Ctrl+W")), this, &MainWindow::close_view);
+    view->addSeparator();
+    view->addAction(tr("Show as &table"), QKeySequence(tr("Ctrl+T")), this,
+                    [this] { show_table(*front_part()); });
+    view->addSeparator();
+    view->addAction(tr("&Light"), this, [this] { set_theme(Theme::light); });
+    view->addAction(tr("&Dark"), this, [this] { set_theme(Theme::dark); });
+}
+
+// As their keys count them.
+std::vector<QString> MainWindow::dock_order() const
+{
+    std::vector<QString> keys;
+    for (const Panel* const one : panels_)
+        keys.push_back(one->key());
+    keys.push_back(QStringLiteral("problems"));
+    return keys;
+}
+
+std::vector<QWidget*> MainWindow::places_in_sight() const
+{
+    std::vector<QWidget*> places;
+    if (start_->isVisible())
+        places.push_back(start_);
+    for (const QString& key : dock_order()) {
+        const QDockWidget* const dock = docks_.at(key);
+        if (dock->isVisible() && !dock->visibleRegion().isEmpty())
+            places.push_back(dock->widget());
+    }
+    places.push_back(headline_);
+    return places;
+}
+
+void MainWindow::walk_places(int by)
+{
+    const std::vector<QWidget*> places = places_in_sight();
+    const auto count = static_cast<std::ptrdiff_t>(places.size());
+    const auto now = std::find_if(places.begin(), places.end(), has_focus);
+    const std::ptrdiff_t next = now == places.end() ? 0 : now - places.begin() + by + count;
+    focus_into(*places[static_cast<std::size_t>(next % count)]);
+}
+
+void MainWindow::close_view()
+{
+    for (const auto& [key, dock] : docks_)
+        if (has_focus(dock->widget())) {
+            dock->close();
+            return;
+        }
+}
+
+void MainWindow::show_keys()
+{
+    TableData keys{{tr("Where"), tr("Keys"), tr("What")}, {}};
+    for (const QAction* const menu : menuBar()->actions())
+        for (const QAction* const action : menu->menu()->actions())
+            if (!action->shortcut().isEmpty())
+                keys.rows.push_back({menu->text().remove('&'),
+                                     action->shortcut().toString(QKeySequence::NativeText),
+                                     action->text().remove('&').remove(QStringLiteral(" ..."))});
+    for (const Panel* const one : panels_)
+        for (const KeyHelp& help : one->key_help())
+            keys.rows.push_back({one->title(), help.keys, help.what});
+    auto* const dialog = new TableDialog(tr("Keys"), std::move(keys), this);
+    dialog->setWindowTitle(tr("Keys"));
+    dialog->show();
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,378 @@
+// The window's frame: titles of docks, keys, cancel, drops, and what its files do when the world
+// refuses.
+
+#include "gui/app/main_window.h"
+#include "gui/scenario/headline_bar.h"
+#include "gui/scenario/scenario_panel.h"
+#include "gui/scenario/stepper.h"
+#include "gui/timeline/timeline_panel.h"
+#include "gui/widgets/dock_title.h"
+#include "gui/widgets/table_dialog.h"
+#include "sim/base/files.h"
+#include "tests/support/file_size_limit.h"
+
+#include <QDir>
+#include <QDockWidget>
+#include <QDropEvent>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+using namespace trainyard;
+using namespace trainyard::gui;
+
+namespace {
+
+constexpr int patience_ms = 60'000;
+
+const std::string eight = "scenarios/llama3-8b-h100-8.json";
+
+} // namespace
+
+class TestFrame : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init();
+    void cleanup();
+
+    void everyViewOffersItsTableAndExport();
+    void keysReachEveryView();
+    void theListOfKeysNamesThemAll();
+    void escapeCancelsAndF5GoesOn();
+    void escapeIsTheViewsOwnWhileNothingRuns();
+    void droppedFilesAreOpened();
+    void onlyModelsWithExpertsHaveTheirSlider();
+    void aSliderSaysWhyItsValueCannotBe();
+    void theHeadlineIsReachedByKeyboard();
+    void aSessionKeepsWhatIsPinned();
+    void aSelectionThatMakesNoSenseIsDropped();
+    void aSessionMovedWithItsScenarioIsFound();
+    void aBrokenSessionIsTold();
+    void aFullDiskLeavesTheOldFiles();
+
+private:
+    void open(const std::string& file)
+    {
+        QVERIFY(window_->open(file));
+        QVERIFY(settled());
+    }
+    bool settled()
+    {
+        return QTest::qWaitFor([&] { return !window_->busy(); }, patience_ms);
+    }
+    TimelineCanvas& canvas() { return window_->findChild<TimelinePanel*>()->canvas(); }
+    std::string path(const char* name) const { return folder_.filePath(name).toStdString(); }
+    bool focus_in(const QString& dock)
+    {
+        return window_->findChild<QDockWidget*>(dock)->isAncestorOf(QApplication::focusWidget());
+    }
+
+    QTemporaryDir folder_;
+    std::unique_ptr<MainWindow> window_;
+};
+
+void TestFrame::init()
+{
+    window_ = std::make_unique<MainWindow>(Places{path("autosave"), false});
+    window_->resize(1280, 800);
+    window_->show();
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+}
+
+void TestFrame::cleanup()
+{
+    window_.reset();
+}
+
+void TestFrame::everyViewOffersItsTableAndExport()
+{
+    open(eight);
+    for (Panel* const panel : window_->panels()) {
+        auto* const dock = window_->findChild<QDockWidget*>(panel->key());
+        const auto buttons = dock->titleBarWidget()->findChildren<QToolButton*>();
+        QCOMPARE(buttons.size(), 4); // table, export, float, close
+        for (const QToolButton* const button : buttons) {
+            QVERIFY(button->toolTip().contains(panel->title()));
+            QVERIFY(!button->accessibleName().isEmpty());
+            QVERIFY((button->focusPolicy() & Qt::TabFocus) != 0);
+        }
+        if (panel->parts().size() != 1)
+            continue; // asks which
+        window_->show_panel(panel->key());
+        buttons.front()->setFocus();
+        QTest::keyClick(buttons.front(), Qt::Key_Space);
+        auto* const table = window_->findChild<TableDialog*>();
+        QVERIFY(table != nullptr && table->isVisible());
+        QVERIFY(table->windowTitle().contains(panel->title()));
+        QVERIFY(table->findChild<QTableView*>()->model()->rowCount() > 0);
+        delete table;
+    }
+}
+
+void TestFrame::keysReachEveryView()
+{
+    open(eight);
+    int number = 0;
+    for (const Panel* const panel : window_->panels()) {
+        QTest::keyClick(window_.get(), static_cast<Qt::Key>(Qt::Key_1 + number++),
+                        Qt::ControlModifier);
+        QTRY_VERIFY(panel->in_sight());
+        QVERIFY2(focus_in(panel->key()), qPrintable(panel->key()));
+    }
+    // F6 comes back to where it began, through all that is in sight; shift goes the other way.
+    const QWidget* const start = QApplication::focusWidget();
+    QList<const QWidget*> visited;
+    do {
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6);
+        visited << QApplication::focusWidget();
+    } while (visited.back() != start && visited.size() < 20);
+    QCOMPARE(visited.back(), start);
+    QVERIFY(visited.size() >= 4); // scenario, another view, problems, headline
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6, Qt::ShiftModifier);
+    QCOMPARE(QApplication::focusWidget(), visited[visited.size() - 2]);
+    QTest::keyClick(window_.get(), Qt::Key_1, Qt::ControlModifier);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_W, Qt::ControlModifier);
+    QVERIFY(!window_->findChild<QDockWidget*>(QStringLiteral("scenario"))->isVisible());
+}
+
+void TestFrame::theListOfKeysNamesThemAll()
+{
+    QTest::keyClick(window_.get(), Qt::Key_F1);
+    const auto* const dialog = window_->findChild<TableDialog*>();
+    QVERIFY(dialog != nullptr);
+    const QAbstractItemModel& list = *dialog->findChild<QTableView*>()->model();
+    QString all;
+    for (int row = 0; row < list.rowCount(); ++row)
+        all += list.index(row, 1).data().toString() + '|' + list.index(row, 2).data().toString() +
+               '\n';
+    for (const char* entry : {"F5|Simulate again", "Esc|Cancel", "Ctrl+2|Timeline", "F6|Next place",
+                              "Ctrl+T|Show as table", "M|measure"})
+        QVERIFY2(all.contains(QLatin1String(entry)), entry);
+}
+
+void TestFrame::escapeCancelsAndF5GoesOn()
+{
+    open(eight);
+    const auto first = window_->workspace().run();
+    Document& document = window_->workspace().document();
+    document.edit({{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "400"}});
+    QTest::qWait(20);
+    QVERIFY(window_->workspace().live().busy());
+    QTest::keyClick(&canvas(), Qt::Key_Escape); // in the timeline too
+    QVERIFY(!window_->busy());
+    QVERIFY(window_->workspace().cancelled());
+    QVERIFY(window_->workspace().run() == first);
+    bool told = false;
+    for (const QLabel* const label : window_->findChild<HeadlineBar*>()->findChildren<QLabel*>())
+        told = told || label->text().contains(QStringLiteral("F5"));
+    QVERIFY(told);
+    document.edit({{"run.steps", "2"}});
+    QVERIFY(settled());
+    const auto second = window_->workspace().run();
+    QVERIFY(second != first);
+    QTest::keyClick(window_.get(), Qt::Key_F5);
+    QVERIFY(window_->workspace().live().busy());
+    QVERIFY(settled());
+    QVERIFY(window_->workspace().run() != second);
+    QVERIFY(window_->workspace().current() && !window_->workspace().cancelled());
+    QVERIFY(canvas().model() != nullptr);
+}
+
+void TestFrame::escapeIsTheViewsOwnWhileNothingRuns()
+{
+    open(eight);
+    canvas().setFocus();
+    QTest::keyClick(&canvas(), Qt::Key_Down);
+    QVERIFY(canvas().pinned() != nothing);
+    QTest::keyClick(&canvas(), Qt::Key_Escape);
+    QCOMPARE(canvas().pinned(), nothing);
+}
+
+void TestFrame::droppedFilesAreOpened()
+{
+    const auto drop = [&](const QString& file) {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath())});
+        QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
+        QApplication::sendEvent(window_.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent dropped(QPointF(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
+        QApplication::sendEvent(window_.get(), &dropped);
+        QVERIFY(settled());
+    };
+    drop(QString::fromStdString(eight));
+    QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 8);
+    window_->workspace().document().reset("strategy.dp");
+    drop(QStringLiteral("topologies/h100-1x4.json"));
+    QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 4);
+    drop(QStringLiteral("README.md"));
+    QVERIFY(has_errors(window_->refused()));
+    QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 4);
+}
+
+void TestFrame::onlyModelsWithExpertsHaveTheirSlider()
+{
+    open(eight);
+    const auto* const ep = window_->findChild<QWidget*>(QStringLiteral("strategy.ep"));
+    QVERIFY(!ep->isVisible());
+    open("scenarios/mixtral-8x7b-ep8-h100-64.json");
+    window_->workspace().document().reset("strategy.ep");
+    QVERIFY(settled());
+    QVERIFY(window_->workspace().current());
+    QVERIFY(ep->isVisible());
+}
+
+void TestFrame::aSliderSaysWhyItsValueCannotBe()
+{
+    open(eight);
+    auto* const tp = window_->findChild<Stepper*>(QStringLiteral("strategy.tp"));
+    auto* const pp = window_->findChild<Stepper*>(QStringLiteral("strategy.pp"));
+    const auto reason = [](const Stepper* stepper) {
+        for (const QLabel* const label : stepper->findChildren<QLabel*>())
+            if (label->wordWrap() && label->isVisible())
+                return label->text();
+        return QString();
+    };
+    QVERIFY(!window_->workspace().document().set("strategy.tp", "3"));
+    QVERIFY(settled());
+    QVERIFY2(reason(tp).contains('3'), qPrintable(reason(tp)));
+    QVERIFY(reason(pp).isEmpty());
+    window_->workspace().document().undo_stack().undo();
+    QVERIFY(settled());
+    QVERIFY(reason(tp).isEmpty());
+}
+
+void TestFrame::theHeadlineIsReachedByKeyboard()
+{
+    open(eight);
+    window_->workspace().set_price({2.0, "USD"});
+    int cards = 0;
+    for (QWidget* const card : window_->findChild<HeadlineBar*>()->findChildren<QWidget*>()) {
+        if ((card->focusPolicy() & Qt::TabFocus) == 0)
+            continue;
+        ++cards;
+        card->setFocus(Qt::TabFocusReason);
+        QVERIFY(card->hasFocus());
+        QVERIFY(!card->accessibleName().isEmpty());
+        QVERIFY(!card->accessibleDescription().isEmpty());
+    }
+    QCOMPARE(cards, 5);
+}
+
+void TestFrame::aSessionKeepsWhatIsPinned()
+{
+    open("scenarios/llama2-7b-tp2-pp2-dp2.json");
+    canvas().setFocus();
+    ViewState& view = window_->workspace().view();
+    while (!view.selection().record) // a rank's own line shows no ops
+        QTest::keyClick(&canvas(), Qt::Key_Down);
+    for (int step = 0; step < 5; ++step)
+        QTest::keyClick(&canvas(), Qt::Key_Right);
+    Selection selection = view.selection();
+    QVERIFY(selection.record.has_value());
+    const TimeRange whole = view.whole();
+    selection.range = TimeRange{whole.from + whole.length() / 4, whole.from + whole.length() / 2};
+    view.select(selection);
+    view.show({whole.from, whole.from + whole.length() / 2});
+    const TimeRange range = view.range();
+    const std::uint32_t pinned = canvas().pinned();
+    QVERIFY(window_->save_session(path("pinned.json")));
+
+    init();
+    open(path("pinned.json"));
+    QTRY_COMPARE_WITH_TIMEOUT(canvas().pinned(), pinned, patience_ms);
+    QVERIFY(window_->workspace().view().selection() == selection);
+    QVERIFY(window_->workspace().view().range() == range);
+}
+
+void TestFrame::aSelectionThatMakesNoSenseIsDropped()
+{
+    open(eight);
+    QVERIFY(window_->save_session(path("a.json")));
+    Json json = *read_json_file(path("a.json"));
+    json["selected_rank"] = Json(4000);
+    json["selected_link"] = Json(1'000'000);
+    json["selected_record"] = Json(3);
+    write_file(path("a.json"), to_text(json));
+    init();
+    open(path("a.json"));
+    QVERIFY(window_->workspace().view().selection() == Selection{});
+    QCOMPARE(canvas().pinned(), nothing);
+}
+
+void TestFrame::aSessionMovedWithItsScenarioIsFound()
+{
+    const std::filesystem::path old_folder = path("old");
+    const std::filesystem::path new_folder = path("new");
+    std::filesystem::create_directories(old_folder);
+    open(eight);
+    window_->workspace().document().save((old_folder / "job.json").string());
+    QVERIFY(window_->save_session((old_folder / "session.json").string()));
+    std::filesystem::rename(old_folder, new_folder);
+    init();
+    open((new_folder / "session.json").string());
+    QVERIFY(window_->workspace().current());
+    QCOMPARE(window_->workspace().document().file(), (new_folder / "job.json").string());
+    QVERIFY(window_->refused().empty());
+    // Its scenario gone, it is told; what was edited is there all the same.
+    std::filesystem::remove(new_folder / "job.json");
+    init();
+    QVERIFY(window_->open((new_folder / "session.json").string()));
+    QVERIFY(settled());
+    QVERIFY(window_->refused().front().message.find("job.json") != std::string::npos);
+    QVERIFY(window_->workspace().document().find("training") != nullptr);
+}
+
+void TestFrame::aBrokenSessionIsTold()
+{
+    open(eight);
+    QVERIFY(window_->save_session(path("whole.json")));
+    const std::string text = read_file(path("whole.json"));
+    const Json before = window_->workspace().document().json();
+    write_file(path("truncated.json"), std::string_view(text).substr(0, text.size() / 2));
+    QVERIFY(!window_->open(path("truncated.json")));
+    QVERIFY(window_->refused().front().line > 0);
+    Json newer = *read_json_file(path("whole.json"));
+    newer["format"] = "trainyard.session/2";
+    write_file(path("newer.json"), to_text(newer));
+    QVERIFY(!window_->open(path("newer.json")));
+    QVERIFY(window_->refused().front().message.find("another version") != std::string::npos);
+    QVERIFY(window_->workspace().document().json() == before);
+}
+
+void TestFrame::aFullDiskLeavesTheOldFiles()
+{
+    open(eight);
+    Panel& timeline = *window_->panel(QStringLiteral("timeline"));
+    const std::vector<std::string> files{path("view.png"), path("view.svg"), path("view.csv"),
+                                         path("disk.json")};
+    for (const std::string& file : files)
+        write_file(file, "old");
+    window_->workspace().document().set("training.global_batch", "64");
+    QVERIFY(settled());
+    const auto entries = [&] { return QDir(folder_.path()).entryList(QDir::Files | QDir::Hidden); };
+    const QStringList before = entries();
+    {
+        const testing::FileSizeLimit full(16);
+        for (const std::string& file : files) {
+            const bool session = file.ends_with(".json");
+            QVERIFY(!(session ? window_->save_session(file) : window_->export_to(timeline, file)));
+            QVERIFY(window_->refused().front().message.find(file) != std::string::npos);
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(
+            window_->statusBar()->currentMessage().contains(QStringLiteral("not saved")), 10'000);
+    }
+    for (const std::string& file : files)
+        QCOMPARE(read_file(file), std::string("old"));
+    QCOMPARE(entries(), before); // nothing half-written beside them
+}
+
+QTEST_MAIN(TestFrame)
+#include "test_frame.moc"
