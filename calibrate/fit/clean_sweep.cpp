@@ -29,10 +29,9 @@ bool is_spike(double time, double before, double after)
     return time > spike_factor * before && time > spike_factor * after;
 }
 
-void remove_spikes(std::vector<TimedSize>& points, const std::map<Bytes, double>& in_place,
-                   std::vector<std::string>& flags)
+void remove_spikes(CleanSweep& sweep, const std::map<Bytes, double>& in_place)
 {
-    const std::vector<TimedSize> original = points;
+    const std::vector<TimedSize> original = sweep.points;
     for (std::size_t i = 1; i + 1 < original.size(); ++i) {
         const double before = original[i - 1].time.value();
         const double after = original[i + 1].time.value();
@@ -40,10 +39,12 @@ void remove_spikes(std::vector<TimedSize>& points, const std::map<Bytes, double>
         if (other == in_place.end() || !is_spike(original[i].time.value(), before, after) ||
             is_spike(other->second, before, after))
             continue;
-        points[i].time = Seconds(other->second);
-        flags.push_back(fmt::format("spike at {}: {} out of place, {} in place taken",
-                                    to_text(original[i].size), to_display(original[i].time),
-                                    to_display(points[i].time)));
+        const Seconds taken(other->second);
+        sweep.points[i].time = taken;
+        sweep.replaced.push_back({original[i].size, original[i].time, taken});
+        sweep.flags.push_back(fmt::format("spike at {}: {} out of place, {} in place taken",
+                                          to_text(original[i].size), to_display(original[i].time),
+                                          to_display(taken)));
     }
 }
 
@@ -108,7 +109,7 @@ CleanSweep clean(const Sweep& sweep, Buffers buffers)
     for (const auto& [size, time] : medians(chosen))
         out.points.push_back({size, Seconds(time)});
     if (&chosen == &out_of_place)
-        remove_spikes(out.points, medians(in_place), out.flags);
+        remove_spikes(out, medians(in_place));
     flag_falls(out.points, out.flags);
     flag_wrong_results(sweep, out.flags);
     return out;

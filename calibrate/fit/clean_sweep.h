@@ -15,9 +15,19 @@ struct TimedSize {
 
 enum class Buffers : std::uint8_t { out_of_place, in_place };
 
+// A time that another stands in for.
+struct ReplacedSize {
+    Bytes size;
+    Seconds measured;
+    Seconds taken;
+
+    bool operator==(const ReplacedSize&) const = default;
+};
+
 struct CleanSweep {
     std::vector<TimedSize> points; // sizes grow
     std::vector<std::string> flags;
+    std::vector<ReplacedSize> replaced; // first-use costs, which are flagged too
 
     bool operator==(const CleanSweep&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include "calibrate/fit/curve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -76,6 +77,14 @@ ErrorTally tally(std::span<const Residual> residuals)
     for (const Residual& residual : residuals)
         out.add(residual.size, residual.error);
     return out;
+}
+
+Interval prediction_interval(const KnotCurve& curve, const ErrorTally& left_out, Bytes size)
+{
+    constexpr double mean_to_90 = 2.06;
+    const double time = time_at(curve, size).value();
+    const double share = mean_to_90 * std::max(left_out.mean(band_of(size)), noise_floor(size));
+    return {time / (1 + share), time * (1 + share)};
 }
 
 ErrorTally held_out_errors(std::span<const TimedSize> points, std::span<const TimedSize> others)

@@ -3,6 +3,7 @@
 // How wrong a fit is: relative errors by size band, in sample and on what it did not see.
 
 #include "calibrate/fit/clean_sweep.h"
+#include "calibrate/fit/order_statistics.h"
 #include "calibrate/fit/size_band.h"
 #include "sim/cost/knots.h"
 
@@ -44,6 +45,11 @@ struct Residual {
 std::vector<Residual> leave_one_out(std::span<const TimedSize> points);
 ErrorTally leave_one_out_errors(std::span<const TimedSize> points);
 ErrorTally tally(std::span<const Residual> residuals);
+
+// Where a measurement of `size` would lie nine times of ten, in seconds: 2.06 times the mean error
+// at sizes left out of its band (of a normal distribution: 1.645 / 0.798), and no less than
+// run-to-run noise, around the curve. Requires a knot.
+Interval prediction_interval(const KnotCurve& curve, const ErrorTally& left_out, Bytes size);
 
 // `others` fitted, asked for the sizes of `points` that lie within theirs.
 ErrorTally held_out_errors(std::span<const TimedSize> points, std::span<const TimedSize> others);

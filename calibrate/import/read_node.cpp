@@ -1,7 +1,6 @@
 #include "calibrate/import/read_node.h"
 
 #include "calibrate/import/nccl_xml.h"
-#include "calibrate/import/node_map.h"
 #include "calibrate/import/smi_topology.h"
 
 #include <fmt/format.h>
@@ -80,6 +79,7 @@ Checked<ImportedTopology> read_node_topology(std::string_view text, const std::s
         return tl::make_unexpected(std::move(json.error()));
     out.json = std::move(*json);
     add_note(out.notes.understood, size_of(out.description));
+    out.map = std::move(*node);
     return out;
 }
 

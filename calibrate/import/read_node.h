@@ -2,7 +2,7 @@
 
 // A node's topology from a file of any kind that holds one.
 
-#include "calibrate/import/notes.h"
+#include "calibrate/import/node_map.h"
 #include "sim/topology/explicit_description.h"
 
 namespace trainyard {
@@ -14,7 +14,8 @@ struct TopologyHints {
 
 struct ImportedTopology {
     ExplicitDescription description;
-    Json json; // the topology file
+    NodeMap map; // what it was described from
+    Json json;   // the topology file
     ImportNotes notes;
     bool guessed_model = false; // of the GPUs: the file names none
 };

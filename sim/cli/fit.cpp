@@ -1,5 +1,6 @@
 #include "calibrate/fit/clean_sweep.h"
 #include "calibrate/fit/device_match.h"
+#include "calibrate/fit/fit_input.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/fit/reference.h"
@@ -12,7 +13,6 @@
 #include "sim/base/progress.h"
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
-#include "sim/cli/fit_input.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/fit/fit_html.h"
 #include "sim/report/fit/fit_text.h"
@@ -61,14 +61,7 @@ void print_flags(const FitInput& input)
 
 int write_profile(const FitCommand& command, const FitInput& input)
 {
-    FitRequest request = command.request;
-    if (request.name.empty())
-        request.name = fs::path(command.output).stem().string();
-    request.topology_device = input.topology_device;
-    if (request.nics_per_node == 0)
-        request.nics_per_node = input.nics_per_node;
-    if (!(request.nic_rate.value() > 0))
-        request.nic_rate = input.nic_rate;
+    const FitRequest request = completed(command.request, input, command.output);
     const Checked<FittedProfile> fitted = fit_profile(input.sweeps, request);
     if (!fitted)
         return refuse(fitted.error(), "nothing was written.");
@@ -221,7 +214,7 @@ int remake_profiles(const FitCommand& command, const FitInput& input)
 
 int run_fit(const FitCommand& command)
 {
-    const Checked<FitInput> input = read_fit_input(command.files);
+    const Checked<FitInput> input = read_fit_input(command.files, {&interrupt_flag(), {}});
     if (!input)
         return refuse(input.error(), "nothing was fitted.");
     if (!command.remake.empty())

@@ -168,6 +168,20 @@ Seconds memory_time(const Kernel& kernel, const ComputeContext& context)
            traffic_factor(kernel.use, *context.software);
 }
 
+bool waits_for_memory(const Kernel& kernel, const ComputeContext& context)
+{
+    const Device& device = *context.device;
+    const Precision executed = executed_precision(kernel.precision, device);
+    if (kernel.kind == KernelKind::memory_bound)
+        return true;
+    if (kernel.kind == KernelKind::gemm && !device.gemm_surface.at(executed).empty())
+        return kernel.bytes / device.hbm_bandwidth >
+               hardware_flops(kernel) / device.peak.at(executed);
+    const Seconds time = kernel.kind == KernelKind::gemm ? gemm_time(kernel, context)
+                                                         : attention_time(kernel, context);
+    return !(time > kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
+}
+
 Seconds launch_gaps(const Kernel& kernel, const Device& device)
 {
     if (kernel.launches == 0)

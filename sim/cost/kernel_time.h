@@ -40,6 +40,11 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context);
 // bytes x traffic factor of the software / (HBM x efficiency).
 Seconds memory_time(const Kernel& kernel, const ComputeContext& context);
 
+// Whether the bytes decide a kernel's time: always of memory-bound ones, of others where the bytes'
+// time is the larger of the two. Where products are measured, where the bytes at the data sheet's
+// bandwidth take longer than the operations at the peak.
+bool waits_for_memory(const Kernel& kernel, const ComputeContext& context);
+
 // Device idle around the launches of one kernel: a gap for a GEMM, half a gap for others.
 Seconds launch_gaps(const Kernel& kernel, const Device& device);
 

@@ -181,6 +181,7 @@ struct Binding {
     std::vector<Lane> lanes{};
     std::vector<ByteRate> links{}; // capacities by LinkId; used by fidelities above alpha-beta
     std::vector<Jitter> jitters{}; // by JitterId
+    std::vector<LaneId> lane_of{}; // by rank: the lane that stands for it
 
     bool operator==(const Binding&) const = default;
 };

@@ -36,6 +36,26 @@ const Fill& fill_of(TimeKind kind)
     return fills[index_of(kind)];
 }
 
+const Fill& fill_of(MemoryKind kind)
+{
+    static constexpr std::array<Fill, memory_kind_count> fills{{
+        {"parameters", "#0072b2"},
+        {"gradients", "#009e73"},
+        {"optimizer", "#cc79a7"},
+        {"unsharded", "#56b4e9", Hatch::slash},
+        {"unreduced", "#7fc8b0", Hatch::backslash},
+        {"buckets", "#d55e00", Hatch::horizontal},
+        {"activations", "#e69f00"},
+        {"logits", "#f0e442", Hatch::vertical},
+        {"workspace", "#b9b9b9", Hatch::dots},
+        {"pipeline", "#b04a9a", Hatch::cross, "#ffffff"},
+        {"communicators", "#5b5b5b", Hatch::vertical, "#ffffff"},
+        {"context", "#8c8c8c"},
+        {"pinned_host", "#3d3d3d", Hatch::cross, "#ffffff"},
+    }};
+    return fills[static_cast<std::size_t>(kind)];
+}
+
 const Fill& fill_of(SliceKind kind)
 {
     return fill_of(time_kind_of(kind));

@@ -4,6 +4,7 @@
 // in print, since communication is hatched and no two hatches agree.
 
 #include "sim/engine/engine.h"
+#include "sim/program/memory.h"
 #include "sim/report/timeline/timeline.h"
 
 #include <array>
@@ -25,6 +26,8 @@ TimeKind time_kind_of(SliceKind kind);
 
 const Fill& fill_of(TimeKind kind);
 const Fill& fill_of(SliceKind kind);
+// Of what a device holds.
+const Fill& fill_of(MemoryKind kind);
 
 // Of series without a meaning of their own; Paul Tol's muted scheme: apart from each other and
 // from the kinds of time.

@@ -193,6 +193,8 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     const std::vector<const RankGroup*> sources = groups.sources();
     out.groups = std::move(groups).take();
     out.jitters = std::move(conditions.jitters);
+    for (const std::uint32_t lane : classes.class_of)
+        out.lane_of.push_back(LaneId{lane});
     if (with_links)
         bind_links(out, sources, near.shapes, {topology, options.links});
     return out;

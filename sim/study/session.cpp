@@ -221,13 +221,15 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
 
     Outcome out = outcome_of(scenario, *parts);
     // Beside the run, unless it decides whether there is one.
+    const bool first = request.unfit == Unfit::refuse || request.weighed;
     std::future<std::shared_ptr<const MemoryEstimate>> memory =
-        std::async(request.unfit == Unfit::refuse ? std::launch::deferred
-                                                  : std::launch::async | std::launch::deferred,
+        std::async(first ? std::launch::deferred : std::launch::async | std::launch::deferred,
                    [&] { return find_memory(state_->memories, *parts, request.memory); });
-    if (request.unfit == Unfit::refuse) {
+    if (first) {
         out.memory = *memory.get();
-        if (!out.memory.fits())
+        if (request.weighed)
+            request.weighed(out.memory);
+        if (request.unfit == Unfit::refuse && !out.memory.fits())
             return tl::unexpected(unfit_problem(out.memory));
     }
     RunControl control = run_control(scenario, request.work);

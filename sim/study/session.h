@@ -11,6 +11,7 @@
 #include "sim/study/scenario.h"
 #include "sim/study/stuck.h"
 
+#include <functional>
 #include <memory>
 
 namespace trainyard {
@@ -56,6 +57,8 @@ struct SimulateRequest {
     // Stages whose requests go through the allocator: with `fullest_stage` quicker, and one nearly
     // as full that fragments more may be missed.
     AllocatorView memory = AllocatorView::every_stage;
+    // Hears what the stages would hold before anything is run, of jobs that are refused too.
+    std::function<void(const MemoryEstimate&)> weighed = {};
 };
 
 // Any number of threads may call it at once; they share what it remembers.

@@ -10,13 +10,23 @@
 namespace trainyard {
 namespace {
 
-Checked<Outcome> simulate_point(const ScenarioFile& base, const SweepGrid& grid, std::size_t index,
-                                Session& session, const CancelFlag* cancel)
+SweepPoint simulate_point(const ScenarioFile& base, const SweepGrid& grid, std::size_t index,
+                          Session& session, const CancelFlag* cancel)
 {
+    SweepPoint point{index, grid.point(index), {}, tl::unexpected(Problems{})};
     const Checked<ScenarioFile> file = scenario_at(grid, index, base);
-    if (!file)
-        return tl::unexpected(file.error());
-    return session.simulate(*file, {.record = {}, .work = {cancel, {}}, .unfit = Unfit::refuse});
+    if (!file) {
+        point.outcome = tl::unexpected(file.error());
+        return point;
+    }
+    SimulateRequest request;
+    request.work.cancel = cancel;
+    request.unfit = Unfit::refuse;
+    request.weighed = [&](const MemoryEstimate& memory) {
+        point.memory = MemoryNeed{memory.peak(), memory.capacity};
+    };
+    point.outcome = session.simulate(*file, request);
+    return point;
 }
 
 const Diagnostic* first_error(const Problems& problems)
@@ -46,13 +56,13 @@ SweepEnd sweep(const ScenarioFile& base, const SweepGrid& grid, Session& session
                const SweepOptions& options, const SweepCall& done)
 {
     SweepEnd end;
-    end.points = grid.points();
+    end.points = options.points ? options.points->size() : grid.points();
     std::mutex mutex;
     const int threads = options.threads > 0 ? options.threads : usable_threads();
-    const auto one = [&](std::size_t index) {
+    const auto one = [&](std::size_t i) {
         options.work.check();
-        done({index, grid.point(index),
-              simulate_point(base, grid, index, session, options.work.cancel)});
+        const std::size_t index = options.points ? (*options.points)[i] : i;
+        done(simulate_point(base, grid, index, session, options.work.cancel));
         const std::lock_guard lock(mutex);
         ++end.done;
         options.work.report("sweep", static_cast<double>(end.done),

@@ -10,9 +10,16 @@
 
 namespace trainyard {
 
+// What the fullest device of a point would hold, and what there is.
+struct MemoryNeed {
+    Bytes peak;
+    Bytes capacity;
+};
+
 struct SweepPoint {
     std::size_t index = 0; // in the grid
     std::vector<Override> changes;
+    std::optional<MemoryNeed> memory; // of points that came that far: those that do not fit too
     // Problems where the point cannot be, memory included.
     Checked<Outcome> outcome;
 
@@ -25,10 +32,12 @@ struct SweepPoint {
 struct SweepOptions {
     int threads = 0;  // 0: as many as the machine runs at once
     WorkControl work; // counts points; a cancelled sweep ends early and keeps what is done
+    // Which points, in the order in which they begin; nothing: all, in the order of the grid.
+    std::optional<std::vector<std::size_t>> points = {};
 };
 
 struct SweepEnd {
-    std::size_t points = 0; // of the grid
+    std::size_t points = 0; // asked for
     std::size_t done = 0;   // handed over
     bool cancelled = false;
 };
@@ -36,7 +45,7 @@ struct SweepEnd {
 // Takes a point when it is done. Called by the threads that simulate, several at once.
 using SweepCall = std::function<void(SweepPoint&&)>;
 
-// Points begin in the order of the grid and end in any. What is found of each does not depend on
+// Points begin in the order asked for and end in any. What is found of each does not depend on
 // the number of threads. Throws what the world throws. Requires grid_problems(grid, base) to be
 // empty.
 SweepEnd sweep(const ScenarioFile& base, const SweepGrid& grid, Session& session,

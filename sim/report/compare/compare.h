@@ -33,6 +33,11 @@ struct MetricComparison {
     bool differs() const;
 };
 
+// "1.24 s": the value of run i.
+std::string metric_text(const MetricComparison& metric, std::size_t i);
+// "+3.1 %", of shares "+2.0 pp": run i against the first; empty where all digits shown agree.
+std::string change_text(const MetricComparison& metric, std::size_t i);
+
 struct Comparison {
     std::vector<std::string> names;
     std::vector<SettingDifference> settings; // those that differ

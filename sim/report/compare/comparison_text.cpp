@@ -42,6 +42,13 @@ std::string signed_percent(double change)
     return fmt::format("x {:.{}f}", 1 + change, change < 99 ? 1 : 0);
 }
 
+} // namespace
+
+std::string metric_text(const MetricComparison& metric, std::size_t i)
+{
+    return display(metric.values[i], metric.unit);
+}
+
 // Shares change by points: from 4 % to 52 % is 48 points more, not twelve times as much.
 std::string change_text(const MetricComparison& metric, std::size_t i)
 {
@@ -49,6 +56,8 @@ std::string change_text(const MetricComparison& metric, std::size_t i)
         return signed_figure(100 * (metric.values[i] - metric.values[0]), "pp");
     return metric.change(i) ? signed_percent(*metric.change(i)) : "";
 }
+
+namespace {
 
 // Columns that fit side by side; more runs are listed below each other.
 constexpr std::size_t most_columns = 3;

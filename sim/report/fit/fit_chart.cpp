@@ -132,18 +132,15 @@ std::string compact(const SweepFit& fit, const Axes& axes)
     return fmt::format("<polyline class=\"compact\" points=\"{}\"/>", out);
 }
 
-// Twice the mean error at sizes left out, by band: where a new measurement would lie 9 times of 10.
 std::string band(const SweepFit& fit, const Axes& axes)
 {
-    constexpr double mean_to_90 = 2.06; // of a normal distribution: 1.645 / 0.798
     std::string above;
     std::string below;
     for (const double size : axes.samples()) {
         const Bytes at(static_cast<std::uint64_t>(std::llround(size)));
-        const double error = std::max(fit.leave_one_out.mean(band_of(at)), noise_floor(at));
-        const double time = fitted(fit, size).value();
-        above += point(axes.x(size), axes.y(time * (1 + mean_to_90 * error)));
-        below = point(axes.x(size), axes.y(time / (1 + mean_to_90 * error))) + below;
+        const Interval interval = prediction_interval(fit.curve, fit.leave_one_out, at);
+        above += point(axes.x(size), axes.y(interval.high));
+        below = point(axes.x(size), axes.y(interval.low)) + below;
     }
     return fmt::format("<polygon class=\"band\" points=\"{}{}\"/>", above, below);
 }

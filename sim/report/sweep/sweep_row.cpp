@@ -48,6 +48,10 @@ PointRow row_of(const SweepPoint& point)
     row.index = point.index;
     for (const Override& change : point.changes)
         row.values.push_back(change.value);
+    if (point.memory) {
+        row.peak_memory = point.memory->peak;
+        row.capacity = point.memory->capacity;
+    }
     if (!point.feasible()) {
         row.reason = point.reason();
         row.hint = point.hint();
@@ -60,8 +64,8 @@ PointRow row_of(const SweepPoint& point)
     row.tokens_per_s = summary.tokens_per_s;
     row.samples_per_s = summary.samples_per_s;
     row.mfu = summary.mfu;
-    row.peak_memory = summary.peak_memory;
-    row.capacity = summary.capacity;
+    row.exposed_share = summary.communication_exposed_fraction;
+    row.bubble_share = summary.bubble_share;
     row.bottleneck = summary.bottleneck.kind;
     row.input_hash = outcome.input_hash;
     return row;

@@ -17,7 +17,9 @@ struct PointRow {
     double tokens_per_s = 0; // 0 for models without tokens
     double samples_per_s = 0;
     double mfu = 0;
-    Bytes peak_memory;
+    double exposed_share = 0; // of the step: communication beside which nothing is computed
+    double bubble_share = 0;
+    Bytes peak_memory; // of points that do not fit too; else 0
     Bytes capacity;
     BottleneckClass bottleneck = BottleneckClass::compute;
     std::uint64_t input_hash = 0;

@@ -50,6 +50,15 @@ RecordRequest default_trace_lanes(const Outcome& outcome)
     return request;
 }
 
+RecordRequest picture_lanes(const Outcome& outcome, std::uint64_t most_ops)
+{
+    RecordRequest request = default_trace_lanes(outcome);
+    if (outcome.result->ops / std::max<std::size_t>(1, outcome.result->step_ends.size()) <=
+        most_ops)
+        request.lane = [](LaneId) { return true; };
+    return request;
+}
+
 std::vector<RankId> representative_ranks(const Outcome& outcome, std::size_t most_ops)
 {
     std::map<LaneId, std::size_t> ops;

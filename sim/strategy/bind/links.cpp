@@ -161,6 +161,16 @@ Weights tree_weights(const GroupShape& shape)
 
 // Adds up like the costs of these algorithms (cost_model.cpp): a member sends 2(n-1)/n buffers with
 // rings and trees, 1 + 1/r with NVLS; out of the domain go 2(n-1)/n or 1 per r members.
+Weights weights_of(TrafficPattern pattern, const GroupShape& shape)
+{
+    if (shape.domains == 1 || shape.ranks_per_domain == 1)
+        return {};
+    const double r = shape.ranks_per_domain;
+    if (pattern == TrafficPattern::nvls)
+        return {r / (r - 1), out_of_domain(shape) / (1 + 1 / r)};
+    return pattern == TrafficPattern::tree ? tree_weights(shape) : Weights{};
+}
+
 void bind_sums(Group& group, const RingTraffic& traffic, const GroupShape& shape)
 {
     group.ring = group.ring_hops.empty() ? traffic.uses({}) : sum_of(group.ring_hops);
@@ -168,10 +178,9 @@ void bind_sums(Group& group, const RingTraffic& traffic, const GroupShape& shape
         group.tree = group.nvls = group.ring;
         return;
     }
-    group.tree = traffic.uses(tree_weights(shape));
-    const double r = shape.ranks_per_domain;
+    group.tree = traffic.uses(weights_of(TrafficPattern::tree, shape));
     if (shape.in_switch_reduction)
-        group.nvls = traffic.uses({r / (r - 1), out_of_domain(shape) / (1 + 1 / r)});
+        group.nvls = traffic.uses(weights_of(TrafficPattern::nvls, shape));
 }
 
 std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
@@ -257,6 +266,25 @@ void bind_group(Group& group, const RankGroup& source, const GroupShape& shape, 
 
 } // namespace
 
+std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
+                                TrafficPattern pattern, std::uint64_t flow,
+                                const Topology& topology)
+{
+    switch (pattern) {
+    case TrafficPattern::all_to_all:
+        return all_to_all_uses(group, flow, topology);
+    case TrafficPattern::neighbours:
+        return sum_of(neighbour_ways(group, flow, topology));
+    default:
+        return RingTraffic(group, shape, flow, topology).uses(weights_of(pattern, shape));
+    }
+}
+
+std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology)
+{
+    return path_uses(from, to, 0, topology);
+}
+
 void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
                 const std::vector<GroupShape>& shapes, const LinkPlan& plan)
 {
@@ -268,7 +296,8 @@ void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
         bind_group(binding.groups[g], *sources[g], shapes[sources[g]->shape], g, plan);
     for (Lane& lane : binding.lanes)
         for (Peer& peer : lane.peers)
-            peer.links = path_uses(lane.rank, binding.lanes[peer.lane.value].rank, 0, topology);
+            peer.links =
+                message_uses(lane.rank, binding.lanes[peer.lane.value].rank, topology);
 }
 
 } // namespace trainyard

@@ -21,4 +21,13 @@ struct LinkPlan {
 void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
                 const std::vector<GroupShape>& shapes, const LinkPlan& plan);
 
+// What one group's traffic of a pattern puts on links, by link; `flow` chooses among equal ways.
+// The same that `bind_links` gives a group, of which `flow` is the number.
+std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
+                                TrafficPattern pattern, std::uint64_t flow,
+                                const Topology& topology);
+
+// What a message puts on them.
+std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology);
+
 } // namespace trainyard

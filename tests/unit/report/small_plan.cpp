@@ -160,6 +160,8 @@ Binding small_binding(Lanes lanes)
             lane.peers[0].lane = LaneId{(1 - stage) * per_stage + i};
             binding.lanes.push_back(lane);
         }
+        for (std::uint32_t rank = 0; rank < 2; ++rank)
+            binding.lane_of.push_back(LaneId{stage * per_stage + (per_stage == 2 ? rank : 0)});
     }
     return binding;
 }

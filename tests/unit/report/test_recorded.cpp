@@ -100,3 +100,15 @@ TEST_CASE("a small trace shows the critical rank and then the lowest, at least o
     CHECK(representative_ranks(outcome, 3) == std::vector{RankId{2}});
     CHECK(representative_ranks(small_outcome()).empty());
 }
+
+TEST_CASE("a small job is recorded whole for pictures, a large one as for a trace")
+{
+    const Outcome outcome = small_outcome();
+    // 36 ops a step; lanes 0 and 1 do the same, lane 0 sets the pace.
+    CHECK(picture_lanes(outcome, 36).lane(LaneId{1}));
+    const RecordRequest few = picture_lanes(outcome, 35);
+    CHECK(few.lane(LaneId{0}));
+    CHECK_FALSE(few.lane(LaneId{1}));
+    CHECK(few.lane(LaneId{2}));
+    CHECK(few.first_step == 1);
+}

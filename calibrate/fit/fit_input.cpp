@@ -1,12 +1,10 @@
-#include "sim/cli/fit_input.h"
+#include "calibrate/fit/fit_input.h"
 
 #include "calibrate/fit/configuration.h"
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/import/read_node.h"
 #include "calibrate/import/recognise.h"
 #include "sim/base/files.h"
-#include "sim/base/progress.h"
-#include "sim/cli/terminal.h"
 #include "sim/cost/profile_library.h"
 
 #include <fmt/format.h>
@@ -41,12 +39,14 @@ Checked<ImportedSweeps> read_profile_sweeps(const std::string& path)
 }
 
 // Device (where it is named, not guessed) and NICs of a topology file.
-Problems take_topology(const std::string& text, const std::string& path, FitInput& out)
+Checked<FitInput> read_topology(const std::string& text, const std::string& path)
 {
+    FitInput out;
     const Checked<ImportedTopology> topology = read_node_topology(text, path);
     if (!topology)
-        return topology.error();
-    append(out.notes, topology->notes);
+        return tl::unexpected(topology.error());
+    out.notes = topology->notes;
+    out.node = topology->map;
     const ExplicitDescription& node = topology->description;
     if (!node.devices.empty() && !topology->guessed_model)
         out.topology_device = node.devices.front().model;
@@ -65,7 +65,7 @@ Problems take_topology(const std::string& text, const std::string& path, FitInpu
         if ((is(link.from) && network(link.to)) || (network(link.from) && is(link.to)))
             out.nic_rate = link.bandwidth;
     }
-    return {};
+    return out;
 }
 
 // The same times of the same sizes: one measurement, however often it is given.
@@ -74,25 +74,35 @@ bool same_measurement(const Sweep& a, const Sweep& b)
     return a.rows == b.rows && configuration_of(a) == configuration_of(b);
 }
 
-// Copies of a log are no further launches: they would make it look reproducible.
-void add_new(std::vector<Sweep> sweeps, FitInput& out)
+} // namespace
+
+void append(FitInput& to, FitInput more)
 {
-    for (Sweep& sweep : sweeps) {
-        const auto before = std::find_if(out.sweeps.begin(), out.sweeps.end(), [&](const Sweep& b) {
+    for (Sweep& sweep : more.sweeps) {
+        const auto before = std::find_if(to.sweeps.begin(), to.sweeps.end(), [&](const Sweep& b) {
             return same_measurement(b, sweep);
         });
-        if (before == out.sweeps.end()) {
-            out.sweeps.push_back(std::move(sweep));
+        if (before == to.sweeps.end()) {
+            to.sweeps.push_back(std::move(sweep));
             continue;
         }
         std::string flag = fmt::format("the same times again in {}: counted once", sweep.source);
-        add_note(out.notes.flagged, flag);
+        add_note(more.notes.flagged, flag);
         if (std::find(before->flags.begin(), before->flags.end(), flag) == before->flags.end())
             before->flags.push_back(std::move(flag));
     }
+    append(to.notes, more.notes);
+    if (!more.topology_device.empty())
+        to.topology_device = std::move(more.topology_device);
+    if (more.nics_per_node > 0)
+        to.nics_per_node = more.nics_per_node;
+    if (more.nic_rate.value() > 0)
+        to.nic_rate = more.nic_rate;
+    if (more.node)
+        to.node = std::move(more.node);
 }
 
-Problems take_file(const std::string& path, FitInput& out)
+Checked<FitInput> read_fit_file(const std::string& path)
 {
     Checked<ImportedSweeps> sweeps;
     if (is_profile(path)) {
@@ -100,34 +110,48 @@ Problems take_file(const std::string& path, FitInput& out)
     } else {
         const std::string text = read_file(path);
         if (is_compressed(text))
-            return {{path, 0, "", "is compressed", "unpack it first: gunzip", Severity::error}};
+            return tl::unexpected(Problems{
+                {path, 0, "", "is compressed", "unpack it first: gunzip", Severity::error}});
         const std::vector<ImportKind> kinds = recognise_import(text);
         if (!kinds.empty() && kinds.front() == ImportKind::topology)
-            return take_topology(text, path, out);
+            return read_topology(text, path);
         sweeps = read_sweeps(text, path);
     }
     if (!sweeps)
-        return sweeps.error();
-    add_new(std::move(sweeps->sweeps), out);
-    append(out.notes, sweeps->notes);
-    return {};
+        return tl::unexpected(std::move(sweeps.error()));
+    FitInput out;
+    append(out, {std::move(sweeps->sweeps), std::move(sweeps->notes), {}, 0, {}, {}});
+    return out;
 }
 
-} // namespace
-
-Checked<FitInput> read_fit_input(const std::vector<std::string>& files)
+Checked<FitInput> read_fit_input(const std::vector<std::string>& files, const WorkControl& work)
 {
     FitInput out;
     Problems problems;
     for (const std::string& path : files) {
-        WorkControl{&interrupt_flag(), {}}.check();
-        const Problems of_file = take_file(path, out);
-        problems.insert(problems.end(), of_file.begin(), of_file.end());
+        work.check();
+        Checked<FitInput> of_file = read_fit_file(path);
+        if (of_file)
+            append(out, std::move(*of_file));
+        else
+            problems.insert(problems.end(), of_file.error().begin(), of_file.error().end());
     }
-    WorkControl{&interrupt_flag(), {}}.check();
+    work.check();
     if (!problems.empty())
         return tl::unexpected(problems);
     return out;
+}
+
+FitRequest completed(FitRequest request, const FitInput& input, const std::string& output)
+{
+    if (request.name.empty())
+        request.name = std::filesystem::path(output).stem().string();
+    request.topology_device = input.topology_device;
+    if (request.nics_per_node == 0)
+        request.nics_per_node = input.nics_per_node;
+    if (!(request.nic_rate.value() > 0))
+        request.nic_rate = input.nic_rate;
+    return request;
 }
 
 } // namespace trainyard

@@ -1,0 +1,225 @@
+#include "sim/report/kernel_classes.h"
+
+#include "sim/cost/kernel_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t index_of(KernelLimit limit)
+{
+    return static_cast<std::size_t>(limit);
+}
+
+std::string shape_text(const Kernel& kernel)
+{
+    if (kernel.kind == KernelKind::gemm) {
+        const GemmShape& shape = kernel.gemm;
+        const std::string product = fmt::format("{} x {} x {}", shape.m, shape.n, shape.k);
+        return shape.batch > 1 ? fmt::format("{} of {}", shape.batch, product) : product;
+    }
+    if (kernel.kind == KernelKind::attention) {
+        const AttentionShape& shape = kernel.attention;
+        return fmt::format("{} x {} heads of {}, {} x {}", shape.batch, shape.heads, shape.head_dim,
+                           shape.query_length, shape.key_length);
+    }
+    return "";
+}
+
+// How often one role's step asks for each cost, on ops with each scale.
+using Uses = std::map<std::pair<CostId, ScaleSlot>, std::uint64_t>;
+
+Uses uses_of(const Program& program, const Role& role)
+{
+    std::vector<std::uint64_t> by_block(program.blocks.size());
+    for (const BlockUse& use : role.order)
+        ++by_block[use.block.value];
+    Uses uses;
+    for (std::size_t b = 0; b < by_block.size(); ++b)
+        if (by_block[b] > 0)
+            for (const Op& op : program.blocks[b].ops)
+                if (op.kind == OpKind::compute)
+                    uses[{op.cost, op.scale}] += by_block[b];
+    return uses;
+}
+
+class Classes {
+public:
+    Classes(const Outcome& outcome, const Lane& lane)
+        : outcome_(outcome),
+          lane_(lane),
+          context_{&outcome.cost->profile().hardware.device, &outcome.cost->profile().software,
+                   outcome.cost->profile().installation.factor}
+    {}
+
+    void add(CostId cost, ScaleSlot scale, std::uint64_t count)
+    {
+        const ComputeRequest& request = outcome_.plan->compute[cost.value];
+        const double slower =
+            scale.valid() ? static_cast<double>(lane_.scales[scale.value]) / full_share : 1.0;
+        const Seconds time = to_seconds(outcome_.binding->costs.compute[cost.value]) *
+                             (slower * static_cast<double>(count));
+        const Seconds alone = outcome_.cost->kernel_time(request.kernels);
+        bool any = false;
+        for (const WorkItem& item : request.kernels)
+            if (const auto* kernel = std::get_if<Kernel>(&item); kernel != nullptr) {
+                any = true;
+                const double share =
+                    alone.value() > 0 ? outcome_.cost->kernel_time(*kernel) / alone : 0;
+                add(*kernel, request.phase, count, time * share);
+            }
+        if (!any && time.value() > 0)
+            of(KernelPart::other, request.phase).time += time;
+    }
+
+    std::vector<KernelClass> take()
+    {
+        std::vector<KernelClass> list;
+        for (auto& [key, one] : classes_) {
+            for (auto& [row_key, row] : rows_[key])
+                one.rows.push_back(row);
+            std::ranges::stable_sort(one.rows, std::ranges::greater{}, &KernelRow::time);
+            list.push_back(std::move(one));
+        }
+        return list;
+    }
+
+private:
+    using Key = std::pair<KernelPart, Phase>;
+
+    KernelClass& of(KernelPart part, Phase phase)
+    {
+        KernelClass& one = classes_[{part, phase}];
+        one.part = part;
+        one.phase = phase;
+        return one;
+    }
+
+    void add(const Kernel& kernel, Phase phase, std::uint64_t count, Seconds time)
+    {
+        const KernelPart part = kernel_part(kernel);
+        KernelClass& one = of(part, phase);
+        one.count += count;
+        one.flops += hardware_flops(kernel) * static_cast<double>(count);
+        one.bytes += static_cast<double>(kernel.bytes.value()) * static_cast<double>(count);
+        one.time += time;
+        const Seconds alone = outcome_.cost->kernel_time(kernel);
+        const double gaps = alone.value() > 0 ? launch_gaps(kernel, *context_.device) / alone : 0;
+        one.by[index_of(KernelLimit::launch)] += time * gaps;
+        const KernelLimit limit =
+            waits_for_memory(kernel, context_) ? KernelLimit::memory : KernelLimit::compute;
+        one.by[index_of(limit)] += time * (1 - gaps);
+        KernelRow& row = rows_[{part, phase}][{kernel.name, shape_text(kernel), kernel.precision}];
+        row.name = kernel.name;
+        row.shape = shape_text(kernel);
+        row.precision = kernel.precision;
+        row.count += count;
+        row.time += time;
+    }
+
+    const Outcome& outcome_;
+    const Lane& lane_;
+    ComputeContext context_;
+    std::map<Key, KernelClass> classes_;
+    std::map<Key, std::map<std::tuple<std::string, std::string, Precision>, KernelRow>> rows_;
+};
+
+// Names of the workload's kernels (sim/workload) say which part of a layer they are.
+bool speaks_of(const Kernel& kernel, std::string_view word)
+{
+    return kernel.name.find(word) != std::string::npos;
+}
+
+} // namespace
+
+std::string_view title_of(KernelPart part)
+{
+    static constexpr std::array<std::string_view, kernel_part_count> titles{
+        "attention",    "MLP",       "experts", "norms, residuals", "products",
+        "element-wise", "embedding", "head",    "states",           "other"};
+    return titles[static_cast<std::size_t>(part)];
+}
+
+std::string_view title_of(Phase phase)
+{
+    static constexpr std::array<std::string_view, phase_count> titles{
+        "forward",       "backward",       "recompute",  "optimizer",
+        "gradient sync", "parameter sync", "input data", "other"};
+    return titles[static_cast<std::size_t>(phase)];
+}
+
+std::string_view title_of(KernelLimit limit)
+{
+    static constexpr std::array<std::string_view, 3> titles{"compute", "memory", "launches"};
+    return titles[index_of(limit)];
+}
+
+KernelPart kernel_part(const Kernel& kernel)
+{
+    switch (kernel.use) {
+    case KernelUse::expert:
+        return KernelPart::experts;
+    case KernelUse::head:
+        return KernelPart::head;
+    case KernelUse::attention_square:
+        return KernelPart::attention;
+    case KernelUse::convolution:
+        return kernel.kind == KernelKind::gemm ? KernelPart::product : KernelPart::elementwise;
+    case KernelUse::states:
+        return KernelPart::states;
+    case KernelUse::layer:
+        break;
+    }
+    if (speaks_of(kernel, "embedding"))
+        return KernelPart::embedding;
+    if ((speaks_of(kernel, "_norm") && !speaks_of(kernel, "qk_norm")) ||
+        speaks_of(kernel, "residual"))
+        return KernelPart::norm;
+    return speaks_of(kernel, "mlp") ? KernelPart::mlp : KernelPart::attention;
+}
+
+KernelLimit KernelClass::limit() const
+{
+    return static_cast<KernelLimit>(std::max_element(by.begin(), by.end()) - by.begin());
+}
+
+std::vector<KernelClass> kernel_classes(const Outcome& outcome, LaneId lane)
+{
+    const Lane& at = outcome.binding->lanes[lane.value];
+    const Program& program = outcome.plan->program;
+    Classes classes(outcome, at);
+    for (const auto& [what, count] : uses_of(program, program.roles[at.role.value]))
+        classes.add(what.first, what.second, count);
+    return classes.take();
+}
+
+std::vector<Roof> roofs_of(const Outcome& outcome, const std::vector<KernelClass>& classes)
+{
+    const Profile& profile = outcome.cost->profile();
+    const Device& device = profile.hardware.device;
+    std::set<Precision> formats;
+    for (const KernelClass& one : classes)
+        if (one.flops.value() > 0)
+            for (const KernelRow& row : one.rows)
+                if (!row.shape.empty())
+                    formats.insert(executed_precision(row.precision, device));
+    std::vector<Roof> roofs;
+    for (const Precision format : formats) {
+        const double reached = device.gemm_surface.at(format).empty()
+                                   ? device.gemm_efficiency.at(format) * device.sustained_clock *
+                                         profile.installation.factor
+                                   : 0;
+        roofs.push_back({format, device.peak.at(format), device.peak.at(format) * reached});
+    }
+    std::ranges::stable_sort(roofs, std::ranges::greater{}, &Roof::peak);
+    return roofs;
+}
+
+} // namespace trainyard

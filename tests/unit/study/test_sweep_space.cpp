@@ -1,0 +1,103 @@
+#include "sim/base/build_info.h"
+#include "sim/study/session.h"
+#include "sim/study/sweep.h"
+#include "sim/study/sweep_space.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace trainyard;
+
+namespace {
+
+ScenarioFile shipped(const std::string& name)
+{
+    const std::string path = (data_dir() / "scenarios" / name).string();
+    Checked<ScenarioFile> file = read_scenario_file(path, {{{"strategy.dp", "null"}}});
+    if (!file)
+        FAIL(render(file.error(), ""));
+    return *file;
+}
+
+SweepGrid grid_of(std::initializer_list<const char*> axes)
+{
+    SweepGrid grid;
+    for (const char* text : axes)
+        grid.axes.push_back(parse_axis(text).value());
+    return grid;
+}
+
+} // namespace
+
+TEST_CASE("what there is to sweep is told by model and cluster, whatever the strategy")
+{
+    ScenarioFile file = shipped("mixtral-8x7b-ep8-h100-64.json");
+    const SweepFacts facts = sweep_facts(file).value();
+    CHECK(facts == SweepFacts{64, 8, 32, 32, 8, 4096, 256});
+    file.scenario.strategy.tp = 7; // refused by a simulation
+    CHECK(sweep_facts(file).value() == facts);
+    file.scenario.topology = {"no-such-cluster", {}};
+    CHECK_FALSE(sweep_facts(file));
+}
+
+TEST_CASE("the rule of sizes drops only what a simulation would refuse")
+{
+    const auto [name, devices] = GENERATE(std::pair("llama3-70b-h100-64.json", 64),
+                                          std::pair("mixtral-8x7b-ep8-h100-64.json", 64),
+                                          std::pair("llama3-8b-h100-8.json", 8));
+    const ScenarioFile base = shipped(name);
+    const SweepGrid grid =
+        grid_of({"training.micro_batch=1,2,3", "strategy.zero=0,1", "strategy.tp=1,2,8,16",
+                 "strategy.pp=1,2,4,5", "strategy.dp=1,3,8,null", "strategy.cp=1,2",
+                 "training.global_batch=24,128"});
+    const SizeRule rule(grid, base, devices);
+    Session session;
+    std::size_t allowed = 0;
+    for (std::size_t index = 0; index < grid.points(); ++index) {
+        if (rule.allows(index)) {
+            ++allowed;
+            continue;
+        }
+        const Checked<ScenarioFile> file = scenario_at(grid, index, base);
+        REQUIRE(file);
+        CHECK(has_errors(session.check_job(*file)));
+    }
+    CHECK(allowed > 0);
+    CHECK(rule.count() == allowed);
+    std::vector<std::size_t> points = rule.points();
+    CHECK(points.size() == allowed);
+    CHECK_FALSE(std::ranges::is_sorted(points)); // mixed
+    std::ranges::sort(points);
+    CHECK(std::ranges::adjacent_find(points) == points.end());
+    CHECK(std::ranges::all_of(points, [&](std::size_t index) { return rule.allows(index); }));
+}
+
+TEST_CASE("without sizes among its axes a grid is allowed whole, or not at all")
+{
+    const ScenarioFile base = shipped("llama3-8b-h100-8.json");
+    const SweepGrid grid = grid_of({"strategy.zero=0..3"});
+    CHECK(SizeRule(grid, base, 8).count() == 4);
+    CHECK(SizeRule(grid, base, 8).points().size() == 4);
+    CHECK(SizeRule(grid, base, 7).count() == 0); // 8 sequences over 7 replicas
+}
+
+TEST_CASE("a sweep of some points simulates these")
+{
+    const ScenarioFile base = shipped("llama3-8b-h100-8.json");
+    const SweepGrid grid = grid_of({"strategy.zero=0..3"});
+    Session session;
+    std::map<std::size_t, SweepPoint> found;
+    const SweepEnd end = sweep(base, grid, session, {1, {}, {{3, 0}}}, [&](SweepPoint&& point) {
+        found.emplace(point.index, std::move(point));
+    });
+    CHECK(end.points == 2);
+    CHECK(end.done == 2);
+    REQUIRE(found.size() == 2);
+    REQUIRE(found.at(3).feasible());
+    CHECK(found.at(3).memory->peak == found.at(3).outcome->memory.peak());
+    // 8 B parameters with their optimizer states need more than 80 GB.
+    REQUIRE_FALSE(found.at(0).feasible());
+    REQUIRE(found.at(0).memory);
+    CHECK(found.at(0).memory->peak > found.at(0).memory->capacity);
+}
