@@ -43,6 +43,19 @@ void settle(MainWindow& window)
     QApplication::processEvents();
 }
 
+// Has the pictures made of the views that are drawn, also what the window would be asked for first.
+void prepare(MainWindow& window, const HeadlessOptions& options)
+{
+    for (Panel* const panel : window.panels()) {
+        const bool exported = !options.export_dir.empty();
+        if (exported)
+            panel->set_in_sight(true);
+        if (exported || panel->key().toStdString() == options.view)
+            panel->prepare_picture();
+    }
+    settle(window);
+}
+
 void export_all(const MainWindow& window, const QSize& size, const std::string& folder)
 {
     std::error_code failed;
@@ -60,7 +73,7 @@ void export_all(const MainWindow& window, const QSize& size, const std::string& 
 
 std::vector<std::string> view_keys()
 {
-    return {"scenario", "timeline"};
+    return {"scenario", "timeline", "topology", "explore", "calibration", "breakdown"};
 }
 
 int run_headless(const HeadlessOptions& options)
@@ -82,13 +95,15 @@ int run_headless(const HeadlessOptions& options)
         MainWindow window({autosave.path().toStdString(), false});
         window.resize(size);
         window.show();
-        if (!options.view.empty())
-            window.show_panel(QString::fromStdString(options.view));
         const bool opened = window.open(options.file);
+        if (!options.view.empty()) // in front of the one that a scenario opens with
+            window.show_panel(QString::fromStdString(options.view));
         settle(window);
+        prepare(window, options);
         const Problems& problems = window.workspace().problems();
-        if (!opened || has_errors(problems)) {
-            say(trainyard::render(opened ? problems : window.refused(), "nothing was drawn."));
+        if (!opened || has_errors(problems) || has_errors(window.refused())) {
+            say(trainyard::render(has_errors(problems) ? problems : window.refused(),
+                                  "nothing was drawn."));
             return exit_invalid_input;
         }
         if (!options.screenshot.empty())

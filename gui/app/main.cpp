@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <QApplication>
+#include <QScreen>
 #include <QSettings>
 #include <QStandardPaths>
 #include <csignal>
@@ -26,7 +27,8 @@ int run(int argc, char** argv)
     std::string theme;
     CLI::App app("Explore distributed training: scenarios, timelines, topologies, strategies.",
                  "trainyard-gui");
-    app.add_option("FILE", file, "a scenario, session, model, topology, profile or job");
+    app.add_option("FILE", file,
+                   "a scenario, session, model, topology, profile, job or log of measurements");
     app.add_option("--screenshot", options.screenshot, "write a picture of the window and end")
         ->type_name("OUT.png");
     app.add_option("--export-dir", options.export_dir,
@@ -64,7 +66,7 @@ int run(int argc, char** argv)
         QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString();
     MainWindow window(places);
     if (window.size().width() < 900)
-        window.resize(1440, 900);
+        window.resize(QSize(1440, 900).boundedTo(window.screen()->availableSize()));
     window.show();
     if (!file.empty())
         window.open(file);

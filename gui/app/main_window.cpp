@@ -1,9 +1,13 @@
 #include "gui/app/main_window.h"
 
 #include "gui/app/start_page.h"
+#include "gui/breakdown/breakdown_panel.h"
+#include "gui/calibration/calibration_panel.h"
+#include "gui/explore/explore_panel.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
+#include "gui/topology/topology_panel.h"
 #include "gui/widgets/dock_title.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/progress_strip.h"
@@ -82,6 +86,14 @@ void MainWindow::make_docks()
     scenario_ = new ScenarioPanel(workspace_);
     add_panel(scenario_, Qt::LeftDockWidgetArea);
     add_panel(new TimelinePanel(workspace_), Qt::RightDockWidgetArea);
+    add_panel(new TopologyPanel(workspace_), Qt::RightDockWidgetArea);
+    explore_ = new ExplorePanel(workspace_);
+    add_panel(explore_, Qt::RightDockWidgetArea);
+    calibration_ = new CalibrationPanel(workspace_);
+    add_panel(calibration_, Qt::RightDockWidgetArea);
+    add_panel(new BreakdownPanel(workspace_), Qt::RightDockWidgetArea);
+    connect(calibration_, &CalibrationPanel::told, this, &MainWindow::tell);
+    connect(calibration_, &CalibrationPanel::opened, this, &MainWindow::show_measurements);
 
     problems_ = new ProblemsView;
     connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {
@@ -142,6 +154,22 @@ void MainWindow::begin()
         dock->show();
     show_panel(QStringLiteral("timeline"));
     QTimer::singleShot(0, this, &MainWindow::arrange);
+}
+
+// Without a scenario the other views have nothing to show.
+void MainWindow::show_measurements()
+{
+    start_->hide();
+    show_panel(calibration_->key());
+    QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
+    problems->show();
+    if (!begun_)
+        QTimer::singleShot(0, this, [this, problems] {
+            resizeDocks({docks_.at(calibration_->key()), problems}, {height() - 100, 100},
+                        Qt::Vertical);
+        });
+    add_recent(QString::fromStdString(
+        std::filesystem::absolute(calibration_->calibration().files().back()).string()));
 }
 
 // Until the user says otherwise, and as far as the views' own least sizes allow.

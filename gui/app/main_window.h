@@ -18,6 +18,8 @@ class QTimer;
 namespace trainyard::gui {
 
 class HeadlineBar;
+class CalibrationPanel;
+class ExplorePanel;
 class ProblemsView;
 class ProgressStrip;
 class ScenarioPanel;
@@ -70,6 +72,7 @@ private:
     void add_panel(Panel* panel, Qt::DockWidgetArea area);
     QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
     void begin();
+    void show_measurements();
     void arrange();
     void make_menus();
     void make_file_menu();
@@ -115,6 +118,8 @@ private:
     HeadlineBar* headline_ = nullptr;
     StartPage* start_ = nullptr;
     ScenarioPanel* scenario_ = nullptr;
+    CalibrationPanel* calibration_ = nullptr;
+    ExplorePanel* explore_ = nullptr;
     ProblemsView* problems_ = nullptr;
     std::vector<Panel*> panels_;
     std::map<QString, QDockWidget*> docks_;

@@ -2,6 +2,8 @@
 
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
+#include "gui/calibration/calibration_panel.h"
+#include "gui/explore/explore_panel.h"
 #include "gui/model/open_file.h"
 #include "gui/widgets/export.h"
 #include "sim/base/files.h"
@@ -42,6 +44,11 @@ bool MainWindow::open(const std::string& file)
             opened = true;
             return;
         }
+        if (auto* const measured = std::get_if<OpenedMeasurements>(&*content)) {
+            calibration_->calibration().open(measured->file);
+            opened = true;
+            return;
+        }
         if (!may_leave())
             return;
         opened = true;
@@ -73,6 +80,8 @@ void MainWindow::take(SessionContent content, const std::string& session)
         workspace_.pin_baseline_of(std::move(content.baseline), content.file);
     else
         workspace_.clear_baseline();
+    if (content.explore.is_object())
+        explore_->restore(explore_state_from(content.explore));
     if (content.range)
         workspace_.view().show_when_known(*content.range);
     workspace_.view().select_when_known(content.selection);
@@ -92,6 +101,7 @@ SessionContent MainWindow::content()
     content.range = workspace_.view().range();
     content.selection = workspace_.view().selection();
     content.price = workspace_.price();
+    content.explore = to_json(explore_->state());
     content.layout = saveState().toBase64().toStdString();
     for (const Panel* const one : panels_)
         if (one->in_sight())
@@ -147,11 +157,12 @@ void MainWindow::offer_recovery()
 
 void MainWindow::ask_open()
 {
-    const QString file = QFileDialog::getOpenFileName(
+    const QStringList files = QFileDialog::getOpenFileNames(
         this, tr("Open"), QString(),
         tr("Scenarios, sessions, models, topologies, jobs (*.json *.yaml *.yml *.toml *.sh);;"
+           "Measurements (*.log *.txt *.json *.jsonl *.xml *.out);;"
            "All files (*)"));
-    if (!file.isEmpty())
+    for (const QString& file : files)
         open(file.toStdString());
 }
 

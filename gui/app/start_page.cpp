@@ -81,6 +81,8 @@ QWidget* StartPage::make_examples()
     for (const Example& example : shown_examples) {
         auto* const button = new QCommandLinkButton(tr(example.title), tr(example.says));
         button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+        button->setFixedHeight(fontMetrics().height() * 7 /
+                               2); // two lines; its hint allows for five
         const QString file = QString::fromStdString((data_dir() / example.file).string());
         connect(button, &QCommandLinkButton::clicked, this, [this, file] { emit chosen(file); });
         column->addWidget(button);

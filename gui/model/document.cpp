@@ -109,22 +109,16 @@ private:
     int id_;
 };
 
-Document::Document(QObject* parent) : QObject(parent), json_(Json::object())
+Document::Document(QObject* parent) : QObject(parent), json_(Json::object()), saved_(json_)
 {
     undo_.setUndoLimit(1000);
-    connect(&undo_, &QUndoStack::cleanChanged, this, &Document::changed);
-}
-
-Document::~Document()
-{
-    undo_.disconnect(this); // it tells of its own end
 }
 
 void Document::load(Json json, const std::string& file)
 {
     json_ = std::move(json);
+    saved_ = json_;
     file_ = file;
-    const QSignalBlocker quiet(undo_);
     undo_.clear();
     emit changed();
 }
@@ -154,6 +148,7 @@ void Document::save(const std::string& file)
                 move_path(*source, folder_of(file_), folder_of(file));
     write_file(file, to_text(moved) + "\n");
     json_ = std::move(moved);
+    saved_ = json_;
     file_ = file;
     undo_.setClean();
     emit changed();

@@ -23,7 +23,6 @@ class Document : public QObject {
 
 public:
     explicit Document(QObject* parent = nullptr);
-    ~Document() override;
 
     // Replaces everything; what was done before cannot be undone. `file` may name no file yet.
     void load(Json json, const std::string& file);
@@ -59,7 +58,8 @@ public:
     Checked<ScenarioFile> read() const;
 
     QUndoStack& undo_stack() { return undo_; }
-    bool modified() const { return !undo_.isClean(); }
+    // The scenario, not what was done in views alone: that is on the stack too.
+    bool modified() const { return !(json_ == saved_); }
 
 signals:
     void changed(); // the JSON, the file's name, or whether it is saved
@@ -68,6 +68,7 @@ private:
     class Change;
 
     Json json_;
+    Json saved_; // as it is in the file
     std::string file_;
     QUndoStack undo_;
 };

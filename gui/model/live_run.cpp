@@ -114,7 +114,7 @@ struct LiveRun::Worker {
         ask.memory = AllocatorView::fullest_stage;
         ask.work = {request.cancel.get(), progress_of(request)};
         if (headline != nullptr)
-            ask.record = default_trace_lanes(*headline);
+            ask.record = picture_lanes(*headline);
         try {
             Checked<Outcome> outcome = session.simulate(*request.file, ask);
             if (outcome) {

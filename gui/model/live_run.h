@@ -25,7 +25,7 @@ struct RunView {
 
 enum class Detail : std::uint8_t {
     headline, // no records
-    ops       // those of default_trace_lanes, after the headline
+    ops       // those of picture_lanes, after the headline
 };
 
 class LiveRun : public QObject {
@@ -42,7 +42,8 @@ public:
     void cancel();
 
     bool busy() const { return busy_; }
-    // Shared with sweeps and comparisons, so that all of them build a part once.
+    // Shared with pictures of the same run, so that a part is built once. Sweeps and comparisons
+    // have their own: they would push out of it what the next slider needs.
     Session& session();
 
 signals:

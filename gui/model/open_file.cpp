@@ -1,5 +1,6 @@
 #include "gui/model/open_file.h"
 
+#include "gui/calibration/measurements.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 #include "sim/cli/file_kinds.h"
@@ -33,7 +34,8 @@ Checked<Opened> open_job(const std::string& text, const std::string& file, const
     if (!kind)
         return tl::unexpected(refusal(
             file, "this is no file that the window knows",
-            "logs of measurements: trainyard fit FILE; anything else: trainyard check FILE"));
+            "it opens scenarios, models, topologies, profiles, jobs, and logs of nccl-tests, "
+            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate"));
     JobImportOptions options;
     options.folder = fs::absolute(fs::path(file)).parent_path();
     options.cluster.topology = source_of(current, "topology");
@@ -51,7 +53,7 @@ Checked<Opened> open_job(const std::string& text, const std::string& file, const
                           std::move(job->notes)};
 }
 
-Checked<Opened> open_json(Json json, const std::string& file)
+Checked<Opened> open_json(Json json, const std::string& file, const Json& current)
 {
     if (const Json* const format = json.find("format");
         format != nullptr && format->is_string() &&
@@ -65,6 +67,9 @@ Checked<Opened> open_json(Json json, const std::string& file)
                                       "trainyard check FILE says more"));
     if (kind->name == "scenario")
         return OpenedScenario{file, std::move(json), {}};
+    const bool empty = !current.is_object() || current.members().empty();
+    if (kind->name == "profile" && empty)
+        return OpenedMeasurements{file}; // those that it keeps
     for (const char* part : {"model", "topology", "profile"})
         if (kind->name == part)
             return OpenedPart{part, fs::absolute(fs::path(file)).string()};
@@ -80,6 +85,8 @@ Checked<Opened> open_any(const std::string& file, const Json& current)
 {
     const std::string text = read_file(file, input_limits.max_bytes);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (is_measurement(text))
+        return OpenedMeasurements{file};
     const bool braces = first != std::string::npos && (text[first] == '{' || text[first] == '[');
     if (!braces)
         return open_job(text, file, current);
@@ -88,7 +95,7 @@ Checked<Opened> open_any(const std::string& file, const Json& current)
         return tl::unexpected(std::move(json.error()));
     if (recognise(*json) == nullptr && json->find("format") == nullptr && recognise_job(text))
         return open_job(text, file, current);
-    return open_json(std::move(*json), file);
+    return open_json(std::move(*json), file, current);
 }
 
 } // namespace trainyard::gui

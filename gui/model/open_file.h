@@ -21,7 +21,13 @@ struct OpenedPart {
     std::string file;
 };
 
-using Opened = std::variant<OpenedScenario, OpenedPart, SessionContent>;
+// Logs of collectives, pairs, a node's topology, a run of `trainyard calibrate`: read in the
+// background by the view that shows them.
+struct OpenedMeasurements {
+    std::string file;
+};
+
+using Opened = std::variant<OpenedScenario, OpenedPart, OpenedMeasurements, SessionContent>;
 
 // By what stands in it. Of other kinds of files the problem says which command reads them. Jobs
 // are imported on the cluster of `current` (a scenario; null: none). Throws WorldError.

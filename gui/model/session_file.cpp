@@ -29,6 +29,7 @@ struct SessionTable {
     std::int64_t selected_link = -1;
     double price_per_device_hour = 0;
     std::string currency = "USD";
+    Json explore;
     std::string view;
     std::string layout;
 };
@@ -52,6 +53,7 @@ const FieldTable<SessionTable>& session_fields()
             .field("price_per_device_hour", &SessionTable::price_per_device_hour,
                    {.help = "what a device costs", .min = 0})
             .field("currency", &SessionTable::currency, {.help = "of that price"})
+            .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
     return table;
@@ -123,6 +125,7 @@ Json to_json(const SessionContent& content)
         table.selected_link = static_cast<std::int64_t>(selection.link->value);
     table.price_per_device_hour = content.price.per_device_hour;
     table.currency = content.price.currency.toStdString();
+    table.explore = content.explore;
     table.view = content.view;
     table.layout = content.layout;
     Json out = Json::object();
@@ -153,6 +156,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.range = range_of(table.range_ps);
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
+    out.explore = std::move(table.explore);
     out.view = table.view;
     out.layout = table.layout;
     return out;

@@ -17,6 +17,7 @@ struct SessionContent {
     std::optional<TimeRange> range;
     Selection selection;
     Price price;
+    Json explore;       // of the explorer; null: none
     std::string view;   // key of the panel in front
     std::string layout; // of the docks, base64
 

@@ -22,10 +22,11 @@ TimeRange ViewState::cut(TimeRange range) const
 void ViewState::set_whole(TimeRange whole)
 {
     const bool all = range_ == whole_;
+    const bool no_cursor = cursor_ == whole_.from;
     whole_ = whole;
     show(awaited_ ? *awaited_ : all ? whole : range_);
     awaited_.reset();
-    set_cursor(cursor_);
+    set_cursor(no_cursor ? whole.from : cursor_);
     if (!awaited_selection_)
         return;
     Selection selection = *std::exchange(awaited_selection_, std::nullopt);

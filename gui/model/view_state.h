@@ -54,7 +54,7 @@ public:
     std::optional<std::size_t> take_awaited_record();
     // Lets go of what a job of this size does not have.
     void keep_within(std::size_t ranks, std::size_t links);
-    // Cut to the whole.
+    // Cut to the whole; at its beginning it stands for no moment, and stays there.
     void set_cursor(SimTime time);
 
 signals:

@@ -112,7 +112,7 @@ QWidget* ScenarioPanel::make_tree()
     const auto set_width = [this](int column, int letters) {
         tree_->setColumnWidth(column, letters * fontMetrics().averageCharWidth());
     };
-    set_width(FormModel::name_column, 25);
+    set_width(FormModel::name_column, 30);
     set_width(FormModel::value_column, 18);
     set_width(FormModel::takes_column, 24);
     set_width(FormModel::origin_column, 10);

@@ -16,7 +16,7 @@ std::shared_ptr<const Outcome> recorded(const RunView& run, Session& session,
         return run.outcome;
     SimulateRequest request;
     request.memory = AllocatorView::fullest_stage;
-    request.record = default_trace_lanes(*run.outcome);
+    request.record = picture_lanes(*run.outcome);
     request.work = work;
     Checked<Outcome> outcome = session.simulate(*run.file, request);
     if (!outcome) // it was simulated before, without records

@@ -23,8 +23,7 @@ signals:
 
 protected:
     void changeEvent(QEvent* event) override;
-
-private:
+    // Colours of all axes there are: again after some were added.
     void apply_theme();
 };
 

@@ -46,6 +46,8 @@ public:
     virtual bool busy() const { return false; }
     // Ends what makes it busy; the view says that it was cancelled.
     virtual void cancel() {}
+    // Begins what a window would wait to be asked for: before a picture without a display.
+    virtual void prepare_picture() {}
     // Whether it shows single ops of the run while it is in sight.
     virtual bool wants_ops() const { return false; }
 

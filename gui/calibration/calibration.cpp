@@ -1,0 +1,268 @@
+#include "gui/calibration/calibration.h"
+
+#include "calibrate/fit/device_match.h"
+#include "calibrate/fit/fit_profile.h"
+#include "calibrate/fit/table_text.h"
+#include "sim/base/files.h"
+#include "sim/base/units.h"
+
+#include <fmt/format.h>
+
+#include <QMetaObject>
+#include <QPointer>
+#include <algorithm>
+
+namespace trainyard::gui {
+
+namespace {
+
+Problems world_problem(const std::string& message)
+{
+    return {{"", 0, "", message, "", Severity::error}};
+}
+
+QString text(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+// What the fit assumed and found, a line each.
+QString said_by(const FittedProfile& fitted)
+{
+    std::string out;
+    for (const std::string& one : fitted.assumed)
+        out += "assumed: " + one + "\n";
+    for (const std::string& one : fitted.found)
+        out += "found: " + one + "\n";
+    return text(out).trimmed();
+}
+
+// What a reader took for granted, left out or doubts.
+Problems doubts(const std::string& file, const ImportNotes& notes)
+{
+    Problems out;
+    const auto add = [&](const char* what, const std::vector<std::string>& lines) {
+        for (const std::string& line : lines)
+            out.push_back({file, 0, "", fmt::format("{}: {}", what, line), "", Severity::warning});
+    };
+    add("flagged", notes.flagged);
+    add("assumed", notes.assumed);
+    add("ignored", notes.ignored);
+    return out;
+}
+
+std::string device_of(const Measurements& measured)
+{
+    for (const Sweep& sweep : measured.input.sweeps)
+        for (const std::string& words : {sweep.device, sweep.hardware})
+            if (const auto device = words.empty() ? std::nullopt : device_named_in(words))
+                return *device;
+    const std::string& words = measured.input.topology_device;
+    return words.empty() ? std::string() : device_named_in(words).value_or("");
+}
+
+} // namespace
+
+// The whole state before and after: its parts are shared.
+class Calibration::Step : public QUndoCommand {
+public:
+    Step(Calibration& calibration, CalibrationState after, const QString& what)
+        : QUndoCommand(what),
+          calibration_(&calibration),
+          before_(calibration.state_),
+          after_(std::move(after))
+    {}
+
+    void undo() override { show(before_); }
+    void redo() override { show(after_); }
+
+private:
+    // The scenario's run is the one of now.
+    void show(CalibrationState state)
+    {
+        if (!calibration_)
+            return;
+        state.run = calibration_->state_.run;
+        calibration_->take(state);
+    }
+
+    QPointer<Calibration> calibration_;
+    CalibrationState before_;
+    CalibrationState after_;
+};
+
+Calibration::Calibration(QUndoStack& undo, QObject* parent)
+    : QObject(parent),
+      undo_(undo),
+      cancel_(std::make_shared<CancelFlag>()),
+      fit_cancel_(std::make_shared<CancelFlag>()),
+      fitted_(std::make_shared<const Fitted>())
+{
+    pool_.setMaxThreadCount(1);
+}
+
+Calibration::~Calibration()
+{
+    cancel_->cancel();
+    fit_cancel_->cancel();
+    pool_.clear();
+    pool_.waitForDone();
+}
+
+void Calibration::start(std::function<std::function<void()>(const CancelFlag&)> work)
+{
+    ++jobs_;
+    emit busyChanged();
+    pool_.start([this, cancel = cancel_, work = std::move(work)] {
+        std::function<void()> then;
+        try {
+            then = work(*cancel);
+        } catch (const Cancelled&) {
+        } catch (const WorldError& error) {
+            then = [this, message = error.message] { emit told(world_problem(message)); };
+        } catch (const std::bad_alloc&) {
+            then = [this] { emit told(world_problem("there is not enough memory for this")); };
+        }
+        QMetaObject::invokeMethod(this, [this, then = std::move(then)] {
+            if (then)
+                then();
+            --jobs_;
+            emit busyChanged();
+        });
+    });
+}
+
+void Calibration::open(const std::string& file)
+{
+    start([this, file](const CancelFlag& cancel) -> std::function<void()> {
+        const WorkControl work{&cancel, {}};
+        Checked<Measurements> read = read_measurements(file, work);
+        if (!read)
+            return [this, problems = read.error()] { emit told(problems); };
+        return [this, file, more = std::make_shared<Measurements>(std::move(*read))] {
+            const Problems notes = doubts(file, more->input.notes);
+            auto all = state_.measured ? std::make_shared<Measurements>(*state_.measured)
+                                       : std::make_shared<Measurements>();
+            append(*all, std::move(*more));
+            push({all, state_.run, state_.excluded},
+                 tr("measurements %1").arg(text(std::filesystem::path(file).filename().string())));
+            if (!notes.empty())
+                emit told(notes);
+            emit opened();
+        };
+    });
+}
+
+void Calibration::close_files()
+{
+    if (state_.measured)
+        push({nullptr, state_.run, state_.excluded}, tr("close the measurements"));
+}
+
+std::vector<std::string> Calibration::files() const
+{
+    return state_.measured ? state_.measured->files : std::vector<std::string>{};
+}
+
+void Calibration::set_run(std::shared_ptr<const Outcome> run)
+{
+    if (run == state_.run)
+        return;
+    CalibrationState state = state_;
+    state.run = std::move(run);
+    take(state);
+}
+
+void Calibration::set_excluded(const CurveStudy& curve, const std::vector<Bytes>& sizes,
+                               bool excluded)
+{
+    CalibrationState after = state_;
+    for (const Bytes size : sizes) {
+        const ExcludedSize one{curve.configuration, curve.buffers, size};
+        if (excluded)
+            after.excluded.insert(one);
+        else
+            after.excluded.erase(one);
+    }
+    if (after.excluded == state_.excluded)
+        return;
+    const QString what =
+        sizes.size() == 1 ? text(to_text(sizes.front())) : tr("%1 sizes").arg(sizes.size());
+    push(std::move(after), excluded ? tr("exclude %1 of %2").arg(what, name_of(curve))
+                                    : tr("take back %1 of %2").arg(what, name_of(curve)));
+}
+
+void Calibration::include_all()
+{
+    if (!state_.excluded.empty())
+        push({state_.measured, state_.run, {}}, tr("take back all excluded points"));
+}
+
+void Calibration::push(CalibrationState after, const QString& what)
+{
+    undo_.push(new Step(*this, std::move(after), what));
+}
+
+void Calibration::take(const CalibrationState& state)
+{
+    state_ = state;
+    refit();
+}
+
+void Calibration::refit()
+{
+    fit_cancel_->cancel();
+    fit_cancel_ = std::make_shared<CancelFlag>();
+    start([this, state = state_, before = fitted_,
+           cancel = fit_cancel_](const CancelFlag&) -> std::function<void()> {
+        auto fitted = fit(state, before.get(), {cancel.get(), {}});
+        return [this, fitted, cancel] {
+            if (!cancel->cancelled()) // overtaken after it was done
+                show(fitted);
+        };
+    });
+}
+
+void Calibration::show(const std::shared_ptr<const Fitted>& fitted)
+{
+    const QString what = change_text(*fitted_, *fitted);
+    fitted_ = fitted;
+    emit changed();
+    if (!what.isEmpty())
+        emit refitted(what);
+}
+
+void Calibration::cancel()
+{
+    fit_cancel_->cancel();
+    cancel_->cancel();
+    cancel_ = std::make_shared<CancelFlag>();
+}
+
+bool Calibration::can_save() const
+{
+    return !sweeps_to_save(state_).empty();
+}
+
+bool Calibration::knows_device() const
+{
+    return !state_.measured || !device_of(*state_.measured).empty();
+}
+
+void Calibration::save(const std::string& file, const std::string& device)
+{
+    start([this, state = state_, file, device](const CancelFlag& cancel) -> std::function<void()> {
+        FitRequest request;
+        request.device = device;
+        request = completed(std::move(request), state.measured ? state.measured->input : FitInput{},
+                            file);
+        const Checked<FittedProfile> fitted = fit_profile(sweeps_to_save(state), request);
+        if (!fitted)
+            return [this, problems = fitted.error()] { emit told(problems); };
+        WorkControl{&cancel, {}}.check();
+        write_file(file, table_text(fitted->profile));
+        return [this, file, notes = said_by(*fitted)] { emit saved(text(file), notes); };
+    });
+}
+
+} // namespace trainyard::gui

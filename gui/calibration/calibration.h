@@ -1,0 +1,79 @@
+#pragma once
+
+// Measurements at work: files are read and curves fitted in the background; which files and which
+// sizes count can be undone.
+
+#include "gui/calibration/fitted.h"
+
+#include <QObject>
+#include <QThreadPool>
+#include <QUndoStack>
+#include <functional>
+
+namespace trainyard::gui {
+
+class Calibration : public QObject {
+    Q_OBJECT
+
+public:
+    // Steps go onto `undo`, which lives at least as long.
+    explicit Calibration(QUndoStack& undo, QObject* parent = nullptr);
+    ~Calibration() override; // cancels and waits
+
+    // Files beside those that are open, one after the other. What is wrong with one, or doubtful,
+    // is `told`.
+    void open(const std::string& file);
+    void close_files();
+    std::vector<std::string> files() const;
+
+    // Of the scenario that is open; null: none.
+    void set_run(std::shared_ptr<const Outcome> run);
+    const std::shared_ptr<const Outcome>& run() const { return state_.run; }
+
+    // Keeps those sizes of a curve out of its fit, or takes them back in: one step to undo.
+    void set_excluded(const CurveStudy& curve, const std::vector<Bytes>& sizes, bool excluded);
+    void include_all();
+    const Exclusions& excluded() const { return state_.excluded; }
+
+    // Never null.
+    const std::shared_ptr<const Fitted>& fitted() const { return fitted_; }
+    bool busy() const { return jobs_ > 0; }
+    void cancel(); // what runs; what is shown stays
+
+    // What a profile can be made of: of the files, else of the scenario's profile.
+    bool can_save() const;
+    // The GPU, where the measurements do not say: one of known_devices(). Empty: they do.
+    bool knows_device() const;
+    // As `trainyard fit -o` writes it, in the background: `saved`, or what is wrong is `told`.
+    void save(const std::string& file, const std::string& device = {});
+
+signals:
+    void busyChanged();
+    void changed(); // what is fitted
+    // Of curves that were fitted again, what that did to them.
+    void refitted(const QString& what);
+    void told(const trainyard::Problems& problems); // errors, or warnings
+    void opened();                                  // a file, which is among files() now
+    void saved(const QString& file, const QString& notes);
+
+private:
+    class Step;
+
+    void push(CalibrationState after, const QString& what);
+    void take(const CalibrationState& state);
+    void refit();
+    // `work` runs aside and returns what is to be done with its result, here.
+    void start(std::function<std::function<void()>(const CancelFlag&)> work);
+    void show(const std::shared_ptr<const Fitted>& fitted);
+    std::vector<Sweep> sweeps() const;
+
+    QUndoStack& undo_;
+    QThreadPool pool_;
+    std::shared_ptr<CancelFlag> cancel_;     // of all that runs
+    std::shared_ptr<CancelFlag> fit_cancel_; // of the latest fit, which wins
+    CalibrationState state_;
+    std::shared_ptr<const Fitted> fitted_;
+    int jobs_ = 0;
+};
+
+} // namespace trainyard::gui

@@ -1,0 +1,294 @@
+#include "gui/calibration/calibration_panel.h"
+
+#include "sim/cost/profile_library.h"
+
+#include <QActionGroup>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QInputDialog>
+#include <QLabel>
+#include <QProgressBar>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTimer>
+#include <QToolBar>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int busy_after_ms = 300;
+
+// What files brought that were opened since.
+CurveChoice first_new(const Fitted& before, const Fitted& after)
+{
+    if (before.state.measured == after.state.measured)
+        return {};
+    for (const auto& curve : after.curves)
+        if (curve->origin == Origin::measured && find(before, *curve) == nullptr)
+            return {curve, nullptr};
+    for (const auto& matrix : after.matrices)
+        if (std::none_of(before.matrices.begin(), before.matrices.end(),
+                         [&](const auto& one) { return one->matrix == matrix->matrix; }))
+            return {nullptr, matrix};
+    return {};
+}
+
+} // namespace
+
+CalibrationPanel::CalibrationPanel(Workspace& workspace, QWidget* parent)
+    : Panel(parent),
+      workspace_(workspace),
+      calibration_(workspace.document().undo_stack()),
+      model_(new CurveList(this)),
+      tools_(new QToolBar),
+      list_(new QTreeView),
+      stack_(new QStackedWidget),
+      curve_(new CurvePanel),
+      matrix_(new MatrixPanel),
+      said_(new QLabel),
+      progress_(new QProgressBar),
+      busy_timer_(new QTimer(this)),
+      shown_(calibration_.fitted())
+{
+    make_tools();
+    make_body();
+    connect(&calibration_, &Calibration::changed, this, &CalibrationPanel::follow_fits);
+    connect(&calibration_, &Calibration::busyChanged, this, &CalibrationPanel::follow_busy);
+    connect(&calibration_, &Calibration::refitted, this, &CalibrationPanel::say);
+    connect(&calibration_, &Calibration::told, this, &CalibrationPanel::told);
+    connect(&calibration_, &Calibration::opened, this, &CalibrationPanel::opened);
+    connect(&calibration_, &Calibration::saved, this,
+            [this](const QString& file, const QString& notes) {
+                saved_ = file;
+                said_->setToolTip(notes);
+                say(tr("saved %1: name it as a scenario's profile, or use it in this one")
+                        .arg(QFileInfo(file).fileName()));
+                follow_tools();
+            });
+    connect(curve_, &CurvePanel::excludeWanted, this,
+            [this](const std::vector<Bytes>& sizes, bool excluded) {
+                if (curve_->curve())
+                    calibration_.set_excluded(curve_->curve()->study, sizes, excluded);
+            });
+    connect(&curve_->plot(), &CurvePlot::markChanged, this, &CalibrationPanel::follow_tools);
+    connect(&workspace, &Workspace::runChanged, this, &CalibrationPanel::follow_run);
+    connect(this, &Panel::sightChanged, this, &CalibrationPanel::follow_run);
+    follow_run();
+    follow_tools();
+}
+
+QAction* CalibrationPanel::add_tool(const QString& text, const QString& tip)
+{
+    QAction* const action = tools_->addAction(text);
+    action->setToolTip(tip);
+    return action;
+}
+
+void CalibrationPanel::make_tools()
+{
+    tools_->setMinimumWidth(240); // where it is narrow, the last ones go into a menu
+    time_ = add_tool(tr("Time"), tr("Time over size"));
+    bandwidth_ = add_tool(tr("Bus bandwidth"), tr("Bus bandwidth over size, as nccl-tests counts"));
+    auto* const quantity = new QActionGroup(this);
+    for (QAction* const action : {time_, bandwidth_}) {
+        action->setCheckable(true);
+        quantity->addAction(action);
+    }
+    time_->setChecked(true);
+    connect(quantity, &QActionGroup::triggered, this, [this](const QAction* action) {
+        curve_->set_quantity(action == time_ ? CurveAxis::time : CurveAxis::bus_bandwidth);
+    });
+    tools_->addSeparator();
+    toggle_ = add_tool(tr("Exclude"), tr("Keep the marked point out of the fit (X)"));
+    connect(toggle_, &QAction::triggered, curve_, &CurvePanel::toggle_mark);
+    all_back_ = add_tool(tr("Take all back"), tr("Every excluded point counts again"));
+    connect(all_back_, &QAction::triggered, &calibration_, &Calibration::include_all);
+    tools_->addSeparator();
+    save_ = add_tool(tr("Save profile ..."), tr("Write the profile that trainyard fit -o writes"));
+    connect(save_, &QAction::triggered, this, &CalibrationPanel::ask_save);
+    use_ = add_tool(tr("Use in scenario"), tr("The saved profile becomes the scenario's"));
+    connect(use_, &QAction::triggered, this, &CalibrationPanel::use_in_scenario);
+    tools_->addSeparator();
+    QAction* const tables = add_tool(tr("Table"), tr("Show as table (Ctrl+T)"));
+    connect(tables, &QAction::triggered, this, [this] { emit parts().front()->tableWanted(); });
+    close_ = add_tool(tr("Close files"), tr("Close the measured files"));
+    connect(close_, &QAction::triggered, &calibration_, &Calibration::close_files);
+    cancel_ = add_tool(tr("Cancel"), tr("Stop reading and fitting"));
+    connect(cancel_, &QAction::triggered, &calibration_, &Calibration::cancel);
+    cancel_->setVisible(false);
+}
+
+void CalibrationPanel::make_body()
+{
+    list_->setModel(model_);
+    list_->setRootIsDecorated(false);
+    list_->setIndentation(fontMetrics().horizontalAdvance('m'));
+    list_->setUniformRowHeights(true);
+    list_->setAlternatingRowColors(true);
+    list_->setTextElideMode(Qt::ElideRight);
+    list_->setAccessibleName(tr("fitted curves and pair matrices"));
+    list_->header()->setStretchLastSection(false);
+    list_->header()->setSectionResizeMode(CurveList::name_column, QHeaderView::Stretch);
+    for (const int column :
+         {CurveList::ranks_column, CurveList::error_column, CurveList::count_column})
+        list_->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+    connect(list_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &CalibrationPanel::follow_choice);
+    stack_->addWidget(curve_);
+    stack_->addWidget(matrix_);
+    auto* const body = new QSplitter(Qt::Horizontal);
+    body->addWidget(list_);
+    body->addWidget(stack_);
+    body->setStretchFactor(0, 0);
+    body->setStretchFactor(1, 1);
+    body->setSizes({300, 600});
+    said_->setTextFormat(Qt::PlainText);
+    said_->setWordWrap(true);
+    said_->setAccessibleName(tr("what the last change did"));
+    said_->setMargin(3);
+    say(tr(
+        "Click a point or press X to exclude it or take it back; Shift+drag takes several. Wheel "
+        "zooms, drag pans, F fits, arrows step."));
+    progress_->setRange(0, 0);
+    progress_->setMaximumWidth(120);
+    progress_->hide();
+    auto* const below = new QHBoxLayout;
+    below->addWidget(said_, 1);
+    below->addWidget(progress_);
+    auto* const column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addWidget(tools_);
+    column->addWidget(body, 1);
+    column->addLayout(below);
+    busy_timer_->setSingleShot(true);
+    busy_timer_->setInterval(busy_after_ms);
+    connect(busy_timer_, &QTimer::timeout, this, [this] {
+        progress_->setVisible(calibration_.busy());
+        cancel_->setVisible(calibration_.busy());
+    });
+}
+
+// Out of sight only what the constants change.
+void CalibrationPanel::follow_run()
+{
+    if (!workspace_.run() || !workspace_.run()->outcome)
+        return;
+    const std::shared_ptr<const Outcome>& run = workspace_.run()->outcome;
+    if (in_sight() || !calibration_.run() || calibration_.run()->cost != run->cost)
+        calibration_.set_run(run);
+}
+
+void CalibrationPanel::follow_fits()
+{
+    const CurveChoice fresh = first_new(*shown_, *calibration_.fitted());
+    const CurveChoice wanted = fresh.curve || fresh.matrix ? fresh : chosen_;
+    shown_ = calibration_.fitted();
+    model_->set_fitted(shown_);
+    list_->expandAll();
+    for (int section = 0; section < model_->rowCount(); ++section)
+        list_->setFirstColumnSpanned(section, {}, true);
+    const QModelIndex now = model_->index_of(wanted);
+    list_->setCurrentIndex(now);
+    if (!now.isValid())
+        follow_choice();
+    follow_tools();
+}
+
+void CalibrationPanel::follow_choice()
+{
+    chosen_ = model_->at(list_->currentIndex());
+    if (chosen_.matrix)
+        matrix_->set_matrix(chosen_.matrix);
+    else
+        curve_->set_curve(chosen_.curve);
+    if (!chosen_.matrix && calibration_.fitted()->matrices.empty())
+        matrix_->set_matrix(nullptr);
+    stack_->setCurrentWidget(chosen_.matrix ? static_cast<QWidget*>(matrix_) : curve_);
+    follow_tools();
+}
+
+void CalibrationPanel::follow_busy()
+{
+    if (calibration_.busy()) {
+        if (!busy_timer_->isActive() && !progress_->isVisible())
+            busy_timer_->start();
+        return;
+    }
+    busy_timer_->stop();
+    progress_->hide();
+    cancel_->setVisible(false);
+    follow_tools();
+}
+
+void CalibrationPanel::follow_tools()
+{
+    const std::optional<std::size_t> mark = curve_->plot().mark();
+    const bool on_curve = chosen_.matrix == nullptr;
+    const bool back = mark && curve_->plot().series().points[*mark].excluded;
+    toggle_->setText(back ? tr("Take back") : tr("Exclude"));
+    toggle_->setEnabled(on_curve && mark);
+    all_back_->setEnabled(!calibration_.excluded().empty());
+    save_->setEnabled(calibration_.can_save());
+    use_->setEnabled(!saved_.isEmpty() && workspace_.document().json().is_object() &&
+                     !workspace_.document().json().members().empty());
+    close_->setEnabled(!calibration_.files().empty());
+    for (QAction* const action : {time_, bandwidth_})
+        action->setEnabled(on_curve);
+}
+
+void CalibrationPanel::ask_save()
+{
+    QString device;
+    if (!calibration_.knows_device()) {
+        QStringList devices;
+        for (const std::string& one : known_devices())
+            devices << QString::fromStdString(one);
+        bool given = false;
+        device = QInputDialog::getItem(this, tr("Device"),
+                                       tr("The files do not say which GPU they were measured on:"),
+                                       devices, 0, false, &given);
+        if (!given)
+            return;
+    }
+    const QString file = QFileDialog::getSaveFileName(
+        this, tr("Save the profile"), QStringLiteral("measured.json"), tr("Profiles (*.json)"));
+    if (!file.isEmpty())
+        calibration_.save(file.toStdString(), device.toStdString());
+}
+
+void CalibrationPanel::use_in_scenario()
+{
+    if (saved_.isEmpty())
+        return;
+    if (const auto problem = workspace_.document().set("profile", saved_.toStdString()))
+        emit told({*problem});
+}
+
+void CalibrationPanel::say(const QString& text)
+{
+    said_->setText(text);
+}
+
+std::vector<Panel*> CalibrationPanel::parts()
+{
+    if (stack_->currentWidget() == matrix_)
+        return {matrix_, curve_};
+    return {curve_, matrix_};
+}
+
+void CalibrationPanel::paint_to(QPainter& painter, const QSize& size)
+{
+    parts().front()->paint_to(painter, size);
+}
+
+TableData CalibrationPanel::table() const
+{
+    return stack_->currentWidget() == matrix_ ? matrix_->table() : curve_->table();
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,83 @@
+#pragma once
+
+// Screen "calibration": measured points beside fitted curves, and pairs with their slow links.
+
+#include "gui/calibration/calibration.h"
+#include "gui/calibration/curve_list.h"
+#include "gui/calibration/curve_panel.h"
+#include "gui/calibration/matrix_panel.h"
+#include "gui/model/workspace.h"
+
+class QAction;
+class QLabel;
+class QProgressBar;
+class QStackedWidget;
+class QTimer;
+class QToolBar;
+class QTreeView;
+
+namespace trainyard::gui {
+
+class CalibrationPanel : public Panel {
+    Q_OBJECT
+
+public:
+    explicit CalibrationPanel(Workspace& workspace, QWidget* parent = nullptr);
+
+    QString key() const override { return QStringLiteral("calibration"); }
+    QString title() const override { return tr("Calibration"); }
+    void paint_to(QPainter& painter, const QSize& size) override;
+    TableData table() const override;
+    // Curve and matrix, the one in front first.
+    std::vector<Panel*> parts() override;
+    bool busy() const override { return calibration_.busy(); }
+
+    Calibration& calibration() { return calibration_; }
+    CurvePanel& curve() { return *curve_; }
+    MatrixPanel& matrix() { return *matrix_; }
+    QTreeView& list() { return *list_; }
+
+    // The profile that was saved last becomes the scenario's.
+    void use_in_scenario();
+
+signals:
+    void opened(); // a measured file: time to show this view
+    void told(const trainyard::Problems& problems);
+
+private:
+    void make_tools();
+    QAction* add_tool(const QString& text, const QString& tip);
+    void make_body();
+    void follow_run();
+    void follow_fits();
+    void follow_choice();
+    void follow_busy();
+    void follow_tools();
+    void ask_save();
+    void say(const QString& text);
+
+    Workspace& workspace_;
+    Calibration calibration_;
+    CurveList* model_;
+    QToolBar* tools_;
+    QAction* time_ = nullptr;
+    QAction* bandwidth_ = nullptr;
+    QAction* toggle_ = nullptr;
+    QAction* all_back_ = nullptr;
+    QAction* save_ = nullptr;
+    QAction* use_ = nullptr;
+    QAction* close_ = nullptr;
+    QAction* cancel_ = nullptr;
+    QTreeView* list_;
+    QStackedWidget* stack_;
+    CurvePanel* curve_;
+    MatrixPanel* matrix_;
+    QLabel* said_;
+    QProgressBar* progress_;
+    QTimer* busy_timer_; // progress shows from 0.3 s on
+    CurveChoice chosen_;
+    std::shared_ptr<const Fitted> shown_;
+    QString saved_; // the latest profile
+};
+
+} // namespace trainyard::gui

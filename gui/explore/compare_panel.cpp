@@ -1,0 +1,211 @@
+#include "gui/explore/compare_panel.h"
+
+#include "gui/explore/time_bars.h"
+#include "gui/widgets/table_dialog.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QTableView>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int request_after_ms = 100;
+
+QString text_from(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+} // namespace
+
+ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
+    : Panel(parent),
+      workspace_(workspace),
+      buttons_(new QHBoxLayout),
+      note_(new QLabel),
+      view_(new QTableView),
+      bars_(new TimeBars),
+      later_(new QTimer(this))
+{
+    auto* const column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 4, 0, 0);
+    column->setSpacing(4);
+    column->addLayout(buttons_);
+    note_->setWordWrap(true);
+    note_->setContentsMargins(6, 0, 6, 0);
+    column->addWidget(note_);
+    view_->setAlternatingRowColors(true);
+    view_->setTabKeyNavigation(false);
+    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    view_->verticalHeader()->hide();
+    view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    view_->setAccessibleName(tr("what differs"));
+    column->addWidget(view_, 1);
+    column->addWidget(bars_);
+    later_->setSingleShot(true);
+    later_->setInterval(request_after_ms);
+    connect(later_, &QTimer::timeout, this, &ComparePanel::request);
+    connect(&job_, &CompareJob::ready, this, &ComparePanel::take);
+    connect(&workspace_, &Workspace::runChanged, this, &ComparePanel::follow);
+    connect(&workspace_, &Workspace::baselineChanged, this, &ComparePanel::follow);
+    connect(this, &Panel::sightChanged, this, &ComparePanel::follow);
+    make_buttons();
+}
+
+bool ComparePanel::busy() const
+{
+    return job_.busy() || later_->isActive();
+}
+
+void ComparePanel::set_pins(std::vector<Pin> pins)
+{
+    pins_ = std::move(pins);
+    make_buttons();
+    follow();
+    emit pinsChanged();
+}
+
+void ComparePanel::toggle(const Pin& pin)
+{
+    std::vector<Pin> pins = pins_;
+    const auto same = std::ranges::find(pins, pin.scenario, &Pin::scenario);
+    if (same != pins.end())
+        pins.erase(same);
+    else {
+        if (pins.size() == most_pins)
+            pins.erase(pins.begin());
+        pins.push_back(pin);
+    }
+    set_pins(std::move(pins));
+}
+
+// A button for each pin takes it out again.
+void ComparePanel::make_buttons()
+{
+    while (QLayoutItem* const item = buttons_->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    for (std::size_t i = 0; i < pins_.size(); ++i) {
+        auto* const button = new QToolButton;
+        button->setText(QStringLiteral("%1: %2  ✕")
+                            .arg(i + 1)
+                            .arg(fontMetrics().elidedText(pins_[i].name, Qt::ElideRight,
+                                                          fontMetrics().averageCharWidth() * 22)));
+        button->setToolTip(tr("%1: take it out of the comparison").arg(pins_[i].name));
+        button->setAccessibleName(button->toolTip());
+        connect(button, &QToolButton::clicked, this, [this, i] {
+            std::vector<Pin> pins = pins_;
+            pins.erase(pins.begin() + static_cast<std::ptrdiff_t>(i));
+            // Not while the button that asks for it is at work.
+            QTimer::singleShot(0, this, [this, pins] { set_pins(pins); });
+        });
+        buttons_->addWidget(button);
+    }
+    buttons_->addStretch(1);
+    auto* const table = new QToolButton;
+    table->setText(tr("Table"));
+    table->setToolTip(tr("show as table"));
+    table->setAutoRaise(true);
+    connect(table, &QToolButton::clicked, this, &Panel::tableWanted);
+    buttons_->addWidget(table);
+}
+
+std::vector<Compared> ComparePanel::wanted() const
+{
+    std::vector<Compared> out;
+    const auto& baseline = workspace_.baseline();
+    if (baseline && baseline->outcome)
+        out.push_back({tr("baseline"), {}, {}, baseline});
+    if (workspace_.run())
+        out.push_back({workspace_.current() ? tr("current scenario") : tr("last that ran"),
+                       {},
+                       {},
+                       workspace_.run()});
+    for (std::size_t i = 0; i < pins_.size(); ++i)
+        out.push_back({tr("pin %1").arg(i + 1), pins_[i].scenario, pins_[i].file, nullptr});
+    return out;
+}
+
+void ComparePanel::follow()
+{
+    if (pins_.empty()) {
+        job_.cancel();
+        later_->stop();
+        take(nullptr);
+    } else if (in_sight())
+        later_->start();
+}
+
+void ComparePanel::request()
+{
+    job_.start(wanted());
+}
+
+void ComparePanel::take(const std::shared_ptr<const ComparedResult>& result)
+{
+    result_ = result;
+    QString note = result_ ? result_->problem : QString();
+    if (pins_.empty())
+        note = tr("Pin up to four points (P in the chart or the table) to see them beside the "
+                  "scenario as it is.");
+    note_->setText(note.trimmed());
+    note_->setVisible(!note.isEmpty());
+    QAbstractItemModel* const old = view_->model();
+    view_->setModel(new TableModel(table(), view_));
+    delete old;
+    view_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    bars_->set_result(result_);
+    bars_->setVisible(result_ && !result_->summaries.empty());
+}
+
+TableData ComparePanel::table() const
+{
+    TableData out;
+    out.columns = {tr("What")};
+    if (!result_)
+        return out;
+    for (const QString& name : result_->names)
+        out.columns << name;
+    for (const SettingDifference& setting : result_->comparison.settings) {
+        QStringList row{text_from(setting.field)};
+        for (const std::string& value : setting.values)
+            row << (value.empty() ? tr("default") : text_from(value));
+        out.rows.push_back(std::move(row));
+    }
+    for (const bool differing : {true, false})
+        for (const MetricComparison& metric : result_->comparison.metrics) {
+            if (metric.differs() != differing)
+                continue;
+            QStringList row{text_from(metric.title)};
+            for (std::size_t i = 0; i < metric.values.size(); ++i) {
+                const QString change = i > 0 ? text_from(change_text(metric, i)) : QString();
+                const QString value = text_from(metric_text(metric, i));
+                row << (change.isEmpty() ? value : QStringLiteral("%1 (%2)").arg(value, change));
+            }
+            out.rows.push_back(std::move(row));
+        }
+    QStringList limits{tr("limited by")};
+    for (const std::string& bottleneck : result_->comparison.bottlenecks)
+        limits << text_from(bottleneck);
+    if (limits.size() > 1)
+        out.rows.push_back(std::move(limits));
+    return out;
+}
+
+void ComparePanel::paint_to(QPainter& painter, const QSize& size)
+{
+    const int bars = result_ ? std::min(bars_->sizeHint().height(), size.height() / 2) : 0;
+    paint_table(painter, {size.width(), size.height() - bars}, table(), palette());
+    if (bars > 0)
+        bars_->paint_bars(painter, QRect(0, size.height() - bars, size.width(), bars));
+}
+
+} // namespace trainyard::gui

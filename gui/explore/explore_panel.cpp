@@ -1,0 +1,314 @@
+#include "gui/explore/explore_panel.h"
+
+#include "gui/explore/nothing_fits.h"
+#include "gui/explore/ranges_view.h"
+#include "sim/base/parallel.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QTimer>
+#include <QToolButton>
+#include <utility>
+
+namespace trainyard::gui {
+
+namespace {
+
+// A picture without a display waits for a sweep of so many points, not for more.
+constexpr std::size_t most_in_pictures = 2000;
+
+QString duration_text(double seconds)
+{
+    constexpr double minute = 60;
+    if (seconds < 1)
+        return ExplorePanel::tr("less than 1 s");
+    if (seconds < 2 * minute)
+        return ExplorePanel::tr("%1 s").arg(qRound(seconds));
+    if (seconds < 2 * minute * minute)
+        return ExplorePanel::tr("%1 min").arg(qRound(seconds / minute));
+    return ExplorePanel::tr("%1 h").arg(qRound(seconds / minute / minute));
+}
+
+} // namespace
+
+ExplorePanel::~ExplorePanel() = default;
+
+const std::vector<AxisRange>& ExplorePanel::ranges() const
+{
+    return ranges_->ranges();
+}
+
+void ExplorePanel::set_ranges(std::vector<AxisRange> ranges)
+{
+    ranges_->set_ranges(std::move(ranges));
+    follow_ranges();
+}
+
+bool ExplorePanel::busy() const
+{
+    return job_.running() || finder_.busy() || facts_timer_->isActive() || compare_->busy();
+}
+
+void ExplorePanel::prepare_picture()
+{
+    picture_wanted_ = true;
+    if (!facts_)
+        find_facts();
+    else if (plan_ && !swept_ && plan_->points <= most_in_pictures)
+        start();
+}
+
+bool ExplorePanel::stale() const
+{
+    return swept_ && !(without_swept(workspace_.document().json(), *swept_) == swept_from_);
+}
+
+void ExplorePanel::follow_document()
+{
+    if (in_sight())
+        facts_timer_->start();
+    tell_plan();
+}
+
+void ExplorePanel::find_facts()
+{
+    facts_timer_->stop();
+    const Json& json = workspace_.document().json();
+    if (!json.is_object() || json.members().empty())
+        return;
+    Checked<ScenarioFile> file = workspace_.document().read();
+    if (file)
+        finder_.find(std::move(*file));
+    else
+        take_facts(tl::unexpected(std::move(file.error())));
+}
+
+void ExplorePanel::take_facts(const Checked<SweepFacts>& facts)
+{
+    if (!facts) {
+        facts_.reset();
+        plan_.reset();
+        refusal_ = facts.error().empty() ? QString()
+                                         : QString::fromStdString(facts.error().front().message);
+        tell_plan();
+        show_page();
+        return;
+    }
+    const std::vector<SweptField> old = swept_fields(ranges_->ranges());
+    facts_ = *facts;
+    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
+    choose(ranges, Preset::parallel, *facts_);
+    if (!awaited_.empty())
+        choose_as(ranges, std::exchange(awaited_, {}));
+    else if (!old.empty())
+        choose_as(ranges, old);
+    set_ranges(std::move(ranges));
+    if (picture_wanted_)
+        prepare_picture();
+}
+
+ExploreState ExplorePanel::state() const
+{
+    ExploreState out{awaited_, scatter_->choice(), compare_->pins()};
+    if (awaited_.empty())
+        out.swept = swept_fields(ranges_->ranges());
+    for (Pin& pin : out.pins)
+        pin.index.reset();
+    return out;
+}
+
+void ExplorePanel::restore(const ExploreState& state)
+{
+    awaited_ = state.swept;
+    scatter_->set_choice(state.axes);
+    compare_->set_pins(state.pins);
+    find_facts();
+}
+
+void ExplorePanel::apply_preset(int preset)
+{
+    if (!facts_ || preset < 0)
+        return;
+    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
+    choose(ranges, static_cast<Preset>(preset), *facts_);
+    set_ranges(std::move(ranges));
+}
+
+void ExplorePanel::follow_ranges()
+{
+    if (!facts_)
+        return;
+    Checked<SweepPlan> plan = plan_sweep(ranges_->ranges(), *facts_, workspace_.document());
+    plan_.reset();
+    refusal_.clear();
+    if (plan)
+        plan_ = std::move(*plan);
+    else
+        refusal_ = QString::fromStdString(plan.error().front().message);
+    tell_plan();
+    show_page();
+}
+
+void ExplorePanel::start()
+{
+    follow_ranges(); // of the scenario as it is now
+    if (!plan_ || plan_->points == 0)
+        return;
+    swept_ = plan_;
+    swept_from_ = without_swept(workspace_.document().json(), *swept_);
+    failure_.clear();
+    store_.reset(swept_->grid);
+    marks_.clear();
+    restart_views();
+    job_.start(*swept_);
+    tell_progress();
+    show_page();
+}
+
+void ExplorePanel::restart_views()
+{
+    if (!swept_)
+        return;
+    const WorkUnit work = swept_->facts.layers > 0 ? WorkUnit::tokens : WorkUnit::samples;
+    const std::vector<Metric> metrics = metrics_of(swept_->grid, work, workspace_.price());
+    rows_->restart(metrics, workspace_.price());
+    filter_->clear();
+    rows_->set_shown(static_cast<Shown>(shown_->currentIndex()));
+    scatter_->restart(metrics, workspace_.price());
+    fit_columns();
+    follow_pins();
+}
+
+void ExplorePanel::take_points(std::vector<FoundPoint> points)
+{
+    store_.add(std::move(points));
+    rows_->follow();
+    scatter_->chart().follow();
+    tell_progress();
+    if (store_.feasible_count() > 0)
+        show_page();
+}
+
+void ExplorePanel::take_end(const QString& problem)
+{
+    failure_ = problem;
+    const SweepProgress progress = job_.progress();
+    if (progress.per_second > 0)
+        seconds_per_point_ = 1 / progress.per_second;
+    tell_progress();
+    show_page();
+    emit swept();
+}
+
+double ExplorePanel::seconds_per_point() const
+{
+    if (seconds_per_point_ > 0)
+        return seconds_per_point_;
+    constexpr double ms_per_s = 1000;
+    return workspace_.run() ? workspace_.run()->wall_ms / ms_per_s / usable_threads() : 0;
+}
+
+// Before a sweep: what it would be.
+void ExplorePanel::tell_plan()
+{
+    start_->setEnabled(plan_ && plan_->points > 0);
+    if (job_.running())
+        return;
+    if (store_.size() > 0)
+        tell_found();
+    QString text = refusal_;
+    if (plan_) {
+        text = tr("%L1 points").arg(plan_->points);
+        if (plan_->dropped() > 0)
+            text += tr(" (%L1 more cannot be by their sizes)").arg(plan_->dropped());
+        if (const double each = seconds_per_point(); each > 0 && plan_->points > 0)
+            text += tr("; about %1").arg(duration_text(each * static_cast<double>(plan_->points)));
+    }
+    start_->setToolTip(text);
+    if (store_.size() == 0)
+        set_state(text);
+}
+
+void ExplorePanel::tell_progress()
+{
+    const bool running = job_.running();
+    pause_->setVisible(running);
+    pause_->setText(job_.paused() ? tr("Go on") : tr("Pause"));
+    cancel_->setVisible(running);
+    progress_->setVisible(running);
+    start_->setText(store_.size() == 0 ? tr("Sweep") : tr("Sweep again"));
+    start_->setVisible(!running);
+    if (!running) {
+        tell_plan();
+        return;
+    }
+    const SweepProgress progress = job_.progress();
+    progress_->setRange(0, 1000);
+    progress_->setValue(
+        static_cast<int>(1000 * progress.done / std::max<std::size_t>(1, progress.total)));
+    QString text = tr("%L1 of %L2 points").arg(progress.done).arg(progress.total);
+    if (job_.paused())
+        text += tr("; paused");
+    else if (progress.per_second > 0)
+        text += tr("; %L1 points/s, %2 left")
+                    .arg(progress.per_second, 0, 'g', 3)
+                    .arg(duration_text(progress.seconds_left));
+    if (stale())
+        text += tr("; of an earlier scenario");
+    set_state(text);
+    count_->setText(tr("%L1 rows").arg(rows_->shown_count()));
+}
+
+void ExplorePanel::tell_found()
+{
+    QString text = counts_text(store_);
+    if (swept_ && store_.size() < swept_->points)
+        text += tr(" (ended early: %L1 were planned)").arg(swept_->points);
+    if (!failure_.isEmpty())
+        text = failure_;
+    if (stale())
+        text = tr("Of an earlier scenario: sweep again. ") + text;
+    else if (plan_ && swept_ && plan_->grid != swept_->grid)
+        text += tr(". Chosen now: %L1 points").arg(plan_->points);
+    set_state(text);
+    count_->setText(tr("%L1 rows").arg(rows_->shown_count()));
+}
+
+void ExplorePanel::set_state(const QString& text)
+{
+    state_->setText(text);
+    state_->setToolTip(text);
+}
+
+// The chart, or why there is none.
+void ExplorePanel::show_page()
+{
+    const bool none = store_.size() > 0 && store_.feasible_count() == 0 && !job_.running();
+    if (none)
+        message_->setText(nothing_fits_text(store_, *swept_));
+    else if (!refusal_.isEmpty() && store_.size() == 0)
+        message_->setText(refusal_.toHtmlEscaped());
+    else if (!facts_)
+        message_->setText(tr("Open a scenario: its strategies can be swept here."));
+    else if (plan_ && plan_->points == 0)
+        message_->setText(tr("None of the %L1 combinations can be: tp × pp × cp must divide the "
+                             "%L2 devices, and micro-batch × dp the global batch of %L3.")
+                              .arg(plan_->grid.points())
+                              .arg(facts_->devices)
+                              .arg(facts_->global_batch));
+    else
+        message_->setText(tr("<p>Tick what is to vary, or take a preset, and press <b>Sweep</b>. "
+                             "Points appear here as they are found.</p>"));
+    page_->setCurrentIndex(!none && (store_.size() > 0 || job_.running()) ? 0 : 1);
+}
+
+void ExplorePanel::paint_to(QPainter& painter, const QSize& size)
+{
+    scatter_->paint_to(painter, size);
+}
+
+} // namespace trainyard::gui

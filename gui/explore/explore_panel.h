@@ -1,0 +1,129 @@
+#pragma once
+
+// Screen "explore": what is swept, the scatter and table of what was found, and the comparison of
+// what was pinned.
+
+#include "gui/explore/explore_state.h"
+#include "gui/explore/facts_finder.h"
+#include "gui/explore/scatter_panel.h"
+#include "gui/explore/sweep_job.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QStackedWidget;
+class QTabWidget;
+class QTableView;
+class QTimer;
+class QToolButton;
+
+namespace trainyard::gui {
+
+class RangesView;
+
+class ExplorePanel : public Panel {
+    Q_OBJECT
+
+public:
+    explicit ExplorePanel(Workspace& workspace, QWidget* parent = nullptr);
+    ~ExplorePanel() override;
+
+    QString key() const override { return QStringLiteral("explore"); }
+    QString title() const override { return tr("Explorer"); }
+    void paint_to(QPainter& painter, const QSize& size) override;
+    TableData table() const override { return scatter_->table(); }
+    std::vector<Panel*> parts() override { return {scatter_, compare_}; }
+    bool busy() const override;
+    // Sweeps what is chosen at first, unless that takes long.
+    void prepare_picture() override;
+
+    // What is chosen, found and pinned.
+    const PointStore& store() const { return store_; }
+    const std::vector<AxisRange>& ranges() const;
+    void set_ranges(std::vector<AxisRange> ranges);
+    SweepJob& job() { return job_; }
+    Marks& marks() { return marks_; }
+    ScatterPanel& scatter() { return *scatter_; }
+    ComparePanel& compare() { return *compare_; }
+    // For sessions. Ranges are chosen as soon as what there is to sweep is known.
+    ExploreState state() const;
+    void restore(const ExploreState& state);
+    // Whether the points are those of an earlier scenario.
+    bool stale() const;
+
+    void start();
+    void open(std::uint32_t point);
+    void pin(std::uint32_t point);
+
+signals:
+    void swept(); // to its end, or cancelled
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void make_tools(QLayout& layout);
+    QWidget* make_points();
+    QWidget* make_table();
+    void connect_all();
+    void follow_document();
+    void find_facts();
+    void take_facts(const Checked<SweepFacts>& facts);
+    void apply_preset(int preset);
+    void follow_ranges();
+    void take_points(std::vector<FoundPoint> points);
+    void take_end(const QString& problem);
+    void restart_views();
+    void tell_plan();
+    void tell_progress();
+    void tell_found();
+    void show_page();
+    void take_rows();
+    void follow_marks();
+    void follow_current();
+    void follow_pins();
+    void fit_columns();
+    void set_state(const QString& text);
+    double seconds_per_point() const;
+
+    Workspace& workspace_;
+    PointStore store_;
+    Marks marks_;
+    SweepJob job_;
+    FactsFinder finder_;
+    std::optional<SweepFacts> facts_;
+    std::optional<SweepPlan> plan_;  // of what is chosen
+    QString refusal_;                // why there is none
+    std::optional<SweepPlan> swept_; // of the points shown
+    Json swept_from_;                // their scenario, without what was swept
+    QString failure_;                // of the last sweep
+    double seconds_per_point_ = 0;   // of the last sweep; 0: none yet
+    bool picture_wanted_ = false;
+    std::vector<SweptField> awaited_; // of a session: chosen once there are ranges
+
+    RangesView* ranges_;
+    PointsModel* rows_;
+    ScatterPanel* scatter_;
+    ComparePanel* compare_;
+    QComboBox* preset_;
+    QPushButton* start_;
+    QToolButton* pause_;
+    QToolButton* cancel_;
+    QToolButton* show_ranges_;
+    QProgressBar* progress_;
+    QLabel* state_;
+    QStackedWidget* page_;
+    QLabel* message_;
+    QTabWidget* tabs_;
+    QLineEdit* filter_;
+    QComboBox* shown_;
+    QLabel* count_;
+    QTableView* view_;
+    QTimer* facts_timer_;
+    QTimer* filter_timer_;
+    bool following_ = false;
+};
+
+} // namespace trainyard::gui

@@ -1,0 +1,114 @@
+// What becomes of points that are picked in the explorer: opened, pinned, marked.
+
+#include "gui/explore/explore_panel.h"
+
+#include <QKeyEvent>
+#include <QLabel>
+#include <QTabWidget>
+#include <QTableView>
+
+namespace trainyard::gui {
+
+void ExplorePanel::open(std::uint32_t point)
+{
+    if (!swept_ || point >= store_.size())
+        return;
+    const std::size_t index = store_.index(point);
+    if (const auto refused = workspace_.document().edit(swept_->edits(index)))
+        set_state(QString::fromStdString(refused->message));
+    else
+        set_state(tr("Opened %1").arg(swept_->point_name(index)));
+}
+
+void ExplorePanel::pin(std::uint32_t point)
+{
+    if (!swept_ || point >= store_.size() || !store_.feasible(point))
+        return;
+    const std::size_t index = store_.index(point);
+    if (Checked<ScenarioFile> file = scenario_at(swept_->grid, index, *swept_->base))
+        compare_->toggle({swept_->point_name(index), std::move(file->json), file->file, index});
+}
+
+void ExplorePanel::follow_pins()
+{
+    tabs_->setTabText(1, compare_->pins().empty()
+                             ? tr("Compare")
+                             : tr("Compare (%1)").arg(compare_->pins().size()));
+    std::vector<std::uint32_t> points;
+    for (const Pin& pin : compare_->pins()) {
+        const auto point = pin.index ? store_.find(*pin.index) : std::nullopt;
+        points.push_back(point.value_or(std::numeric_limits<std::uint32_t>::max()));
+    }
+    scatter_->chart().set_pinned(points);
+}
+
+void ExplorePanel::take_rows()
+{
+    if (following_)
+        return;
+    following_ = true;
+    std::vector<std::uint32_t> points;
+    const QItemSelection selected = view_->selectionModel()->selection();
+    for (const QItemSelectionRange& range : selected)
+        for (int row = range.top(); row <= range.bottom(); ++row)
+            points.push_back(rows_->point(row));
+    // One row is the current one, not a choice of many.
+    marks_.mark(points.size() > 1 ? std::move(points) : std::vector<std::uint32_t>());
+    const QModelIndex at = view_->currentIndex();
+    marks_.set_current(at.isValid() ? std::optional(rows_->point(at.row())) : std::nullopt);
+    following_ = false;
+}
+
+void ExplorePanel::follow_marks()
+{
+    rows_->repaint();
+    count_->setText(
+        marks_.points().empty()
+            ? tr("%L1 rows").arg(rows_->shown_count())
+            : tr("%L1 rows, %L2 marked").arg(rows_->shown_count()).arg(marks_.points().size()));
+    if (following_)
+        return;
+    following_ = true;
+    view_->clearSelection();
+    following_ = false;
+}
+
+void ExplorePanel::follow_current()
+{
+    if (following_)
+        return;
+    following_ = true;
+    const auto point = marks_.current();
+    const auto row = point ? rows_->row_of(*point) : std::nullopt;
+    if (row)
+        view_->setCurrentIndex(rows_->index(*row, 0));
+    else
+        view_->selectionModel()->clear();
+    following_ = false;
+}
+
+bool ExplorePanel::eventFilter(QObject* watched, QEvent* event)
+{
+    // Escape would otherwise be the window's, which cancels runs.
+    const bool escape = event->type() == QEvent::ShortcutOverride &&
+                        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+    if (watched == view_ && escape && marks_.any()) {
+        event->accept();
+        return true;
+    }
+    if (watched == view_ && event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        const auto point = marks_.current();
+        if (point && (key == Qt::Key_P || key == Qt::Key_Return || key == Qt::Key_Enter)) {
+            key == Qt::Key_P ? pin(*point) : open(*point);
+            return true;
+        }
+        if (key == Qt::Key_Escape) {
+            marks_.clear();
+            return true;
+        }
+    }
+    return Panel::eventFilter(watched, event);
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,61 @@
+#pragma once
+
+// What points can be drawn, sorted and filtered by: figures of the simulation, cost, and the swept
+// fields.
+
+#include "gui/explore/point_store.h"
+#include "gui/model/headline.h"
+
+#include <QString>
+
+namespace trainyard::gui {
+
+enum class Better : std::uint8_t { lower, higher, neither };
+
+enum class Measure : std::uint8_t {
+    step_time,
+    rate,
+    mfu,
+    memory,
+    exposed,
+    bubble,
+    devices,
+    cost_day,
+    cost_work,
+    field // swept
+};
+
+struct Metric {
+    Measure measure = Measure::step_time;
+    QString key;   // "step_time", "strategy.tp"
+    QString name;  // "step", as filters take it
+    QString title; // "Step time"
+    QString unit;  // "s"; empty: a number or a word
+    Better better = Better::neither;
+    std::optional<std::size_t> axis; // of a swept field: its values are words in a row
+
+    // "Step time [s]"
+    QString label() const;
+};
+
+// Which models count tokens.
+enum class WorkUnit : std::uint8_t { tokens, samples };
+
+// Figures first (cost only with a price), then the axes of the grid.
+std::vector<Metric> metrics_of(const SweepGrid& grid, WorkUnit work, const Price& price);
+
+// In the metric's unit; of a swept field which of its values; NaN: unknown.
+double value_of(const PointStore& store, std::uint32_t point, const Metric& metric,
+                const Price& price);
+
+// As people read it, without the unit; empty where it is unknown.
+QString text_of(const PointStore& store, std::uint32_t point, const Metric& metric,
+                const Price& price);
+
+// "2.49", "1.11 k": four digits at most.
+QString number_text(double value);
+
+// The one with that key; null: none.
+const Metric* find_metric(const std::vector<Metric>& metrics, const QString& key);
+
+} // namespace trainyard::gui

@@ -1,0 +1,100 @@
+#pragma once
+
+// The points that a sweep has found: a few figures of each, in columns.
+
+#include "sim/report/sweep/sweep_row.h"
+
+#include <array>
+#include <limits>
+#include <unordered_map>
+
+namespace trainyard::gui {
+
+enum class Figure : std::uint8_t {
+    step_time, // s, and its interval
+    step_low,
+    step_high,
+    rate,    // tokens (samples) per second and device
+    mfu,     // shares of one
+    exposed, // communication
+    bubble,
+    memory,   // bytes; of points that do not fit too
+    capacity, // bytes of a device
+    devices,
+    count
+};
+inline constexpr std::size_t figure_count = static_cast<std::size_t>(Figure::count);
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// What the sweep hands over of a point.
+struct FoundPoint {
+    std::size_t index = 0;                      // in the grid
+    std::array<double, figure_count> figures{}; // unknown: NaN
+    std::string reason;                         // why it cannot be; empty: it can
+    std::string hint;
+};
+FoundPoint found_point(const PointRow& row);
+
+// Reasons that differ in numbers only.
+struct ReasonKind {
+    std::string example;
+    std::string hint;
+    std::size_t count = 0;
+    bool memory = false; // too little of it
+};
+
+// Points have numbers in the order in which they were found.
+class PointStore {
+public:
+    // Forgets all.
+    void reset(SweepGrid grid);
+    void add(std::vector<FoundPoint> found);
+
+    const SweepGrid& grid() const { return grid_; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(index_.size()); }
+    std::size_t feasible_count() const { return feasible_count_; }
+
+    double figure(std::uint32_t point, Figure figure) const
+    {
+        return figures_[static_cast<std::size_t>(figure)][point];
+    }
+    std::size_t index(std::uint32_t point) const { return index_[point]; } // in the grid
+    // Which of the axis' values.
+    std::size_t value(std::uint32_t point, std::size_t axis) const
+    {
+        return index_[point] / strides_[axis] % grid_.axes[axis].values.size();
+    }
+    const std::string& value_name(std::uint32_t point, std::size_t axis) const
+    {
+        return grid_.axes[axis].values[value(point, axis)];
+    }
+    bool feasible(std::uint32_t point) const { return kind_[point] == 0; }
+    // Empty where it can be.
+    const std::string& reason(std::uint32_t point) const { return reason_[point]; }
+    // Into `kinds`; 0: it can be.
+    std::uint32_t kind(std::uint32_t point) const { return kind_[point]; }
+    const std::vector<ReasonKind>& kinds() const { return kinds_; }
+    // The point that does not fit by the least; nothing where none failed for memory.
+    std::optional<std::uint32_t> nearest() const { return nearest_; }
+    // The number of the grid's point; nothing: not found yet.
+    std::optional<std::uint32_t> find(std::size_t index) const;
+
+private:
+    std::uint32_t kind_of(const FoundPoint& point);
+
+    SweepGrid grid_;
+    std::vector<std::size_t> strides_;
+    std::vector<std::size_t> index_;
+    std::array<std::vector<double>, figure_count> figures_;
+    std::vector<std::string> reason_;
+    std::vector<std::uint32_t> kind_;
+    std::vector<ReasonKind> kinds_{ReasonKind{}};
+    std::unordered_map<std::string, std::uint32_t> kind_by_text_;
+    std::size_t feasible_count_ = 0;
+    std::optional<std::uint32_t> nearest_;
+};
+
+// How much memory a point lacks, in bytes. Requires both figures.
+double missing_memory(const PointStore& store, std::uint32_t point);
+
+} // namespace trainyard::gui

@@ -1,0 +1,259 @@
+#include "gui/explore/points_model.h"
+
+#include "gui/widgets/theme.h"
+
+#include <QApplication>
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::gui {
+
+PointsModel::PointsModel(const PointStore& store, const Marks& marks, QObject* parent)
+    : QAbstractTableModel(parent), store_(store), marks_(marks)
+{}
+
+void PointsModel::restart(std::vector<Metric> metrics, const Price& price)
+{
+    beginResetModel();
+    columns_ = std::move(metrics);
+    // What was chosen stands before what came of it.
+    std::ranges::stable_partition(columns_, [](const Metric& one) { return one.axis.has_value(); });
+    price_ = price;
+    filter_ = RowFilter();
+    on_front_.clear();
+    rows_.clear();
+    keys_.clear();
+    followed_ = 0;
+    const auto first = std::ranges::find(columns_, Measure::step_time, &Metric::measure);
+    sort_column_ = static_cast<int>(first - columns_.begin());
+    order_ = Qt::AscendingOrder;
+    fill_keys(0);
+    rows_ = all_wanted(0);
+    std::ranges::sort(rows_, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+    endResetModel();
+}
+
+// What is not known goes last, whichever way it is sorted; equals as the grid has them.
+bool PointsModel::before(std::uint32_t a, std::uint32_t b) const
+{
+    const double x = keys_[a];
+    const double y = keys_[b];
+    if (std::isnan(x) != std::isnan(y))
+        return std::isnan(y);
+    if (x != y && !std::isnan(x))
+        return order_ == Qt::AscendingOrder ? x < y : x > y;
+    return store_.index(a) < store_.index(b);
+}
+
+double PointsModel::key_of(std::uint32_t point) const
+{
+    if (sort_column_ == reason_column())
+        return store_.feasible(point) ? unknown : store_.kind(point);
+    if (sort_column_ < 0 || sort_column_ > reason_column())
+        return 0;
+    const Metric& metric = columns_[static_cast<std::size_t>(sort_column_)];
+    return store_.feasible(point) || metric.axis ? value_of(store_, point, metric, price_)
+                                                 : unknown;
+}
+
+void PointsModel::fill_keys(std::uint32_t from)
+{
+    keys_.resize(store_.size());
+    for (std::uint32_t point = from; point < store_.size(); ++point)
+        keys_[point] = key_of(point);
+}
+
+bool PointsModel::wanted(std::uint32_t point) const
+{
+    if (shown_ == Shown::possible && !store_.feasible(point))
+        return false;
+    if (shown_ == Shown::marked && !marks_.marked(point))
+        return false;
+    if (shown_ == Shown::front && !(point < on_front_.size() && on_front_[point]))
+        return false;
+    return filter_.empty() || filter_.accepts(store_, point, price_);
+}
+
+std::vector<std::uint32_t> PointsModel::all_wanted(std::uint32_t from)
+{
+    filter_.prepare(store_);
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t point = from; point < store_.size(); ++point)
+        if (wanted(point))
+            out.push_back(point);
+    followed_ = store_.size();
+    return out;
+}
+
+void PointsModel::follow()
+{
+    if (followed_ == store_.size())
+        return;
+    fill_keys(followed_);
+    std::vector<std::uint32_t> fresh = all_wanted(followed_);
+    if (fresh.empty())
+        return;
+    const auto less = [this](std::uint32_t a, std::uint32_t b) { return before(a, b); };
+    std::ranges::sort(fresh, less);
+    std::vector<std::uint32_t> merged;
+    merged.reserve(rows_.size() + fresh.size());
+    std::ranges::merge(rows_, fresh, std::back_inserter(merged), less);
+    // Rows can be inserted at one place only: at the end, then all find theirs.
+    const int count = static_cast<int>(rows_.size());
+    beginInsertRows({}, count, count + static_cast<int>(fresh.size()) - 1);
+    rows_.insert(rows_.end(), fresh.begin(), fresh.end());
+    endInsertRows();
+    reorder(std::move(merged));
+}
+
+void PointsModel::reorder(std::vector<std::uint32_t> rows)
+{
+    emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+    const QModelIndexList kept = persistentIndexList();
+    std::vector<int> place;
+    if (!kept.isEmpty()) {
+        place.assign(store_.size(), -1);
+        for (std::size_t row = 0; row < rows.size(); ++row)
+            place[rows[row]] = static_cast<int>(row);
+    }
+    QModelIndexList now;
+    for (const QModelIndex& index : kept)
+        now << createIndex(place[point(index.row())], index.column());
+    rows_ = std::move(rows);
+    changePersistentIndexList(kept, now);
+    emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
+}
+
+void PointsModel::sort(int column, Qt::SortOrder order)
+{
+    if (column == sort_column_ && order == order_)
+        return;
+    sort_column_ = column;
+    order_ = order;
+    fill_keys(0);
+    std::vector<std::uint32_t> rows = rows_;
+    std::ranges::sort(rows, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+    reorder(std::move(rows));
+}
+
+void PointsModel::refilter()
+{
+    beginResetModel();
+    rows_ = all_wanted(0);
+    std::ranges::sort(rows_, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+    endResetModel();
+}
+
+QString PointsModel::set_filter(const QString& text)
+{
+    filter_ = RowFilter(text, columns_);
+    refilter();
+    return filter_.problem();
+}
+
+void PointsModel::set_shown(Shown shown)
+{
+    shown_ = shown;
+    refilter();
+}
+
+void PointsModel::set_front(std::vector<std::uint32_t> points)
+{
+    on_front_.assign(store_.size(), false);
+    for (const std::uint32_t point : points)
+        on_front_[point] = true;
+    if (shown_ == Shown::front)
+        refilter();
+}
+
+void PointsModel::repaint()
+{
+    if (shown_ == Shown::marked)
+        refilter();
+    else if (!rows_.empty())
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1),
+                         {Qt::BackgroundRole});
+}
+
+std::optional<int> PointsModel::row_of(std::uint32_t point) const
+{
+    const auto at = std::ranges::find(rows_, point);
+    return at == rows_.end() ? std::nullopt : std::optional(static_cast<int>(at - rows_.begin()));
+}
+
+TableData PointsModel::table() const
+{
+    TableData out;
+    for (int column = 0; column < columnCount(); ++column)
+        out.columns << headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    for (const std::uint32_t point : rows_) {
+        QStringList cells;
+        for (int column = 0; column < columnCount(); ++column)
+            cells << cell(point, column);
+        out.rows.push_back(std::move(cells));
+    }
+    return out;
+}
+
+QString PointsModel::cell(std::uint32_t point, int column) const
+{
+    if (column == reason_column())
+        return QString::fromStdString(store_.reason(point));
+    return text_of(store_, point, columns_[static_cast<std::size_t>(column)], price_);
+}
+
+int PointsModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int PointsModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() || columns_.empty() ? 0 : reason_column() + 1;
+}
+
+QVariant PointsModel::data(const QModelIndex& index, int role) const
+{
+    if (!index.isValid())
+        return {};
+    const std::uint32_t number = point(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+        return cell(number, index.column());
+    case Qt::ToolTipRole:
+        return store_.feasible(number) ? QVariant() : QString::fromStdString(store_.reason(number));
+    case Qt::TextAlignmentRole:
+        return index.column() == reason_column()
+                   ? QVariant()
+                   : QVariant(static_cast<int>(Qt::AlignRight | Qt::AlignVCenter));
+    case Qt::ForegroundRole:
+        return store_.feasible(number) ? QVariant()
+                                       : QVariant(sign_colours(QApplication::palette()).quiet);
+    case Qt::BackgroundRole:
+        if (marks_.marked(number)) {
+            QColor colour = QApplication::palette().color(QPalette::Highlight);
+            colour.setAlphaF(0.25F);
+            return colour;
+        }
+        return {};
+    default:
+        return {};
+    }
+}
+
+QVariant PointsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation == Qt::Vertical)
+        return role == Qt::DisplayRole ? QVariant(section + 1) : QVariant();
+    if (section < 0 || section > reason_column())
+        return {};
+    const bool reason = section == reason_column();
+    if (role == Qt::DisplayRole)
+        return reason ? tr("Why it cannot be")
+                      : columns_[static_cast<std::size_t>(section)].label();
+    if (role == Qt::ToolTipRole && !reason)
+        return columns_[static_cast<std::size_t>(section)].key;
+    return {};
+}
+
+} // namespace trainyard::gui

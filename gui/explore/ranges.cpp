@@ -1,0 +1,263 @@
+#include "gui/explore/ranges.h"
+
+#include "gui/model/form.h"
+#include "sim/strategy/schedule.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace trainyard::gui {
+
+namespace {
+
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("explore", text);
+}
+
+using Values = std::vector<std::string>;
+
+// Divisors of `number`, up to `most` (0: without limit).
+Values divisors(std::int64_t number, std::int64_t most = 0)
+{
+    Values out;
+    for (std::int64_t size = 1; size <= number && (most == 0 || size <= most); ++size)
+        if (number % size == 0)
+            out.push_back(std::to_string(size));
+    return out;
+}
+
+// Those of the devices that divide `of` as well; powers of two where there are many.
+Values group_sizes(const SweepFacts& facts, std::int64_t of, std::int64_t most)
+{
+    if (of == 0)
+        return {}; // the model has none of it
+    constexpr std::size_t many = 8;
+    Values out = divisors(std::gcd<std::int64_t, std::int64_t>(facts.devices, of), most);
+    if (out.size() > many)
+        std::erase_if(out, [](const std::string& size) {
+            const long value = std::stol(size);
+            return (value & (value - 1)) != 0;
+        });
+    return out;
+}
+
+Values around(std::int64_t value)
+{
+    Values out;
+    for (const std::int64_t one : {value / 4, value / 2, value, value * 2, value * 4})
+        if (one > 0 && (out.empty() || out.back() != std::to_string(one)))
+            out.push_back(std::to_string(one));
+    return out;
+}
+
+Values replicas(const SweepFacts& facts)
+{
+    Values out = group_sizes(facts, facts.devices, 0);
+    out.insert(out.begin(), "null");
+    return out;
+}
+
+// Stages that a device can hold: cutting finer than a layer is refused.
+Values virtual_stages(const SweepFacts& facts)
+{
+    constexpr std::int64_t most = 10;
+    return divisors(facts.layers, most);
+}
+
+struct Sweepable {
+    const char* field;
+    const char* name;
+    std::function<Values(const SweepFacts&)> values; // null: those of the schema
+    std::int64_t first = 0;                          // of numbers: chosen at first up to this
+    bool parallel = false;                           // in that preset
+    bool memory = false;
+};
+
+// In the order in which they are shown.
+const std::vector<Sweepable>& sweepables()
+{
+    using F = const SweepFacts&;
+    constexpr std::int64_t most_cp = 32;
+    static const std::vector<Sweepable> all{
+        {"strategy.tp", "tp", [](F f) { return group_sizes(f, f.heads, 4LL * f.devices_per_node); },
+         8, true, true},
+        {"strategy.pp", "pp", [](F f) { return group_sizes(f, f.layers, 0); }, 16, true, true},
+        {"strategy.cp", "cp", [](F f) { return group_sizes(f, f.sequence_length, most_cp); }, 8,
+         true},
+        {"strategy.ep", "ep", [](F f) { return group_sizes(f, f.experts, 0); }, 64, true},
+        {"strategy.dp", "dp", replicas, 0},
+        {"training.micro_batch", "micro-batch", [](F f) { return divisors(f.global_batch, 16); }, 8,
+         true, true},
+        {"training.recompute", "recompute", nullptr, 0, false, true},
+        {"strategy.zero", "ZeRO stage",
+         [](F) {
+             return Values{"0", "1", "2", "3"};
+         },
+         3, false, true},
+        {"strategy.vpp", "virtual stages", virtual_stages, 5},
+        {"strategy.schedule", "schedule", [](F) { return schedule_names(); }},
+        {"strategy.sequence_parallel", "sequence parallel", nullptr},
+        {"strategy.overlap.dp", "overlap dp", nullptr},
+        {"strategy.overlap.tp", "overlap tp", nullptr},
+        {"strategy.bucket_cap", "bucket",
+         [](F) {
+             return Values{"1 MiB", "5 MiB", "25 MiB", "100 MiB", "400 MiB"};
+         }},
+        {"training.global_batch", "global batch", [](F f) { return around(f.global_batch); }},
+        {"training.sequence_length", "sequence", [](F f) { return around(f.sequence_length); }},
+        {"training.precision", "precision", nullptr},
+        {"software.cuda_graphs", "CUDA graphs", nullptr},
+    };
+    return all;
+}
+
+Values values_of(const FormField& field)
+{
+    if (field.kind == FieldKind::boolean)
+        return {"false", "true"};
+    return field.choices;
+}
+
+// What the scenario has there, in the words of `--set`.
+std::string own_value(const Document& document, const FormField& field)
+{
+    const Json* const given = document.find(field.field);
+    const std::string text =
+        given != nullptr && !given->is_null() ? edit_text(*given) : field.default_text();
+    return text.empty() ? "null" : text;
+}
+
+std::optional<double> number_of(const std::string& value)
+{
+    bool number = false;
+    const double out = QString::fromStdString(value).toDouble(&number);
+    return number ? std::optional(out) : std::nullopt;
+}
+
+// Numbers stay in order.
+std::size_t include(Values& values, const std::string& own)
+{
+    auto at = std::ranges::find(values, own);
+    if (at == values.end()) {
+        const std::optional<double> number = number_of(own);
+        at = std::ranges::find_if(values, [&](const std::string& value) {
+            const std::optional<double> other = number_of(value);
+            return number && other && *other > *number;
+        });
+        if (!number)
+            at = values.begin();
+        at = values.insert(at, own);
+    }
+    return static_cast<std::size_t>(at - values.begin());
+}
+
+const Sweepable& sweepable(const AxisRange& range)
+{
+    return *std::ranges::find_if(sweepables(),
+                                 [&](const Sweepable& one) { return range.field == one.field; });
+}
+
+bool at_first(const AxisRange& range, std::size_t value)
+{
+    const std::optional<double> number = number_of(range.values[value]);
+    return value == range.own || !number || *number <= static_cast<double>(sweepable(range).first);
+}
+
+} // namespace
+
+std::vector<std::string> AxisRange::chosen_values() const
+{
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (chosen[i])
+            out.push_back(values[i]);
+    return out;
+}
+
+QString value_text(const std::string& value)
+{
+    return value == "null" ? QStringLiteral("auto") : QString::fromStdString(value);
+}
+
+QString title_of(Preset preset)
+{
+    switch (preset) {
+    case Preset::parallel:
+        return tr("Parallel dimensions");
+    case Preset::memory:
+        return tr("Memory savers");
+    case Preset::everything:
+        break;
+    }
+    return tr("Everything");
+}
+
+std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document)
+{
+    std::vector<AxisRange> out;
+    for (const Sweepable& one : sweepables()) {
+        const FormField* const field = find_field(scenario_form(), one.field);
+        if (field == nullptr)
+            continue;
+        AxisRange range;
+        range.field = one.field;
+        range.name = tr(one.name);
+        range.help = QString::fromStdString(field->help);
+        range.values = one.values ? one.values(facts) : values_of(*field);
+        range.own = include(range.values, own_value(document, *field));
+        if (range.values.size() < 2)
+            continue;
+        for (std::size_t i = 0; i < range.values.size(); ++i)
+            range.chosen.push_back(at_first(range, i));
+        out.push_back(std::move(range));
+    }
+    return out;
+}
+
+void choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& facts)
+{
+    for (AxisRange& range : ranges) {
+        const Sweepable& known = sweepable(range);
+        range.swept = preset == Preset::everything ||
+                      (preset == Preset::parallel && known.parallel) ||
+                      (preset == Preset::memory && known.memory);
+        // Stages that are held in several pieces need a pipeline: without one the point is refused.
+        if (preset == Preset::parallel && range.field == "strategy.vpp")
+            range.swept = range.values[range.own] != "1";
+        for (std::size_t i = 0; i < range.values.size(); ++i)
+            range.chosen[i] = at_first(range, i);
+        if (preset == Preset::parallel && range.field == "strategy.vpp")
+            for (std::size_t i = 0; i < range.values.size(); ++i)
+                range.chosen[i] = i == range.own || range.values[i] == "1";
+        if (range.field == "strategy.tp")
+            for (std::size_t i = 0; i < range.values.size(); ++i)
+                range.chosen[i] =
+                    i == range.own || number_of(range.values[i]) <= facts.devices_per_node;
+    }
+}
+
+std::vector<SweptField> swept_fields(const std::vector<AxisRange>& ranges)
+{
+    std::vector<SweptField> out;
+    for (const AxisRange& range : ranges)
+        if (range.swept)
+            out.push_back({range.field, range.chosen_values()});
+    return out;
+}
+
+void choose_as(std::vector<AxisRange>& ranges, const std::vector<SweptField>& wanted)
+{
+    for (AxisRange& range : ranges) {
+        const auto one = std::ranges::find(wanted, range.field, &SweptField::field);
+        range.swept = one != wanted.end();
+        if (!range.swept)
+            continue;
+        for (std::size_t i = 0; i < range.values.size(); ++i)
+            range.chosen[i] = std::ranges::find(one->values, range.values[i]) != one->values.end();
+    }
+}
+
+} // namespace trainyard::gui

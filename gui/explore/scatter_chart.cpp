@@ -1,0 +1,355 @@
+#include "gui/explore/scatter_chart.h"
+
+#include "gui/explore/ranges.h"
+#include "gui/widgets/theme.h"
+#include "sim/base/random.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr double point_size = 7;
+constexpr double reach = 9;    // pixels from a point that still mean it
+constexpr int least_brush = 5; // pixels
+constexpr std::size_t most_styles = 8;
+
+const std::array<QCPScatterStyle::ScatterShape, most_styles> shapes{
+    QCPScatterStyle::ssDisc,
+    QCPScatterStyle::ssSquare,
+    QCPScatterStyle::ssTriangle,
+    QCPScatterStyle::ssDiamond,
+    QCPScatterStyle::ssTriangleInverted,
+    QCPScatterStyle::ssPlus,
+    QCPScatterStyle::ssCross,
+    QCPScatterStyle::ssCircle};
+
+// In [-1/2, 1/2), the same for the same point.
+double jitter(const PointStore& store, std::uint32_t point, std::uint64_t salt)
+{
+    return to_unit_interval(hash_key(salt, store.index(point))) - 0.5;
+}
+
+} // namespace
+
+ScatterChart::ScatterChart(const PointStore& store, Marks& marks, QWidget* parent)
+    : Chart(parent), store_(store), marks_(marks)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setNoAntialiasingOnDrag(false);
+    make_layout();
+    setInteraction(QCP::iRangeZoom);
+    setSelectionRectMode(QCP::srmCustom);
+    selectionRect()->setPen(QPen(palette().color(QPalette::Highlight), 1, Qt::DashLine));
+    connect(selectionRect(), &QCPSelectionRect::accepted, this,
+            [this](const QRect& rect, QMouseEvent* event) {
+                brush(rect.normalized(), event->modifiers());
+            });
+    connect(this, &QCustomPlot::mouseDoubleClick, this, [this](QMouseEvent* event) {
+        if (const auto point = point_at(event->pos()))
+            emit opened(*point);
+    });
+    // A press that moves becomes a brush.
+    connect(this, &QCustomPlot::mousePress, this,
+            [this](QMouseEvent* event) { pressed_ = event->pos(); });
+    connect(this, &QCustomPlot::mouseRelease, this, [this](QMouseEvent* event) {
+        if ((event->pos() - pressed_).manhattanLength() >= least_brush)
+            return;
+        marks_.mark({});
+        marks_.set_current(point_at(event->pos()));
+    });
+    connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) {
+        if (event->buttons() != Qt::NoButton)
+            return;
+        if (const auto point = point_at(event->pos()))
+            emit hovered(*point, event->globalPosition().toPoint());
+        else
+            QToolTip::hideText();
+    });
+    connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this,
+            [this](const QCPRange& range) {
+                if (axes_.x.axis)
+                    strip_->axis(QCPAxis::atBottom)->setRange(range);
+                zoomed_ = zoomed_ || !fitting_;
+            });
+    connect(this, &Chart::themed, this, [this] {
+        make_styles();
+        draw_front();
+    });
+    connect(&marks_, &Marks::changed, this, &ScatterChart::draw_marks);
+    connect(&marks_, &Marks::currentChanged, this, &ScatterChart::draw_marks);
+    apply_theme();
+}
+
+void ScatterChart::make_layout()
+{
+    strip_ = new QCPAxisRect(this, false);
+    strip_->addAxes(QCPAxis::atBottom | QCPAxis::atLeft);
+    plotLayout()->addElement(1, 0, strip_);
+    auto* const sides = new QCPMarginGroup(this);
+    for (QCPAxisRect* const rect : {axisRect(0), strip_})
+        rect->setMarginGroup(QCP::msLeft | QCP::msRight, sides);
+    const int height = 3 * fontMetrics().height();
+    strip_->setMinimumSize(0, height);
+    strip_->setMaximumSize(QWIDGETSIZE_MAX, height);
+    strip_->setAutoMargins(QCP::msLeft | QCP::msRight);
+    strip_->setMargins(QMargins(0, 2, 0, 6));
+    strip_->setRangeZoom({});
+    QCPAxis* const across = strip_->axis(QCPAxis::atBottom);
+    across->setTicks(false);
+    across->grid()->setVisible(false);
+    across->setRange(0, 1);
+    QCPAxis* const kinds = strip_->axis(QCPAxis::atLeft);
+    kinds->grid()->setVisible(false);
+    kinds->setRange(-0.5, 1.5);
+    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+    ticker->addTick(0, tr("cannot be"));
+    ticker->addTick(1, tr("does not fit"));
+    kinds->setTicker(ticker);
+    kinds->setTickLength(0);
+
+    cloud_ = new PointCloud(xAxis, yAxis, points_);
+    strip_cloud_ = new PointCloud(across, kinds, others_);
+    mark_cloud_ = new PointCloud(xAxis, yAxis, marked_);
+    mark_strip_cloud_ = new PointCloud(across, kinds, marked_others_);
+    front_line_ = addGraph();
+    current_ = addGraph();
+    current_->setLineStyle(QCPGraph::lsNone);
+    current_->removeFromLegend();
+    legend->setVisible(true);
+    plotLayout()->addElement(0, 1, legend);
+    plotLayout()->setColumnStretchFactor(1, 0.001);
+}
+
+void ScatterChart::make_styles()
+{
+    if (cloud_ == nullptr)
+        return;
+    const SignColours signs = sign_colours(palette());
+    const bool dark = theme_of(palette()) == Theme::dark;
+    std::vector<PointStyle> styles;
+    for (std::size_t i = 0; i < most_styles; ++i) {
+        const QColor colour = series_colour(i);
+        styles.push_back({dark ? colour.lighter(115) : colour.darker(115), shapes[i], true});
+    }
+    cloud_->set_styles(styles, point_size);
+    strip_cloud_->set_styles({{signs.quiet, QCPScatterStyle::ssCross, false}}, point_size - 2);
+    const QColor accent = palette().color(QPalette::Highlight);
+    mark_cloud_->set_styles({{accent, QCPScatterStyle::ssCircle, false}}, point_size + 5);
+    mark_strip_cloud_->set_styles({{accent, QCPScatterStyle::ssCircle, false}}, point_size + 3);
+    front_line_->setPen(QPen(palette().color(QPalette::Text), 1.4));
+    front_line_->setName(tr("Pareto front"));
+    current_->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCrossCircle,
+                                              QPen(palette().color(QPalette::Text), 2), Qt::NoBrush,
+                                              point_size + 10));
+    for (QCPGraph* const sample : samples_)
+        removeGraph(sample);
+    samples_.clear();
+    const std::size_t values =
+        axes_.colour ? store_.grid().axes[*axes_.colour->axis].values.size() : 0;
+    for (std::size_t i = 0; i < std::min(values, most_styles); ++i) {
+        QCPGraph* const sample = addGraph();
+        QStringList names;
+        for (std::size_t value = i; value < values; value += most_styles)
+            names << value_text(store_.grid().axes[*axes_.colour->axis].values[value]);
+        sample->setName(QStringLiteral("%1 %2").arg(axes_.colour->title, names.join(", ")));
+        sample->setLineStyle(QCPGraph::lsNone);
+        sample->setScatterStyle(
+            QCPScatterStyle(styles[i].shape, styles[i].colour, styles[i].colour, point_size));
+        samples_.push_back(sample);
+    }
+    for (QCPItemText* const pin : pins_)
+        pin->setColor(palette().color(QPalette::Text));
+    legend->setVisible(front_.drawn() || values > 0);
+    replot(rpQueuedReplot);
+}
+
+void ScatterChart::set_axes(const ScatterAxes& axes, const Price& price)
+{
+    axes_ = axes;
+    price_ = price;
+    axes_.log_x = axes.log_x && !axes.x.axis;
+    axes_.log_y = axes.log_y && !axes.y.axis;
+    points_ = {};
+    others_ = {};
+    front_ = ParetoFront(axes.x.better, axes.y.better);
+    constexpr double most = std::numeric_limits<double>::max();
+    range_x_ = range_y_ = QCPRange();
+    range_x_.lower = range_y_.lower = most;
+    range_x_.upper = range_y_.upper = -most;
+    cloud_->forget();
+    strip_cloud_->forget();
+    label_axis(*xAxis, axes_.x, axes_.log_x);
+    label_axis(*yAxis, axes_.y, axes_.log_y);
+    strip_->axis(QCPAxis::atBottom)->setRange(0, 1);
+    zoomed_ = false;
+    make_styles();
+    follow();
+    if (store_.size() == 0)
+        fit_ranges();
+    draw_marks();
+    emit frontChanged();
+}
+
+void ScatterChart::add_point(std::uint32_t point)
+{
+    const auto spread = [&](const Metric& metric, std::uint64_t salt) {
+        const double value = value_of(store_, point, metric, price_);
+        return metric.axis ? value + 0.6 * jitter(store_, point, salt) : value;
+    };
+    const double x = spread(axes_.x, 1);
+    const double y = spread(axes_.y, 2);
+    const bool drawn = store_.feasible(point);
+    points_.x.push_back(drawn ? x : unknown);
+    points_.y.push_back(drawn ? y : unknown);
+    points_.style.push_back(static_cast<std::uint8_t>(
+        axes_.colour ? store_.value(point, *axes_.colour->axis) % most_styles : 0));
+    const auto all = static_cast<double>(store_.grid().points());
+    const double across = axes_.x.axis ? x : static_cast<double>(store_.index(point)) / all;
+    const double row = store_.kinds()[store_.kind(point)].memory ? 1 : 0;
+    others_.x.push_back(drawn ? unknown : across);
+    others_.y.push_back(row + 0.7 * jitter(store_, point, 3));
+    others_.style.push_back(0);
+    if (!drawn || std::isnan(x) || std::isnan(y))
+        return;
+    range_x_.lower = std::min(range_x_.lower, x);
+    range_x_.upper = std::max(range_x_.upper, x);
+    range_y_.lower = std::min(range_y_.lower, y);
+    range_y_.upper = std::max(range_y_.upper, y);
+}
+
+void ScatterChart::follow()
+{
+    bool grown = false;
+    const auto first = static_cast<std::uint32_t>(points_.size());
+    for (std::uint32_t point = first; point < store_.size(); ++point) {
+        add_point(point);
+        if (store_.feasible(point))
+            grown = front_.add({points_.x[point], points_.y[point], point}) || grown;
+    }
+    if (first == store_.size())
+        return;
+    if (!zoomed_)
+        fit_ranges();
+    if (grown || first == 0)
+        draw_front();
+    replot(rpQueuedReplot);
+    if (grown)
+        emit frontChanged();
+}
+
+void ScatterChart::fit()
+{
+    zoomed_ = false;
+    fitting_ = true;
+    fit_ranges();
+    replot(rpQueuedReplot);
+}
+
+void ScatterChart::draw_front()
+{
+    front_line_->data()->clear();
+    for (const FrontPoint& one : front_.points())
+        front_line_->addData(one.x, one.y);
+    replot(rpQueuedReplot);
+}
+
+void ScatterChart::draw_marks()
+{
+    const auto copy = [this](const CloudPoints& from, CloudPoints& to) {
+        to = {};
+        for (const std::uint32_t point : marks_.points())
+            if (point < from.size()) {
+                to.x.push_back(from.x[point]);
+                to.y.push_back(from.y[point]);
+                to.style.push_back(0);
+            }
+    };
+    copy(points_, marked_);
+    copy(others_, marked_others_);
+    mark_cloud_->forget();
+    mark_strip_cloud_->forget();
+    current_->data()->clear();
+    const auto current = marks_.current();
+    if (current && *current < points_.size() && !std::isnan(points_.x[*current]))
+        current_->addData(points_.x[*current], points_.y[*current]);
+    set_pinned(pinned_);
+    replot(rpQueuedReplot);
+}
+
+void ScatterChart::set_pinned(const std::vector<std::uint32_t>& points)
+{
+    pinned_ = points;
+    for (QCPItemText* const pin : pins_)
+        removeItem(pin);
+    pins_.clear();
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (points[i] >= points_.size() || std::isnan(points_.x[points[i]]))
+            continue;
+        auto* const pin = new QCPItemText(this);
+        pin->position->setCoords(points_.x[points[i]], points_.y[points[i]]);
+        pin->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+        pin->setPadding(QMargins(5, 0, 0, 3));
+        pin->setText(QStringLiteral("%1").arg(i + 1));
+        QFont bold = font();
+        bold.setBold(true);
+        pin->setFont(bold);
+        pin->setColor(palette().color(QPalette::Text));
+        pins_.push_back(pin);
+    }
+    replot(rpQueuedReplot);
+}
+
+std::optional<std::uint32_t> ScatterChart::point_at(const QPointF& pixel) const
+{
+    if (axisRect(0)->rect().contains(pixel.toPoint()))
+        return cloud_->nearest(pixel, reach);
+    return strip_->rect().contains(pixel.toPoint()) ? strip_cloud_->nearest(pixel, reach)
+                                                    : std::nullopt;
+}
+
+QPointF ScatterChart::place_of(std::uint32_t point) const
+{
+    return store_.feasible(point) ? cloud_->pixel_of(point) : strip_cloud_->pixel_of(point);
+}
+
+void ScatterChart::brush(const QRect& pixels, Qt::KeyboardModifiers modifiers)
+{
+    if (pixels.width() + pixels.height() < least_brush)
+        return; // a click
+    std::vector<std::uint32_t> found = cloud_->inside(pixels & axisRect(0)->rect());
+    const std::vector<std::uint32_t> below = strip_cloud_->inside(pixels & strip_->rect());
+    found.insert(found.end(), below.begin(), below.end());
+    if (modifiers & Qt::ShiftModifier)
+        found.insert(found.end(), marks_.points().begin(), marks_.points().end());
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    marks_.mark(std::move(found));
+}
+
+std::optional<std::uint32_t> ScatterChart::neighbour(std::uint32_t point, Qt::Key arrow) const
+{
+    const QPointF from = cloud_->pixel_of(point);
+    std::optional<std::uint32_t> best;
+    double least = std::numeric_limits<double>::max();
+    for (std::uint32_t other = 0; other < points_.size(); ++other) {
+        const QPointF way = cloud_->pixel_of(other) - from;
+        const double along = arrow == Qt::Key_Left    ? -way.x()
+                             : arrow == Qt::Key_Right ? way.x()
+                             : arrow == Qt::Key_Up    ? -way.y()
+                                                      : way.y();
+        const double aside =
+            std::abs(arrow == Qt::Key_Left || arrow == Qt::Key_Right ? way.y() : way.x());
+        // Ahead, not to the side; what is aside counts as twice as far.
+        if (!(along > 0.5) || aside > 2 * along || along + 2 * aside >= least)
+            continue;
+        least = along + 2 * aside;
+        best = other;
+    }
+    return best;
+}
+
+} // namespace trainyard::gui

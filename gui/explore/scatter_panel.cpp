@@ -1,0 +1,245 @@
+#include "gui/explore/scatter_panel.h"
+
+#include "gui/explore/ranges.h"
+#include "sim/base/units.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QToolButton>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <cmath>
+
+namespace trainyard::gui {
+
+ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsModel& rows,
+                           QWidget* parent)
+    : Panel(parent),
+      store_(store),
+      marks_(marks),
+      rows_(rows),
+      chart_(new ScatterChart(store, marks)),
+      x_(new QComboBox),
+      y_(new QComboBox),
+      colour_(new QComboBox),
+      log_x_(new QCheckBox(tr("log"))),
+      log_y_(new QCheckBox(tr("log")))
+{
+    auto* const layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    auto* const row = new QHBoxLayout;
+    const auto add = [&](const QString& text, QComboBox* box, QCheckBox* log, const QString& name) {
+        auto* const label = new QLabel(text);
+        label->setBuddy(box);
+        box->setAccessibleName(name);
+        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        box->setMinimumContentsLength(5);
+        row->addWidget(label);
+        row->addWidget(box, 1);
+        if (log != nullptr) {
+            log->setToolTip(tr("logarithmic %1 axis").arg(text));
+            log->setAccessibleName(log->toolTip());
+            row->addWidget(log);
+            connect(log, &QCheckBox::toggled, this, &ScatterPanel::read_choices);
+        }
+        connect(box, &QComboBox::currentIndexChanged, this, &ScatterPanel::read_choices);
+    };
+    add(tr("x"), x_, log_x_, tr("what is drawn to the right"));
+    add(tr("y"), y_, log_y_, tr("what is drawn upwards"));
+    add(tr("colour"), colour_, nullptr, tr("field that colours the points"));
+    const auto button = [&](const QString& text, const QString& tip) {
+        auto* const made = new QToolButton;
+        made->setText(text);
+        made->setToolTip(tip);
+        made->setAccessibleName(tip);
+        made->setAutoRaise(true);
+        row->addWidget(made);
+        return made;
+    };
+    connect(button(tr("Fit"), tr("show all points (F)")), &QToolButton::clicked, chart_,
+            &ScatterChart::fit);
+    connect(button(tr("Table"), tr("show as table")), &QToolButton::clicked, this,
+            &Panel::tableWanted);
+    layout->addLayout(row);
+    layout->addWidget(chart_, 1);
+    setFocusProxy(chart_);
+    chart_->setAccessibleName(title());
+    chart_->installEventFilter(this);
+    connect(chart_, &ScatterChart::opened, this, &ScatterPanel::opened);
+    connect(chart_, &ScatterChart::hovered, this,
+            [this](std::uint32_t point, const QPoint& global) {
+                QToolTip::showText(global, describe(point), chart_);
+            });
+    connect(&marks_, &Marks::currentChanged, this, [this] {
+        const auto point = marks_.current();
+        chart_->setAccessibleDescription(point ? describe(*point) : QString());
+    });
+}
+
+void ScatterPanel::paint_to(QPainter& painter, const QSize& size)
+{
+    chart_->paint_chart(painter, size);
+}
+
+void ScatterPanel::restart(std::vector<Metric> metrics, const Price& price)
+{
+    metrics_ = std::move(metrics);
+    price_ = price;
+    fill_choices();
+    apply();
+}
+
+void ScatterPanel::set_choice(const ScatterChoice& choice)
+{
+    choice_ = choice;
+    fill_choices();
+    apply();
+}
+
+void ScatterPanel::fill_choices()
+{
+    filling_ = true;
+    for (QComboBox* const box : {x_, y_, colour_})
+        box->clear();
+    colour_->addItem(tr("none"), QString());
+    for (const Metric& metric : metrics_) {
+        x_->addItem(metric.label(), metric.key);
+        y_->addItem(metric.label(), metric.key);
+        if (metric.axis)
+            colour_->addItem(metric.title, metric.key);
+    }
+    const auto choose = [](QComboBox* box, const QString& key, int otherwise) {
+        const int at = box->findData(key);
+        box->setCurrentIndex(at >= 0 ? at : std::min(otherwise, box->count() - 1));
+    };
+    choose(x_, choice_.x, 0);
+    choose(y_, choice_.y, 1);
+    choose(colour_, choice_.colour, 1);
+    log_x_->setChecked(choice_.log_x);
+    log_y_->setChecked(choice_.log_y);
+    filling_ = false;
+}
+
+void ScatterPanel::read_choices()
+{
+    if (filling_ || metrics_.empty())
+        return;
+    choice_ = {x_->currentData().toString(), y_->currentData().toString(),
+               colour_->currentData().toString(), log_x_->isChecked(), log_y_->isChecked()};
+    apply();
+}
+
+void ScatterPanel::apply()
+{
+    if (metrics_.empty())
+        return;
+    ScatterAxes axes;
+    axes.x = *find_metric(metrics_, x_->currentData().toString());
+    axes.y = *find_metric(metrics_, y_->currentData().toString());
+    if (const Metric* colour = find_metric(metrics_, colour_->currentData().toString()))
+        axes.colour = *colour;
+    axes.log_x = log_x_->isChecked();
+    axes.log_y = log_y_->isChecked();
+    log_x_->setEnabled(!axes.x.axis);
+    log_y_->setEnabled(!axes.y.axis);
+    chart_->set_axes(axes, price_);
+}
+
+QString ScatterPanel::describe(std::uint32_t point) const
+{
+    QStringList fields;
+    QStringList lines;
+    for (const Metric& metric : metrics_) {
+        const QString text = text_of(store_, point, metric, price_);
+        if (metric.axis)
+            fields << QStringLiteral("%1 %2").arg(metric.title, text);
+        else if (metric.measure == Measure::step_time && store_.feasible(point))
+            lines << tr("%1: %2 (%3 – %4)")
+                         .arg(metric.title,
+                              QString::fromStdString(
+                                  to_display(Seconds(store_.figure(point, Figure::step_time)))),
+                              QString::fromStdString(
+                                  to_display(Seconds(store_.figure(point, Figure::step_low)))),
+                              QString::fromStdString(
+                                  to_display(Seconds(store_.figure(point, Figure::step_high)))));
+        else if (!text.isEmpty())
+            lines << QStringLiteral("%1: %2 %3").arg(metric.title, text, metric.unit).trimmed();
+    }
+    if (!store_.feasible(point)) {
+        const ReasonKind& kind = store_.kinds()[store_.kind(point)];
+        lines << QString::fromStdString(store_.reason(point));
+        if (!kind.hint.empty())
+            lines << QString::fromStdString(kind.hint);
+    }
+    return fields.join(QStringLiteral(", ")) + '\n' + lines.join('\n');
+}
+
+bool ScatterPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    // Escape would otherwise be the window's, which cancels runs.
+    if (watched == chart_ && event->type() == QEvent::ShortcutOverride && marks_.any() &&
+        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape)
+    {
+        event->accept();
+        return true;
+    }
+    if (watched == chart_ && event->type() == QEvent::KeyPress)
+        return take_key(static_cast<QKeyEvent*>(event)->key());
+    return Panel::eventFilter(watched, event);
+}
+
+void ScatterPanel::step_along_front(int by)
+{
+    const std::vector<FrontPoint>& front = chart_->front().points();
+    if (front.empty())
+        return;
+    const auto at = std::ranges::find_if(
+        front, [&](const FrontPoint& one) { return marks_.current() == one.point; });
+    const auto last = static_cast<int>(front.size()) - 1;
+    const int next =
+        at == front.end() ? (by > 0 ? 0 : last) : static_cast<int>(at - front.begin()) + by;
+    marks_.set_current(front[static_cast<std::size_t>(std::clamp(next, 0, last))].point);
+}
+
+bool ScatterPanel::take_key(int key)
+{
+    const std::optional<std::uint32_t> current = marks_.current();
+    switch (key) {
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+        if (!current || !store_.feasible(*current))
+            step_along_front(1);
+        else if (const auto next = chart_->neighbour(*current, static_cast<Qt::Key>(key)))
+            marks_.set_current(next);
+        return true;
+    case Qt::Key_BracketRight:
+    case Qt::Key_BracketLeft:
+        step_along_front(key == Qt::Key_BracketRight ? 1 : -1);
+        return true;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (current)
+            emit opened(*current);
+        return true;
+    case Qt::Key_P:
+        if (current)
+            emit pinWanted(*current);
+        return true;
+    case Qt::Key_F:
+        chart_->fit();
+        return true;
+    case Qt::Key_Escape:
+        marks_.clear();
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace trainyard::gui

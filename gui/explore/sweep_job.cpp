@@ -1,0 +1,186 @@
+#include "gui/explore/sweep_job.h"
+
+#include "sim/base/files.h"
+#include "sim/study/sweep.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <QMetaObject>
+#include <QTimer>
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+namespace trainyard::gui {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int batch_after_ms = 33;
+// Taking in this many keeps the window below a few milliseconds.
+constexpr std::size_t largest_batch = 4000;
+
+// On Linux a thread has a niceness of its own, which the threads that it starts inherit: the window
+// and what its sliders ask for go first.
+void step_back()
+{
+    constexpr int behind = 10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), behind);
+}
+
+} // namespace
+
+// Of the window and the threads that simulate.
+struct SweepJob::Shared {
+    CancelFlag cancel;
+    std::mutex mutex;
+    std::condition_variable go_on;
+    bool paused = false;
+    std::vector<FoundPoint> waiting;
+
+    // Called by several threads.
+    void take(const SweepPoint& point)
+    {
+        FoundPoint found = found_point(row_of(point));
+        std::unique_lock lock(mutex);
+        waiting.push_back(std::move(found));
+        go_on.wait(lock, [this] { return !paused || cancel.cancelled(); });
+    }
+
+    void stop()
+    {
+        {
+            const std::lock_guard lock(mutex);
+            cancel.cancel();
+        }
+        go_on.notify_all();
+    }
+};
+
+SweepJob::SweepJob(QObject* parent) : QObject(parent), timer_(new QTimer(this))
+{
+    pool_.setMaxThreadCount(1); // a sweep has threads of its own
+    timer_->setInterval(batch_after_ms);
+    connect(timer_, &QTimer::timeout, this, &SweepJob::deliver);
+}
+
+SweepJob::~SweepJob()
+{
+    if (shared_)
+        shared_->stop();
+    pool_.waitForDone();
+}
+
+void SweepJob::start(const SweepPlan& plan)
+{
+    if (shared_)
+        shared_->stop();
+    shared_ = std::make_shared<Shared>();
+    total_ = plan.points;
+    done_ = 0;
+    began_ = Clock::now();
+    ran_ = {};
+    running_ = true;
+    paused_ = false;
+    timer_->start();
+    pool_.start([this, plan, shared = shared_] {
+        QString problem;
+        try {
+            step_back();
+            Session session;
+            SweepOptions options;
+            options.work.cancel = &shared->cancel;
+            options.points = SizeRule(plan.grid, *plan.base, plan.facts.devices).points();
+            sweep(*plan.base, plan.grid, session, options,
+                  [&](SweepPoint&& point) { shared->take(point); });
+        } catch (const WorldError& error) {
+            problem = QString::fromStdString(error.message);
+        } catch (const std::bad_alloc&) {
+            problem = tr("There is not enough memory for this sweep: take fewer values.");
+        }
+        QMetaObject::invokeMethod(this, [this, shared, problem] {
+            if (shared == shared_ && running_)
+                finish(problem);
+        });
+    });
+}
+
+void SweepJob::cancel()
+{
+    if (!running_)
+        return;
+    shared_->stop();
+    finish({});
+}
+
+void SweepJob::finish(const QString& problem)
+{
+    const std::shared_ptr<Shared> ended_one = shared_;
+    while (shared_ == ended_one) {
+        const std::size_t before = done_;
+        deliver();
+        if (done_ == before)
+            break;
+    }
+    if (shared_ != ended_one)
+        return; // started anew by those who heard of points
+    timer_->stop();
+    running_ = false;
+    ran_ += paused_ ? Clock::duration() : Clock::now() - began_;
+    paused_ = false;
+    shared_.reset();
+    emit ended(problem);
+}
+
+void SweepJob::set_paused(bool paused)
+{
+    if (!running_ || paused == paused_)
+        return;
+    paused_ = paused;
+    if (paused)
+        ran_ += Clock::now() - began_;
+    else
+        began_ = Clock::now();
+    {
+        const std::lock_guard lock(shared_->mutex);
+        shared_->paused = paused;
+    }
+    shared_->go_on.notify_all();
+}
+
+void SweepJob::deliver()
+{
+    std::vector<FoundPoint> batch;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        std::vector<FoundPoint>& waiting = shared_->waiting;
+        if (waiting.size() <= largest_batch)
+            batch.swap(waiting);
+        else {
+            const auto rest = waiting.begin() + static_cast<std::ptrdiff_t>(largest_batch);
+            batch.assign(std::move_iterator(waiting.begin()), std::move_iterator(rest));
+            waiting.erase(waiting.begin(), rest);
+        }
+    }
+    if (batch.empty())
+        return;
+    done_ += batch.size();
+    emit found(std::move(batch));
+}
+
+SweepProgress SweepJob::progress() const
+{
+    const Clock::duration time =
+        ran_ + (running_ && !paused_ ? Clock::now() - began_ : Clock::duration());
+    const double seconds = std::chrono::duration<double>(time).count();
+    SweepProgress out{done_, total_, 0, 0};
+    if (done_ > 0 && seconds > 0) {
+        out.per_second = static_cast<double>(done_) / seconds;
+        out.seconds_left = static_cast<double>(total_ - done_) / out.per_second;
+    }
+    return out;
+}
+
+} // namespace trainyard::gui

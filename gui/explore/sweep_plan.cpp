@@ -1,0 +1,128 @@
+#include "gui/explore/sweep_plan.h"
+
+#include "sim/study/inputs.h"
+
+#include <fmt/format.h>
+
+#include <QCoreApplication>
+#include <algorithm>
+
+namespace trainyard::gui {
+
+namespace {
+
+Problems problem(std::string message, std::string hint)
+{
+    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+bool sweeps(const SweepGrid& grid, std::string_view field)
+{
+    return std::ranges::any_of(grid.axes,
+                               [&](const SweepAxis& axis) { return axis.field == field; });
+}
+
+// The number of replicas follows from the other groups; virtual stages choose the schedule.
+std::vector<std::string> freed_by(const SweepGrid& grid, const Scenario& scenario)
+{
+    std::vector<std::string> out;
+    const bool groups =
+        sweeps(grid, "strategy.tp") || sweeps(grid, "strategy.pp") || sweeps(grid, "strategy.cp");
+    if (groups && scenario.strategy.dp && !sweeps(grid, "strategy.dp"))
+        out.emplace_back("strategy.dp");
+    const bool stages = sweeps(grid, "strategy.pp") || sweeps(grid, "strategy.vpp");
+    if (stages && scenario.strategy.schedule == "interleaved-1f1b" &&
+        !sweeps(grid, "strategy.schedule"))
+        out.emplace_back("strategy.schedule");
+    return out;
+}
+
+void erase_field(Json& object, std::string_view field)
+{
+    const std::size_t dot = field.find('.');
+    if (!object.is_object())
+        return;
+    Json::Object& members = object.members();
+    const auto at = std::ranges::find(members, field.substr(0, dot), &Json::Member::first);
+    if (at == members.end())
+        return;
+    if (dot == std::string_view::npos) {
+        members.erase(at);
+        return;
+    }
+    erase_field(at->second, field.substr(dot + 1));
+    if (at->second.is_object() && at->second.members().empty())
+        members.erase(at);
+}
+
+} // namespace
+
+QString short_name(const std::string& field)
+{
+    return QString::fromStdString(field.substr(field.rfind('.') + 1));
+}
+
+std::vector<Edit> SweepPlan::edits(std::size_t index) const
+{
+    std::vector<Edit> out;
+    for (const Override& change : grid.point(index))
+        out.push_back(
+            {change.field, change.value == "null" ? std::nullopt : std::optional(change.value)});
+    for (const std::string& field : freed)
+        out.push_back({field, std::nullopt});
+    return out;
+}
+
+QString SweepPlan::point_name(std::size_t index) const
+{
+    QStringList parts;
+    for (const Override& change : grid.point(index))
+        parts << QStringLiteral("%1 %2").arg(short_name(change.field), value_text(change.value));
+    return parts.join(QStringLiteral(", "));
+}
+
+Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepFacts& facts,
+                              const Document& document)
+{
+    SweepPlan plan;
+    plan.facts = facts;
+    for (const AxisRange& range : ranges)
+        if (range.swept) {
+            plan.grid.axes.push_back({range.field, range.chosen_values()});
+            if (plan.grid.axes.back().values.empty())
+                return tl::unexpected(problem(fmt::format("no value of {} is chosen", range.field),
+                                              "choose one, or take the field out of the sweep"));
+        }
+    if (plan.grid.axes.empty())
+        return tl::unexpected(problem("nothing is swept", "tick a field, or take a preset"));
+    const Checked<ScenarioFile> read = document.read();
+    if (!read)
+        return tl::unexpected(read.error());
+    plan.freed = freed_by(plan.grid, read->scenario);
+    std::vector<Override> free;
+    for (const std::string& field : plan.freed)
+        free.push_back({field, field == "strategy.schedule" ? "1f1b" : "null"});
+    Checked<ScenarioFile> base = scenario_from(document.json(), document.file(), free);
+    if (!base)
+        return tl::unexpected(base.error());
+    if (plan.grid.points() > most_sweep_points)
+        return tl::unexpected(
+            problem("there are far too many combinations", "take fewer fields, or fewer values"));
+    plan.points = SizeRule(plan.grid, *base, facts.devices).count();
+    if (plan.points > most_points)
+        return tl::unexpected(problem(fmt::format("{} points are too many", plan.points),
+                                      "take fewer fields, or fewer values"));
+    plan.base = std::make_shared<const ScenarioFile>(std::move(*base));
+    return plan;
+}
+
+Json without_swept(Json scenario, const SweepPlan& plan)
+{
+    for (const SweepAxis& axis : plan.grid.axes)
+        erase_field(scenario, axis.field);
+    for (const std::string& field : plan.freed)
+        erase_field(scenario, field);
+    return scenario;
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,91 @@
+#include "calibrate/measure/run/journal.h"
+#include "gui/calibration/measurements.h"
+#include "sim/base/files.h"
+#include "tests/catch.h"
+#include "tests/support/folder.h"
+
+using namespace trainyard;
+using namespace trainyard::gui;
+
+namespace {
+
+const std::string data = "tests/golden/data/";
+
+Measurements read(const std::string& file)
+{
+    Checked<Measurements> out = read_measurements(file, {});
+    REQUIRE(out);
+    return std::move(*out);
+}
+
+// Two ranks, three sizes of an all-reduce, each timed in twenty batches.
+MeasuredRun run_of_two()
+{
+    MeasuredRun out;
+    out.backend = "gloo";
+    out.ranks = {{{0, 2, 0, 2}, "here", {}}, {{1, 2, 1, 2}, "here", {}}};
+    return out;
+}
+
+MeasuredPoint point_of(Bytes size)
+{
+    MeasuredPoint out;
+    CollectiveWork work;
+    work.size = size;
+    out.point = {{"both", {0, 1}}, work, 0};
+    out.batches.assign(20, 20e-6 + static_cast<double>(size.value()) / 1e9);
+    out.estimate = estimate_of(out.batches);
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("a journal of trainyard calibrate is its sweeps")
+{
+    const testing::Folder folder;
+    const auto path = folder.path() / "run.samples.jsonl";
+    {
+        Journal journal(path, run_of_two());
+        for (const std::uint64_t size : {1024ULL, 65536ULL, 1048576ULL})
+            journal.add(point_of(Bytes(size)));
+    }
+    CHECK(is_measurement(read_file(path)));
+    const Measurements measured = read(path.string());
+    REQUIRE(measured.input.sweeps.size() == 1);
+    CHECK(measured.input.sweeps[0].ranks == 2);
+    CHECK(measured.input.sweeps[0].backend == Backend::gloo);
+    CHECK(measured.input.sweeps[0].rows.size() == 3);
+}
+
+TEST_CASE("logs, pairs and topologies are measurements; scenarios and prose are not")
+{
+    CHECK(is_measurement(read_file(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt")));
+    CHECK(is_measurement(read_file(data + "topology_files/nvbandwidth_6xA6000_issue50.txt")));
+    CHECK(is_measurement(
+        read_file(data + "topology_files/nvsmi_topo_dgx_a100_h100_mlengineering.txt")));
+    CHECK_FALSE(is_measurement(read_file("scenarios/llama3-8b-h100-8.json")));
+    CHECK_FALSE(is_measurement("Dear all,\nthe node is slow.\n"));
+    CHECK_FALSE(is_measurement(""));
+}
+
+TEST_CASE("a file of pairs and a topology gives both, and pairs are then judged in their classes")
+{
+    const Measurements measured =
+        read(data + "topology_files/autodl_2080ti_topo_p2pBandwidthLatencyTest.txt");
+    REQUIRE_FALSE(measured.pairs.empty());
+    REQUIRE(measured.input.node);
+    CHECK(measured.input.node->gpus.size() == measured.pairs.front().matrix.values.size());
+}
+
+TEST_CASE("the same file twice is one measurement")
+{
+    Measurements all = read(data + "topology_files/nvbandwidth_6xA6000_issue50.txt");
+    append(all, read(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt"));
+    const std::size_t pairs = all.pairs.size();
+    const std::size_t sweeps = all.input.sweeps.size();
+    append(all, read(data + "topology_files/nvbandwidth_6xA6000_issue50.txt"));
+    append(all, read(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt"));
+    CHECK(all.pairs.size() == pairs);
+    CHECK(all.input.sweeps.size() == sweeps);
+    CHECK(all.files.size() == 2);
+}

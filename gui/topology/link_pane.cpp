@@ -1,0 +1,171 @@
+#include "gui/topology/link_pane.h"
+
+#include "gui/topology/link_facts.h"
+#include "gui/widgets/theme.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSortFilterProxyModel>
+#include <QTabWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace trainyard::gui {
+
+LinkPane::LinkPane(ViewState& view, QWidget* parent)
+    : QWidget(parent),
+      view_(view),
+      facts_(new QLabel),
+      problem_(new QLabel),
+      chart_(new LinkChart(view)),
+      tabs_(new QTabWidget),
+      links_(new LinkTable(this)),
+      flows_(new FlowTable(this)),
+      sorted_links_(new QSortFilterProxyModel(this)),
+      sorted_flows_(new QSortFilterProxyModel(this))
+{
+    link_view_ = make_table(links_, sorted_links_, 1);
+    link_view_->setAccessibleName(tr("Busiest links"));
+    flow_view_ = make_table(flows_, sorted_flows_, 2);
+    flow_view_->setAccessibleName(tr("Flows on the link"));
+    tabs_->addTab(link_view_, tr("Busiest links"));
+    tabs_->addTab(flow_view_, tr("Flows on it"));
+    tabs_->setDocumentMode(true);
+
+    auto* const row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(4);
+    row->addWidget(make_facts(), 2);
+    row->addWidget(chart_, 3);
+    row->addWidget(tabs_, 4);
+
+    connect(link_view_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        emit linkWanted(links_->link(sorted_links_->mapToSource(index).row()));
+    });
+    connect(link_view_, &QTableView::clicked, link_view_, &QTableView::activated);
+    connect(flow_view_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        const auto at = static_cast<std::size_t>(sorted_flows_->mapToSource(index).row());
+        Selection selection = view_.selection();
+        selection.record = flows_->flows().largest[at].record;
+        view_.select(selection);
+    });
+    connect(flow_view_, &QTableView::clicked, flow_view_, &QTableView::activated);
+    show_link(std::nullopt);
+}
+
+QTableView* LinkPane::make_table(QAbstractItemModel* model, QSortFilterProxyModel* sorted, int by)
+{
+    sorted->setSourceModel(model);
+    sorted->setSortRole(LinkTable::sort_role);
+    auto* const table = new QTableView;
+    table->setModel(sorted);
+    table->setSortingEnabled(true);
+    table->sortByColumn(by, Qt::DescendingOrder);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->setSelectionMode(QAbstractItemView::SingleSelection);
+    table->setTabKeyNavigation(false);
+    table->setAlternatingRowColors(true);
+    table->setWordWrap(false);
+    table->verticalHeader()->hide();
+    table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table->horizontalHeader()->setStretchLastSection(true);
+    return table;
+}
+
+QWidget* LinkPane::make_facts()
+{
+    auto* const box = new QWidget;
+    auto* const column = new QVBoxLayout(box);
+    column->setContentsMargins(6, 2, 2, 2);
+    column->setSpacing(2);
+    facts_->setWordWrap(true);
+    facts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    problem_->setWordWrap(true);
+    column->addWidget(facts_, 1);
+    column->addWidget(problem_);
+    auto* const buttons = new QHBoxLayout;
+    buttons->setSpacing(2);
+    const auto add = [&](const QString& name, const QString& tip, char what) {
+        auto* const button = new QToolButton;
+        button->setText(name);
+        button->setToolTip(tip);
+        button->setAccessibleName(tip);
+        connect(button, &QToolButton::clicked, this,
+                [this, what] { emit editWanted(QChar::fromLatin1(what)); });
+        buttons->addWidget(button);
+        edits_.push_back(button);
+    };
+    add(tr("Halve"), tr("Half of what the link has now (H)"), 'h');
+    add(tr("Rate ..."), tr("Another rate for the link (R)"), 'r');
+    add(tr("Break"), tr("Cut the link (B)"), 'b');
+    add(tr("Mend"), tr("As it was built (M)"), 'm');
+    buttons->addStretch(1);
+    column->addLayout(buttons);
+    return box;
+}
+
+void LinkPane::set_run(std::shared_ptr<const TopologyRun> run)
+{
+    run_ = std::move(run);
+    if (!run_)
+        links_->set_loads(nullptr, {});
+}
+
+void LinkPane::set_loads(const std::vector<double>& loads, LoadTime time)
+{
+    time_ = time;
+    links_->set_loads(run_, loads);
+    fill();
+}
+
+void LinkPane::show_link(std::optional<LinkId> link)
+{
+    const bool other = link != link_;
+    link_ = link;
+    if (other) {
+        problem_->clear();
+        tabs_->setCurrentIndex(link ? 1 : 0);
+    }
+    chart_->show_link(run_, link_);
+    fill();
+}
+
+void LinkPane::say(const QString& problem)
+{
+    QPalette colours = palette();
+    colours.setColor(QPalette::WindowText, sign_colours(palette()).error);
+    problem_->setPalette(colours);
+    problem_->setText(problem);
+}
+
+void LinkPane::fill()
+{
+    const bool any = run_ != nullptr && link_ && link_->value < run_->capacity.size();
+    chart_->setVisible(any);
+    for (QToolButton* const button : edits_)
+        button->setEnabled(any);
+    if (!any) {
+        facts_->setText(tr("Click a link, or choose one of the busiest, for its use over time and "
+                           "the flows on it. Arrow keys: neighbours; [ ]: their links; Return, "
+                           "Backspace: unfold, fold; + - F: zoom; Space: play."));
+        flows_->set_flows(run_, {});
+        tabs_->setTabText(1, tr("Flows on it"));
+        return;
+    }
+    QString html = QStringLiteral("<b>%1</b><table cellspacing=\"0\" cellpadding=\"1\">")
+                       .arg(QString::fromStdString(run_->name(*link_)).toHtmlEscaped());
+    for (const LinkFact& fact : link_facts(*run_, *link_, time_))
+        html += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
+                    .arg(fact.name.toHtmlEscaped(), fact.value.toHtmlEscaped());
+    facts_->setText(html + QStringLiteral("</table>"));
+    const SimTime to = time_.moment() ? time_.to + SimTime(1) : time_.to;
+    flows_->set_flows(run_, run_->loads->flows(*link_, time_.from, to, FlowTable::most));
+    tabs_->setTabText(1, tr("Flows on it (%L1)").arg(flows_->flows().count));
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,103 @@
+#pragma once
+
+// The topology itself: paints a scene and turns keys, mouse and wheel into views of it.
+
+#include "gui/model/view_state.h"
+#include "gui/topology/topology_scene.h"
+
+#include <QWidget>
+
+class QHelpEvent;
+
+namespace trainyard::gui {
+
+class TopologyCanvas : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit TopologyCanvas(ViewState& view, QWidget* parent = nullptr);
+
+    // Null: none. Keeps what is folded and in sight where the cluster is the same.
+    void set_run(std::shared_ptr<const TopologyRun> run);
+    const std::shared_ptr<const TopologyRun>& run() const { return run_; }
+    void set_message(const QString& message); // shown where there is no run
+    // What the colours are of: the cursor's moment, else the mean of what is in sight.
+    LoadTime time() const;
+    const std::vector<double>& loads() const { return loads_; } // by link, then
+    void set_tint(Tint tint);
+
+    const TopologyLayout& layout_of() const { return layout_; }
+    const TopologyScene& scene() const { return scene_; }
+    // Where a place, or the middle of a link's half, lies in the widget.
+    QPoint point_of_place(std::uint32_t place) const;
+    QPoint point_of_link(LinkId link) const;
+
+    void set_open(std::uint32_t place, bool open);
+    void select(std::optional<LinkId> link);
+    // Unfolds and moves as far as needed.
+    void go_to(LinkId link);
+    // All links of the selected one's bundle, both ways.
+    std::vector<LinkId> selected_bundle() const;
+
+    void paint_to(QPainter& painter, const QSize& size);
+
+public slots:
+    void fitAll();
+    void openAll();
+    void closeAll();
+
+signals:
+    void selectionChanged();
+    void timeChanged(); // the load shown is of another time
+    void playWanted();
+    void editWanted(QChar what); // 'b'reak, 'm'end, 'h'alve, 'r'ate
+    void menuWanted(const QPoint& global);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    QRectF body() const { return frame_of(scene_, size()).body; }
+    void read_palette();
+    void read_view();
+    void read_selection();
+    void refold(std::uint32_t place, bool open);
+    void refresh_uses();
+    void refresh_glow();
+    void zoom(double factor, const QPointF& about);
+    void pan(const QPointF& by);
+    void hover(const TopologyHit& hit);
+    bool key_moves(int key);
+    void step_sideways(int by);
+    void step_rows(int by);
+    void step_links(int by);
+    void set_current(std::optional<std::uint32_t> place);
+    void show_around(const QPointF& point);
+    void tell_accessibility(const QString& text);
+    QString tip_of(const TopologyHit& hit) const;
+    bool show_tooltip(QHelpEvent* event);
+
+    ViewState& view_;
+    std::shared_ptr<const TopologyRun> run_;
+    TopologyLayout layout_;
+    TopologyScene scene_;
+    std::vector<double> loads_;
+    QString message_;
+    QPointF pressed_;
+    QPointF last_;
+    bool dragging_ = false;
+    bool fits_ = true; // all is in sight: stays so when the window's size changes
+};
+
+} // namespace trainyard::gui

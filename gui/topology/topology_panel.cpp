@@ -1,0 +1,288 @@
+#include "gui/topology/topology_panel.h"
+
+#include "gui/topology/link_facts.h"
+#include "sim/base/units.h"
+
+#include <QComboBox>
+#include <QInputDialog>
+#include <QLabel>
+#include <QMenu>
+#include <QSplitter>
+#include <QTableView>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <set>
+
+namespace trainyard::gui {
+
+namespace {
+
+constexpr int table_after_ms = 80;
+constexpr int progress_after_ms = 300;
+
+QToolButton* button(const QString& text, const QString& tip)
+{
+    auto* const made = new QToolButton;
+    made->setText(text);
+    made->setToolTip(tip);
+    made->setAccessibleName(tip);
+    made->setAutoRaise(true);
+    return made;
+}
+
+} // namespace
+
+TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
+    : Panel(parent),
+      workspace_(workspace),
+      canvas_(new TopologyCanvas(workspace.view())),
+      scrubber_(new Scrubber(workspace.view())),
+      pane_(new LinkPane(workspace.view())),
+      table_timer_(new QTimer(this))
+{
+    auto* const layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    make_tools(layout);
+    auto* const above = new QWidget;
+    auto* const picture = new QVBoxLayout(above);
+    picture->setContentsMargins(0, 0, 0, 0);
+    picture->setSpacing(0);
+    picture->addWidget(canvas_, 1);
+    picture->addWidget(scrubber_);
+    auto* const all = new QSplitter(Qt::Vertical);
+    all->addWidget(above);
+    all->addWidget(pane_);
+    all->setStretchFactor(0, 1);
+    all->setStretchFactor(1, 0);
+    all->setSizes({600, 200});
+    layout->addWidget(all, 1);
+
+    table_timer_->setSingleShot(true);
+    table_timer_->setInterval(table_after_ms);
+    connect(table_timer_, &QTimer::timeout, this, &TopologyPanel::follow_time);
+    connect(canvas_, &TopologyCanvas::timeChanged, table_timer_, qOverload<>(&QTimer::start));
+    connect(canvas_, &TopologyCanvas::selectionChanged, this, &TopologyPanel::follow_selection);
+    connect(canvas_, &TopologyCanvas::playWanted, scrubber_, &Scrubber::togglePlay);
+    connect(canvas_, &TopologyCanvas::editWanted, this, &TopologyPanel::edit);
+    connect(canvas_, &TopologyCanvas::menuWanted, this, &TopologyPanel::show_menu);
+    connect(pane_, &LinkPane::editWanted, this, &TopologyPanel::edit);
+    connect(pane_, &LinkPane::linkWanted, canvas_, &TopologyCanvas::go_to);
+    connect(&loader_, &TopologyLoader::loaded, this, &TopologyPanel::take);
+    connect(&loader_, &TopologyLoader::failed, this, [this](const QString& message) {
+        canvas_->set_message(message);
+        take(nullptr);
+    });
+    connect(&workspace, &Workspace::recordedChanged, this, &TopologyPanel::follow_run);
+    connect(this, &Panel::sightChanged, this, &TopologyPanel::follow_run);
+    follow_run();
+}
+
+void TopologyPanel::make_tools(QBoxLayout* layout)
+{
+    auto* const row = new QHBoxLayout;
+    row->setContentsMargins(4, 2, 4, 0);
+    row->setSpacing(2);
+    tint_ = new QComboBox;
+    tint_->addItem(tr("colour: mean of the links"));
+    tint_->addItem(tr("colour: busiest link"));
+    tint_->setAccessibleName(tr("What colours a line that stands for several links"));
+    tint_->setToolTip(tint_->accessibleName());
+    note_ = new QLabel;
+    note_->setTextFormat(Qt::PlainText);
+    cancel_ = button(tr("Cancel"), tr("Stop laying out the run"));
+    cancel_->hide();
+    auto* const open = button(tr("Unfold"), tr("Show as many single things as can be drawn"));
+    auto* const close = button(tr("Fold"), tr("Show pods, racks and nodes only"));
+    auto* const fit = button(tr("Fit"), tr("All in sight (F)"));
+    auto* const as_table = button(tr("Table"), tr("Show as a table (Ctrl+T)"));
+    row->addWidget(tint_);
+    row->addWidget(note_, 1);
+    for (QWidget* const widget : {cancel_, open, close, fit, as_table})
+        row->addWidget(widget);
+    layout->addLayout(row);
+    connect(tint_, &QComboBox::currentIndexChanged, this,
+            [this](int index) { canvas_->set_tint(index == 0 ? Tint::mean : Tint::worst); });
+    connect(open, &QToolButton::clicked, canvas_, &TopologyCanvas::openAll);
+    connect(close, &QToolButton::clicked, canvas_, &TopologyCanvas::closeAll);
+    connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);
+    connect(as_table, &QToolButton::clicked, this, &Panel::tableWanted);
+    connect(cancel_, &QToolButton::clicked, &loader_, &TopologyLoader::cancel);
+    auto* const patience = new QTimer(this);
+    patience->setSingleShot(true);
+    patience->setInterval(progress_after_ms);
+    connect(patience, &QTimer::timeout, this, [this] { cancel_->setVisible(loader_.busy()); });
+    connect(&loader_, &TopologyLoader::progressed, this, [this, patience](const QString& stage) {
+        if (!patience->isActive() && cancel_->isHidden())
+            patience->start();
+        if (canvas_->run() == nullptr)
+            canvas_->set_message(stage + QStringLiteral(" ..."));
+    });
+    connect(&loader_, &TopologyLoader::stopped, this, [this] {
+        cancel_->hide();
+        wanted_.reset();
+        if (canvas_->run() == nullptr)
+            canvas_->set_message(tr("Stopped. The next run is shown again."));
+    });
+}
+
+// Only while it is looked at; what was shown last stays until then.
+void TopologyPanel::follow_run()
+{
+    const std::shared_ptr<const RunView>& run = workspace_.recorded();
+    if (run == nullptr || !run->recorded) {
+        canvas_->set_message(tr("The cluster and the load of its links are shown here as soon as "
+                                "the scenario has been simulated: open a scenario."));
+        take(nullptr);
+        return;
+    }
+    if (!in_sight() || run == wanted_)
+        return;
+    wanted_ = run;
+    loader_.load(run, canvas_->run() ? canvas_->run()->graph : nullptr);
+}
+
+void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
+{
+    cancel_->hide();
+    pane_->set_run(run);
+    canvas_->set_run(run);
+    follow_time();
+    tell_coverage();
+    emit shown();
+}
+
+// What is only known in part says so.
+void TopologyPanel::tell_coverage()
+{
+    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    QString note;
+    if (run) {
+        const int counted = run->loads->ranks_counted();
+        const int world = run->outcome->job.world();
+        if (counted < world)
+            note = tr("transfers of %L1 of %L2 ranks were recorded: others' are not counted here")
+                       .arg(counted)
+                       .arg(world);
+        if (on_host(run->outcome->job.strategy.backend) &&
+            run->outcome->topology->device(DeviceId{0}).nvlink.value() > 0)
+            note = tr("%1 goes through the hosts' memory: shown on the devices' usual ways")
+                       .arg(QString::fromStdString(
+                           std::string(title_of(run->outcome->job.strategy.backend))));
+    }
+    note_->setText(note);
+    note_->setToolTip(note);
+}
+
+void TopologyPanel::follow_selection()
+{
+    pane_->show_link(canvas_->run() ? canvas_->scene().selected : std::nullopt);
+}
+
+void TopologyPanel::follow_time()
+{
+    table_timer_->stop();
+    if (canvas_->run())
+        pane_->set_loads(canvas_->loads(), canvas_->time());
+}
+
+void TopologyPanel::change(const LinkChange& change, Reach reach)
+{
+    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    if (!run || !canvas_->scene().selected)
+        return;
+    std::set<std::string> names;
+    if (reach == Reach::link)
+        names.insert(both_ways(run->name(*canvas_->scene().selected)));
+    else
+        for (const LinkId link : canvas_->selected_bundle())
+            names.insert(both_ways(run->name(link)));
+    const std::vector<std::string> links(names.begin(), names.end());
+    Document& document = workspace_.document();
+    Checked<Json> changed = with_links(document.json(), links, change);
+    if (!changed) {
+        pane_->say(QString::fromStdString(changed.error().front().message + "; " +
+                                          changed.error().front().hint));
+        return;
+    }
+    pane_->say({});
+    const QString what = change.kind == LinkChange::Kind::cut    ? tr("break %1")
+                         : change.kind == LinkChange::Kind::mend ? tr("mend %1")
+                                                                 : tr("slow down %1");
+    document.replace(std::move(*changed), what.arg(QString::fromStdString(links.front())));
+}
+
+void TopologyPanel::edit(QChar what)
+{
+    if (what == 'b')
+        change({LinkChange::Kind::cut});
+    else if (what == 'm')
+        change({LinkChange::Kind::mend});
+    else if (what == 'h')
+        change({LinkChange::Kind::scale, 0.5});
+    else
+        ask_rate();
+}
+
+void TopologyPanel::ask_rate()
+{
+    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    if (!run || !canvas_->scene().selected)
+        return;
+    const LinkId link = *canvas_->scene().selected;
+    const Bandwidth built = run->graph->topology->link(link).capacity;
+    bool given = false;
+    const QString text = QInputDialog::getText(
+        this, tr("Rate of a link"),
+        tr("%1 was built for %2. What does it have? (\"25 GB/s\", \"200 Gb/s\")")
+            .arg(QString::fromStdString(both_ways(run->name(link))),
+                 QString::fromStdString(to_display(built))),
+        QLineEdit::Normal, QString::fromStdString(to_display(Bandwidth(run->capacity[link.value]))),
+        &given);
+    if (!given)
+        return;
+    const Parsed<Bandwidth> rate = parse_bandwidth(text.trimmed().toStdString());
+    if (rate)
+        change({LinkChange::Kind::share, *rate / built});
+    else
+        pane_->say(QString::fromStdString(rate.error().message + "; " + rate.error().hint));
+}
+
+void TopologyPanel::show_menu(const QPoint& at)
+{
+    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    if (!run || !canvas_->scene().selected)
+        return;
+    QMenu menu(this);
+    const QString name = QString::fromStdString(both_ways(run->name(*canvas_->scene().selected)));
+    menu.addAction(tr("Halve %1").arg(name), this, [this] { edit('h'); });
+    menu.addAction(tr("Another rate for %1 ...").arg(name), this, [this] { edit('r'); });
+    menu.addAction(tr("Break %1").arg(name), this, [this] { edit('b'); });
+    menu.addAction(tr("Mend %1").arg(name), this, [this] { edit('m'); });
+    constexpr std::size_t most = 256; // entries of a scenario that people still read
+    const std::size_t beside = canvas_->selected_bundle().size();
+    if (beside > 2 && beside <= most) {
+        menu.addSeparator();
+        menu.addAction(tr("Halve all %1 beside it").arg(beside), this, [this] {
+            change({LinkChange::Kind::scale, 0.5}, Reach::bundle);
+        });
+        menu.addAction(tr("Break all %1 beside it").arg(beside), this,
+                       [this] { change({LinkChange::Kind::cut}, Reach::bundle); });
+        menu.addAction(tr("Mend all %1 beside it").arg(beside), this,
+                       [this] { change({LinkChange::Kind::mend}, Reach::bundle); });
+    }
+    menu.exec(at);
+}
+
+void TopologyPanel::paint_to(QPainter& painter, const QSize& size)
+{
+    canvas_->paint_to(painter, size);
+}
+
+TableData TopologyPanel::table() const
+{
+    return canvas_->run() ? table_of(canvas_->scene()) : table_of({});
+}
+
+} // namespace trainyard::gui

@@ -1,0 +1,67 @@
+#pragma once
+
+// Screen "topology": the cluster with the load of its links, a scrubber, and a pane about one link.
+
+#include "gui/model/workspace.h"
+#include "gui/topology/link_edits.h"
+#include "gui/topology/link_pane.h"
+#include "gui/topology/scrubber.h"
+#include "gui/topology/topology_canvas.h"
+#include "gui/topology/topology_loader.h"
+
+class QBoxLayout;
+class QComboBox;
+
+namespace trainyard::gui {
+
+class TopologyPanel : public Panel {
+    Q_OBJECT
+
+public:
+    explicit TopologyPanel(Workspace& workspace, QWidget* parent = nullptr);
+
+    QString key() const override { return QStringLiteral("topology"); }
+    QString title() const override { return tr("Topology"); }
+    void paint_to(QPainter& painter, const QSize& size) override;
+    TableData table() const override;
+    std::vector<Panel*> parts() override { return {this, &pane_->chart()}; }
+
+    // While it is being made, the run before is shown.
+    bool busy() const override { return loader_.busy(); }
+    bool wants_ops() const override { return true; }
+
+    TopologyCanvas& canvas() { return *canvas_; }
+    LinkPane& pane() { return *pane_; }
+    Scrubber& scrubber() { return *scrubber_; }
+
+    // Of the selected link, both ways, or of all links beside it.
+    enum class Reach : std::uint8_t { link, bundle };
+    void change(const LinkChange& change, Reach reach = Reach::link);
+
+signals:
+    void shown(); // a run, or that there is none
+
+private:
+    void make_tools(QBoxLayout* layout);
+    void follow_run();
+    void take(const std::shared_ptr<const TopologyRun>& run);
+    void follow_selection();
+    void follow_time();
+    void edit(QChar what);
+    void ask_rate();
+    void show_menu(const QPoint& at);
+    void tell_coverage();
+
+    Workspace& workspace_;
+    TopologyLoader loader_;
+    TopologyCanvas* canvas_;
+    Scrubber* scrubber_;
+    LinkPane* pane_;
+    QComboBox* tint_;
+    QLabel* note_;
+    QToolButton* cancel_;
+    QTimer* table_timer_;
+    std::shared_ptr<const RunView> wanted_; // of the latest request
+};
+
+} // namespace trainyard::gui
