@@ -10,6 +10,7 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QTemporaryDir>
+#include <QTimer>
 
 namespace trainyard::gui {
 
@@ -37,8 +38,10 @@ QSize size_from(const std::string& text)
 // Until every run asked for has been answered and drawn.
 void settle(MainWindow& window)
 {
+    QTimer look; // what is waited for need not be an event
+    look.start(20);
     while (window.busy())
-        QApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+        QApplication::processEvents(QEventLoop::WaitForMoreEvents); // sleeps, unlike with a limit
     QApplication::processEvents();
     QApplication::processEvents();
 }
