@@ -82,6 +82,12 @@ void MainWindow::take(SessionContent content, const std::string& session)
         workspace_.clear_baseline();
     if (content.explore.is_object())
         explore_->restore(explore_state_from(content.explore));
+    Calibration& calibration = calibration_->calibration();
+    if (content.measured != calibration.files()) {
+        calibration.close_files();
+        for (const std::string& measured : content.measured)
+            calibration.open(measured);
+    }
     if (content.range)
         workspace_.view().show_when_known(*content.range);
     workspace_.view().select_when_known(content.selection);
@@ -102,6 +108,8 @@ SessionContent MainWindow::content()
     content.selection = workspace_.view().selection();
     content.price = workspace_.price();
     content.explore = to_json(explore_->state());
+    for (const std::string& measured : calibration_->calibration().files())
+        content.measured.push_back(fs::absolute(measured).string());
     content.layout = saveState().toBase64().toStdString();
     for (const Panel* const one : panels_)
         if (one->in_sight())

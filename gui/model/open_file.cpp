@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 namespace trainyard::gui {
 
 namespace fs = std::filesystem;
@@ -79,10 +81,30 @@ Checked<Opened> open_json(Json json, const std::string& file, const Json& curren
                                         : "trainyard check FILE says whether it is right"));
 }
 
+// The first bytes of a file that has more; of others nothing.
+std::string long_file_head(const std::string& file)
+{
+    constexpr std::size_t head = std::size_t{1} << 20;
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) // a pipe is read once
+        return {};
+    std::ifstream in(file, std::ios::binary);
+    std::string text(head, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(head));
+    return in.peek() == std::ifstream::traits_type::eof() ? std::string() : text;
+}
+
 } // namespace
 
 Checked<Opened> open_any(const std::string& file, const Json& current)
 {
+    // Long logs are known by their beginnings: they are read in the background. The beginning of
+    // JSON is no JSON.
+    const std::string head = long_file_head(file);
+    const std::size_t begin = head.find_first_not_of(" \t\r\n");
+    if (begin != std::string::npos && head[begin] != '{' && head[begin] != '[' &&
+        is_measurement(head))
+        return OpenedMeasurements{file};
     const std::string text = read_file(file, input_limits.max_bytes);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (is_measurement(text))

@@ -30,6 +30,7 @@ struct SessionTable {
     double price_per_device_hour = 0;
     std::string currency = "USD";
     Json explore;
+    std::vector<std::string> measured;
     std::string view;
     std::string layout;
 };
@@ -54,6 +55,7 @@ const FieldTable<SessionTable>& session_fields()
                    {.help = "what a device costs", .min = 0})
             .field("currency", &SessionTable::currency, {.help = "of that price"})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
+            .field("measured", &SessionTable::measured, {.help = "files of measurements"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
     return table;
@@ -126,6 +128,7 @@ Json to_json(const SessionContent& content)
     table.price_per_device_hour = content.price.per_device_hour;
     table.currency = content.price.currency.toStdString();
     table.explore = content.explore;
+    table.measured = content.measured;
     table.view = content.view;
     table.layout = content.layout;
     Json out = Json::object();
@@ -157,6 +160,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
     out.explore = std::move(table.explore);
+    out.measured = std::move(table.measured);
     out.view = table.view;
     out.layout = table.layout;
     return out;

@@ -17,9 +17,10 @@ struct SessionContent {
     std::optional<TimeRange> range;
     Selection selection;
     Price price;
-    Json explore;       // of the explorer; null: none
-    std::string view;   // key of the panel in front
-    std::string layout; // of the docks, base64
+    Json explore;                      // of the explorer; null: none
+    std::vector<std::string> measured; // files of the calibration view
+    std::string view;                  // key of the panel in front
+    std::string layout;                // of the docks, base64
 
     bool operator==(const SessionContent&) const = default;
 };

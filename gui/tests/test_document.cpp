@@ -216,6 +216,7 @@ void TestDocument::aSessionComesBackAsItWas()
     content.baseline = Json::object();
     content.range = TimeRange{SimTime(5), SimTime(99)};
     content.price = {2.5, "EUR"};
+    content.measured = {"/tmp/a.log", "/tmp/b.log"};
     content.view = "timeline";
     content.layout = "AAAA";
     const Checked<Json> json = parse_json(to_text(to_json(content)), "s");
