@@ -244,6 +244,11 @@ bool Calibration::can_save() const
     return !sweeps_to_save(state_).empty();
 }
 
+Problems Calibration::refused_to_save() const
+{
+    return gui::refused_to_save(sweeps_to_save(state_));
+}
+
 bool Calibration::knows_device() const
 {
     return !state_.measured || !device_of(*state_.measured).empty();
@@ -251,6 +256,10 @@ bool Calibration::knows_device() const
 
 void Calibration::save(const std::string& file, const std::string& device)
 {
+    if (const Problems refused = refused_to_save(); !refused.empty()) {
+        emit told(refused);
+        return;
+    }
     start([this, state = state_, file, device](const CancelFlag& cancel) -> std::function<void()> {
         FitRequest request;
         request.device = device;

@@ -42,6 +42,8 @@ public:
 
     // What a profile can be made of: of the files, else of the scenario's profile.
     bool can_save() const;
+    // Why it would be a wrong one; empty: it would not.
+    Problems refused_to_save() const;
     // The GPU, where the measurements do not say: one of known_devices(). Empty: they do.
     bool knows_device() const;
     // As `trainyard fit -o` writes it, in the background: `saved`, or what is wrong is `told`.

@@ -243,6 +243,10 @@ void CalibrationPanel::follow_tools()
 
 void CalibrationPanel::ask_save()
 {
+    if (const Problems refused = calibration_.refused_to_save(); !refused.empty()) {
+        emit told(refused);
+        return;
+    }
     QString device;
     if (!calibration_.knows_device()) {
         QStringList devices;

@@ -146,6 +146,7 @@ void CurvePlot::make_fixed_items()
     }
     // Pixels follow whatever moves the axes.
     connect(this, &QCustomPlot::beforeReplot, this, &CurvePlot::show_mark);
+    connect(this, &QCustomPlot::beforeReplot, this, &CurvePlot::wrap_note);
 }
 
 void CurvePlot::colour()
@@ -254,7 +255,6 @@ void CurvePlot::fill()
     }
     legend->setVisible(legend->itemCount() > 0);
     title_->setText(series_.title);
-    note_->setText(series_.note);
     // Where nothing else is drawn.
     note_->position->setAxisRect(series_.fitted.empty() ? above_ : below_);
     note_->setVisible(!series_.note.isEmpty());
@@ -301,6 +301,22 @@ void CurvePlot::show_all()
         above_->axis(QCPAxis::atLeft)->setRange(series_.least, series_.most);
     below_->axis(QCPAxis::atLeft)->setRange(-series_.residual_range, series_.residual_range);
     replot(rpQueuedReplot);
+}
+
+// Into lines as wide as its pane.
+void CurvePlot::wrap_note()
+{
+    const QFontMetrics metrics(note_->font());
+    const int room = note_->position->axisRect()->width() - 2 * metrics.height();
+    QStringList lines{QString()};
+    for (const QString& word : series_.note.split(' ')) {
+        const QString longer = lines.last().isEmpty() ? word : lines.last() + ' ' + word;
+        if (lines.last().isEmpty() || metrics.horizontalAdvance(longer) <= room)
+            lines.last() = longer;
+        else
+            lines << word;
+    }
+    note_->setText(lines.join('\n'));
 }
 
 void CurvePlot::show_mark()

@@ -48,6 +48,7 @@ private:
     void make_switches();
     void colour();
     void fill();
+    void wrap_note();
     void show_mark();
     void step_mark(int by);
     void zoom(double factor);

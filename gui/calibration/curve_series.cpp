@@ -191,9 +191,9 @@ QString note_of(const CurveStudy& study)
     if (!study.sizes.empty())
         return study.table.samples.empty() && !study.flags.empty() ? text(study.flags.back())
                                                                    : QString();
-    if (!study.flags.empty())
+    if (study.table.samples.empty() && !study.flags.empty())
         return text(study.flags.front());
-    return QStringLiteral("no measured points in this profile: the curve is %1")
+    return QStringLiteral("no measured points, so no residuals; grade: %1")
         .arg(text(std::string(to_name(study.table.grade))));
 }
 

@@ -178,6 +178,21 @@ std::vector<Sweep> sweeps_to_save(const CalibrationState& state)
                      : std::vector<Sweep>{};
 }
 
+// A profile of ranks on CPUs needs more than curves: what their cores compute and their memory
+// gives.
+Problems refused_to_save(const std::vector<Sweep>& sweeps)
+{
+    if (std::none_of(sweeps.begin(), sweeps.end(),
+                     [](const Sweep& sweep) { return on_host(sweep.backend); }))
+        return {};
+    return {{"", 0, "",
+             "these curves were measured between CPUs (Gloo or MPI): a profile of curves alone "
+             "would be one of GPUs",
+             "trainyard calibrate --from JOURNAL -o PROFILE.json writes the whole profile of the "
+             "host",
+             Severity::error}};
+}
+
 bool FittedCurve::is_same(const FittedCurve& other) const
 {
     return origin == other.origin && study.configuration == other.study.configuration &&

@@ -53,6 +53,9 @@ std::shared_ptr<const Fitted> fit(const CalibrationState& state, const Fitted* b
 // without what is excluded.
 std::vector<Sweep> sweeps_to_save(const CalibrationState& state);
 
+// Why a profile made of them would be a wrong one; empty: it would not.
+Problems refused_to_save(const std::vector<Sweep>& sweeps);
+
 // Null: it is not among them.
 std::shared_ptr<const FittedCurve> find(const Fitted& fitted, const FittedCurve& curve);
 

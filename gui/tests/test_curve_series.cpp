@@ -105,7 +105,7 @@ TEST_CASE("a profile's table without samples is a curve that says so")
     const CurveSeries series = series_of(study_table(table), CurveAxis::time);
     CHECK(series.points.empty());
     CHECK_FALSE(series.fitted.empty());
-    CHECK(series.note.contains("no measured points"));
+    CHECK(series.note.contains("no measured points, so no residuals"));
     CHECK(series.note.contains("published"));
     CHECK(table_of(study_table(table)).rows.size() == table.samples.knots.size());
 }

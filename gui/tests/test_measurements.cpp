@@ -1,5 +1,5 @@
 #include "calibrate/measure/run/journal.h"
-#include "gui/calibration/measurements.h"
+#include "gui/calibration/fitted.h"
 #include "sim/base/files.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
@@ -55,6 +55,13 @@ TEST_CASE("a journal of trainyard calibrate is its sweeps")
     CHECK(measured.input.sweeps[0].ranks == 2);
     CHECK(measured.input.sweeps[0].backend == Backend::gloo);
     CHECK(measured.input.sweeps[0].rows.size() == 3);
+    // Of Gloo between CPUs: no profile of a GPU.
+    const Problems refused = refused_to_save(measured.input.sweeps);
+    REQUIRE(refused.size() == 1);
+    CHECK(refused.front().hint.find("trainyard calibrate --from") != std::string::npos);
+    std::vector<Sweep> of_devices = measured.input.sweeps;
+    of_devices[0].backend = Backend::nccl;
+    CHECK(refused_to_save(of_devices).empty());
 }
 
 TEST_CASE("logs, pairs and topologies are measurements; scenarios and prose are not")
