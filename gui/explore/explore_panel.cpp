@@ -18,8 +18,8 @@ namespace trainyard::gui {
 
 namespace {
 
-// A picture without a display waits for a sweep of so many points, not for more.
-constexpr std::size_t most_in_pictures = 2000;
+// A picture without a display shows what is found by then.
+constexpr int picture_after_ms = 5000;
 
 QString duration_text(double seconds)
 {
@@ -58,8 +58,10 @@ void ExplorePanel::prepare_picture()
     picture_wanted_ = true;
     if (!facts_)
         find_facts();
-    else if (plan_ && !swept_ && plan_->points <= most_in_pictures)
+    else if (plan_ && !swept_) {
         start();
+        QTimer::singleShot(picture_after_ms, &job_, &SweepJob::cancel);
+    }
 }
 
 bool ExplorePanel::stale() const
@@ -163,24 +165,40 @@ void ExplorePanel::start()
     failure_.clear();
     store_.reset(swept_->grid);
     marks_.clear();
+    scatter_->set_note({});
     restart_views();
     job_.start(*swept_);
     tell_progress();
     show_page();
 }
 
+std::vector<Metric> ExplorePanel::shown_metrics() const
+{
+    const WorkUnit work = swept_->facts.layers > 0 ? WorkUnit::tokens : WorkUnit::samples;
+    return metrics_of(swept_->grid, work, workspace_.price());
+}
+
 void ExplorePanel::restart_views()
 {
-    if (!swept_)
-        return;
-    const WorkUnit work = swept_->facts.layers > 0 ? WorkUnit::tokens : WorkUnit::samples;
-    const std::vector<Metric> metrics = metrics_of(swept_->grid, work, workspace_.price());
+    const std::vector<Metric> metrics = shown_metrics();
     rows_->restart(metrics, workspace_.price());
     filter_->clear();
     rows_->set_shown(static_cast<Shown>(shown_->currentIndex()));
     scatter_->restart(metrics, workspace_.price());
     fit_columns();
     follow_pins();
+}
+
+void ExplorePanel::follow_price()
+{
+    if (!swept_)
+        return;
+    const std::vector<Metric> metrics = shown_metrics();
+    rows_->set_metrics(metrics, workspace_.price());
+    rows_->set_filter(filter_->text());
+    scatter_->restart(metrics, workspace_.price());
+    fit_columns();
+    follow_current();
 }
 
 void ExplorePanel::take_points(std::vector<FoundPoint> points)
@@ -226,7 +244,9 @@ void ExplorePanel::tell_plan()
         if (plan_->dropped() > 0)
             text += tr(" (%L1 more cannot be by their sizes)").arg(plan_->dropped());
         if (const double each = seconds_per_point(); each > 0 && plan_->points > 0)
-            text += tr("; about %1").arg(duration_text(each * static_cast<double>(plan_->points)));
+            // Those that do not fit are refused before they run.
+            text += tr("; at most about %1")
+                        .arg(duration_text(each * static_cast<double>(plan_->points)));
     }
     start_->setToolTip(text);
     if (store_.size() == 0)
@@ -266,8 +286,14 @@ void ExplorePanel::tell_progress()
 void ExplorePanel::tell_found()
 {
     QString text = counts_text(store_);
-    if (swept_ && store_.size() < swept_->points)
+    QString part;
+    if (swept_ && store_.size() < swept_->points) {
+        part = tr("Part of the sweep: %L1 of %L2 points").arg(store_.size()).arg(swept_->points);
         text += tr(" (ended early: %L1 were planned)").arg(swept_->points);
+    }
+    scatter_->set_note(part);
+    if (!opened_.isEmpty() && workspace_.document().json() == opened_as_)
+        text = tr("Opened %1").arg(opened_);
     if (!failure_.isEmpty())
         text = failure_;
     if (stale())

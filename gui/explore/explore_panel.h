@@ -75,7 +75,9 @@ private:
     void follow_ranges();
     void take_points(std::vector<FoundPoint> points);
     void take_end(const QString& problem);
+    std::vector<Metric> shown_metrics() const;
     void restart_views();
+    void follow_price();
     void tell_plan();
     void tell_progress();
     void tell_found();
@@ -99,7 +101,9 @@ private:
     std::optional<SweepPlan> swept_; // of the points shown
     Json swept_from_;                // their scenario, without what was swept
     QString failure_;                // of the last sweep
-    double seconds_per_point_ = 0;   // of the last sweep; 0: none yet
+    QString opened_;                 // name of the point opened last, and what that made
+    Json opened_as_;
+    double seconds_per_point_ = 0; // of the last sweep; 0: none yet
     bool picture_wanted_ = false;
     std::vector<SweptField> awaited_; // of a session: chosen once there are ranges
 

@@ -14,10 +14,13 @@ void ExplorePanel::open(std::uint32_t point)
     if (!swept_ || point >= store_.size())
         return;
     const std::size_t index = store_.index(point);
-    if (const auto refused = workspace_.document().edit(swept_->edits(index)))
+    if (const auto refused = workspace_.document().edit(swept_->edits(index))) {
         set_state(QString::fromStdString(refused->message));
-    else
-        set_state(tr("Opened %1").arg(swept_->point_name(index)));
+        return;
+    }
+    opened_ = swept_->point_name(index);
+    opened_as_ = workspace_.document().json();
+    tell_plan();
 }
 
 void ExplorePanel::pin(std::uint32_t point)

@@ -159,7 +159,7 @@ void ExplorePanel::connect_all()
 {
     connect(&workspace_.document(), &Document::changed, this, &ExplorePanel::follow_document);
     connect(&workspace_, &Workspace::runChanged, this, &ExplorePanel::tell_plan);
-    connect(&workspace_, &Workspace::priceChanged, this, &ExplorePanel::restart_views);
+    connect(&workspace_, &Workspace::priceChanged, this, &ExplorePanel::follow_price);
     connect(this, &Panel::sightChanged, this, &ExplorePanel::follow_document);
     connect(facts_timer_, &QTimer::timeout, this, &ExplorePanel::find_facts);
     connect(&finder_, &FactsFinder::found, this, &ExplorePanel::take_facts);
@@ -212,10 +212,8 @@ void ExplorePanel::fit_columns()
         view_->setColumnWidth(column,
                               std::max(least, metrics.horizontalAdvance(name)) + metrics.height());
     }
-    const auto first = std::ranges::find(rows_->columns(), Measure::step_time, &Metric::measure);
     const QSignalBlocker quiet(view_->horizontalHeader());
-    view_->horizontalHeader()->setSortIndicator(static_cast<int>(first - rows_->columns().begin()),
-                                                Qt::AscendingOrder);
+    view_->horizontalHeader()->setSortIndicator(rows_->sort_column(), rows_->sort_order());
 }
 
 } // namespace trainyard::gui

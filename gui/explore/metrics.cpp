@@ -142,6 +142,14 @@ QString text_of(const PointStore& store, std::uint32_t point, const Metric& metr
     return number_text(value_of(store, point, metric, price));
 }
 
+Measure best_measure(const std::vector<Metric>& metrics)
+{
+    const bool other_work = std::ranges::any_of(metrics, [](const Metric& one) {
+        return one.key == "training.global_batch" || one.key == "training.sequence_length";
+    });
+    return other_work ? Measure::rate : Measure::step_time;
+}
+
 const Metric* find_metric(const std::vector<Metric>& metrics, const QString& key)
 {
     const auto at = std::ranges::find(metrics, key, &Metric::key);

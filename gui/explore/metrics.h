@@ -55,6 +55,10 @@ QString text_of(const PointStore& store, std::uint32_t point, const Metric& metr
 // "2.49", "1.11 k": four digits at most.
 QString number_text(double value);
 
+// What the best point is the best of: the rate where steps are of different amounts of work (global
+// batch or sequence length is swept), else the step time.
+Measure best_measure(const std::vector<Metric>& metrics);
+
 // The one with that key; null: none.
 const Metric* find_metric(const std::vector<Metric>& metrics, const QString& key);
 

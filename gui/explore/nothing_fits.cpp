@@ -56,6 +56,8 @@ QString nothing_fits_text(const PointStore& store, const SweepPlan& plan)
                        .arg(memory ? tr("Nothing fits: none of the %L1 points has enough memory.")
                                          .arg(store.size())
                                    : tr("None of the %L1 points can be.").arg(store.size()));
+    if (store.size() < plan.points)
+        html += tr("<p>%L1 of %L2 points were looked at.</p>").arg(store.size()).arg(plan.points);
     html += QStringLiteral("<table cellspacing=\"0\" cellpadding=\"3\">");
     for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i)
         html += QStringLiteral("<tr><td align=\"right\"><b>%L1 ×</b></td><td>%2%3</td></tr>")

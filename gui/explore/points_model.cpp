@@ -12,21 +12,54 @@ PointsModel::PointsModel(const PointStore& store, const Marks& marks, QObject* p
     : QAbstractTableModel(parent), store_(store), marks_(marks)
 {}
 
-void PointsModel::restart(std::vector<Metric> metrics, const Price& price)
+void PointsModel::take_columns(std::vector<Metric> metrics, const Price& price)
 {
-    beginResetModel();
     columns_ = std::move(metrics);
     // What was chosen stands before what came of it.
     std::ranges::stable_partition(columns_, [](const Metric& one) { return one.axis.has_value(); });
     price_ = price;
+}
+
+void PointsModel::sort_best_first()
+{
+    const Measure best = best_measure(columns_);
+    const auto first = std::ranges::find(columns_, best, &Metric::measure);
+    sort_column_ = static_cast<int>(first - columns_.begin());
+    order_ = best == Measure::rate ? Qt::DescendingOrder : Qt::AscendingOrder;
+}
+
+void PointsModel::restart(std::vector<Metric> metrics, const Price& price)
+{
+    beginResetModel();
+    take_columns(std::move(metrics), price);
     filter_ = RowFilter();
     on_front_.clear();
     rows_.clear();
     keys_.clear();
     followed_ = 0;
-    const auto first = std::ranges::find(columns_, Measure::step_time, &Metric::measure);
-    sort_column_ = static_cast<int>(first - columns_.begin());
-    order_ = Qt::AscendingOrder;
+    sort_best_first();
+    fill_keys(0);
+    rows_ = all_wanted(0);
+    std::ranges::sort(rows_, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+    endResetModel();
+}
+
+void PointsModel::set_metrics(std::vector<Metric> metrics, const Price& price)
+{
+    if (columns_.empty())
+        return restart(std::move(metrics), price);
+    beginResetModel();
+    const bool by_reason = sort_column_ == reason_column();
+    const QString sorted =
+        by_reason ? QString() : columns_[static_cast<std::size_t>(sort_column_)].key;
+    take_columns(std::move(metrics), price);
+    const auto same = std::ranges::find(columns_, sorted, &Metric::key);
+    if (by_reason)
+        sort_column_ = reason_column();
+    else if (same != columns_.end())
+        sort_column_ = static_cast<int>(same - columns_.begin());
+    else
+        sort_best_first();
     fill_keys(0);
     rows_ = all_wanted(0);
     std::ranges::sort(rows_, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });

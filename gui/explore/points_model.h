@@ -18,8 +18,11 @@ public:
     // Both outlive it.
     PointsModel(const PointStore& store, const Marks& marks, QObject* parent = nullptr);
 
-    // The store was reset, or what is known of points is another thing.
+    // The store was reset.
     void restart(std::vector<Metric> metrics, const Price& price);
+    // Other figures are known of the same points. Sorted as before where there is such a column;
+    // set the filter again, whose text may now mean more.
+    void set_metrics(std::vector<Metric> metrics, const Price& price);
     // The store has grown: new points go where they belong.
     void follow();
 
@@ -35,6 +38,8 @@ public:
     std::uint32_t point(int row) const { return rows_[static_cast<std::size_t>(row)]; }
     std::optional<int> row_of(std::uint32_t point) const;
     const std::vector<Metric>& columns() const { return columns_; }
+    int sort_column() const { return sort_column_; }
+    Qt::SortOrder sort_order() const { return order_; }
     std::size_t shown_count() const { return rows_.size(); }
 
     // All rows shown.
@@ -49,6 +54,8 @@ public:
 private:
     bool wanted(std::uint32_t point) const;
     bool before(std::uint32_t a, std::uint32_t b) const;
+    void take_columns(std::vector<Metric> metrics, const Price& price);
+    void sort_best_first();
     void fill_keys(std::uint32_t from);
     double key_of(std::uint32_t point) const;
     int reason_column() const { return static_cast<int>(columns_.size()); }

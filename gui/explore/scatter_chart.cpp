@@ -120,7 +120,12 @@ void ScatterChart::make_layout()
     current_->setLineStyle(QCPGraph::lsNone);
     current_->removeFromLegend();
     legend->setVisible(true);
-    plotLayout()->addElement(0, 1, legend);
+    // Its lines close together, whatever the height.
+    auto* const beside = new QCPLayoutGrid;
+    plotLayout()->addElement(0, 1, beside);
+    beside->addElement(0, 0, legend);
+    beside->addElement(1, 0, new QCPLayoutElement(this));
+    beside->setRowStretchFactor(0, 0.001);
     plotLayout()->setColumnStretchFactor(1, 0.001);
 }
 

@@ -8,6 +8,7 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QPainter>
 #include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -82,7 +83,15 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
 
 void ScatterPanel::paint_to(QPainter& painter, const QSize& size)
 {
-    chart_->paint_chart(painter, size);
+    const int below = note_.isEmpty() ? 0 : 2 * fontMetrics().height();
+    chart_->paint_chart(painter, {size.width(), size.height() - below});
+    if (below == 0)
+        return;
+    const QRect line(0, size.height() - below, size.width(), below);
+    painter.fillRect(line, palette().color(QPalette::Base));
+    painter.setPen(palette().color(QPalette::Text));
+    painter.setFont(font());
+    painter.drawText(line, Qt::AlignCenter, note_);
 }
 
 void ScatterPanel::restart(std::vector<Metric> metrics, const Price& price)

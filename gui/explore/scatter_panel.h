@@ -39,6 +39,8 @@ public:
     ScatterChart& chart() { return *chart_; }
     const ScatterChoice& choice() const { return choice_; }
     void set_choice(const ScatterChoice& choice);
+    // Written below pictures; empty: nothing.
+    void set_note(const QString& note) { note_ = note; }
     // What a point is, in lines.
     QString describe(std::uint32_t point) const;
 
@@ -62,6 +64,7 @@ private:
     std::vector<Metric> metrics_;
     Price price_;
     ScatterChoice choice_;
+    QString note_;
     ScatterChart* chart_;
     QComboBox* x_;
     QComboBox* y_;

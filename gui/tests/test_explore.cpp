@@ -3,12 +3,14 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/explore/ranges_view.h"
 #include "gui/explore/time_bars.h"
+#include "gui/model/form.h"
 #include "gui/tests/found_points.h"
 #include "gui/widgets/theme.h"
 
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPainter>
@@ -42,6 +44,8 @@ private slots:
     void aBrushMarksPointsAndRows();
     void keysWalkOpenAndPin();
     void aDoubleClickOpensAPoint();
+    void aPriceLeavesFilterAndSorting();
+    void theBestComesFirst();
     void anotherScenarioMakesPointsStale();
     void aSweepIsPausedAndCancelled();
     void nothingFitsIsSaidPlainly();
@@ -273,8 +277,12 @@ void TestExplore::keysWalkOpenAndPin()
     const std::string cp = panel_->store().value_name(point, 0);
     QCOMPARE(to_text(*workspace_->document().find("strategy.cp")), cp);
     QVERIFY(!panel_->stale()); // one of its own points
+    QLabel* const state = panel_->findChild<QLabel*>(QStringLiteral("state"));
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->current(), patience_ms); // its run changes nothing of that
+    QVERIFY(state->text().startsWith(QStringLiteral("Opened cp ")));
     workspace_->document().undo_stack().undo();
     QVERIFY(workspace_->document().json() == before);
+    QVERIFY(!state->text().startsWith(QStringLiteral("Opened")));
     QTest::keyClick(&chart(), Qt::Key_Escape);
     QVERIFY(!panel_->marks().current());
 }
@@ -293,6 +301,53 @@ void TestExplore::aDoubleClickOpensAPoint()
     emit table().doubleClicked(table().model()->index(0, 0));
     QCOMPARE(QString::fromStdString(to_text(*workspace_->document().find("training.micro_batch"))),
              value);
+}
+
+void TestExplore::aPriceLeavesFilterAndSorting()
+{
+    choose({{"training.micro_batch", {"1", "2", "4", "8"}}, {"strategy.cp", {"1", "2", "4"}}});
+    sweep();
+    const auto column = [this](const QString& title) {
+        for (int i = 0; i < rows().columnCount(); ++i)
+            if (rows().headerData(i, Qt::Horizontal, Qt::DisplayRole).toString().startsWith(title))
+                return i;
+        return -1;
+    };
+    table().sortByColumn(column(QStringLiteral("Peak memory")), Qt::DescendingOrder);
+    auto* const filter = panel_->findChild<QLineEdit*>();
+    filter->setText(QStringLiteral("micro_batch<4"));
+    const std::size_t all = panel_->store().size();
+    QTRY_VERIFY(rows().shown_count() < all);
+    const std::size_t shown = rows().shown_count();
+    QVERIFY(shown > 1);
+    panel_->marks().set_current(rows().point(0));
+    const std::uint32_t first = rows().point(0);
+    workspace_->set_price({3.0, QStringLiteral("USD")});
+    QVERIFY(column(QStringLiteral("Cost per day")) > 0);
+    QCOMPARE(rows().shown_count(), shown);
+    QCOMPARE(rows().point(0), first);
+    QCOMPARE(rows().sort_column(), column(QStringLiteral("Peak memory")));
+    QCOMPARE(table().horizontalHeader()->sortIndicatorSection(), rows().sort_column());
+    QCOMPARE(table().horizontalHeader()->sortIndicatorOrder(), Qt::DescendingOrder);
+    QCOMPARE(filter->text(), QStringLiteral("micro_batch<4"));
+    QCOMPARE(table().currentIndex().row(), 0);
+    // What the points are sorted by is gone with the price: the best come first again.
+    table().sortByColumn(column(QStringLiteral("Cost per day")), Qt::AscendingOrder);
+    workspace_->set_price({});
+    QCOMPARE(rows().sort_column(), column(QStringLiteral("Step time")));
+}
+
+void TestExplore::theBestComesFirst()
+{
+    const std::string own = edit_text(*workspace_->document().find("training.global_batch"));
+    choose({{"training.global_batch", {own, std::to_string(2 * std::stoll(own))}}});
+    sweep();
+    QCOMPARE(panel_->store().feasible_count(), std::size_t{2});
+    QVERIFY(panel_->store().figure(rows().point(0), Figure::rate) >=
+            panel_->store().figure(rows().point(1), Figure::rate));
+    // The larger batch takes longer, and yet is the better one.
+    QVERIFY(panel_->store().figure(rows().point(0), Figure::step_time) >
+            panel_->store().figure(rows().point(1), Figure::step_time));
 }
 
 void TestExplore::anotherScenarioMakesPointsStale()

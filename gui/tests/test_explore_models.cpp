@@ -182,6 +182,18 @@ TEST_CASE("what can be swept fits model and cluster, and holds the scenario's ow
     }
 }
 
+TEST_CASE("where steps differ in their work, the best point has the best rate")
+{
+    const auto metrics = [](const char* field) {
+        SweepGrid grid;
+        grid.axes = {{field, {"1", "2"}}};
+        return metrics_of(grid, WorkUnit::tokens, {});
+    };
+    CHECK(best_measure(metrics("strategy.tp")) == Measure::step_time);
+    CHECK(best_measure(metrics("training.global_batch")) == Measure::rate);
+    CHECK(best_measure(metrics("training.sequence_length")) == Measure::rate);
+}
+
 TEST_CASE("a plan leaves replicas and schedule to what is swept, and can be opened and undone")
 {
     Document document;
