@@ -9,6 +9,7 @@
 #include "gui/timeline/timeline_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/widgets/dock_title.h"
+#include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
@@ -56,8 +57,7 @@ MainWindow::MainWindow(Places places, QWidget* parent)
         }
     });
     connect(&workspace_.document(), &Document::changed, this, &MainWindow::follow_document);
-    connect(&workspace_, &Workspace::problemsChanged, this,
-            [this] { problems_->set_problems(workspace_.problems()); });
+    connect(&workspace_, &Workspace::problemsChanged, this, &MainWindow::follow_problems);
     follow_document();
     restore();
 }
@@ -148,12 +148,22 @@ void MainWindow::begin()
 {
     begun_ = true;
     start_->hide();
-    if (!layout_.isEmpty() && restoreState(layout_))
+    if (!layout_.isEmpty()) {
+        restore_layout(layout_);
         return;
-    for (const auto& [key, dock] : docks_)
-        dock->show();
+    }
+    for (const Panel* const one : panels_)
+        docks_.at(one->key())->show();
     show_panel(QStringLiteral("timeline"));
+    docks_.at(QStringLiteral("problems"))->setVisible(wrong_);
     QTimer::singleShot(0, this, &MainWindow::arrange);
+}
+
+// Problems are in sight where there are some, whatever was when the layout was kept.
+void MainWindow::restore_layout(const QByteArray& layout)
+{
+    restoreState(layout);
+    docks_.at(QStringLiteral("problems"))->setVisible(problems_->count_of(Severity::error) > 0);
 }
 
 // Without a scenario the other views have nothing to show.
@@ -161,13 +171,6 @@ void MainWindow::show_measurements()
 {
     start_->hide();
     show_panel(calibration_->key());
-    QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
-    problems->show();
-    if (!begun_)
-        QTimer::singleShot(0, this, [this, problems] {
-            resizeDocks({docks_.at(calibration_->key()), problems}, {height() - 100, 100},
-                        Qt::Vertical);
-        });
     add_recent(QString::fromStdString(
         std::filesystem::absolute(calibration_->calibration().files().back()).string()));
 }
@@ -177,15 +180,20 @@ void MainWindow::arrange()
 {
     QDockWidget* const scenario = docks_.at(scenario_->key());
     QDockWidget* const timeline = docks_.at(QStringLiteral("timeline"));
-    QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
     resizeDocks({scenario, timeline}, {width() / 3, width() - width() / 3}, Qt::Horizontal);
-    resizeDocks({timeline, problems}, {height() - 100, 100}, Qt::Vertical);
 }
 
 void MainWindow::make_status()
 {
     progress_ = new ProgressStrip;
     statusBar()->addPermanentWidget(progress_);
+    problems_button_ = new ProblemsButton;
+    statusBar()->addPermanentWidget(problems_button_);
+    connect(problems_button_, &QToolButton::clicked, this, &MainWindow::toggle_problems);
+    connect(problems_, &ProblemsView::counted, this, [this] {
+        problems_button_->set_counts(problems_->count_of(Severity::error),
+                                     problems_->count_of(Severity::warning));
+    });
     connect(progress_, &ProgressStrip::cancelled, this, &MainWindow::cancel);
     LiveRun& live = workspace_.live();
     const auto done = [this, &live] {
@@ -244,8 +252,28 @@ void MainWindow::tell(const Problems& problems)
         return;
     refused_ = problems;
     problems_->add(problems);
-    docks_.at(QStringLiteral("problems"))->show();
-    docks_.at(QStringLiteral("problems"))->raise();
+    if (has_errors(problems))
+        show_panel(QStringLiteral("problems"));
+}
+
+// The list opens by itself with the first error: what the user closes then stays closed.
+void MainWindow::follow_problems()
+{
+    problems_->set_problems(workspace_.problems());
+    const bool before = std::exchange(wrong_, has_errors(workspace_.problems()));
+    if (begun_ && wrong_ && !before)
+        show_panel(QStringLiteral("problems"));
+}
+
+void MainWindow::toggle_problems()
+{
+    QDockWidget* const dock = docks_.at(QStringLiteral("problems"));
+    if (dock->isVisible()) {
+        dock->close();
+        return;
+    }
+    show_panel(QStringLiteral("problems"));
+    problems_->setFocus();
 }
 
 void MainWindow::restore()

@@ -20,6 +20,7 @@ namespace trainyard::gui {
 class HeadlineBar;
 class CalibrationPanel;
 class ExplorePanel;
+class ProblemsButton;
 class ProblemsView;
 class ProgressStrip;
 class ScenarioPanel;
@@ -72,6 +73,7 @@ private:
     void add_panel(Panel* panel, Qt::DockWidgetArea area);
     QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
     void begin();
+    void restore_layout(const QByteArray& layout);
     void show_measurements();
     void arrange();
     void make_menus();
@@ -107,6 +109,8 @@ private:
     // Runs it; what the world refuses is shown among the problems. False then.
     bool attempt(const std::function<void()>& what);
     void tell(const Problems& problems);
+    void follow_problems();
+    void toggle_problems();
     // False: the user wants to stay.
     bool may_leave();
     void follow_document();
@@ -121,6 +125,8 @@ private:
     CalibrationPanel* calibration_ = nullptr;
     ExplorePanel* explore_ = nullptr;
     ProblemsView* problems_ = nullptr;
+    ProblemsButton* problems_button_ = nullptr;
+    bool wrong_ = false; // the scenario has errors
     std::vector<Panel*> panels_;
     std::map<QString, QDockWidget*> docks_;
     ProgressStrip* progress_ = nullptr;

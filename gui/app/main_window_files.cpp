@@ -92,7 +92,7 @@ void MainWindow::take(SessionContent content, const std::string& session)
         workspace_.view().show_when_known(*content.range);
     workspace_.view().select_when_known(content.selection);
     if (!content.layout.empty())
-        restoreState(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
+        restore_layout(QByteArray::fromBase64(QByteArray::fromStdString(content.layout)));
     if (!content.view.empty())
         show_panel(QString::fromStdString(content.view));
 }

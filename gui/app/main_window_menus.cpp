@@ -4,6 +4,7 @@
 #include "gui/app/start_page.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/widgets/dock_title.h"
+#include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/table_dialog.h"
 
@@ -142,6 +143,7 @@ std::vector<QWidget*> MainWindow::places_in_sight() const
             places.push_back(dock->widget());
     }
     places.push_back(headline_);
+    places.push_back(problems_button_);
     return places;
 }
 

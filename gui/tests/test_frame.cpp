@@ -7,6 +7,8 @@
 #include "gui/scenario/stepper.h"
 #include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/dock_title.h"
+#include "gui/widgets/problems_button.h"
+#include "gui/widgets/problems_view.h"
 #include "gui/widgets/table_dialog.h"
 #include "sim/base/files.h"
 #include "tests/support/file_size_limit.h"
@@ -17,6 +19,7 @@
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QSignalSpy>
 #include <QStatusBar>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -43,6 +46,9 @@ private slots:
 
     void everyViewOffersItsTableAndExport();
     void keysReachEveryView();
+    void problemsOpenWithTheFirstError();
+    void warningsOnlyChangeTheButton();
+    void theLayoutKeepsProblemsClosed();
     void theListOfKeysNamesThemAll();
     void escapeCancelsAndF5GoesOn();
     void escapeIsTheViewsOwnWhileNothingRuns();
@@ -140,6 +146,74 @@ void TestFrame::keysReachEveryView()
     QTest::keyClick(window_.get(), Qt::Key_1, Qt::ControlModifier);
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_W, Qt::ControlModifier);
     QVERIFY(!window_->findChild<QDockWidget*>(QStringLiteral("scenario"))->isVisible());
+}
+
+void TestFrame::problemsOpenWithTheFirstError()
+{
+    open(eight);
+    auto* const dock = window_->findChild<QDockWidget*>(QStringLiteral("problems"));
+    auto* const button = window_->findChild<ProblemsButton*>();
+    QVERIFY(!dock->isVisible());
+    QVERIFY(button->text().endsWith(QStringLiteral("No problems")));
+    Document& document = window_->workspace().document();
+    document.set("strategy.tp", "3");
+    QVERIFY(settled());
+    QVERIFY(dock->isVisible());
+    QVERIFY(button->text().contains(QStringLiteral("error")));
+    QVERIFY(!button->text().contains(QStringLiteral("No problems")));
+    // Closed by keyboard it stays closed while the same is wrong.
+    button->setFocus();
+    QTest::keyClick(button, Qt::Key_Space);
+    QVERIFY(!dock->isVisible());
+    document.set("strategy.tp", "5");
+    QVERIFY(settled());
+    QVERIFY(!dock->isVisible());
+    QTest::keyClick(button, Qt::Key_Space);
+    QVERIFY(dock->isVisible());
+    QVERIFY(focus_in(QStringLiteral("problems")));
+    document.undo_stack().undo();
+    document.undo_stack().undo();
+    QVERIFY(settled());
+    QVERIFY(button->text().endsWith(QStringLiteral("No problems")));
+}
+
+void TestFrame::warningsOnlyChangeTheButton()
+{
+    ProblemsView view;
+    QSignalSpy counted(&view, &ProblemsView::counted);
+    ProblemsButton button;
+    view.set_problems(
+        {{"", 0, "", "a", "", Severity::warning}, {"", 0, "", "b", "", Severity::warning}});
+    view.add({{"", 0, "", "c", "", Severity::error}});
+    QCOMPARE(counted.count(), 2);
+    QCOMPARE(view.count_of(Severity::warning), 2);
+    QCOMPARE(view.count_of(Severity::error), 1);
+    button.set_counts(1, 2);
+    QCOMPARE(button.accessibleName(), QString("1 error, 2 warnings"));
+    const QColor error = button.palette().color(QPalette::ButtonText);
+    button.set_counts(0, 2);
+    QCOMPARE(button.accessibleName(), QString("2 warnings"));
+    QVERIFY(button.palette().color(QPalette::ButtonText) != error);
+    // A session whose scenario has gone is a warning: nothing opens.
+    open(eight);
+    window_->workspace().document().save(path("job.json"));
+    QVERIFY(window_->save_session(path("a.trainyard.json")));
+    std::filesystem::remove(path("job.json"));
+    init();
+    QVERIFY(window_->open(path("a.trainyard.json")));
+    QVERIFY(window_->findChild<ProblemsButton*>()->text().endsWith(QStringLiteral("1 warning")));
+    QVERIFY(!window_->findChild<QDockWidget*>(QStringLiteral("problems"))->isVisible());
+}
+
+// Whatever was open when a session was saved.
+void TestFrame::theLayoutKeepsProblemsClosed()
+{
+    open(eight);
+    window_->show_panel(QStringLiteral("problems"));
+    QVERIFY(window_->save_session(path("b.trainyard.json")));
+    init();
+    QVERIFY(window_->open(path("b.trainyard.json")));
+    QVERIFY(!window_->findChild<QDockWidget*>(QStringLiteral("problems"))->isVisible());
 }
 
 void TestFrame::theListOfKeysNamesThemAll()

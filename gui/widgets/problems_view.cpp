@@ -3,6 +3,7 @@
 #include "gui/widgets/theme.h"
 
 #include <QEvent>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -25,12 +26,27 @@ void ProblemsView::set_problems(const Problems& problems)
 {
     scenario_ = problems;
     show_all();
+    emit counted();
 }
 
 void ProblemsView::add(const Problems& problems)
 {
     tried_ = problems;
     show_all();
+    emit counted();
+}
+
+int ProblemsView::count_of(Severity severity) const
+{
+    const auto of = [severity](const Problems& list) {
+        return std::ranges::count(list, severity, &Diagnostic::severity);
+    };
+    return static_cast<int>(of(tried_) + of(scenario_));
+}
+
+QSize ProblemsView::sizeHint() const
+{
+    return {60 * fontMetrics().averageCharWidth(), 5 * fontMetrics().height()};
 }
 
 void ProblemsView::show_all()

@@ -19,8 +19,12 @@ public:
     // Of something that was tried (a file that cannot be read): on top, until the next.
     void add(const Problems& problems);
 
+    int count_of(Severity severity) const;
+    QSize sizeHint() const override; // a few lines
+
 signals:
     void chosen(const std::string& pointer); // RFC 6901
+    void counted();                          // there are other problems, or none
 
 protected:
     void changeEvent(QEvent* event) override;
