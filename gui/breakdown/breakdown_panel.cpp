@@ -35,6 +35,7 @@ BreakdownPanel::BreakdownPanel(Workspace& workspace, QWidget* parent)
         ChartPanel* const chart = charts_[i];
         tabs_->addTab(chart->title());
         grid->addWidget(chart, static_cast<int>(i / 2), static_cast<int>(i % 2));
+        connect(chart, &Panel::busyChanged, this, &Panel::busyChanged);
         connect(chart, &ChartPanel::enlargeWanted, this,
                 [this, i] { enlarge(enlarged_ == i ? std::nullopt : std::optional(i)); });
         connect(chart, &ChartPanel::leaveWanted, this, [this] { enlarge(std::nullopt); });
@@ -98,6 +99,12 @@ std::vector<Panel*> BreakdownPanel::parts()
 bool BreakdownPanel::busy() const
 {
     return std::ranges::any_of(charts_, [](const ChartPanel* chart) { return chart->busy(); });
+}
+
+void BreakdownPanel::cancel()
+{
+    for (ChartPanel* const chart : charts_)
+        chart->cancel();
 }
 
 void BreakdownPanel::paint_to(QPainter& painter, const QSize& size)

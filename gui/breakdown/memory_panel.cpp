@@ -87,6 +87,7 @@ MemoryPanel::MemoryPanel(Workspace& workspace, QWidget* parent)
     connect(&workspace_, &Workspace::runChanged, this, &MemoryPanel::follow_run);
     connect(&workspace_, &Workspace::recordedChanged, this, &MemoryPanel::follow_run);
     connect(this, &Panel::sightChanged, this, &MemoryPanel::follow_run);
+    connect(&task_, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
     connect(&task_, &BackgroundTask::failed, this, [this](const QString& why) {
         curve_.reset();
         set_message(why);
@@ -162,7 +163,9 @@ void MemoryPanel::load()
     task_.start([this, run = run_, lane](const WorkControl&) -> BackgroundTask::Answer {
         auto curve = std::make_shared<const MemoryCurve>(memory_curve(*run->outcome, lane));
         std::vector<MemoryKind> kinds = stacking_order(*curve);
-        return [this, lane, curve = std::move(curve), kinds = std::move(kinds)] {
+        return [this, run, lane, curve = std::move(curve), kinds = std::move(kinds)] {
+            shown_ = run;
+            set_stale(!workspace_.current());
             curve_ = curve;
             kinds_ = kinds;
             lane_ = lane;
@@ -174,9 +177,20 @@ void MemoryPanel::load()
     });
 }
 
+void MemoryPanel::cancel()
+{
+    if (!task_.busy())
+        return;
+    task_.cancel();
+    if (curve_ == nullptr)
+        set_message(tr("Cancelled. F5 simulates again."));
+    else
+        set_stale(true);
+}
+
 const StageMemory& MemoryPanel::stage() const
 {
-    const Outcome& outcome = *run_->outcome;
+    const Outcome& outcome = *shown_->outcome;
     return outcome.memory.stages[outcome.binding->lanes[lane_.value].role.value];
 }
 
@@ -203,7 +217,7 @@ void MemoryPanel::fill()
 {
     if (curve_ == nullptr || curve_->points.empty())
         return;
-    const MemoryEstimate& memory = run_->outcome->memory;
+    const MemoryEstimate& memory = shown_->outcome->memory;
     double top = gigabytes(curve_->points[curve_->peak].bytes);
     top = std::max(top, gigabytes(reserved(stage()).value_or(Bytes(0))));
     // A device without limit, or one that is far from full, keeps the curve in sight.
@@ -306,7 +320,13 @@ QRectF MemoryPanel::paint_line(QCPPainter& painter, double gigabytes, const QStr
         return {};
     const QFontMetrics metrics = painter.fontMetrics();
     QRectF box(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height());
-    box.moveBottomRight(QPointF(body.right() - 2, y - 1));
+    // Away from the peak, whose mark and words are on the other side.
+    const bool late =
+        plot.xAxis->coordToPixel(x_of(curve_->points[curve_->peak].time)) > body.center().x();
+    if (late)
+        box.moveBottomLeft(QPointF(body.left() + 2, y - 1));
+    else
+        box.moveBottomRight(QPointF(body.right() - 2, y - 1));
     QColor ground = palette().color(QPalette::Base);
     ground.setAlphaF(0.8F);
     painter.fillRect(box, ground);
@@ -321,7 +341,7 @@ std::vector<QRectF> MemoryPanel::paint_lines(QCPPainter& painter) const
         return {};
     painter.setFont(font());
     auto& plot = const_cast<MemoryPanel*>(this)->chart();
-    const Bytes capacity = run_->outcome->memory.capacity;
+    const Bytes capacity = shown_->outcome->memory.capacity;
     std::vector<QRectF> written;
     if (const std::optional<Bytes> most = reserved(stage())) {
         // Without words where they would lie on the capacity's.

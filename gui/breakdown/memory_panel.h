@@ -21,6 +21,7 @@ public:
 
     TableData table() const override;
     bool busy() const override { return task_.busy(); }
+    void cancel() override;
     // Columns of the stretch of time in sight, at which the cursor may stand.
     std::size_t items() const override;
     QString tip_of(std::size_t item) const override;
@@ -61,7 +62,8 @@ private:
     QComboBox* stages_;
     QTreeWidget* content_;
     BackgroundTask task_;
-    std::shared_ptr<const RunView> run_; // that the curve is of
+    std::shared_ptr<const RunView> run_;   // latest that was asked for
+    std::shared_ptr<const RunView> shown_; // that the curve is of
     std::shared_ptr<const MemoryCurve> curve_;
     std::vector<MemoryKind> kinds_; // lowest first
     std::vector<LaneId> lanes_;     // by entry of stages_

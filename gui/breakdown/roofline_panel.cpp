@@ -252,8 +252,16 @@ std::vector<QRectF> RooflinePanel::paint_roofs(QCPPainter& painter) const
         }
     }
     painter.setPen(QPen(ink, 1.5));
-    painter.drawLine(at(left, left * memory), at(top / memory, top));
+    const QPointF low = at(left, left * memory);
+    const QPointF ridge = at(top / memory, top);
+    painter.drawLine(low, ridge);
     painter.restore();
+    // No text over the slope.
+    constexpr int steps = 32;
+    for (int i = 0; i < steps; ++i)
+        written.push_back(
+            QRectF(low + (ridge - low) * i / steps, low + (ridge - low) * (i + 1) / steps)
+                .normalized());
     return written;
 }
 

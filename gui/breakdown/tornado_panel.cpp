@@ -62,6 +62,7 @@ TornadoPanel::TornadoPanel(Workspace& workspace, QWidget* parent)
 
     connect(cancel_, &QToolButton::clicked, &task_, &BackgroundTask::cancel);
     connect(&task_, &BackgroundTask::busyChanged, this, &TornadoPanel::follow_task);
+    connect(&task_, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
     connect(&task_, &BackgroundTask::progressed, this, [this](double done, double total) {
         progress_->setRange(0, static_cast<int>(total));
         progress_->setValue(static_cast<int>(done));
@@ -254,9 +255,12 @@ void TornadoPanel::paint_bars(QCPPainter& painter) const
                      QPointF(zero, plot.axisRect()->bottom()));
     if (items() < rows_.size()) {
         painter.setPen(signs.quiet);
-        painter.drawText(plot.axisRect()->rect().adjusted(4, 0, -4, -2),
-                         Qt::AlignLeft | Qt::AlignBottom,
-                         tr("and %1 more").arg(rows_.size() - items()));
+        // In the row that was left free for it, beside the zero line and above the axis.
+        const double y = plot.yAxis->coordToPixel(static_cast<double>(items()));
+        const double line = painter.fontMetrics().height();
+        painter.drawText(
+            QRectF(plot.axisRect()->left(), y - line / 2, zero - 6 - plot.axisRect()->left(), line),
+            Qt::AlignRight | Qt::AlignVCenter, tr("and %1 more").arg(rows_.size() - items()));
     }
 }
 

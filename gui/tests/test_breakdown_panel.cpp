@@ -50,6 +50,8 @@ private slots:
     void anInvalidScenarioLeavesPaleFigures();
     void emptyChartsSayWhatIsMissing();
     void everyChartIsExported();
+    void whatRunsIsToldAndCancelled();
+    void aSmallerJobReplacesALargerOne();
     void darkAndLightDiffer();
 
 private:
@@ -336,6 +338,31 @@ void TestBreakdownPanel::everyChartIsExported()
         }
     // On screen it is as before.
     QVERIFY(bars().bounds_of(0).right() < bars().chart().width());
+}
+
+void TestBreakdownPanel::whatRunsIsToldAndCancelled()
+{
+    QSignalSpy changed(panel_.get(), &Panel::busyChanged);
+    tornado().compute();
+    QVERIFY(panel_->busy());
+    QVERIFY(changed.count() > 0);
+    panel_->cancel();
+    QVERIFY(!panel_->busy());
+    QCOMPARE(changed.count(), 2);
+}
+
+// While the new curve is being made the old one is painted, by the run that it is of.
+void TestBreakdownPanel::aSmallerJobReplacesALargerOne()
+{
+    memory().findChild<QComboBox*>()->setCurrentIndex(1);
+    QVERIFY(!workspace_->document().edit({{"strategy.pp", "1"}, {"strategy.tp", "1"}}));
+    while (workspace_->live().busy() || panel_->busy()) {
+        QVERIFY(!picture_of(memory(), {600, 400}).isNull());
+        QTest::qWait(1);
+    }
+    settle();
+    QCOMPARE(memory().findChild<QComboBox*>()->count(), 1);
+    QVERIFY(!memory().stale());
 }
 
 void TestBreakdownPanel::darkAndLightDiffer()
