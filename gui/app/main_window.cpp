@@ -86,7 +86,9 @@ void MainWindow::make_docks()
     scenario_ = new ScenarioPanel(workspace_);
     add_panel(scenario_, Qt::LeftDockWidgetArea);
     add_panel(new TimelinePanel(workspace_), Qt::RightDockWidgetArea);
-    add_panel(new TopologyPanel(workspace_), Qt::RightDockWidgetArea);
+    auto* const topology = new TopologyPanel(workspace_);
+    add_panel(topology, Qt::RightDockWidgetArea);
+    connect(topology, &TopologyPanel::told, this, &MainWindow::tell);
     explore_ = new ExplorePanel(workspace_);
     add_panel(explore_, Qt::RightDockWidgetArea);
     calibration_ = new CalibrationPanel(workspace_);

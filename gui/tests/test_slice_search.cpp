@@ -95,6 +95,9 @@ TEST_CASE("times are as long as it takes to tell neighbours apart")
     CHECK(time_text(SimTime(93'210'400'000)) == "93.2104 ms");
     CHECK(time_text(SimTime(-1'500'000)) == "-1.5 us");
     CHECK(time_text(SimTime(0)) == "0 ps");
+    CHECK(moment_text(SimTime(0)) == "the step's beginning");
+    CHECK(moment_text(SimTime(93'210'400'000)) == "93.2104 ms into the step");
+    CHECK(moment_text(SimTime(-1'500'000)) == "1.5 us before the step");
     const SimTime ms(1'000'000'000);
     CHECK(axis_text(ms * 200, ms * 50, ms * 300) == "200 ms");
     CHECK(axis_text(ms * 200, ms * 50, ms * 1200) == "0.20 s"); // as its neighbours

@@ -1,35 +1,19 @@
 // The topology as people use it: keyboard and mouse, without a display.
 
-#include "gui/topology/link_facts.h"
-#include "gui/topology/topology_panel.h"
+#include "gui/tests/topology_fixture.h"
 #include "gui/widgets/theme.h"
 
 #include <QAbstractItemModelTester>
-#include <QComboBox>
-#include <QSignalSpy>
-#include <QSlider>
-#include <QSortFilterProxyModel>
 #include <QTableView>
-#include <QTest>
-#include <QToolButton>
 #include <QWheelEvent>
 
 using namespace trainyard;
 using namespace trainyard::gui;
 
-namespace {
-
-constexpr int patience_ms = 60'000;
-
-} // namespace
-
-class TestTopologyPanel : public QObject {
+class TestTopologyPanel : public test::TopologyFixture {
     Q_OBJECT
 
 private slots:
-    void init();
-    void cleanup();
-
     void aRunIsShownWhole();
     void whatIsDrawnIsHit();
     void keysZoomAndFit();
@@ -41,68 +25,10 @@ private slots:
     void bracketsGoThroughLinks();
     void aFlowLeadsToItsOp();
     void theTableOfLinksLeadsToTheLink();
-    void theCursorColoursTheMoment();
-    void playingMovesTheCursor();
-    void aBrokenLinkIsRoutedAroundAndMended();
-    void aLinkIsSlowedAndGivenBack();
-    void cuttingEverythingIsAProblem();
     void otherViewsSelectToo();
     void everyPictureHasItsSize();
     void anEmptyTopologySaysWhatIsMissing();
-
-private:
-    TopologyCanvas& canvas() { return panel_->canvas(); }
-    const TopologyRun& run() { return *canvas().run(); }
-    ViewState& view() { return workspace_->view(); }
-    void key(Qt::Key key) { QTest::keyClick(&canvas(), key); }
-    void click(const QPoint& at) { QTest::mouseClick(&canvas(), Qt::LeftButton, {}, at); }
-    LinkId link(const char* name);
-    std::uint32_t place(const char* name);
-    void wait_for_another(const std::shared_ptr<const TopologyRun>& before);
-
-    std::unique_ptr<Workspace> workspace_;
-    std::unique_ptr<TopologyPanel> panel_;
 };
-
-void TestTopologyPanel::init()
-{
-    workspace_ = std::make_unique<Workspace>();
-    workspace_->want_ops(true);
-    QVERIFY(workspace_->document().open("scenarios/two-nodes-hdr.json").empty());
-    panel_ = std::make_unique<TopologyPanel>(*workspace_);
-    panel_->resize(1280, 800);
-    panel_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(panel_.get()));
-    QTRY_VERIFY_WITH_TIMEOUT(canvas().run() != nullptr, patience_ms);
-    canvas().setFocus();
-}
-
-void TestTopologyPanel::cleanup()
-{
-    panel_.reset();
-    workspace_.reset();
-}
-
-LinkId TestTopologyPanel::link(const char* name)
-{
-    for (std::size_t i = 0; i < run().capacity.size(); ++i)
-        if (run().name(make_id<LinkId>(i)) == name)
-            return make_id<LinkId>(i);
-    return {};
-}
-
-std::uint32_t TestTopologyPanel::place(const char* name)
-{
-    const auto& places = run().graph->places;
-    const auto found = std::ranges::find(places, std::string(name), &Place::name);
-    return static_cast<std::uint32_t>(found - places.begin());
-}
-
-void TestTopologyPanel::wait_for_another(const std::shared_ptr<const TopologyRun>& before)
-{
-    QTRY_VERIFY_WITH_TIMEOUT(
-        canvas().run() != before && !panel_->busy() && !workspace_->live().busy(), patience_ms);
-}
 
 void TestTopologyPanel::aRunIsShownWhole()
 {
@@ -281,101 +207,8 @@ void TestTopologyPanel::theTableOfLinksLeadsToTheLink()
     QVERIFY(view().selection().link.has_value());
     const PlacePair ends = run().graph->links[view().selection().link->value];
     const TopologyLayout& layout = canvas().layout_of();
-    QCOMPARE(layout.items()[layout.item_of(ends.from)].place, ends.from); // unfolded
-}
-
-void TestTopologyPanel::theCursorColoursTheMoment()
-{
-    const LinkId out = link("node0/nic2 out");
-    canvas().go_to(out);
-    const LinkFlow flow = panel_->pane().flows().flows().largest.front();
-    const SimTime middle = flow.from + (flow.to - flow.from) / 2;
-    view().set_cursor(middle); // as the timeline does
-    QVERIFY(canvas().time().moment());
-    QVERIFY(canvas().loads()[out.value] >= 0.999 * flow.rate().value());
-    QVERIFY(canvas().scene().when.startsWith("at "));
-    auto* const slider = panel_->scrubber().findChild<QSlider*>();
-    const int there = slider->value();
-    QVERIFY(there > 0);
-    QTest::keyClick(slider, Qt::Key_PageUp);
-    QVERIFY(view().cursor() > middle);
-    QTest::keyClick(slider, Qt::Key_Home);
-    QVERIFY(!canvas().time().moment());
-}
-
-void TestTopologyPanel::playingMovesTheCursor()
-{
-    auto* const speed = panel_->scrubber().findChild<QComboBox*>();
-    speed->setCurrentIndex(speed->count() - 1);
-    key(Qt::Key_Space);
-    QVERIFY(panel_->scrubber().playing());
-    QTRY_VERIFY(view().cursor() > view().whole().from + view().whole().length() / 100);
-    key(Qt::Key_Space);
-    QVERIFY(!panel_->scrubber().playing());
-    const SimTime stands = view().cursor();
-    QTest::qWait(100);
-    QCOMPARE(view().cursor(), stands);
-    view().set_cursor(view().whole().to - view().whole().length() / 200);
-    panel_->scrubber().togglePlay();
-    QTRY_VERIFY(!panel_->scrubber().playing()); // it stops at the end
-    QCOMPARE(view().cursor(), view().whole().to);
-}
-
-void TestTopologyPanel::aBrokenLinkIsRoutedAroundAndMended()
-{
-    const Json before = workspace_->document().json();
-    const LinkId out = link("node0/nic2 out");
-    QVERIFY(canvas().loads()[out.value] > 0);
-    click(canvas().point_of_link(out));
-    const auto sound = canvas().run();
-    key(Qt::Key_B);
-    const Json* const entries = workspace_->document().find("perturbations");
-    QVERIFY(entries != nullptr);
-    QCOMPARE(entries->items()[0].find("link")->as_string(), std::string("node0/nic2"));
-    wait_for_another(sound);
-    QCOMPARE(run().state[out.value], LinkState::dead);
-    QCOMPARE(canvas().loads()[out.value], 0.0);
-    QCOMPARE(run().graph, sound->graph); // nothing moves
-    QCOMPARE(view().selection().link.value(), out);
-    const auto broken = canvas().run();
-    key(Qt::Key_M);
-    wait_for_another(broken);
-    QCOMPARE(run().state[out.value], LinkState::sound);
-    QVERIFY(workspace_->document().json() == before);
-    workspace_->document().undo_stack().undo();
-    QVERIFY(workspace_->document().find("perturbations") != nullptr);
-    workspace_->document().undo_stack().undo();
-    QVERIFY(workspace_->document().json() == before);
-}
-
-void TestTopologyPanel::aLinkIsSlowedAndGivenBack()
-{
-    const LinkId out = link("node1/nic0 out");
-    canvas().go_to(out);
-    const double whole = run().capacity[out.value];
-    const auto sound = canvas().run();
-    key(Qt::Key_H);
-    wait_for_another(sound);
-    QCOMPARE(run().capacity[out.value], whole / 2);
-    QCOMPARE(run().state[out.value], LinkState::changed);
-    QVERIFY(state_words(run(), out).contains("50.0 %"));
-    // Bundles of several: all of them.
-    panel_->change({LinkChange::Kind::share, 2.0});
-    QVERIFY(workspace_->document().find("perturbations") != nullptr);
-    QCOMPARE(workspace_->document().find("perturbations")->items().size(), std::size_t{1});
-}
-
-void TestTopologyPanel::cuttingEverythingIsAProblem()
-{
-    Json json = workspace_->document().json();
-    json["perturbations"] =
-        Json(Json::Array{Json(Json::Object{{"link", Json("node0/nic*")}, {"dead", Json(true)}})});
-    workspace_->document().replace(std::move(json), QStringLiteral("cut"));
-    QTRY_VERIFY_WITH_TIMEOUT(has_errors(workspace_->problems()), patience_ms);
-    QVERIFY(canvas().run() != nullptr); // the last picture stays
-    canvas().go_to(link("node0/nic1 out"));
-    key(Qt::Key_M); // a pattern is about others, too
-    QVERIFY(workspace_->document().find("perturbations") != nullptr);
+    QCOMPARE(layout.items()[layout.item_of(ends.from)].place,
+             ends.from); // unfolded
 }
 
 void TestTopologyPanel::otherViewsSelectToo()

@@ -44,7 +44,7 @@ public:
                          : name;
         out_.place = place_text(model_, row_);
         const SimTime start = data.slices.start[slice_];
-        add("starts", time_text(start - data.origin));
+        add("starts", moment_text(start - data.origin));
         add("takes", time_text(data.slices.end[slice_] - start));
         const RecordIndex record = data.slices.record[slice_];
         if (record == no_record || run_ == nullptr)

@@ -34,6 +34,14 @@ std::string time_text(SimTime time)
     return fmt::format("{:.6g} {}", picoseconds / unit.picoseconds, unit.name);
 }
 
+std::string moment_text(SimTime since)
+{
+    if (since == SimTime(0))
+        return "the step's beginning";
+    return since < SimTime(0) ? fmt::format("{} before the step", time_text(SimTime(0) - since))
+                              : fmt::format("{} into the step", time_text(since));
+}
+
 std::string axis_text(SimTime time, SimTime step, SimTime largest)
 {
     const auto picoseconds = static_cast<double>(time.value());

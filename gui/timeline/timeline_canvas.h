@@ -70,6 +70,9 @@ protected:
 private:
     enum class Drag : std::uint8_t { none, pressed, select, pan, scrub };
 
+    static constexpr double zoom_step = 1.35; // of a key, or of a notch of the wheel
+    static constexpr double pan_step = 0.15;  // likewise, of the width in sight
+
     SceneFrame frame() const { return frame_of(scene_, viewport()->size()); }
     TimeScale scale() const { return frame().scale(scene_.range); }
     std::uint32_t slice_at(const QPoint& position) const;

@@ -337,11 +337,11 @@ void TimelinePanel::fill_table()
     const TimeRange range = selected.value_or(workspace_.view().range());
     range_->setText(canvas_->model() == nullptr
                         ? QString()
-                        : tr("%1 of %2, from %3 on")
+                        : tr("%1: %2, from %3 on")
                               .arg(selected ? tr("Selected stretch") : tr("Stretch in sight"),
                                    QString::fromStdString(time_text(range.length())),
                                    QString::fromStdString(
-                                       time_text(range.from - canvas_->model()->data.origin))));
+                                       moment_text(range.from - canvas_->model()->data.origin))));
 }
 
 void TimelinePanel::paint_to(QPainter& painter, const QSize& size)

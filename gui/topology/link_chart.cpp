@@ -94,7 +94,8 @@ void LinkChart::fill()
         capacity_->point1->setCoords(0, capacity);
         capacity_->point2->setCoords(1, capacity);
         chart_->xAxis->setRange(times.front(), times.back());
-        chart_->yAxis->setRange(0, 1.08 * std::max({most, capacity, 1e-9}));
+        const double built = run_->graph->topology->link(*link_).capacity.value() / giga;
+        chart_->yAxis->setRange(0, 1.08 * std::max(most, capacity > 0 ? capacity : built));
     }
     load_->setData(times, loads, true);
     fill_cursor();

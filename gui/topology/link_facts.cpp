@@ -27,7 +27,7 @@ QString shown_bytes(double bytes)
 
 QString moment(const TopologyRun& run, SimTime time)
 {
-    return QString::fromStdString(time_text(time - step_of(*run.outcome).from));
+    return QString::fromStdString(moment_text(time - step_of(*run.outcome).from));
 }
 
 Bandwidth load_at(const TopologyRun& run, LinkId link, LoadTime time)
@@ -85,7 +85,7 @@ QString share_words(double share)
 QString time_words(const TopologyRun& run, LoadTime time)
 {
     if (time.moment())
-        return text("at %1 of the step").arg(moment(run, time.from));
+        return text("at %1").arg(moment(run, time.from));
     if (time == step_of(*run.outcome))
         return text("mean of the step");
     return text("mean from %1 to %2").arg(moment(run, time.from), moment(run, time.to));
@@ -131,7 +131,7 @@ std::vector<LinkFact> link_facts(const TopologyRun& run, LinkId link, LoadTime t
     facts.push_back({text("capacity"), shown(Bandwidth(run.capacity[link.value]))});
     facts.push_back({text("state"), state_words(run, link)});
     facts.push_back(
-        {time.moment() ? time_words(run, time) : text("in sight"),
+        {time.moment() ? text("at the cursor") : text("in sight"),
          QStringLiteral("%1, %2").arg(shown(now), share_words(part_of(run, link, now)))});
     facts.push_back(
         {text("over the step"), text("%1, mean %2, highest %3")

@@ -10,10 +10,10 @@
 
 namespace trainyard::gui {
 
-// "at 12.3 ms", "mean of the step", "mean from 10 ms to 20 ms": since the step began.
+// "at 12.3 ms into the step", "mean of the step", "mean from ... to ...".
 QString time_words(const TopologyRun& run, LoadTime time);
 
-// "node0/nic3 out: 12.1 GB/s of 50 GB/s, 24.2 %, at 12.3 ms"
+// "node0/nic3 out: 12.1 GB/s of 50 GB/s, 24.2 %, at 12.3 ms into the step"
 QString link_words(const TopologyRun& run, LinkId link, LoadTime time);
 
 struct LinkFact {

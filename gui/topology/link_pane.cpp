@@ -6,7 +6,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QSignalBlocker>
+#include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QTabWidget>
 #include <QTableView>
@@ -14,6 +14,18 @@
 #include <QVBoxLayout>
 
 namespace trainyard::gui {
+
+namespace {
+
+// A number keeps its unit beside it.
+QString unbroken(const QString& text)
+{
+    static const QRegularExpression before_unit(
+        QStringLiteral("(?<=\\d) (?=%|[kMGTP]?B|[mun]?s\\b)"));
+    return QString(text).replace(before_unit, QStringLiteral("\u00a0"));
+}
+
+} // namespace
 
 LinkPane::LinkPane(ViewState& view, QWidget* parent)
     : QWidget(parent),
@@ -29,7 +41,7 @@ LinkPane::LinkPane(ViewState& view, QWidget* parent)
 {
     link_view_ = make_table(links_, sorted_links_, 1);
     link_view_->setAccessibleName(tr("Busiest links"));
-    flow_view_ = make_table(flows_, sorted_flows_, 2);
+    flow_view_ = make_table(flows_, sorted_flows_, 1);
     flow_view_->setAccessibleName(tr("Flows on the link"));
     tabs_->addTab(link_view_, tr("Busiest links"));
     tabs_->addTab(flow_view_, tr("Flows on it"));
@@ -161,7 +173,7 @@ void LinkPane::fill()
                        .arg(QString::fromStdString(run_->name(*link_)).toHtmlEscaped());
     for (const LinkFact& fact : link_facts(*run_, *link_, time_))
         html += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
-                    .arg(fact.name.toHtmlEscaped(), fact.value.toHtmlEscaped());
+                    .arg(fact.name.toHtmlEscaped(), unbroken(fact.value).toHtmlEscaped());
     facts_->setText(html + QStringLiteral("</table>"));
     const SimTime to = time_.moment() ? time_.to + SimTime(1) : time_.to;
     flows_->set_flows(run_, run_->loads->flows(*link_, time_.from, to, FlowTable::most));

@@ -16,7 +16,8 @@ namespace {
 enum LinkColumn { link_name, link_share, link_load, link_capacity, link_state };
 constexpr int link_columns = 5;
 
-enum FlowColumn { flow_op, flow_group, flow_bytes, flow_rate, flow_from, flow_time };
+// The group is the longest: last.
+enum FlowColumn { flow_op, flow_bytes, flow_rate, flow_time, flow_from, flow_group };
 constexpr int flow_columns = 6;
 
 QString shown(Bandwidth rate)
@@ -28,7 +29,10 @@ QString shown(Bandwidth rate)
 
 void LinkTable::set_loads(std::shared_ptr<const TopologyRun> run, std::vector<double> loads)
 {
-    beginResetModel();
+    // As many rows as before: where the table was scrolled to stays.
+    const bool same = run && run == run_;
+    if (!same)
+        beginResetModel();
     run_ = std::move(run);
     loads_ = std::move(loads);
     links_.resize(run_ ? run_->capacity.size() : 0);
@@ -41,7 +45,10 @@ void LinkTable::set_loads(std::shared_ptr<const TopologyRun> run, std::vector<do
     std::partial_sort(links_.begin(), links_.begin() + static_cast<std::ptrdiff_t>(kept),
                       links_.end(), busier);
     links_.resize(kept);
-    endResetModel();
+    if (!same)
+        endResetModel();
+    else if (kept > 0)
+        emit dataChanged(index(0, 0), index(static_cast<int>(kept) - 1, link_columns - 1));
 }
 
 double LinkTable::share(LinkId link) const
@@ -163,7 +170,8 @@ QVariant FlowTable::data(const QModelIndex& index, int role) const
         return text(flow, index.column());
     if (role == sort_role)
         return number(flow, index.column());
-    if (role == Qt::TextAlignmentRole && index.column() >= flow_bytes)
+    if (role == Qt::TextAlignmentRole && index.column() >= flow_bytes &&
+        index.column() <= flow_from)
         return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
     return {};
 }
@@ -172,8 +180,8 @@ QVariant FlowTable::headerData(int section, Qt::Orientation orientation, int rol
 {
     if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
         return {};
-    const std::array<QString, flow_columns> titles{tr("operation"), tr("group"), tr("bytes here"),
-                                                   tr("rate"),      tr("from"),  tr("takes")};
+    const std::array<QString, flow_columns> titles{tr("operation"), tr("bytes here"), tr("rate"),
+                                                   tr("takes"),     tr("from"),       tr("group")};
     return titles[static_cast<std::size_t>(section)];
 }
 

@@ -116,6 +116,7 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
     paint_scale(painter, scene, first);
     paint_mark_keys(painter, scene, first);
     Line second(painter, scene, QRectF(8, place.top() + 10 + height, place.width() - 12, height));
+    second.write(scene.when, 14);
     const double most = most_capacity(scene);
     if (most > 0) {
         second.write(text("width: capacity each way"), 10);
@@ -128,8 +129,7 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
             second.write(QString::fromStdString(to_display(Bandwidth(part * most))), 12);
         }
     }
-    second.write(text("the half next to a thing is what it sends"), 14);
-    second.write(scene.when);
+    second.write(text("the half next to a thing is what it sends"));
 }
 
 } // namespace trainyard::gui

@@ -172,6 +172,8 @@ void paint_links(QPainter& painter, const TopologyScene& scene, const QRectF& bo
     // Lines must not swallow each other where things are small.
     const double widest = std::clamp(0.6 * scene.view.sx, 2.0, 9.0);
     std::vector<std::pair<BundleLine, std::uint32_t>> marked;
+    QColor crossed = scene.colours.accent; // by the selected op
+    crossed.setAlphaF(0.4F);
     for (const std::uint32_t i : order) {
         const Bundle& bundle = bundles[i];
         if (bundle.a == bundle.b)
@@ -191,7 +193,7 @@ void paint_links(QPainter& painter, const TopologyScene& scene, const QRectF& bo
             paint_halo(painter, line, width,
                        {selected == i ? scene.colours.accent : scene.colours.edge, 6});
         else if (std::ranges::binary_search(scene.glowing, i))
-            paint_halo(painter, line, width, {scene.colours.warning, 4});
+            paint_halo(painter, line, width, {crossed, 4});
         paint_half(painter, scene, path_of(line, 0, use.back.links > 0 ? 0.5 : 1), use.there,
                    width);
         paint_half(painter, scene, path_of(line, use.there.links > 0 ? 0.5 : 0, 1), use.back,

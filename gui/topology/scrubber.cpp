@@ -84,6 +84,12 @@ double Scrubber::seconds() const
     return speed_->currentData().toDouble();
 }
 
+void Scrubber::set_origin(SimTime origin)
+{
+    origin_ = origin;
+    follow();
+}
+
 void Scrubber::togglePlay()
 {
     if (playing()) {
@@ -125,8 +131,7 @@ void Scrubber::follow()
     moving_ = true;
     slider_->setValue(set ? static_cast<int>(std::lround(slider_steps * share)) : 0);
     moving_ = false;
-    time_->setText(set ? QString::fromStdString(time_text(view_.cursor() - view_.whole().from))
-                       : tr("mean"));
+    time_->setText(set ? QString::fromStdString(time_text(view_.cursor() - origin_)) : tr("mean"));
 }
 
 } // namespace trainyard::gui

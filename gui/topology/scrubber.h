@@ -22,6 +22,8 @@ public:
     explicit Scrubber(ViewState& view, QWidget* parent = nullptr);
 
     bool playing() const;
+    // What the times shown count from: where the step begins.
+    void set_origin(SimTime origin);
 
 public slots:
     void togglePlay();
@@ -33,6 +35,7 @@ private:
     double seconds() const; // to play what is in sight
 
     ViewState& view_;
+    SimTime origin_;
     QToolButton* play_;
     QSlider* slider_;
     QLabel* time_;

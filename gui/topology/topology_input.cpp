@@ -337,10 +337,12 @@ bool TopologyCanvas::event(QEvent* event)
 {
     if (event->type() == QEvent::ToolTip)
         return show_tooltip(static_cast<QHelpEvent*>(event));
+    // Escape is the window's while it can cancel something.
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if ((key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) == 0 &&
-            !key->text().isEmpty()) {
+            key->key() != Qt::Key_Escape && !key->text().isEmpty())
+        {
             event->accept();
             return true;
         }

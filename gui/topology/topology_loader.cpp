@@ -12,14 +12,14 @@ TopologyLoader::~TopologyLoader()
     pool_.waitForDone();
 }
 
-void TopologyLoader::cancel()
+bool TopologyLoader::cancel()
 {
     if (!busy_)
-        return;
+        return false;
     cancel_->cancel();
     ++serial_;
     busy_ = false;
-    emit stopped();
+    return true;
 }
 
 void TopologyLoader::load(std::shared_ptr<const RunView> run,
@@ -33,11 +33,12 @@ void TopologyLoader::load(std::shared_ptr<const RunView> run,
     pool_.setMaxThreadCount(1);
     pool_.start([this, serial = ++serial_, cancel = cancel_, run = std::move(run),
                  graph = std::move(graph)] {
-        const ProgressCall progress = [this, serial](std::string_view stage, double, double) {
+        const ProgressCall progress = [this, serial](std::string_view stage, double done,
+                                                     double total) {
             const QString text = QString::fromUtf8(stage.data(), static_cast<int>(stage.size()));
-            QMetaObject::invokeMethod(this, [this, serial, text] {
-                if (serial == serial_)
-                    emit progressed(text);
+            QMetaObject::invokeMethod(this, [this, serial, text, done, total] {
+                if (serial == serial_ && busy_)
+                    emit progressed(text, done, total);
             });
         };
         std::shared_ptr<const TopologyRun> made;

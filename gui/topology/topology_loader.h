@@ -19,15 +19,14 @@ public:
 
     // Answers with `loaded` or `failed`, unless it is overtaken. `graph`: of the run before.
     void load(std::shared_ptr<const RunView> run, std::shared_ptr<const ClusterGraph> graph);
-    // Nothing is wanted any more; `stopped` tells.
-    void cancel();
+    // Nothing is wanted any more. Whether something was.
+    bool cancel();
     bool busy() const { return busy_; }
 
 signals:
-    void progressed(const QString& stage);
+    void progressed(const QString& stage, double done, double total);
     void loaded(const std::shared_ptr<const trainyard::gui::TopologyRun>& run);
     void failed(const QString& message);
-    void stopped();
 
 private:
     void answer(std::uint64_t serial, std::shared_ptr<const TopologyRun> run,

@@ -1,6 +1,7 @@
 #include "gui/topology/topology_panel.h"
 
 #include "gui/topology/link_facts.h"
+#include "gui/widgets/progress_strip.h"
 #include "sim/base/units.h"
 
 #include <QComboBox>
@@ -19,7 +20,7 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int table_after_ms = 80;
-constexpr int progress_after_ms = 300;
+constexpr int table_while_playing_ms = 400; // people read no faster
 
 QToolButton* button(const QString& text, const QString& tip)
 {
@@ -39,12 +40,15 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
       canvas_(new TopologyCanvas(workspace.view())),
       scrubber_(new Scrubber(workspace.view())),
       pane_(new LinkPane(workspace.view())),
+      progress_(new ProgressStrip),
       table_timer_(new QTimer(this))
 {
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     make_tools(layout);
+    layout->addWidget(progress_);
+    setFocusProxy(canvas_);
     auto* const above = new QWidget;
     auto* const picture = new QVBoxLayout(above);
     picture->setContentsMargins(0, 0, 0, 0);
@@ -60,15 +64,21 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
     layout->addWidget(all, 1);
 
     table_timer_->setSingleShot(true);
-    table_timer_->setInterval(table_after_ms);
     connect(table_timer_, &QTimer::timeout, this, &TopologyPanel::follow_time);
-    connect(canvas_, &TopologyCanvas::timeChanged, table_timer_, qOverload<>(&QTimer::start));
+    connect(canvas_, &TopologyCanvas::timeChanged, this, [this] {
+        if (!scrubber_->playing())
+            table_timer_->start(table_after_ms);
+        else if (!table_timer_->isActive())
+            table_timer_->start(table_while_playing_ms);
+    });
     connect(canvas_, &TopologyCanvas::selectionChanged, this, &TopologyPanel::follow_selection);
     connect(canvas_, &TopologyCanvas::playWanted, scrubber_, &Scrubber::togglePlay);
     connect(canvas_, &TopologyCanvas::editWanted, this, &TopologyPanel::edit);
     connect(canvas_, &TopologyCanvas::menuWanted, this, &TopologyPanel::show_menu);
     connect(pane_, &LinkPane::editWanted, this, &TopologyPanel::edit);
     connect(pane_, &LinkPane::linkWanted, canvas_, &TopologyCanvas::go_to);
+    connect(progress_, &ProgressStrip::cancelled, this, &TopologyPanel::cancel);
+    connect(&loader_, &TopologyLoader::progressed, progress_, &ProgressStrip::set);
     connect(&loader_, &TopologyLoader::loaded, this, &TopologyPanel::take);
     connect(&loader_, &TopologyLoader::failed, this, [this](const QString& message) {
         canvas_->set_message(message);
@@ -91,15 +101,13 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     tint_->setToolTip(tint_->accessibleName());
     note_ = new QLabel;
     note_->setTextFormat(Qt::PlainText);
-    cancel_ = button(tr("Cancel"), tr("Stop laying out the run"));
-    cancel_->hide();
     auto* const open = button(tr("Unfold"), tr("Show as many single things as can be drawn"));
     auto* const close = button(tr("Fold"), tr("Show pods, racks and nodes only"));
     auto* const fit = button(tr("Fit"), tr("All in sight (F)"));
     auto* const as_table = button(tr("Table"), tr("Show as a table (Ctrl+T)"));
     row->addWidget(tint_);
     row->addWidget(note_, 1);
-    for (QWidget* const widget : {cancel_, open, close, fit, as_table})
+    for (QWidget* const widget : {open, close, fit, as_table})
         row->addWidget(widget);
     layout->addLayout(row);
     connect(tint_, &QComboBox::currentIndexChanged, this,
@@ -108,23 +116,35 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     connect(close, &QToolButton::clicked, canvas_, &TopologyCanvas::closeAll);
     connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);
     connect(as_table, &QToolButton::clicked, this, &Panel::tableWanted);
-    connect(cancel_, &QToolButton::clicked, &loader_, &TopologyLoader::cancel);
-    auto* const patience = new QTimer(this);
-    patience->setSingleShot(true);
-    patience->setInterval(progress_after_ms);
-    connect(patience, &QTimer::timeout, this, [this] { cancel_->setVisible(loader_.busy()); });
-    connect(&loader_, &TopologyLoader::progressed, this, [this, patience](const QString& stage) {
-        if (!patience->isActive() && cancel_->isHidden())
-            patience->start();
-        if (canvas_->run() == nullptr)
-            canvas_->set_message(stage + QStringLiteral(" ..."));
-    });
-    connect(&loader_, &TopologyLoader::stopped, this, [this] {
-        cancel_->hide();
-        wanted_.reset();
-        if (canvas_->run() == nullptr)
-            canvas_->set_message(tr("Stopped. The next run is shown again."));
-    });
+}
+
+void TopologyPanel::cancel()
+{
+    if (!loader_.cancel())
+        return;
+    wanted_.reset();
+    canvas_->set_message(tr("Cancelled. Run > Simulate again (F5) shows the links."));
+    take(nullptr);
+}
+
+std::vector<KeyHelp> TopologyPanel::key_help() const
+{
+    return {
+        {tr("arrow keys"), tr("neighbours")},
+        {"[ ]", tr("links of the thing, one by one")},
+        {tr("Return"), tr("unfold")},
+        {tr("Backspace"), tr("fold what it is in")},
+        {"+ -", tr("closer, further")},
+        {"A D", tr("to the left, to the right")},
+        {"F", tr("fit all")},
+        {tr("Space"), tr("play, pause")},
+        {"H", tr("halve the link's rate")},
+        {"R", tr("another rate for the link")},
+        {"B", tr("break the link")},
+        {"M", tr("mend the link")},
+        {tr("Esc"), tr("lets go: the link, then the moment")},
+        {tr("wheel"), tr("zooms; Shift pans")},
+    };
 }
 
 // Only while it is looked at; what was shown last stays until then.
@@ -140,17 +160,24 @@ void TopologyPanel::follow_run()
     if (!in_sight() || run == wanted_)
         return;
     wanted_ = run;
+    if (canvas_->run() == nullptr)
+        canvas_->set_message(tr("Laying out the cluster ..."));
     loader_.load(run, canvas_->run() ? canvas_->run()->graph : nullptr);
+    progress_->begin(tr("making the topology"));
+    emit busyChanged();
 }
 
 void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
 {
-    cancel_->hide();
+    progress_->end();
+    if (run)
+        scrubber_->set_origin(step_of(*run->outcome).from);
     pane_->set_run(run);
     canvas_->set_run(run);
     follow_time();
     tell_coverage();
     emit shown();
+    emit busyChanged();
 }
 
 // What is only known in part says so.
@@ -202,8 +229,7 @@ void TopologyPanel::change(const LinkChange& change, Reach reach)
     Document& document = workspace_.document();
     Checked<Json> changed = with_links(document.json(), links, change);
     if (!changed) {
-        pane_->say(QString::fromStdString(changed.error().front().message + "; " +
-                                          changed.error().front().hint));
+        refuse(changed.error());
         return;
     }
     pane_->say({});
@@ -211,6 +237,13 @@ void TopologyPanel::change(const LinkChange& change, Reach reach)
                          : change.kind == LinkChange::Kind::mend ? tr("mend %1")
                                                                  : tr("slow down %1");
     document.replace(std::move(*changed), what.arg(QString::fromStdString(links.front())));
+}
+
+// Beside the link, and among the problems.
+void TopologyPanel::refuse(const Problems& problems)
+{
+    pane_->say(QString::fromStdString(problems.front().message + "; " + problems.front().hint));
+    emit told(problems);
 }
 
 void TopologyPanel::edit(QChar what)
@@ -246,7 +279,8 @@ void TopologyPanel::ask_rate()
     if (rate)
         change({LinkChange::Kind::share, *rate / built});
     else
-        pane_->say(QString::fromStdString(rate.error().message + "; " + rate.error().hint));
+        refuse(
+            {{"", 0, "/perturbations", rate.error().message, rate.error().hint, Severity::error}});
 }
 
 void TopologyPanel::show_menu(const QPoint& at)

@@ -11,8 +11,12 @@
 
 class QBoxLayout;
 class QComboBox;
+class QLabel;
+class QTimer;
 
 namespace trainyard::gui {
+
+class ProgressStrip;
 
 class TopologyPanel : public Panel {
     Q_OBJECT
@@ -28,7 +32,9 @@ public:
 
     // While it is being made, the run before is shown.
     bool busy() const override { return loader_.busy(); }
+    void cancel() override;
     bool wants_ops() const override { return true; }
+    std::vector<KeyHelp> key_help() const override;
 
     TopologyCanvas& canvas() { return *canvas_; }
     LinkPane& pane() { return *pane_; }
@@ -39,7 +45,8 @@ public:
     void change(const LinkChange& change, Reach reach = Reach::link);
 
 signals:
-    void shown(); // a run, or that there is none
+    void shown();                                   // a run, or that there is none
+    void told(const trainyard::Problems& problems); // of an edit that cannot be done
 
 private:
     void make_tools(QBoxLayout* layout);
@@ -51,6 +58,7 @@ private:
     void ask_rate();
     void show_menu(const QPoint& at);
     void tell_coverage();
+    void refuse(const Problems& problems);
 
     Workspace& workspace_;
     TopologyLoader loader_;
@@ -59,7 +67,7 @@ private:
     LinkPane* pane_;
     QComboBox* tint_;
     QLabel* note_;
-    QToolButton* cancel_;
+    ProgressStrip* progress_;
     QTimer* table_timer_;
     std::shared_ptr<const RunView> wanted_; // of the latest request
 };
