@@ -64,7 +64,7 @@ TEST_CASE("a journal of trainyard calibrate is its sweeps")
     CHECK(refused_to_save(of_devices).empty());
 }
 
-TEST_CASE("logs, pairs and topologies are measurements; scenarios and prose are not")
+TEST_CASE("logs, pairs and topologies are measurements, scenarios and prose are not")
 {
     CHECK(is_measurement(read_file(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt")));
     CHECK(is_measurement(read_file(data + "topology_files/nvbandwidth_6xA6000_issue50.txt")));
