@@ -13,7 +13,7 @@
 namespace trainyard::gui {
 
 BreakdownPanel::BreakdownPanel(Workspace& workspace, QWidget* parent)
-    : Panel(parent), tabs_(new QTabBar)
+    : Panel(parent), tabs_(new QTabBar), grid_(new QGridLayout)
 {
     charts_ = {new TimeBarsPanel(workspace), new MemoryPanel(workspace),
                new RooflinePanel(workspace), new TornadoPanel(workspace)};
@@ -28,21 +28,16 @@ BreakdownPanel::BreakdownPanel(Workspace& workspace, QWidget* parent)
     tabs_->setAccessibleName(tr("Charts of the breakdown"));
     tabs_->addTab(tr("All"));
     layout->addWidget(tabs_);
-    auto* const grid = new QGridLayout;
-    grid->setSpacing(2);
-    layout->addLayout(grid, 1);
+    grid_->setSpacing(2);
+    layout->addLayout(grid_, 1);
     for (std::size_t i = 0; i < charts_.size(); ++i) {
         ChartPanel* const chart = charts_[i];
         tabs_->addTab(chart->title());
-        grid->addWidget(chart, static_cast<int>(i / 2), static_cast<int>(i % 2));
+        grid_->addWidget(chart, static_cast<int>(i / 2), static_cast<int>(i % 2));
         connect(chart, &Panel::busyChanged, this, &Panel::busyChanged);
         connect(chart, &ChartPanel::enlargeWanted, this,
-                [this, i] { enlarge(enlarged_ == i ? std::nullopt : std::optional(i)); });
+                [this, i] { enlarge(enlarged() == i ? std::nullopt : std::optional(i)); });
         connect(chart, &ChartPanel::leaveWanted, this, [this] { enlarge(std::nullopt); });
-    }
-    for (const int i : {0, 1}) {
-        grid->setRowStretch(i, 1);
-        grid->setColumnStretch(i, 1);
     }
     connect(tabs_, &QTabBar::currentChanged, this, [this](int tab) {
         enlarge(tab > 0 ? std::optional(static_cast<std::size_t>(tab - 1)) : std::nullopt);
@@ -57,6 +52,11 @@ bool BreakdownPanel::room_for_all() const
     return width() >= 80 * metrics.averageCharWidth() && height() >= 22 * metrics.height();
 }
 
+std::optional<std::size_t> BreakdownPanel::enlarged() const
+{
+    return enlarged_ || room_for_all() ? enlarged_ : std::optional<std::size_t>(0);
+}
+
 void BreakdownPanel::enlarge(std::optional<std::size_t> chart)
 {
     if (chart == enlarged_)
@@ -69,15 +69,18 @@ void BreakdownPanel::enlarge(std::optional<std::size_t> chart)
 
 void BreakdownPanel::arrange()
 {
-    const bool all = room_for_all();
-    if (!all && !enlarged_)
-        enlarged_ = 0;
-    tabs_->setTabEnabled(0, all);
-    const QSignalBlocker quiet(tabs_);
-    tabs_->setCurrentIndex(enlarged_ ? static_cast<int>(*enlarged_) + 1 : 0);
+    const std::optional<std::size_t> one = enlarged();
+    const QSignalBlocker quiet(tabs_); // a tab disabled brings another to the front
+    tabs_->setTabEnabled(0, room_for_all());
+    tabs_->setCurrentIndex(one ? static_cast<int>(*one) + 1 : 0);
+    // What is hidden takes no room.
+    for (const std::size_t i : {0U, 1U}) {
+        grid_->setRowStretch(static_cast<int>(i), !one || *one / 2 == i ? 1 : 0);
+        grid_->setColumnStretch(static_cast<int>(i), !one || *one % 2 == i ? 1 : 0);
+    }
     for (std::size_t i = 0; i < charts_.size(); ++i) {
-        const bool shown = !enlarged_ || *enlarged_ == i;
-        charts_[i]->set_enlarged(enlarged_ == i);
+        const bool shown = !one || *one == i;
+        charts_[i]->set_enlarged(one == i);
         charts_[i]->setVisible(shown);
         // Only what is simulated for one chart alone waits until that one is seen.
         const bool dear = i + 1 == charts_.size();
@@ -121,7 +124,7 @@ void BreakdownPanel::paint_to(QPainter& painter, const QSize& size)
 
 TableData BreakdownPanel::table() const
 {
-    return charts_[enlarged_.value_or(0)]->table();
+    return charts_[enlarged().value_or(0)]->table();
 }
 
 } // namespace trainyard::gui

@@ -26,8 +26,8 @@ public:
     bool wants_ops() const override { return true; } // memory over time goes by them
 
     const std::vector<ChartPanel*>& charts() const { return charts_; }
-    // None: all four, where there is room for them.
-    std::optional<std::size_t> enlarged() const { return enlarged_; }
+    // None: all four. Where there is no room for them, the first until another is wanted.
+    std::optional<std::size_t> enlarged() const;
     void enlarge(std::optional<std::size_t> chart);
 
 protected:
@@ -38,8 +38,9 @@ private:
     void arrange();
 
     QTabBar* tabs_;
+    QGridLayout* grid_;
     std::vector<ChartPanel*> charts_;
-    std::optional<std::size_t> enlarged_;
+    std::optional<std::size_t> enlarged_; // as was wanted
 };
 
 } // namespace trainyard::gui

@@ -147,6 +147,11 @@ void TestBreakdownPanel::aSmallViewShowsOneChart()
     QVERIFY(!panel_->findChild<QTabBar*>()->isTabEnabled(0));
     panel_->resize(1280, 800);
     QVERIFY(panel_->findChild<QTabBar*>()->isTabEnabled(0));
+    QCOMPARE(panel_->enlarged(), std::nullopt); // all four again
+    QVERIFY(memory().isVisible());
+    // One alone has all the room.
+    panel_->enlarge(3);
+    QTRY_VERIFY(tornado().width() > 1200 && tornado().height() > 700);
 }
 
 void TestBreakdownPanel::arrowKeysMarkAndTell()
