@@ -16,6 +16,7 @@
 #include <QListWidget>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeView>
@@ -261,11 +262,16 @@ void TestWindow::viewsAreExported()
     window_->open(eight);
     QVERIFY(settled(*window_));
     for (Panel* const panel : window_->panels())
-        for (const char* ending : {".png", ".svg", ".csv"}) {
-            const std::filesystem::path file =
-                folder_.filePath(panel->key() + ending).toStdString();
-            export_view(*panel, {800, 500}, file);
-            QVERIFY(std::filesystem::file_size(file) > 100);
+        for (Panel* const part : panel->parts()) {
+            const auto exported = [&](const char* ending) {
+                const QString file = folder_.filePath(part->key() + ending);
+                export_view(*part, {800, 500}, file.toStdString());
+                return file;
+            };
+            QCOMPARE(QImage(exported(".png")).size(), QSize(800, 500));
+            QVERIFY(QSvgRenderer(exported(".svg")).isValid());
+            QCOMPARE(QString::fromStdString(read_file(exported(".csv").toStdString())),
+                     to_csv(part->table()));
         }
     QVERIFY_EXCEPTION_THROWN(export_view(*window_->panels().front(), {800, 500}, "a.bmp"),
                              WorldError);
