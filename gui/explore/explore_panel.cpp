@@ -289,7 +289,7 @@ void ExplorePanel::tell_found()
     QString part;
     if (swept_ && store_.size() < swept_->points) {
         part = tr("Part of the sweep: %L1 of %L2 points").arg(store_.size()).arg(swept_->points);
-        text += tr(" (ended early: %L1 were planned)").arg(swept_->points);
+        text = tr("Ended early, %L1 were planned: ").arg(swept_->points) + text;
     }
     scatter_->set_note(part);
     if (!opened_.isEmpty() && workspace_.document().json() == opened_as_)
