@@ -106,7 +106,7 @@ TEST_CASE("every kind of cluster has each link between two pieces, and no two th
         check_bundles(layout);
         check_apart(layout);
         for (const PlaceKind kind : {PlaceKind::rack, PlaceKind::switches, PlaceKind::node}) {
-            layout.set_all_open(kind, true);
+            layout.set_all_open({kind}, true);
             check_bundles(layout);
             check_apart(layout);
         }
@@ -149,7 +149,7 @@ TEST_CASE("however much is opened, a few thousand things are drawn")
     const auto graph = graph_of("h100-16k.json");
     TopologyLayout layout(graph);
     for (const PlaceKind kind : {PlaceKind::pod, PlaceKind::switches, PlaceKind::node})
-        layout.set_all_open(kind, true);
+        layout.set_all_open({kind}, true);
     CHECK(layout.items().size() > 1000);
     for (std::uint32_t place = 0; place < graph->places.size(); place += 997)
         layout.reveal(place);
@@ -179,7 +179,7 @@ TEST_CASE("bundles carry what their links carry, and the busiest says so")
     const TopologyRun run(test::recorded_job(), nullptr, {});
     TopologyLayout layout(run.graph);
     const std::vector<double> loads = link_loads(run, step_of(*run.outcome));
-    layout.set_all_open(PlaceKind::node, false);
+    layout.set_all_open({PlaceKind::node}, false);
     const std::vector<BundleUse> uses = bundle_uses(layout, run, loads);
     double sum = 0;
     double bundled = 0;

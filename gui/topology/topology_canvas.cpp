@@ -199,9 +199,9 @@ void TopologyCanvas::openAll()
 {
     if (!run_)
         return;
-    for (const PlaceKind kind :
-         {PlaceKind::zone, PlaceKind::pod, PlaceKind::rack, PlaceKind::switches, PlaceKind::node})
-        layout_.set_all_open(kind, true);
+    layout_.set_all_open(
+        {PlaceKind::zone, PlaceKind::pod, PlaceKind::rack, PlaceKind::switches, PlaceKind::node},
+        true);
     refresh_uses();
     refresh_glow();
     fitAll();
@@ -211,9 +211,9 @@ void TopologyCanvas::closeAll()
 {
     if (!run_)
         return;
-    for (const PlaceKind kind :
-         {PlaceKind::node, PlaceKind::switches, PlaceKind::rack, PlaceKind::pod, PlaceKind::zone})
-        layout_.set_all_open(kind, false);
+    layout_.set_all_open(
+        {PlaceKind::node, PlaceKind::switches, PlaceKind::rack, PlaceKind::pod, PlaceKind::zone},
+        false);
     scene_.current.reset();
     refresh_uses();
     refresh_glow();

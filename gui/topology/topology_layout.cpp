@@ -95,7 +95,7 @@ void TopologyLayout::set_open(std::uint32_t place, bool open)
     lay_out();
 }
 
-void TopologyLayout::set_all_open(PlaceKind kind, bool open)
+void TopologyLayout::open_kind(PlaceKind kind, bool open)
 {
     const std::vector<Place>& places = graph_->places;
     for (std::uint32_t p = 1; p < places.size(); ++p) // what is hidden opens folded
@@ -109,6 +109,12 @@ void TopologyLayout::set_all_open(PlaceKind kind, bool open)
         for (std::uint32_t child = p + 1; open && child < places[p].end; child = places[child].end)
             ++count;
     }
+}
+
+void TopologyLayout::set_all_open(std::initializer_list<PlaceKind> kinds, bool open)
+{
+    for (const PlaceKind kind : kinds)
+        open_kind(kind, open);
     lay_out();
 }
 

@@ -6,6 +6,7 @@
 #include "gui/topology/cluster_graph.h"
 
 #include <deque>
+#include <initializer_list>
 #include <span>
 
 namespace trainyard::gui {
@@ -75,8 +76,8 @@ public:
     bool can_open(std::uint32_t place) const;
     bool open(std::uint32_t place) const { return open_[place]; }
     void set_open(std::uint32_t place, bool open);
-    // All of a kind, as far as `most_items` allows.
-    void set_all_open(PlaceKind kind, bool open);
+    // All of a kind, kind after kind, as far as `most_items` allows.
+    void set_all_open(std::initializer_list<PlaceKind> kinds, bool open);
     // Opens what hides it.
     void reveal(std::uint32_t place);
 
@@ -97,6 +98,7 @@ private:
 
     void lay_out();
     std::size_t count_shown() const;
+    void open_kind(PlaceKind kind, bool open);
     bool shown_open(std::uint32_t place) const;
     void find_shown();
     void find_rows();

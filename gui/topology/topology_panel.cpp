@@ -239,10 +239,10 @@ void TopologyPanel::change(const LinkChange& change, Reach reach)
     document.replace(std::move(*changed), what.arg(QString::fromStdString(links.front())));
 }
 
-// Beside the link, and among the problems.
+// Beside the link shortly, among the problems with what to do.
 void TopologyPanel::refuse(const Problems& problems)
 {
-    pane_->say(QString::fromStdString(problems.front().message + "; " + problems.front().hint));
+    pane_->say(QString::fromStdString(problems.front().message));
     emit told(problems);
 }
 
