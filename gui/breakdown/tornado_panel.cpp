@@ -16,7 +16,7 @@ namespace trainyard::gui {
 namespace {
 
 constexpr double quick_ms = 300; // a run so quick is tried again without asking
-constexpr double thickness = 0.7;
+constexpr double bar_thickness = 0.7;
 
 // "-12.3 %": what becomes of the step time.
 QString change_text(const WhatIf& row)
@@ -216,9 +216,10 @@ QRectF TornadoPanel::bounds_of(std::size_t item) const
 {
     auto& plot = const_cast<TornadoPanel*>(this)->chart();
     const auto row = static_cast<double>(item);
-    QRectF box(QPointF(plot.xAxis->coordToPixel(0), plot.yAxis->coordToPixel(row - thickness / 2)),
-               QPointF(plot.xAxis->coordToPixel(-100 * rows_[item].gain),
-                       plot.yAxis->coordToPixel(row + thickness / 2)));
+    QRectF box(
+        QPointF(plot.xAxis->coordToPixel(0), plot.yAxis->coordToPixel(row - bar_thickness / 2)),
+        QPointF(plot.xAxis->coordToPixel(-100 * rows_[item].gain),
+                plot.yAxis->coordToPixel(row + bar_thickness / 2)));
     box = box.normalized();
     if (box.width() < 2)
         box.setLeft(box.right() - 2);

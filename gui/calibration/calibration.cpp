@@ -3,6 +3,7 @@
 #include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/table_text.h"
+#include "gui/calibration/text.h"
 #include "sim/base/files.h"
 #include "sim/base/units.h"
 
@@ -19,11 +20,6 @@ namespace {
 Problems world_problem(const std::string& message)
 {
     return {{"", 0, "", message, "", Severity::error}};
-}
-
-QString text(const std::string& text)
-{
-    return QString::fromStdString(text);
 }
 
 // What the fit assumed and found, a line each.

@@ -2,6 +2,7 @@
 
 #include "calibrate/fit/compact_form.h"
 #include "gui/calibration/fitted.h"
+#include "gui/calibration/text.h"
 #include "sim/base/units.h"
 #include "sim/cost/collective_form.h"
 
@@ -13,11 +14,6 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int line_samples = 320;
-
-QString text(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 QString percent(double share, const char* format = "%+.1f %%")
 {

@@ -2,6 +2,7 @@
 
 #include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_report.h"
+#include "gui/calibration/text.h"
 #include "sim/base/units.h"
 #include "sim/report/collective_curves.h"
 
@@ -128,11 +129,6 @@ private:
     std::shared_ptr<Fitted> out_;
     std::map<std::string, int> racks_;
 };
-
-QString text(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 QString changed(const QString& before, const QString& after)
 {

@@ -2,19 +2,14 @@
 
 #include "gui/explore/ranges.h"
 #include "gui/explore/sweep_plan.h"
+#include "gui/explore/words.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 namespace trainyard::gui {
 
 namespace {
-
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("explore", text);
-}
 
 constexpr double gigabyte = 1e9;
 constexpr double hours_per_day = 24;
@@ -35,47 +30,53 @@ std::vector<Metric> metrics_of(const SweepGrid& grid, WorkUnit work, const Price
         {Measure::step_time,
          key("step_time"),
          key("step"),
-         tr("Step time"),
+         words("Step time"),
          key("s"),
          Better::lower,
          {}},
         {Measure::rate,
          key("rate"),
          tokens ? key("tokens") : key("samples"),
-         tokens ? tr("Tokens/s per device") : tr("Samples/s per device"),
+         tokens ? words("Tokens/s per device") : words("Samples/s per device"),
          {},
          Better::higher,
          {}},
-        {Measure::mfu, key("mfu"), key("mfu"), tr("MFU"), key("%"), Better::higher, {}},
+        {Measure::mfu, key("mfu"), key("mfu"), words("MFU"), key("%"), Better::higher, {}},
         {Measure::memory,
          key("memory"),
          key("memory"),
-         tr("Peak memory"),
+         words("Peak memory"),
          key("GB"),
          Better::lower,
          {}},
         {Measure::exposed,
          key("exposed"),
          key("exposed"),
-         tr("Exposed communication"),
+         words("Exposed communication"),
          key("%"),
          Better::lower,
          {}},
-        {Measure::bubble, key("bubble"), key("bubble"), tr("Bubble"), key("%"), Better::lower, {}},
-        {Measure::devices, key("devices"), key("devices"), tr("Devices"), {}, Better::lower, {}},
+        {Measure::bubble,
+         key("bubble"),
+         key("bubble"),
+         words("Bubble"),
+         key("%"),
+         Better::lower,
+         {}},
+        {Measure::devices, key("devices"), key("devices"), words("Devices"), {}, Better::lower, {}},
     };
     if (price.per_device_hour > 0) {
         out.push_back({Measure::cost_day,
                        key("cost_day"),
                        key("cost"),
-                       tr("Cost per day"),
+                       words("Cost per day"),
                        price.currency,
                        Better::lower,
                        {}});
         out.push_back({Measure::cost_work,
                        key("cost_work"),
                        key("billion"),
-                       tokens ? tr("Cost per 10⁹ tokens") : tr("Cost per 10⁹ samples"),
+                       tokens ? words("Cost per 10⁹ tokens") : words("Cost per 10⁹ samples"),
                        price.currency,
                        Better::lower,
                        {}});

@@ -9,7 +9,7 @@ using namespace trainyard::gui;
 
 namespace {
 
-const std::string data = "tests/golden/data/";
+const std::string data_folder = "tests/golden/data/";
 
 Measurements read(const std::string& file)
 {
@@ -66,10 +66,11 @@ TEST_CASE("a journal of trainyard calibrate is its sweeps")
 
 TEST_CASE("logs, pairs and topologies are measurements, scenarios and prose are not")
 {
-    CHECK(is_measurement(read_file(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt")));
-    CHECK(is_measurement(read_file(data + "topology_files/nvbandwidth_6xA6000_issue50.txt")));
+    CHECK(is_measurement(read_file(data_folder + "nccl_logs/h100_1x8_allreduce_dgxc.txt")));
+    CHECK(
+        is_measurement(read_file(data_folder + "topology_files/nvbandwidth_6xA6000_issue50.txt")));
     CHECK(is_measurement(
-        read_file(data + "topology_files/nvsmi_topo_dgx_a100_h100_mlengineering.txt")));
+        read_file(data_folder + "topology_files/nvsmi_topo_dgx_a100_h100_mlengineering.txt")));
     CHECK_FALSE(is_measurement(read_file("scenarios/llama3-8b-h100-8.json")));
     CHECK_FALSE(is_measurement("Dear all,\nthe node is slow.\n"));
     CHECK_FALSE(is_measurement(""));
@@ -78,7 +79,7 @@ TEST_CASE("logs, pairs and topologies are measurements, scenarios and prose are 
 TEST_CASE("a file of pairs and a topology gives both, and pairs are then judged in their classes")
 {
     const Measurements measured =
-        read(data + "topology_files/autodl_2080ti_topo_p2pBandwidthLatencyTest.txt");
+        read(data_folder + "topology_files/autodl_2080ti_topo_p2pBandwidthLatencyTest.txt");
     REQUIRE_FALSE(measured.pairs.empty());
     REQUIRE(measured.input.node);
     CHECK(measured.input.node->gpus.size() == measured.pairs.front().matrix.values.size());
@@ -86,12 +87,12 @@ TEST_CASE("a file of pairs and a topology gives both, and pairs are then judged 
 
 TEST_CASE("the same file twice is one measurement")
 {
-    Measurements all = read(data + "topology_files/nvbandwidth_6xA6000_issue50.txt");
-    append(all, read(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt"));
+    Measurements all = read(data_folder + "topology_files/nvbandwidth_6xA6000_issue50.txt");
+    append(all, read(data_folder + "nccl_logs/h100_1x8_allreduce_dgxc.txt"));
     const std::size_t pairs = all.pairs.size();
     const std::size_t sweeps = all.input.sweeps.size();
-    append(all, read(data + "topology_files/nvbandwidth_6xA6000_issue50.txt"));
-    append(all, read(data + "nccl_logs/h100_1x8_allreduce_dgxc.txt"));
+    append(all, read(data_folder + "topology_files/nvbandwidth_6xA6000_issue50.txt"));
+    append(all, read(data_folder + "nccl_logs/h100_1x8_allreduce_dgxc.txt"));
     CHECK(all.pairs.size() == pairs);
     CHECK(all.input.sweeps.size() == sweeps);
     CHECK(all.files.size() == 2);

@@ -15,11 +15,6 @@ QString text(const char* english)
     return QCoreApplication::translate("Topology", english);
 }
 
-QString shown(Bandwidth rate)
-{
-    return QString::fromStdString(to_display(rate));
-}
-
 QString shown_bytes(double bytes)
 {
     return QString::fromStdString(to_display(Bytes(static_cast<std::uint64_t>(bytes + 0.5))));
@@ -67,9 +62,9 @@ QString use_rows(const WayUse& use)
         rows += row(text("broken"), QStringLiteral("%L1").arg(use.dead));
     if (use.changed > 0)
         rows += row(text("changed"), QStringLiteral("%L1").arg(use.changed));
-    rows += row(text("capacity"), shown(Bandwidth(use.capacity)));
-    rows += row(text("load"),
-                QStringLiteral("%1 (%2)").arg(shown(Bandwidth(use.load)), share_words(use.mean())));
+    rows += row(text("capacity"), rate_words(Bandwidth(use.capacity)));
+    rows += row(text("load"), QStringLiteral("%1 (%2)").arg(rate_words(Bandwidth(use.load)),
+                                                            share_words(use.mean())));
     if (use.links > 1)
         rows += row(text("busiest link"), share_words(use.worst));
     return rows;
@@ -95,8 +90,8 @@ QString link_words(const TopologyRun& run, LinkId link, LoadTime time)
 {
     const Bandwidth load = load_at(run, link, time);
     return text("%1: %2 of %3, %4, %5")
-        .arg(QString::fromStdString(run.name(link)), shown(load),
-             shown(Bandwidth(run.capacity[link.value])), share_words(part_of(run, link, load)),
+        .arg(QString::fromStdString(run.name(link)), rate_words(load),
+             rate_words(Bandwidth(run.capacity[link.value])), share_words(part_of(run, link, load)),
              time_words(run, time));
 }
 
@@ -128,11 +123,11 @@ std::vector<LinkFact> link_facts(const TopologyRun& run, LinkId link, LoadTime t
     const Bandwidth mean(bytes / to_seconds(step.to - step.from).value());
     const Bandwidth highest = loads.highest(link, step.from, step.to);
     std::vector<LinkFact> facts;
-    facts.push_back({text("capacity"), shown(Bandwidth(run.capacity[link.value]))});
+    facts.push_back({text("capacity"), rate_words(Bandwidth(run.capacity[link.value]))});
     facts.push_back({text("state"), state_words(run, link)});
     facts.push_back(
         {time.moment() ? text("at the cursor") : text("in sight"),
-         QStringLiteral("%1, %2").arg(shown(now), share_words(part_of(run, link, now)))});
+         QStringLiteral("%1, %2").arg(rate_words(now), share_words(part_of(run, link, now)))});
     facts.push_back(
         {text("over the step"), text("%1, mean %2, highest %3")
                                     .arg(shown_bytes(bytes), share_words(part_of(run, link, mean)),
@@ -228,6 +223,11 @@ QString pattern_words(TrafficPattern pattern, bool message)
         break;
     }
     return text("neighbours");
+}
+
+QString rate_words(Bandwidth rate)
+{
+    return QString::fromStdString(to_display(rate));
 }
 
 } // namespace trainyard::gui

@@ -35,6 +35,9 @@ QString ranks_words(const std::vector<RankId>& ranks);
 // "ring", "tree", "all-to-all", ...
 QString pattern_words(TrafficPattern pattern, bool message);
 
+// "45.9 GB/s"
+QString rate_words(Bandwidth rate);
+
 // "43.2 %"
 QString share_words(double share);
 

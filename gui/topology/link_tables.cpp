@@ -20,11 +20,6 @@ constexpr int link_columns = 5;
 enum FlowColumn { flow_op, flow_bytes, flow_rate, flow_time, flow_from, flow_group };
 constexpr int flow_columns = 6;
 
-QString shown(Bandwidth rate)
-{
-    return QString::fromStdString(to_display(rate));
-}
-
 } // namespace
 
 void LinkTable::set_loads(std::shared_ptr<const TopologyRun> run, std::vector<double> loads)
@@ -83,9 +78,10 @@ QVariant LinkTable::data(const QModelIndex& index, int role) const
         return QString::fromStdString(run_->name(at));
     case link_capacity:
         return sorts ? QVariant(run_->capacity[at.value])
-                     : QVariant(shown(Bandwidth(run_->capacity[at.value])));
+                     : QVariant(rate_words(Bandwidth(run_->capacity[at.value])));
     case link_load:
-        return sorts ? QVariant(loads_[at.value]) : QVariant(shown(Bandwidth(loads_[at.value])));
+        return sorts ? QVariant(loads_[at.value])
+                     : QVariant(rate_words(Bandwidth(loads_[at.value])));
     case link_share:
         return sorts ? QVariant(share(at)) : QVariant(share_words(share(at)));
     default:
@@ -137,7 +133,7 @@ QString FlowTable::text(const LinkFlow& flow, int column) const
         return QString::fromStdString(
             to_display(Bytes(static_cast<std::uint64_t>(flow.bytes + 0.5))));
     case flow_rate:
-        return shown(flow.rate());
+        return rate_words(flow.rate());
     case flow_from:
         return QString::fromStdString(time_text(flow.from - step_of(outcome).from));
     default:

@@ -9,7 +9,7 @@ namespace trainyard::gui {
 
 namespace {
 
-QString text(const char* english)
+QString legend_text(const char* english)
 {
     return QCoreApplication::translate("TopologyLegend", english);
 }
@@ -55,13 +55,14 @@ private:
 
 void paint_scale(QPainter& painter, const TopologyScene& scene, Line& line)
 {
-    line.write(scene.tint == Tint::mean ? text("utilisation 0") : text("utilisation, busiest 0"));
+    line.write(scene.tint == Tint::mean ? legend_text("utilisation 0")
+                                        : legend_text("utilisation, busiest 0"));
     const QRectF bar = line.take(110, 10);
     QLinearGradient gradient(bar.topLeft(), bar.topRight());
     for (int i = 0; i <= 5; ++i)
         gradient.setColorAt(i / 5.0, scene.colours.scale[static_cast<std::size_t>(i)]);
     painter.fillRect(bar, gradient);
-    line.write(text("100 %"), 14);
+    line.write(legend_text("100 %"), 14);
 }
 
 void paint_mark_keys(QPainter& painter, const TopologyScene& scene, Line& line)
@@ -83,11 +84,11 @@ void paint_mark_keys(QPainter& painter, const TopologyScene& scene, Line& line)
         dashes.setDashPattern({2, 3});
         painter.setPen(dashes);
         painter.drawLine(left, right);
-        line.write(text("full"), 14);
+        line.write(legend_text("full"), 14);
     }
     if (line.fits(110)) {
         stroke(QPen(colours.error, 2, Qt::DotLine));
-        line.write(text("× broken"), 14);
+        line.write(legend_text("× broken"), 14);
     }
     if (line.fits(90)) {
         painter.setPen(Qt::NoPen);
@@ -99,7 +100,7 @@ void paint_mark_keys(QPainter& painter, const TopologyScene& scene, Line& line)
                                    {place.left(), place.center().y()}};
         painter.drawConvexPolygon(corners, 4);
         painter.setBrush(Qt::NoBrush);
-        line.write(text("changed"), 14);
+        line.write(legend_text("changed"), 14);
     }
 }
 
@@ -119,7 +120,7 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
     second.write(scene.when, 14);
     const double most = most_capacity(scene);
     if (most > 0) {
-        second.write(text("width: capacity each way"), 10);
+        second.write(legend_text("width: capacity each way"), 10);
         for (const double part : {1.0, 0.1}) {
             const QRectF sample = second.take(24, 8);
             painter.setPen(
@@ -129,7 +130,7 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
             second.write(QString::fromStdString(to_display(Bandwidth(part * most))), 12);
         }
     }
-    second.write(text("the half next to a thing is what it sends"));
+    second.write(legend_text("the half next to a thing is what it sends"));
 }
 
 } // namespace trainyard::gui

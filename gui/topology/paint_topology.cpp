@@ -15,9 +15,9 @@ namespace {
 QPainterPath path_of(const BundleLine& line, double from, double to)
 {
     QPainterPath path(line.at(from));
-    const int pieces = line.arc ? 8 : 1;
-    for (int i = 1; i <= pieces; ++i)
-        path.lineTo(line.at(from + (to - from) * i / pieces));
+    const int segments = line.arc ? 8 : 1;
+    for (int i = 1; i <= segments; ++i)
+        path.lineTo(line.at(from + (to - from) * i / segments));
     return path;
 }
 

@@ -10,7 +10,7 @@ using namespace trainyard;
 
 namespace {
 
-double line(double size)
+double straight(double size)
 {
     return 10e-6 + size / 100e9;
 }
@@ -20,7 +20,7 @@ constexpr std::size_t bad = 9;
 // One launch of 8 ranks whose tenth size was disturbed, both ways, so that no rule takes it out.
 Sweep disturbed()
 {
-    Sweep out = made_sweep(1 << 10, 20, line);
+    Sweep out = made_sweep(1 << 10, 20, straight);
     out.rows[bad].out_of_place->time *= 1.35;
     out.rows[bad].in_place = out.rows[bad].out_of_place;
     return out;
@@ -93,7 +93,7 @@ TEST_CASE("keeping sizes out of one use of the buffers leaves the other as it is
 
 TEST_CASE("without sizes there is no curve, and the study says so")
 {
-    const std::vector<Sweep> sweeps{made_sweep(1 << 20, 3, line)};
+    const std::vector<Sweep> sweeps{made_sweep(1 << 20, 3, straight)};
     const CurveStudy before = out_of_place(sweeps);
     Exclusions excluded;
     for (const StudiedSize& size : before.sizes)
@@ -108,7 +108,7 @@ TEST_CASE("without sizes there is no curve, and the study says so")
 
 TEST_CASE("what the fit itself replaced is told with both times")
 {
-    std::vector<Sweep> sweeps{made_sweep(1 << 20, 5, line)};
+    std::vector<Sweep> sweeps{made_sweep(1 << 20, 5, straight)};
     const Seconds honest = sweeps[0].rows[2].in_place->time;
     sweeps[0].rows[2].out_of_place->time = honest * 5.0;
     const CurveStudy study = out_of_place(sweeps);
@@ -123,7 +123,8 @@ TEST_CASE("the interval of several launches is theirs")
 {
     std::vector<Sweep> sweeps;
     for (const double factor : {1.0, 1.1, 0.9})
-        sweeps.push_back(made_sweep(1 << 10, 12, [&](double size) { return factor * line(size); }));
+        sweeps.push_back(
+            made_sweep(1 << 10, 12, [&](double size) { return factor * straight(size); }));
     const CurveStudy study = out_of_place(sweeps);
     for (const StudiedSize& size : study.sizes) {
         CHECK(size.launches == 3);

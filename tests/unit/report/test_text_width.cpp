@@ -50,12 +50,12 @@ StuckSummary stuck_summary()
     return summary;
 }
 
-SweepBest swept(const SweepGrid& grid)
+SweepBest swept(const SweepGrid& space)
 {
     SweepBest best(SweepMeasure::throughput, 20);
     PointRow row;
     row.gpus = 16384;
-    for (const SweepAxis& axis : grid.axes)
+    for (const SweepAxis& axis : space.axes)
         row.values.push_back(axis.values.front());
     row.tokens_per_s = 1.23e8;
     row.step_time.value = Seconds(12.3);
