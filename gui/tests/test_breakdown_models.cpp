@@ -4,6 +4,7 @@
 #include "gui/breakdown/time_bars.h"
 #include "sim/base/build_info.h"
 #include "tests/catch.h"
+#include "tests/support/shipped_outcome.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,21 +12,10 @@
 #include <set>
 
 using namespace trainyard;
+using namespace trainyard::test;
 using namespace trainyard::gui;
 
 namespace {
-
-Outcome outcome_of(const std::string& scenario, const std::vector<Override>& changes = {})
-{
-    const Checked<ScenarioFile> file =
-        read_scenario_file((data_dir() / "scenarios" / scenario).string(), changes);
-    REQUIRE(file);
-    Session session;
-    Checked<Outcome> outcome = session.simulate(*file);
-    if (!outcome)
-        FAIL(render(outcome.error(), ""));
-    return std::move(*outcome);
-}
 
 std::size_t count_of(const std::vector<TimeBar>& bars, BarOf of)
 {

@@ -2,6 +2,7 @@
 
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/time_text.h"
+#include "gui/widgets/flat_button.h"
 #include "gui/widgets/progress_strip.h"
 
 #include <QCheckBox>
@@ -75,16 +76,6 @@ QString help_text()
     return text + QStringLiteral("</p>");
 }
 
-QToolButton* button(const QString& text, const QString& tip)
-{
-    auto* const made = new QToolButton;
-    made->setText(text);
-    made->setToolTip(tip);
-    made->setAccessibleName(tip);
-    made->setAutoRaise(true);
-    return made;
-}
-
 } // namespace
 
 TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
@@ -152,8 +143,8 @@ void TimelinePanel::make_tools(QLayout* layout)
     search_->setClearButtonEnabled(true);
     search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 60);
     matches_ = new QLabel;
-    auto* const previous = button(tr("<"), tr("Previous match (Shift+N)"));
-    auto* const next = button(tr(">"), tr("Next match (N)"));
+    auto* const previous = flat_button(tr("<"), tr("Previous match (Shift+N)"));
+    auto* const next = flat_button(tr(">"), tr("Next match (N)"));
     path_ = new QCheckBox(tr("Critical path"));
     path_->setChecked(true);
     path_->setToolTip(tr("The chain of operations that makes the step as long as it is (P)"));
@@ -162,10 +153,10 @@ void TimelinePanel::make_tools(QLayout* layout)
     messages->setToolTip(tr("Arrows from sends to receives, where they can be told apart"));
     compare_ = new QCheckBox(tr("Beside the baseline"));
     compare_->setToolTip(tr("Each rank of this run (A) above the same of the pinned baseline (B)"));
-    auto* const open = button(tr("Unfold"), tr("Show every stream"));
-    auto* const close = button(tr("Fold"), tr("Show ranks and nodes only"));
-    auto* const fit = button(tr("Fit"), tr("Show all of the step (F)"));
-    auto* const fit_lines = button(tr("Fit lines"), tr("All lines in sight (Shift+F)"));
+    auto* const open = flat_button(tr("Unfold"), tr("Show every stream"));
+    auto* const close = flat_button(tr("Fold"), tr("Show ranks and nodes only"));
+    auto* const fit = flat_button(tr("Fit"), tr("Show all of the step (F)"));
+    auto* const fit_lines = flat_button(tr("Fit lines"), tr("All lines in sight (Shift+F)"));
     for (QWidget* widget : {static_cast<QWidget*>(search_), static_cast<QWidget*>(previous),
                             static_cast<QWidget*>(next), static_cast<QWidget*>(matches_)})
         tools->addWidget(widget);

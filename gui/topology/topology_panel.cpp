@@ -1,6 +1,7 @@
 #include "gui/topology/topology_panel.h"
 
 #include "gui/topology/link_facts.h"
+#include "gui/widgets/flat_button.h"
 #include "gui/widgets/progress_strip.h"
 #include "sim/base/units.h"
 
@@ -21,16 +22,6 @@ namespace {
 
 constexpr int table_after_ms = 80;
 constexpr int table_while_playing_ms = 400; // people read no faster
-
-QToolButton* button(const QString& text, const QString& tip)
-{
-    auto* const made = new QToolButton;
-    made->setText(text);
-    made->setToolTip(tip);
-    made->setAccessibleName(tip);
-    made->setAutoRaise(true);
-    return made;
-}
 
 } // namespace
 
@@ -101,10 +92,10 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     tint_->setToolTip(tint_->accessibleName());
     note_ = new QLabel;
     note_->setTextFormat(Qt::PlainText);
-    auto* const open = button(tr("Unfold"), tr("Show as many single things as can be drawn"));
-    auto* const close = button(tr("Fold"), tr("Show pods, racks and nodes only"));
-    auto* const fit = button(tr("Fit"), tr("All in sight (F)"));
-    auto* const as_table = button(tr("Table"), tr("Show as a table (Ctrl+T)"));
+    auto* const open = flat_button(tr("Unfold"), tr("Show as many single things as can be drawn"));
+    auto* const close = flat_button(tr("Fold"), tr("Show pods, racks and nodes only"));
+    auto* const fit = flat_button(tr("Fit"), tr("All in sight (F)"));
+    auto* const as_table = flat_button(tr("Table"), tr("Show as a table (Ctrl+T)"));
     row->addWidget(tint_);
     row->addWidget(note_, 1);
     for (QWidget* const widget : {open, close, fit, as_table})

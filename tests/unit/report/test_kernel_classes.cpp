@@ -2,6 +2,7 @@
 #include "sim/report/flops.h"
 #include "sim/report/kernel_classes.h"
 #include "tests/catch.h"
+#include "tests/support/shipped_outcome.h"
 #include "tests/unit/report/small_outcome.h"
 
 #include <algorithm>
@@ -10,18 +11,6 @@ using namespace trainyard;
 using namespace trainyard::test;
 
 namespace {
-
-Outcome outcome_of(const std::string& scenario, const std::vector<Override>& changes = {})
-{
-    const Checked<ScenarioFile> file =
-        read_scenario_file((data_dir() / "scenarios" / scenario).string(), changes);
-    REQUIRE(file);
-    Session session;
-    Checked<Outcome> outcome = session.simulate(*file);
-    if (!outcome)
-        FAIL(render(outcome.error(), ""));
-    return std::move(*outcome);
-}
 
 Seconds compute_of(const LaneTotals& lane)
 {

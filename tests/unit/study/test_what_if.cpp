@@ -1,24 +1,14 @@
 #include "sim/base/build_info.h"
 #include "sim/study/what_if.h"
 #include "tests/catch.h"
+#include "tests/support/shipped_outcome.h"
 
 #include <algorithm>
 
 using namespace trainyard;
+using namespace trainyard::test;
 
 namespace {
-
-Outcome outcome_of(const std::string& scenario, const std::vector<Override>& changes = {})
-{
-    const Checked<ScenarioFile> file =
-        read_scenario_file((data_dir() / "scenarios" / scenario).string(), changes);
-    REQUIRE(file);
-    Session session;
-    Checked<Outcome> outcome = session.simulate(*file);
-    if (!outcome)
-        FAIL(render(outcome.error(), ""));
-    return std::move(*outcome);
-}
 
 std::vector<WhatIf> rows_of(const Outcome& outcome, int threads = 2)
 {
