@@ -65,8 +65,15 @@ int run(int argc, char** argv)
     places.autosave =
         QStandardPaths::writableLocation(QStandardPaths::AppDataLocation).toStdString();
     MainWindow window(places);
-    if (window.size().width() < 900)
-        window.resize(QSize(1440, 900).boundedTo(window.screen()->availableSize()));
+    if (window.size().width() < 900) { // nothing is remembered
+        const QSize usual(1440, 900);
+        constexpr int frame = 60; // more than titles of windows take
+        const QSize screen = window.screen()->availableSize();
+        if (screen.width() < usual.width() || screen.height() < usual.height() + frame)
+            window.setWindowState(Qt::WindowMaximized);
+        else
+            window.resize(usual);
+    }
     window.show();
     if (!file.empty())
         window.open(file);

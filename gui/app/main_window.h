@@ -102,6 +102,7 @@ private:
     void walk_places(int by);
     void close_view();
     void show_keys();
+    void show_about();
     void cancel();
     void follow_busy();
     void follow_sight();

@@ -7,10 +7,13 @@
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/table_dialog.h"
+#include "sim/base/build_info.h"
 
+#include <QActionGroup>
 #include <QApplication>
 #include <QDockWidget>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -62,12 +65,25 @@ void MainWindow::make_menus()
     make_view_menu();
     QMenu* const help = menuBar()->addMenu(tr("&Help"));
     help->addAction(tr("&Keys"), QKeySequence(Qt::Key_F1), this, &MainWindow::show_keys);
+    help->addAction(tr("&About Trainyard"), this, &MainWindow::show_about);
 }
 
 void MainWindow::make_file_menu()
 {
     QMenu* const file = menuBar()->addMenu(tr("&File"));
     file->addAction(tr("&Open ..."), QKeySequence::Open, this, &MainWindow::ask_open);
+    QMenu* const recent = file->addMenu(tr("Open &recent"));
+    connect(file, &QMenu::aboutToShow, recent, [this, recent] {
+        recent->clear();
+        for (const QString& one : recent_)
+            recent->addAction(QString(one).replace('&', QStringLiteral("&&")), this,
+                              [this, one] { open(one.toStdString()); });
+        recent->setEnabled(!recent->isEmpty());
+    });
+    QMenu* const shown = file->addMenu(tr("Open e&xample"));
+    for (const Example& example : examples())
+        shown->addAction(example.title, this,
+                         [this, one = example.file] { open(one.toStdString()); });
     file->addAction(tr("&Save scenario"), QKeySequence::Save, this, &MainWindow::save_scenario);
     file->addAction(tr("Save scenario &as ..."), QKeySequence(tr("Ctrl+Shift+S")), this,
                     &MainWindow::save_scenario_as);
@@ -89,10 +105,18 @@ void MainWindow::make_run_menu()
         run->addAction(tr("&Cancel"), QKeySequence(Qt::Key_Escape), this, &MainWindow::cancel);
     cancel_->setEnabled(false);
     run->addSeparator();
-    run->addAction(tr("&Pin as baseline"), QKeySequence(tr("Ctrl+B")), &workspace_,
-                   &Workspace::pin_baseline);
-    run->addAction(tr("&Forget the baseline"), QKeySequence(tr("Ctrl+Shift+B")), &workspace_,
-                   &Workspace::clear_baseline);
+    QAction* const pin = run->addAction(tr("&Pin as baseline"), QKeySequence(tr("Ctrl+B")),
+                                        &workspace_, &Workspace::pin_baseline);
+    QAction* const forget =
+        run->addAction(tr("&Forget the baseline"), QKeySequence(tr("Ctrl+Shift+B")), &workspace_,
+                       &Workspace::clear_baseline);
+    const auto follow = [this, pin, forget] {
+        pin->setEnabled(workspace_.run() != nullptr);
+        forget->setEnabled(workspace_.baseline() != nullptr);
+    };
+    connect(&workspace_, &Workspace::runChanged, this, follow);
+    connect(&workspace_, &Workspace::baselineChanged, this, follow);
+    follow();
     run->addSeparator();
     run->addAction(tr("P&rice of a device ..."), this, &MainWindow::ask_price);
 }
@@ -118,8 +142,17 @@ void MainWindow::make_view_menu()
     view->addAction(tr("Show as &table"), QKeySequence(tr("Ctrl+T")), this,
                     [this] { show_table(*front_part()); });
     view->addSeparator();
-    view->addAction(tr("&Light"), this, [this] { set_theme(Theme::light); });
-    view->addAction(tr("&Dark"), this, [this] { set_theme(Theme::dark); });
+    auto* const themes = new QActionGroup(this);
+    const auto add_theme = [&](const QString& name, Theme theme) {
+        QAction* const action = view->addAction(name, this, [this, theme] { set_theme(theme); });
+        action->setCheckable(true);
+        themes->addAction(action);
+        connect(view, &QMenu::aboutToShow, action, [action, theme] {
+            action->setChecked(theme == theme_of(QApplication::palette()));
+        });
+    };
+    add_theme(tr("&Light"), Theme::light);
+    add_theme(tr("&Dark"), Theme::dark);
 }
 
 // As their keys count them.
@@ -163,6 +196,18 @@ void MainWindow::close_view()
             dock->close();
             return;
         }
+}
+
+void MainWindow::show_about()
+{
+    QMessageBox::about(
+        this, tr("About Trainyard"),
+        tr("<p><b>Trainyard %1</b></p><p>A discrete-event simulator and capacity planner for "
+           "distributed training of deep networks.</p><p>This window is free software under the "
+           "GPL, version 3 or later, as QCustomPlot is, which draws its charts; it uses Qt %2 "
+           "under the LGPL.</p>")
+            .arg(QString::fromUtf8(version().data(), static_cast<qsizetype>(version().size())),
+                 QString::fromUtf8(qVersion())));
 }
 
 void MainWindow::show_keys()

@@ -14,22 +14,6 @@ namespace trainyard::gui {
 
 namespace {
 
-struct Example {
-    const char* file;
-    const char* title;
-    const char* says;
-};
-
-// Each simulates in well under a second.
-constexpr Example shown_examples[]{
-    {"scenarios/llama3-8b-h100-8.json", "Llama 3.1 8B on one node",
-     "8 H100, fully sharded: which part of the gathers hides behind compute?"},
-    {"scenarios/llama3-70b-h100-64.json", "Llama 3.1 70B on eight nodes",
-     "64 H100: tensor, context, pipeline and data parallel together"},
-    {"scenarios/llama3-405b-h100-16k.json", "Llama 3.1 405B on 16,384 GPUs",
-     "the published job: 4-D parallelism across a whole cluster"},
-};
-
 QLabel* heading(const QString& text)
 {
     auto* const label = new QLabel(text);
@@ -41,6 +25,21 @@ QLabel* heading(const QString& text)
 }
 
 } // namespace
+
+std::vector<Example> examples()
+{
+    const auto file = [](const char* name) {
+        return QString::fromStdString((data_dir() / "scenarios" / name).string());
+    };
+    return {
+        {file("llama3-8b-h100-8.json"), StartPage::tr("Llama 3.1 8B on one node"),
+         StartPage::tr("8 H100, fully sharded: which part of the gathers hides behind compute?")},
+        {file("llama3-70b-h100-64.json"), StartPage::tr("Llama 3.1 70B on eight nodes"),
+         StartPage::tr("64 H100: tensor, context, pipeline and data parallel together")},
+        {file("llama3-405b-h100-16k.json"), StartPage::tr("Llama 3.1 405B on 16,384 GPUs"),
+         StartPage::tr("the published job: 4-D parallelism across a whole cluster")},
+    };
+}
 
 StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget)
 {
@@ -78,13 +77,13 @@ QWidget* StartPage::make_examples()
     auto* const column = new QVBoxLayout(box);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    for (const Example& example : shown_examples) {
-        auto* const button = new QCommandLinkButton(tr(example.title), tr(example.says));
+    for (const Example& example : examples()) {
+        auto* const button = new QCommandLinkButton(example.title, example.says);
         button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         button->setFixedHeight(fontMetrics().height() * 7 /
                                2); // two lines; its hint allows for five
-        const QString file = QString::fromStdString((data_dir() / example.file).string());
-        connect(button, &QCommandLinkButton::clicked, this, [this, file] { emit chosen(file); });
+        connect(button, &QCommandLinkButton::clicked, this,
+                [this, file = example.file] { emit chosen(file); });
         column->addWidget(button);
     }
     return box;

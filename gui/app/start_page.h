@@ -3,10 +3,19 @@
 // Where one begins: recent files, examples, and a place to drop files.
 
 #include <QWidget>
+#include <vector>
 
 class QListWidget;
 
 namespace trainyard::gui {
+
+// Each simulates in well under a second.
+struct Example {
+    QString file;
+    QString title;
+    QString says;
+};
+std::vector<Example> examples();
 
 class StartPage : public QWidget {
     Q_OBJECT

@@ -19,14 +19,41 @@ TimeRange ViewState::cut(TimeRange range) const
     return {from, from + length};
 }
 
+void ViewState::begin_run(TimeRange step)
+{
+    const auto carried = [from = step_, to = step](SimTime time) {
+        const SimTime since = time - from.from;
+        if (to.length() == from.length())
+            return to.from + since;
+        const double part = to_seconds(since) / to_seconds(from.length());
+        return to.from + to_sim_time(to_seconds(to.length()) * part);
+    };
+    const auto carried_range = [&](TimeRange range) {
+        return TimeRange{carried(range.from), carried(range.to)};
+    };
+    const TimeRange range = range_ == whole_ ? step : carried_range(range_);
+    const SimTime cursor = cursor_ == whole_.from ? step.from : carried(cursor_);
+    Selection selection = selection_;
+    if (selection.range)
+        selection.range = carried_range(*selection.range);
+    step_ = whole_ = step;
+    select(selection);
+    settle(range, cursor);
+}
+
 void ViewState::set_whole(TimeRange whole)
 {
     const bool all = range_ == whole_;
     const bool no_cursor = cursor_ == whole_.from;
     whole_ = whole;
-    show(awaited_ ? *awaited_ : all ? whole : range_);
+    settle(all ? whole : range_, no_cursor ? whole.from : cursor_);
+}
+
+void ViewState::settle(TimeRange range, SimTime cursor)
+{
+    show(awaited_ ? *awaited_ : range);
     awaited_.reset();
-    set_cursor(no_cursor ? whole.from : cursor_);
+    set_cursor(cursor);
     if (!awaited_selection_)
         return;
     Selection selection = *std::exchange(awaited_selection_, std::nullopt);

@@ -40,8 +40,11 @@ public:
     const Selection& selection() const { return selection_; }
     SimTime cursor() const { return cursor_; }
 
-    // The span of the run shown. What was in sight stays where it still is inside, and shows all
-    // where all was in sight.
+    // Another run is shown, whose step lies there: what was in sight, marked or under the cursor is
+    // at the same part of the new step. All stays all.
+    void begin_run(TimeRange step);
+    // What there is to see of the run shown. What was in sight stays where it still is inside, and
+    // shows all where all was in sight.
     void set_whole(TimeRange whole);
     // Cut to the whole; at least a nanosecond long.
     void show(TimeRange range);
@@ -64,7 +67,10 @@ signals:
 
 private:
     TimeRange cut(TimeRange range) const;
+    // What is in sight then, unless something else is awaited.
+    void settle(TimeRange range, SimTime cursor);
 
+    TimeRange step_{SimTime(0), SimTime(1)};
     TimeRange whole_{SimTime(0), SimTime(1)};
     TimeRange range_{SimTime(0), SimTime(1)};
     Selection selection_;

@@ -3,6 +3,7 @@
 #include "sim/study/inputs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -61,9 +62,10 @@ void Workspace::take(const std::shared_ptr<const RunView>& run)
     problems_ = run->problems;
     emit problemsChanged();
     current_ = run->outcome != nullptr;
+    std::shared_ptr<const RunView> before; // freed when all have seen the new one
     if (current_) {
-        run_ = run;
-        view_.set_whole(span_of(*run->outcome->result));
+        before = std::exchange(run_, run);
+        view_.begin_run(span_of(*run->outcome->result));
         view_.keep_within(static_cast<std::size_t>(run->outcome->engine.ranks),
                           run->outcome->topology->link_count());
     }

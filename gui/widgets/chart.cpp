@@ -3,25 +3,60 @@
 #include "gui/widgets/theme.h"
 
 #include <QPicture>
+#include <algorithm>
+#include <typeinfo>
 
 namespace trainyard::gui {
+
+namespace {
+
+constexpr int usual_ticks = 5;
+
+// Whether the numbers of an axis have room beside each other.
+bool have_room(const QCPAxis& axis, const QFontMetrics& letters)
+{
+    const QString format = axis.numberFormat();
+    QVector<double> ticks;
+    QVector<QString> numbers;
+    axis.ticker()->generate(axis.range(), QLocale::c(), format.front(), axis.numberPrecision(),
+                            ticks, nullptr, &numbers);
+    const double gap = letters.horizontalAdvance(QStringLiteral("00"));
+    double end = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i < ticks.size(); ++i) {
+        if (!axis.range().contains(ticks[i]))
+            continue;
+        const double middle = axis.coordToPixel(ticks[i]);
+        const double half = letters.horizontalAdvance(numbers[i]) / 2.0;
+        if (middle - half < end + gap)
+            return false;
+        end = middle + half;
+    }
+    return true;
+}
+
+} // namespace
 
 Chart::Chart(QWidget* parent) : QCustomPlot(parent)
 {
     setNoAntialiasingOnDrag(true);
     setMinimumSize(160, 120);
+    connect(this, &QCustomPlot::beforeReplot, this, &Chart::fit_ticks);
     apply_theme();
 }
 
 void Chart::paint_chart(QPainter& painter, const QSize& size)
 {
     // Only its own painter draws a chart: recorded, it is any painter's.
+    const QRect seen = viewport();
+    setViewport(QRect(QPoint(), size));
+    fit_ticks();
     QPicture picture;
     QCPPainter recorder(&picture);
     recorder.setMode(QCPPainter::pmVectorized);
     recorder.setMode(QCPPainter::pmNoCaching);
     toPainter(&recorder, size.width(), size.height());
     recorder.end();
+    setViewport(seen);
     painter.fillRect(QRect(QPoint(), size), palette().base());
     painter.drawPicture(0, 0, picture);
 }
@@ -32,6 +67,25 @@ void Chart::make_logarithmic(QCPAxis& axis)
     axis.setTicker(QSharedPointer<QCPAxisTickerLog>::create());
     axis.setNumberFormat(QStringLiteral("eb"));
     axis.setNumberPrecision(0);
+}
+
+void Chart::fit_ticks()
+{
+    // The widths of axes are known after the layout only.
+    for (const auto phase :
+         {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
+        plotLayout()->update(phase);
+    for (QCPAxisRect* const rect : axisRects())
+        for (QCPAxis* const axis : rect->axes(QCPAxis::atBottom)) {
+            QCPAxisTicker& ticker = *axis->ticker();
+            if (typeid(ticker) != typeid(QCPAxisTicker) || axis->scaleType() != QCPAxis::stLinear)
+                continue;
+            for (int count = usual_ticks; count > 0; --count) {
+                ticker.setTickCount(count);
+                if (have_room(*axis, QFontMetrics(axis->tickLabelFont())))
+                    break;
+            }
+        }
 }
 
 void Chart::changeEvent(QEvent* event)

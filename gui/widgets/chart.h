@@ -25,6 +25,10 @@ protected:
     void changeEvent(QEvent* event) override;
     // Colours of all axes there are: again after some were added.
     void apply_theme();
+
+private:
+    // As many ticks below as have room for their numbers.
+    void fit_ticks();
 };
 
 } // namespace trainyard::gui

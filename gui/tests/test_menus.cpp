@@ -1,0 +1,176 @@
+// The window's menus, and what its charts and tables have in common.
+
+#include "gui/app/main_window.h"
+#include "gui/app/start_page.h"
+#include "gui/widgets/chart.h"
+
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+
+using namespace trainyard;
+using namespace trainyard::gui;
+
+namespace {
+
+constexpr int patience_ms = 60'000;
+
+} // namespace
+
+class TestMenus : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init();
+    void cleanup();
+
+    void examplesAndRecentFilesAreOpened();
+    void theBaselineIsForgottenOnlyWhereThereIsOne();
+    void theThemeIsTicked();
+    void aboutSaysVersionAndLicence();
+    void numbersOfAnAxisHaveRoom_data();
+    void numbersOfAnAxisHaveRoom();
+
+private:
+    QMenu* menu(const QString& title) const
+    {
+        for (QAction* const action : window_->menuBar()->actions())
+            if (action->text().remove('&') == title)
+                return action->menu();
+        return nullptr;
+    }
+    static QAction* item(const QMenu* menu, const QString& text)
+    {
+        for (QAction* const action : menu->actions())
+            if (action->text().remove('&') == text)
+                return action;
+        return nullptr;
+    }
+    bool settled()
+    {
+        return QTest::qWaitFor([&] { return !window_->busy(); }, patience_ms);
+    }
+
+    QTemporaryDir folder_;
+    std::unique_ptr<MainWindow> window_;
+};
+
+void TestMenus::init()
+{
+    window_ = std::make_unique<MainWindow>(
+        Places{folder_.filePath(QStringLiteral("autosave")).toStdString(), false});
+    window_->resize(1280, 800);
+    window_->show();
+}
+
+void TestMenus::cleanup()
+{
+    window_.reset();
+}
+
+void TestMenus::examplesAndRecentFilesAreOpened()
+{
+    QMenu* const file = menu(QStringLiteral("File"));
+    QMenu* const recent = item(file, QStringLiteral("Open recent"))->menu();
+    emit file->aboutToShow();
+    QVERIFY(!recent->isEnabled());
+    QMenu* const shown = item(file, QStringLiteral("Open example"))->menu();
+    QCOMPARE(shown->actions().size(), static_cast<qsizetype>(examples().size()));
+    shown->actions().front()->trigger();
+    QVERIFY(settled());
+    QCOMPARE(window_->workspace().document().file(), examples().front().file.toStdString());
+    emit file->aboutToShow();
+    QVERIFY(recent->isEnabled());
+    QCOMPARE(recent->actions().front()->text(), examples().front().file);
+    window_->workspace().document().load(Json::object(), {});
+    recent->actions().front()->trigger();
+    QVERIFY(settled());
+    QCOMPARE(window_->workspace().document().file(), examples().front().file.toStdString());
+}
+
+void TestMenus::theBaselineIsForgottenOnlyWhereThereIsOne()
+{
+    QAction* const pin = item(menu(QStringLiteral("Run")), QStringLiteral("Pin as baseline"));
+    QAction* const forget =
+        item(menu(QStringLiteral("Run")), QStringLiteral("Forget the baseline"));
+    QVERIFY(!pin->isEnabled() && !forget->isEnabled());
+    QVERIFY(window_->open(examples().front().file.toStdString()));
+    QVERIFY(settled());
+    QVERIFY(pin->isEnabled() && !forget->isEnabled());
+    pin->trigger();
+    QVERIFY(forget->isEnabled());
+    forget->trigger();
+    QVERIFY(!forget->isEnabled());
+    QVERIFY(!window_->workspace().baseline());
+}
+
+void TestMenus::theThemeIsTicked()
+{
+    QMenu* const view = menu(QStringLiteral("View"));
+    for (const QString& name : {QStringLiteral("Dark"), QStringLiteral("Light")}) {
+        item(view, name)->trigger();
+        emit view->aboutToShow();
+        QVERIFY(item(view, name)->isChecked());
+        const QString other =
+            name == QStringLiteral("Dark") ? QStringLiteral("Light") : QStringLiteral("Dark");
+        QVERIFY(!item(view, other)->isChecked());
+    }
+}
+
+void TestMenus::aboutSaysVersionAndLicence()
+{
+    QString said;
+    QTimer::singleShot(0, [&] {
+        auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        said = box->text();
+        box->accept();
+    });
+    item(menu(QStringLiteral("Help")), QStringLiteral("About Trainyard"))->trigger();
+    QVERIFY(said.contains(QStringLiteral("GPL, version 3")));
+    QVERIFY(said.contains(QString::fromUtf8(qVersion())));
+}
+
+void TestMenus::numbersOfAnAxisHaveRoom_data()
+{
+    QTest::addColumn<int>("width");
+    QTest::addColumn<double>("from");
+    QTest::addColumn<double>("to");
+    for (const int width : {170, 265, 400, 900}) {
+        QTest::addRow("%d, long numbers", width) << width << 5161.78 << 5162.31;
+        QTest::addRow("%d, short numbers", width) << width << 0.0 << 20.0;
+        QTest::addRow("%d, thousands", width) << width << 0.0 << 14739.7;
+    }
+}
+
+void TestMenus::numbersOfAnAxisHaveRoom()
+{
+    QFETCH(const int, width);
+    QFETCH(const double, from);
+    QFETCH(const double, to);
+    Chart chart;
+    chart.resize(width, 200);
+    chart.xAxis->setRange(from, to);
+    chart.replot();
+    const QFontMetricsF letters(chart.xAxis->tickLabelFont());
+    QVector<double> ticks;
+    QVector<QString> numbers;
+    chart.xAxis->ticker()->generate(chart.xAxis->range(), QLocale::c(), 'g',
+                                    chart.xAxis->numberPrecision(), ticks, nullptr, &numbers);
+    int seen = 0;
+    double end = -1e9;
+    for (int i = 0; i < ticks.size(); ++i) {
+        if (!chart.xAxis->range().contains(ticks[i]))
+            continue;
+        const double middle = chart.xAxis->coordToPixel(ticks[i]);
+        const double half = letters.horizontalAdvance(numbers[i]) / 2;
+        QVERIFY2(middle - half > end, qPrintable(numbers.join(' ')));
+        end = middle + half;
+        ++seen;
+    }
+    QVERIFY(seen >= (width > 200 ? 2 : 1));
+}
+
+QTEST_MAIN(TestMenus)
+#include "test_menus.moc"
