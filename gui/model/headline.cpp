@@ -112,6 +112,7 @@ HeadlineItem memory_item(const Summary& now, const Summary* before)
     item.value = text_of(to_display(now.peak_memory));
     item.interval = now.fits ? tr("fits %1").arg(text_of(to_display(now.capacity)))
                              : tr("does not fit %1").arg(text_of(to_display(now.capacity)));
+    item.impossible = !now.fits;
     item.explanation = tr("of the fullest device, allocator included");
     if (before != nullptr)
         tell_change(item, static_cast<double>(now.peak_memory.value()),

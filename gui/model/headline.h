@@ -19,6 +19,7 @@ struct HeadlineItem {
     QString interval; // 90 %; empty: none is known
     QString change;   // against the baseline; empty: no baseline, or no change
     Trend trend = Trend::none;
+    bool impossible = false; // `interval` says why this cannot be
     QString explanation;
 
     bool operator==(const HeadlineItem&) const = default;

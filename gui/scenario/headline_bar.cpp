@@ -95,7 +95,10 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     state_->setWordWrap(true);
     column->addWidget(state_);
 
-    connect(&workspace_, &Workspace::runChanged, this, &HeadlineBar::follow);
+    connect(&workspace_, &Workspace::runChanged, this, [this] {
+        follow();
+        show_now();
+    });
     connect(&workspace_, &Workspace::problemsChanged, this, &HeadlineBar::show_state);
     connect(&workspace_, &Workspace::baselineChanged, this, &HeadlineBar::follow);
     connect(&workspace_, &Workspace::priceChanged, this, &HeadlineBar::follow);
@@ -130,6 +133,17 @@ void HeadlineBar::follow()
     show_state();
 }
 
+// Before other views make their pictures of the run.
+void HeadlineBar::show_now()
+{
+    if (!isVisible())
+        return;
+    for (const Card& card : cards_)
+        card.box->layout()->activate();
+    layout()->activate();
+    repaint();
+}
+
 void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
 {
     const SignColours colours = sign_colours(palette());
@@ -141,7 +155,10 @@ void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
         change += item.trend == Trend::better ? tr(" better") : tr(" worse");
     card.change->setText(change);
     colour_text(card.name, colours.quiet);
-    colour_text(card.interval, colours.quiet);
+    colour_text(card.interval, item.impossible ? colours.error : colours.quiet);
+    QFont font = card.interval->font();
+    font.setBold(item.impossible);
+    card.interval->setFont(font);
     colour_text(card.change, item.trend == Trend::better  ? colours.better
                              : item.trend == Trend::worse ? colours.worse
                                                           : palette().color(QPalette::WindowText));
@@ -153,8 +170,14 @@ void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
         QStringList{item.name, item.value, item.interval, change}.join(QStringLiteral(", ")));
 }
 
-// One line: what the figures are of.
 void HeadlineBar::show_state()
+{
+    write_state();
+    fit_state();
+}
+
+// One line: what the figures are of.
+void HeadlineBar::write_state()
 {
     const SignColours colours = sign_colours(palette());
     const Problems& problems = workspace_.problems();
@@ -180,6 +203,18 @@ void HeadlineBar::show_state()
     state_->setText(workspace_.run() != nullptr
                         ? tr("%1 (the figures are of the last scenario that ran)").arg(text)
                         : text);
+}
+
+// As many lines as its text takes at this width: a label that wraps asks for more.
+void HeadlineBar::fit_state()
+{
+    state_->setFixedHeight(state_->heightForWidth(state_->width()));
+}
+
+void HeadlineBar::resizeEvent(QResizeEvent* event)
+{
+    QFrame::resizeEvent(event);
+    fit_state();
 }
 
 void HeadlineBar::changeEvent(QEvent* event)

@@ -18,6 +18,7 @@ public:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     struct Card {
@@ -30,8 +31,11 @@ private:
 
     Card add_card();
     void follow();
+    void show_now();
     void show_item(const Card& card, const HeadlineItem& item);
     void show_state();
+    void write_state();
+    void fit_state();
 
     Workspace& workspace_;
     std::vector<Card> cards_;

@@ -17,6 +17,7 @@
 #include <QSlider>
 #include <QTemporaryDir>
 #include <algorithm>
+#include <optional>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -52,16 +53,28 @@ private:
     bool inside_ = false;
 };
 
-// Whether the headline has been painted since the run was answered.
+// When the headline has been painted first since the run was answered.
 class PaintWatch : public QObject {
 public:
+    explicit PaintWatch(const Workspace& workspace) : workspace_(workspace) {}
+
+    void begin()
+    {
+        timer_.start();
+        painted.reset();
+    }
     bool eventFilter(QObject*, QEvent* event) override
     {
-        painted = painted || event->type() == QEvent::Paint;
+        if (event->type() == QEvent::Paint && workspace_.current() && !painted)
+            painted = milliseconds(timer_);
         return false;
     }
 
-    bool painted = false;
+    std::optional<double> painted; // ms
+
+private:
+    const Workspace& workspace_;
+    QElapsedTimer timer_;
 };
 
 struct Move {
@@ -102,13 +115,16 @@ struct Measured {
 
 class Bench {
 public:
-    Bench(TimedApplication& application, const std::string& file, bool timeline)
+    // `view`: beside the scenario; empty: none.
+    Bench(TimedApplication& application, const std::string& file, const QString& view)
         : application_(application), window_({autosave_.path().toStdString(), false})
     {
         window_.resize(1600, 1000);
         window_.show();
         const bool opened = window_.open(file);
-        window_.findChild<QDockWidget*>(QStringLiteral("timeline"))->setVisible(timeline);
+        for (QDockWidget* const dock : window_.findChildren<QDockWidget*>())
+            if (dock->objectName() != QStringLiteral("scenario"))
+                dock->setVisible(dock->objectName() == view);
         settle();
         if (!opened || !window_.workspace().current())
             throw std::runtime_error(file + " does not run");
@@ -155,6 +171,7 @@ private:
         application_.longest = 0;
         QElapsedTimer timer;
         timer.start();
+        watch_.begin();
         slider(move.slider)->setValue(move.position);
         application_.longest = milliseconds(timer);
         while (!workspace.current() && workspace.live().busy())
@@ -163,11 +180,9 @@ private:
             ++out.refused;
             return;
         }
-        watch_.painted = false;
-        window_.findChild<HeadlineBar*>()->update(); // the new figures may read as the old ones
         while (!watch_.painted)
             QApplication::processEvents(QEventLoop::WaitForMoreEvents);
-        out.times.push_back(milliseconds(timer));
+        out.times.push_back(*watch_.painted);
         if (next == Next::settled)
             settle();
         out.blocked = std::max(out.blocked, application_.longest);
@@ -183,17 +198,17 @@ private:
     TimedApplication& application_;
     QTemporaryDir autosave_;
     MainWindow window_;
-    PaintWatch watch_;
+    PaintWatch watch_{window_.workspace()};
 };
 
-void print(const std::string& file, bool timeline, Next next, Measured measured)
+void print(const std::string& file, const QString& view, Next next, Measured measured)
 {
     std::vector<double>& times = measured.times;
     std::sort(times.begin(), times.end());
     fmt::print("{:38} {:8} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8}\n", file,
-               timeline ? "in sight" : "hidden", next == Next::settled ? "settled" : "at once",
-               times.size(), times[times.size() / 2], times.back(), measured.blocked,
-               measured.refused);
+               view.isEmpty() ? "none" : view.toStdString(),
+               next == Next::settled ? "settled" : "at once", times.size(), times[times.size() / 2],
+               times.back(), measured.blocked, measured.refused);
     std::fflush(stdout);
 }
 
@@ -207,11 +222,12 @@ int main(int argc, char** argv)
     std::vector<std::string> files(argv + 1, argv + argc);
     if (files.empty())
         files = {"scenarios/llama3-70b-h100-64.json", "scenarios/llama3-405b-h100-16k.json"};
-    fmt::print("{:38} {:8} {:8} {:>5} {:>8} {:>8} {:>8} {:>8}\n", "scenario", "timeline", "next",
+    fmt::print("{:38} {:8} {:8} {:>5} {:>8} {:>8} {:>8} {:>8}\n", "scenario", "in sight", "next",
                "moves", "median", "worst", "blocked", "refused");
     for (const std::string& file : files)
-        for (const bool timeline : {false, true})
-            for (const Next next : {Next::settled, Next::at_once})
-                if (timeline || next == Next::settled)
-                    print(file, timeline, next, Bench(application, file, timeline).measure(next));
+        for (const char* const key : {"", "timeline", "topology"})
+            for (const Next next : {Next::settled, Next::at_once}) {
+                const QString view = QString::fromUtf8(key);
+                print(file, view, next, Bench(application, file, view).measure(next));
+            }
 }
