@@ -190,10 +190,15 @@ void TornadoPanel::fill()
     const int width = chart().width() * 9 / 20;
     int names = 0;
     int figures = 0;
+    // Where there is no room for what is done to it, the name of the resource alone: tips say all.
+    const bool roomy = std::all_of(
+        rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(items()),
+        [&](const WhatIf& row) { return fontMetrics().horizontalAdvance(name_of(row)) <= width; });
     for (std::size_t i = 0; i < items(); ++i) {
         low = std::min(low, -100 * rows_[i].gain);
         high = std::max(high, -100 * rows_[i].gain);
-        const QString name = fontMetrics().elidedText(name_of(rows_[i]), Qt::ElideRight, width);
+        const QString name = fontMetrics().elidedText(
+            roomy ? name_of(rows_[i]) : text_of(rows_[i].resource), Qt::ElideRight, width);
         ticker->addTick(static_cast<double>(i), name);
         names = std::max(names, fontMetrics().horizontalAdvance(name));
         figures = std::max(figures, fontMetrics().horizontalAdvance(figures_text(rows_[i])));

@@ -113,8 +113,6 @@ void CalibrationPanel::make_tools()
     use_ = add_tool(tr("Use in scenario"), tr("The saved profile becomes the scenario's"));
     connect(use_, &QAction::triggered, this, &CalibrationPanel::use_in_scenario);
     tools_->addSeparator();
-    QAction* const tables = add_tool(tr("Table"), tr("Show as table (Ctrl+T)"));
-    connect(tables, &QAction::triggered, this, [this] { emit parts().front()->tableWanted(); });
     close_ = add_tool(tr("Close files"), tr("Close the measured files"));
     connect(close_, &QAction::triggered, &calibration_, &Calibration::close_files);
     cancel_ = add_tool(tr("Cancel"), tr("Stop reading and fitting"));

@@ -1,13 +1,13 @@
 #include "gui/explore/compare_panel.h"
 
 #include "gui/explore/time_bars.h"
+#include "gui/widgets/plain_table.h"
 #include "gui/widgets/table_dialog.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
-#include <QTableView>
 #include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -30,7 +30,7 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
       workspace_(workspace),
       buttons_(new QHBoxLayout),
       note_(new QLabel),
-      view_(new QTableView),
+      view_(plain_table(tr("what differs"))),
       bars_(new TimeBars),
       later_(new QTimer(this))
 {
@@ -41,12 +41,6 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
     note_->setWordWrap(true);
     note_->setContentsMargins(6, 0, 6, 0);
     column->addWidget(note_);
-    view_->setAlternatingRowColors(true);
-    view_->setTabKeyNavigation(false);
-    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view_->verticalHeader()->hide();
-    view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
-    view_->setAccessibleName(tr("what differs"));
     column->addWidget(view_, 1);
     column->addWidget(bars_);
     later_->setSingleShot(true);
@@ -110,12 +104,6 @@ void ComparePanel::make_buttons()
         buttons_->addWidget(button);
     }
     buttons_->addStretch(1);
-    auto* const table = new QToolButton;
-    table->setText(tr("Table"));
-    table->setToolTip(tr("show as table"));
-    table->setAutoRaise(true);
-    connect(table, &QToolButton::clicked, this, &Panel::tableWanted);
-    buttons_->addWidget(table);
 }
 
 std::vector<Compared> ComparePanel::wanted() const
@@ -154,7 +142,8 @@ void ComparePanel::take(const std::shared_ptr<const ComparedResult>& result)
     result_ = result;
     QString note = result_ ? result_->problem : QString();
     if (pins_.empty())
-        note = tr("Pin up to four points (P in the chart or the table) to see them beside the "
+        note = tr("Pin up to four points (P or a right click in the chart or the table) to see "
+                  "them beside the "
                   "scenario as it is.");
     note_->setText(note.trimmed());
     note_->setVisible(!note.isEmpty());

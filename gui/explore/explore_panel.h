@@ -56,6 +56,7 @@ public:
     void start();
     void open(std::uint32_t point);
     void pin(std::uint32_t point);
+    void show_menu(std::uint32_t point, const QPoint& global);
 
 signals:
     void swept(); // to its end, or cancelled

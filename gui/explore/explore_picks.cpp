@@ -4,8 +4,10 @@
 
 #include <QKeyEvent>
 #include <QLabel>
+#include <QMenu>
 #include <QTabWidget>
 #include <QTableView>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -30,6 +32,20 @@ void ExplorePanel::pin(std::uint32_t point)
     const std::size_t index = store_.index(point);
     if (Checked<ScenarioFile> file = scenario_at(swept_->grid, index, *swept_->base))
         compare_->toggle({swept_->point_name(index), std::move(file->json), file->file, index});
+}
+
+void ExplorePanel::show_menu(std::uint32_t point, const QPoint& global)
+{
+    marks_.set_current(point);
+    QMenu menu(this);
+    menu.addAction(tr("Open\tReturn"), this, [this, point] { open(point); });
+    const bool pinned = std::ranges::find(compare_->pins(), std::optional(store_.index(point)),
+                                          &Pin::index) != compare_->pins().end();
+    QAction* const pins =
+        menu.addAction(pinned ? tr("Let go of the pin\tP") : tr("Pin to compare\tP"), this,
+                       [this, point] { pin(point); });
+    pins->setEnabled(store_.feasible(point));
+    menu.exec(global);
 }
 
 void ExplorePanel::follow_pins()

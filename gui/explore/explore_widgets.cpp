@@ -3,6 +3,7 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/explore/nothing_fits.h"
 #include "gui/explore/ranges_view.h"
+#include "gui/widgets/plain_table.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -14,7 +15,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabWidget>
-#include <QTableView>
 #include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -136,20 +136,12 @@ QWidget* ExplorePanel::make_table()
     row->addWidget(shown_);
     row->addWidget(count_);
     column->addLayout(row);
-    view_ = new QTableView;
+    view_ = plain_table(tr("points found"));
     view_->setObjectName(QStringLiteral("points"));
     view_->setModel(rows_);
     view_->setSortingEnabled(true);
-    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view_->setTabKeyNavigation(false);
-    view_->setAlternatingRowColors(true);
-    view_->setWordWrap(false);
-    view_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    view_->verticalHeader()->hide();
-    view_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     view_->horizontalHeader()->setStretchLastSection(true);
-    view_->setAccessibleName(tr("points found"));
+    view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->installEventFilter(this);
     column->addWidget(view_, 1);
     return box;
@@ -182,6 +174,11 @@ void ExplorePanel::connect_all()
             &ExplorePanel::take_rows);
     connect(view_, &QTableView::doubleClicked, this,
             [this](const QModelIndex& index) { open(rows_->point(index.row())); });
+    connect(view_, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
+        if (const QModelIndex index = view_->indexAt(at); index.isValid())
+            show_menu(rows_->point(index.row()), view_->viewport()->mapToGlobal(at));
+    });
+    connect(&scatter_->chart(), &ScatterChart::menuWanted, this, &ExplorePanel::show_menu);
     connect(scatter_, &ScatterPanel::opened, this, &ExplorePanel::open);
     connect(scatter_, &ScatterPanel::pinWanted, this, &ExplorePanel::pin);
     connect(&scatter_->chart(), &ScatterChart::frontChanged, this, [this] {

@@ -58,8 +58,14 @@ ScatterChart::ScatterChart(const PointStore& store, Marks& marks, QWidget* paren
     connect(this, &QCustomPlot::mouseRelease, this, [this](QMouseEvent* event) {
         if ((event->pos() - pressed_).manhattanLength() >= least_brush)
             return;
+        const auto point = point_at(event->pos());
+        if (event->button() == Qt::RightButton) {
+            if (point)
+                emit menuWanted(*point, event->globalPosition().toPoint());
+            return;
+        }
         marks_.mark({});
-        marks_.set_current(point_at(event->pos()));
+        marks_.set_current(point);
     });
     connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) {
         if (event->buttons() != Qt::NoButton)

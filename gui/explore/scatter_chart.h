@@ -45,6 +45,7 @@ signals:
     void opened(std::uint32_t point); // double-clicked
     void frontChanged();
     void hovered(std::uint32_t point, const QPoint& global);
+    void menuWanted(std::uint32_t point, const QPoint& global);
 
 private:
     void make_layout();

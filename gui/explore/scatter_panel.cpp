@@ -1,6 +1,7 @@
 #include "gui/explore/scatter_panel.h"
 
 #include "gui/explore/ranges.h"
+#include "gui/widgets/flat_button.h"
 #include "sim/base/units.h"
 
 #include <QCheckBox>
@@ -9,7 +10,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
-#include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <cmath>
@@ -52,19 +52,9 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
     add(tr("x"), x_, log_x_, tr("what is drawn to the right"));
     add(tr("y"), y_, log_y_, tr("what is drawn upwards"));
     add(tr("colour"), colour_, nullptr, tr("field that colours the points"));
-    const auto button = [&](const QString& text, const QString& tip) {
-        auto* const made = new QToolButton;
-        made->setText(text);
-        made->setToolTip(tip);
-        made->setAccessibleName(tip);
-        made->setAutoRaise(true);
-        row->addWidget(made);
-        return made;
-    };
-    connect(button(tr("Fit"), tr("show all points (F)")), &QToolButton::clicked, chart_,
-            &ScatterChart::fit);
-    connect(button(tr("Table"), tr("show as table")), &QToolButton::clicked, this,
-            &Panel::tableWanted);
+    QToolButton* const fit = flat_button(tr("Fit"), tr("show all points (F)"));
+    connect(fit, &QToolButton::clicked, chart_, &ScatterChart::fit);
+    row->addWidget(fit);
     layout->addLayout(row);
     layout->addWidget(chart_, 1);
     setFocusProxy(chart_);
@@ -116,8 +106,8 @@ void ScatterPanel::fill_choices()
         box->clear();
     colour_->addItem(tr("none"), QString());
     for (const Metric& metric : metrics_) {
-        x_->addItem(metric.label(), metric.key);
-        y_->addItem(metric.label(), metric.key);
+        x_->addItem(metric.title, metric.key); // its unit is on the axis
+        y_->addItem(metric.title, metric.key);
         if (metric.axis)
             colour_->addItem(metric.title, metric.key);
     }

@@ -13,11 +13,13 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
 #include <cmath>
 
@@ -44,6 +46,7 @@ private slots:
     void aBrushMarksPointsAndRows();
     void keysWalkOpenAndPin();
     void aDoubleClickOpensAPoint();
+    void aRightClickOffersToOpenAndToPin();
     void aPriceLeavesFilterAndSorting();
     void theBestComesFirst();
     void anotherScenarioMakesPointsStale();
@@ -301,6 +304,28 @@ void TestExplore::aDoubleClickOpensAPoint()
     emit table().doubleClicked(table().model()->index(0, 0));
     QCOMPARE(QString::fromStdString(to_text(*workspace_->document().find("training.micro_batch"))),
              value);
+}
+
+void TestExplore::aRightClickOffersToOpenAndToPin()
+{
+    choose({{"training.micro_batch", {"1", "2"}}});
+    sweep();
+    const std::uint32_t point = chart().front().points().front().point;
+    const auto take = [&](int which) {
+        QTimer::singleShot(0, [which] {
+            auto* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+            menu->setActiveAction(menu->actions().at(which));
+            QTest::keyClick(menu, Qt::Key_Return);
+        });
+        QTest::mouseClick(&chart(), Qt::RightButton, {}, chart().place_of(point).toPoint());
+    };
+    take(1);
+    QCOMPARE(panel_->compare().pins().size(), std::size_t{1});
+    take(1);
+    QVERIFY(panel_->compare().pins().empty());
+    const int steps = workspace_->document().undo_stack().count();
+    take(0);
+    QCOMPARE(workspace_->document().undo_stack().count(), steps + 1);
 }
 
 void TestExplore::aPriceLeavesFilterAndSorting()

@@ -3,6 +3,7 @@
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/time_text.h"
 #include "gui/widgets/flat_button.h"
+#include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 
 #include <QCheckBox>
@@ -12,7 +13,6 @@
 #include <QShortcut>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
-#include <QTableView>
 #include <QTextBrowser>
 #include <QTimer>
 #include <QToolBar>
@@ -237,19 +237,12 @@ void TimelinePanel::make_details()
     sorted_ = new QSortFilterProxyModel(this);
     sorted_->setSourceModel(entries_);
     sorted_->setSortRole(RangeTable::sort_role);
-    table_ = new QTableView;
+    table_ = plain_table(tr("Operations in the stretch of time"));
     table_->setModel(sorted_);
     table_->setSortingEnabled(true);
     table_->sortByColumn(3, Qt::DescendingOrder);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setTabKeyNavigation(false);
-    table_->setAlternatingRowColors(true);
-    table_->setWordWrap(false);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    table_->setAccessibleName(tr("Operations in the stretch of time"));
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         const auto row = static_cast<std::size_t>(sorted_->mapToSource(index).row());
         canvas_->go_to(entries_->entries()[row].example);
@@ -328,7 +321,7 @@ void TimelinePanel::fill_table()
     const TimeRange range = selected.value_or(workspace_.view().range());
     range_->setText(canvas_->model() == nullptr
                         ? QString()
-                        : tr("%1: %2, from %3 on")
+                        : tr("%1: %2, beginning %3")
                               .arg(selected ? tr("Selected stretch") : tr("Stretch in sight"),
                                    QString::fromStdString(time_text(range.length())),
                                    QString::fromStdString(

@@ -3,6 +3,7 @@
 #include "gui/timeline/time_text.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/network_notes.h"
 
 #include <QCoreApplication>
 
@@ -132,6 +133,9 @@ std::vector<LinkFact> link_facts(const TopologyRun& run, LinkId link, LoadTime t
         {text("over the step"), text("%1, mean %2, highest %3")
                                     .arg(shown_bytes(bytes), share_words(part_of(run, link, mean)),
                                          share_words(part_of(run, link, highest)))});
+    if (part_of(run, link, highest) > 1.0005)
+        facts.push_back({text("above 100 %"),
+                         QString::fromStdString(fidelity_meaning(run.outcome->engine.fidelity))});
     if (const LinkTotals* const totals = loads.totals(link))
         facts.push_back({text("engine's count"),
                          text("%1, highest %2")

@@ -1,6 +1,7 @@
 #include "gui/topology/link_pane.h"
 
 #include "gui/topology/link_facts.h"
+#include "gui/widgets/plain_table.h"
 #include "gui/widgets/theme.h"
 
 #include <QHBoxLayout>
@@ -9,7 +10,6 @@
 #include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QTabWidget>
-#include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -39,10 +39,8 @@ LinkPane::LinkPane(ViewState& view, QWidget* parent)
       sorted_links_(new QSortFilterProxyModel(this)),
       sorted_flows_(new QSortFilterProxyModel(this))
 {
-    link_view_ = make_table(links_, sorted_links_, 1);
-    link_view_->setAccessibleName(tr("Busiest links"));
-    flow_view_ = make_table(flows_, sorted_flows_, 1);
-    flow_view_->setAccessibleName(tr("Flows on the link"));
+    link_view_ = make_table(tr("Busiest links"), links_, sorted_links_);
+    flow_view_ = make_table(tr("Flows on the link"), flows_, sorted_flows_);
     tabs_->addTab(link_view_, tr("Busiest links"));
     tabs_->addTab(flow_view_, tr("Flows on it"));
     tabs_->setDocumentMode(true);
@@ -68,21 +66,16 @@ LinkPane::LinkPane(ViewState& view, QWidget* parent)
     show_link(std::nullopt);
 }
 
-QTableView* LinkPane::make_table(QAbstractItemModel* model, QSortFilterProxyModel* sorted, int by)
+QTableView* LinkPane::make_table(const QString& name, QAbstractItemModel* model,
+                                 QSortFilterProxyModel* sorted)
 {
     sorted->setSourceModel(model);
     sorted->setSortRole(LinkTable::sort_role);
-    auto* const table = new QTableView;
+    QTableView* const table = plain_table(name);
     table->setModel(sorted);
     table->setSortingEnabled(true);
-    table->sortByColumn(by, Qt::DescendingOrder);
-    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->sortByColumn(1, Qt::DescendingOrder); // utilisation, bytes
     table->setSelectionMode(QAbstractItemView::SingleSelection);
-    table->setTabKeyNavigation(false);
-    table->setAlternatingRowColors(true);
-    table->setWordWrap(false);
-    table->verticalHeader()->hide();
-    table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table->horizontalHeader()->setStretchLastSection(true);
     return table;
@@ -162,9 +155,11 @@ void LinkPane::fill()
     for (QToolButton* const button : edits_)
         button->setEnabled(any);
     if (!any) {
-        facts_->setText(tr("Click a link, or choose one of the busiest, for its use over time and "
-                           "the flows on it. Arrow keys: neighbours; [ ]: their links; Return, "
-                           "Backspace: unfold, fold; + - F: zoom; Space: play."));
+        const QString help =
+            tr("<p>Click a link, or choose one of the busiest, for its use over time and the flows "
+               "on it.</p><p>Arrow keys: neighbours; [ ]: their links; Return, Backspace: unfold, "
+               "fold; + - F: zoom; Space: play.</p>");
+        facts_->setText(place_ + help);
         flows_->set_flows(run_, {});
         tabs_->setTabText(1, tr("Flows on it"));
         return;

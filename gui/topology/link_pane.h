@@ -58,6 +58,8 @@ public:
     void set_run(std::shared_ptr<const TopologyRun> run);
     // `loads`: by link, of what the picture shows.
     void set_loads(const std::vector<double>& loads, LoadTime time);
+    // What there is to say of the thing chosen, rich; shown while no link is.
+    void set_place(const QString& html) { place_ = html; }
     void show_link(std::optional<LinkId> link);
     void say(const QString& problem); // of an edit; empty: none
     LinkChart& chart() { return *chart_; }
@@ -72,11 +74,13 @@ signals:
 
 private:
     QWidget* make_facts();
-    QTableView* make_table(QAbstractItemModel* model, QSortFilterProxyModel* sorted, int by);
+    QTableView* make_table(const QString& name, QAbstractItemModel* model,
+                           QSortFilterProxyModel* sorted);
     void fill();
 
     ViewState& view_;
     std::shared_ptr<const TopologyRun> run_;
+    QString place_;
     std::optional<LinkId> link_;
     LoadTime time_;
     QLabel* facts_;

@@ -48,7 +48,8 @@ public slots:
 
 signals:
     void selectionChanged();
-    void timeChanged(); // the load shown is of another time
+    void placeChanged(); // the thing the keyboard is at
+    void timeChanged();  // the load shown is of another time
     void playWanted();
     void editWanted(QChar what); // 'b'reak, 'm'end, 'h'alve, 'r'ate
     void menuWanted(const QPoint& global);

@@ -147,6 +147,7 @@ void TopologyCanvas::set_current(std::optional<std::uint32_t> place)
         tell_accessibility(QString::fromStdString(run_->graph->places[*place].name));
         show_around(point_of_place(*place));
     }
+    emit placeChanged();
     update();
 }
 

@@ -63,6 +63,7 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
             table_timer_->start(table_while_playing_ms);
     });
     connect(canvas_, &TopologyCanvas::selectionChanged, this, &TopologyPanel::follow_selection);
+    connect(canvas_, &TopologyCanvas::placeChanged, this, &TopologyPanel::follow_selection);
     connect(canvas_, &TopologyCanvas::playWanted, scrubber_, &Scrubber::togglePlay);
     connect(canvas_, &TopologyCanvas::editWanted, this, &TopologyPanel::edit);
     connect(canvas_, &TopologyCanvas::menuWanted, this, &TopologyPanel::show_menu);
@@ -95,10 +96,9 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     auto* const open = flat_button(tr("Unfold"), tr("Show as many single things as can be drawn"));
     auto* const close = flat_button(tr("Fold"), tr("Show pods, racks and nodes only"));
     auto* const fit = flat_button(tr("Fit"), tr("All in sight (F)"));
-    auto* const as_table = flat_button(tr("Table"), tr("Show as a table (Ctrl+T)"));
     row->addWidget(tint_);
     row->addWidget(note_, 1);
-    for (QWidget* const widget : {open, close, fit, as_table})
+    for (QWidget* const widget : {open, close, fit})
         row->addWidget(widget);
     layout->addLayout(row);
     connect(tint_, &QComboBox::currentIndexChanged, this,
@@ -106,7 +106,6 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     connect(open, &QToolButton::clicked, canvas_, &TopologyCanvas::openAll);
     connect(close, &QToolButton::clicked, canvas_, &TopologyCanvas::closeAll);
     connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);
-    connect(as_table, &QToolButton::clicked, this, &Panel::tableWanted);
 }
 
 void TopologyPanel::cancel()
@@ -195,7 +194,11 @@ void TopologyPanel::tell_coverage()
 
 void TopologyPanel::follow_selection()
 {
-    pane_->show_link(canvas_->run() ? canvas_->scene().selected : std::nullopt);
+    const TopologyScene& scene = canvas_->scene();
+    const bool place = canvas_->run() && scene.current;
+    pane_->set_place(place ? tip_of_place(scene, canvas_->layout_of().item_of(*scene.current))
+                           : QString());
+    pane_->show_link(canvas_->run() ? scene.selected : std::nullopt);
 }
 
 void TopologyPanel::follow_time()

@@ -25,8 +25,9 @@ struct Tone {
 
 constexpr Tone light_tone{"#f4f5f7", "#ffffff", "#f4f6f9", "#1b1f24", "#767d86",
                           "#e9ecef", "#c4c9d0", "#0b63b0", "#ffffff", "#0b63b0"};
-constexpr Tone dark_tone{"#1f2226", "#17191c", "#1d2024", "#e7e9ec", "#8b929b",
-                         "#2c3036", "#41464e", "#2f7fd0", "#ffffff", "#6db3f2"};
+// The window is lighter than the base by as much as shows where an empty box to tick is.
+constexpr Tone dark_tone{"#2a2d32", "#17191c", "#1e2125", "#e7e9ec", "#969da6",
+                         "#3a3f46", "#565c66", "#2f7fd0", "#ffffff", "#6db3f2"};
 
 // 6 x 6 pixels, as the patterns of our pages.
 QPixmap hatch_tile(const Fill& fill, const QColor& colour)
