@@ -69,10 +69,9 @@ int run(int argc, char** argv)
         const QSize usual(1440, 900);
         constexpr int frame = 60; // more than titles of windows take
         const QSize screen = window.screen()->availableSize();
+        window.resize(usual.boundedTo(screen));
         if (screen.width() < usual.width() || screen.height() < usual.height() + frame)
             window.setWindowState(Qt::WindowMaximized);
-        else
-            window.resize(usual);
     }
     window.show();
     if (!file.empty())

@@ -61,8 +61,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
     auto* const inside = new QVBoxLayout(zone);
     auto* const says = new QLabel(
         tr("Drop a file anywhere in this window: a scenario, a session, a model's config.json,\n"
-           "a topology, a profile, or the configuration of a job (Megatron-LM, DeepSpeed, "
-           "torchtitan, torchrun)."));
+           "a topology, a profile, measurements (nccl-tests, trainyard calibrate), or the "
+           "configuration of a job (Megatron-LM, DeepSpeed, torchtitan, torchrun)."));
     says->setAlignment(Qt::AlignCenter);
     auto* const open = new QPushButton(tr("&Open a file ..."));
     connect(open, &QPushButton::clicked, this, &StartPage::browse);

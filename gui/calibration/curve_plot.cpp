@@ -279,9 +279,12 @@ void CurvePlot::make_switches()
         };
         auto* const line = new QCPItemLine(this);
         line->setClipAxisRect(above_);
-        // Labels one below the other, so that near ones do not meet.
-        const double up = 0.05 + 0.08 * static_cast<double>(i);
-        put(line->start, 1);
+        // Labels one beside the other, so that near ones do not meet, where the curve is not: times
+        // of switches lie low, bandwidths high.
+        const bool above = quantity_ == CurveAxis::time;
+        const double in = 0.05 + 0.08 * static_cast<double>(i);
+        const double up = above ? in : 1 - in;
+        put(line->start, above ? 1 : 0);
         put(line->end, up);
         auto* const label = new QCPItemText(this);
         label->setClipAxisRect(above_);

@@ -242,7 +242,7 @@ void TimelinePanel::make_details()
     table_->setSortingEnabled(true);
     table_->sortByColumn(3, Qt::DescendingOrder);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    table_->horizontalHeader()->setStretchLastSection(true);
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         const auto row = static_cast<std::size_t>(sorted_->mapToSource(index).row());
         canvas_->go_to(entries_->entries()[row].example);
