@@ -1,33 +1,13 @@
 #include "gui/widgets/export.h"
 
+#include "gui/widgets/svg_picture.h"
 #include "sim/base/diagnostic.h"
 #include "sim/base/files.h"
 
 #include <QBuffer>
 #include <QPainter>
-#include <QSvgGenerator>
 
 namespace trainyard::gui {
-
-namespace {
-
-QByteArray svg_of(Panel& panel, const QSize& size)
-{
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    QSvgGenerator generator;
-    generator.setOutputDevice(&buffer);
-    generator.setSize(size);
-    generator.setViewBox(QRect(QPoint(), size));
-    generator.setTitle(panel.title());
-    QPainter painter(&generator);
-    painter.setFont(panel.font());
-    panel.paint_to(painter, size);
-    painter.end();
-    return bytes;
-}
-
-} // namespace
 
 QImage picture_of(Panel& panel, const QSize& size, double scale)
 {
