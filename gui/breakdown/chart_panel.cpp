@@ -123,10 +123,7 @@ void ChartPanel::set_enlarged(bool enlarged)
 void ChartPanel::paint_to(QPainter& painter, const QSize& size)
 {
     if (pages_->currentIndex() == 1) {
-        painter.fillRect(QRect(QPoint(), size), palette().base());
-        painter.setPen(palette().color(QPalette::Text));
-        painter.drawText(QRect(QPoint(), size).adjusted(12, 12, -12, -12),
-                         Qt::AlignCenter | Qt::TextWordWrap, message_->text());
+        paint_message(painter, size, message_->text(), palette());
         return;
     }
     on_screen_ = false;

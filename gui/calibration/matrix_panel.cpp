@@ -159,16 +159,19 @@ void MatrixPanel::tell()
 
 void MatrixPanel::paint_to(QPainter& painter, const QSize& size)
 {
-    painter.fillRect(QRect(QPoint(), size), palette().base());
     const std::optional<HeatMap>& map = view_->map();
-    const QString words = map ? findings_text(*map) : nothing_text();
+    if (!map) {
+        paint_message(painter, size, nothing_text(), palette());
+        return;
+    }
+    painter.fillRect(QRect(QPoint(), size), palette().base());
+    const QString words = findings_text(*map);
     const QRect all = QRect(QPoint(), size).adjusted(10, 6, -10, -6);
     const int height =
         painter.fontMetrics().boundingRect(all, Qt::TextWordWrap, words).height() + 8;
-    if (map)
-        map->paint(painter, {size.width(), size.height() - height}, palette(), std::nullopt);
+    map->paint(painter, {size.width(), size.height() - height}, palette(), std::nullopt);
     painter.setPen(palette().color(QPalette::Text));
-    painter.drawText(map ? all.adjusted(0, all.height() - height, 0, 0) : all,
+    painter.drawText(all.adjusted(0, all.height() - height, 0, 0),
                      Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, words);
 }
 

@@ -191,10 +191,13 @@ TableData ComparePanel::table() const
 
 void ComparePanel::paint_to(QPainter& painter, const QSize& size)
 {
-    const int bars = result_ ? std::min(bars_->sizeHint().height(), size.height() / 2) : 0;
+    if (!result_) {
+        paint_message(painter, size, note_->text(), palette());
+        return;
+    }
+    const int bars = std::min(bars_->sizeHint().height(), size.height() / 2);
     paint_table(painter, {size.width(), size.height() - bars}, table(), palette());
-    if (bars > 0)
-        bars_->paint_bars(painter, QRect(0, size.height() - bars, size.width(), bars));
+    bars_->paint_bars(painter, QRect(0, size.height() - bars, size.width(), bars));
 }
 
 } // namespace trainyard::gui

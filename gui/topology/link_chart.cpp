@@ -36,8 +36,8 @@ LinkChart::LinkChart(ViewState& view, QWidget* parent)
     load_->setLineStyle(QCPGraph::lsStepLeft);
     capacity_ = new QCPItemStraightLine(chart_);
     cursor_ = new QCPItemStraightLine(chart_);
-    chart_->xAxis->setLabel(tr("time since the step began (ms)"));
-    chart_->yAxis->setLabel(tr("load (GB/s)"));
+    chart_->xAxis->setLabel(tr("time since the step began [ms]"));
+    chart_->yAxis->setLabel(tr("load [GB/s]"));
     colour();
     connect(chart_, &Chart::themed, this, &LinkChart::colour);
     connect(&view_, &ViewState::rangeChanged, this, &LinkChart::fill);
@@ -141,14 +141,20 @@ void LinkChart::keyPressEvent(QKeyEvent* event)
 
 void LinkChart::paint_to(QPainter& painter, const QSize& size)
 {
+    if (!link_) {
+        paint_message(painter, size,
+                      tr("Choose a link of the topology: its load over time is shown here."),
+                      palette());
+        return;
+    }
     chart_->paint_chart(painter, size);
 }
 
 TableData LinkChart::table() const
 {
     TableData table;
-    table.columns = {tr("Time since the step began (ms)"), tr("Load (GB/s)"),
-                     tr("Capacity (GB/s)")};
+    table.columns = {tr("Time since the step began [ms]"), tr("Load [GB/s]"),
+                     tr("Capacity [GB/s]")};
     const double capacity = link_ ? run_->capacity[link_->value] / giga : 0;
     for (const QCPGraphData& point : *load_->data())
         table.rows.push_back({QString::number(point.key, 'g', 10),

@@ -35,6 +35,15 @@ void Panel::set_in_sight(bool in_sight)
     emit sightChanged();
 }
 
+void paint_message(QPainter& painter, const QSize& size, const QString& message,
+                   const QPalette& palette)
+{
+    const QRect all(QPoint(), size);
+    painter.fillRect(all, palette.base());
+    painter.setPen(palette.color(QPalette::Text));
+    painter.drawText(all.adjusted(12, 12, -12, -12), Qt::AlignCenter | Qt::TextWordWrap, message);
+}
+
 void paint_table(QPainter& painter, const QSize& size, const TableData& table,
                  const QPalette& palette)
 {

@@ -66,6 +66,10 @@ private:
     bool in_sight_ = true;
 };
 
+// A view that has nothing to show says what to do instead.
+void paint_message(QPainter& painter, const QSize& size, const QString& message,
+                   const QPalette& palette);
+
 // The table as a picture, its first rows as far as they fit: for views that are tables.
 void paint_table(QPainter& painter, const QSize& size, const TableData& table,
                  const QPalette& palette);
