@@ -222,10 +222,20 @@ TableData PointsModel::table() const
     for (const std::uint32_t point : rows_) {
         QStringList cells;
         for (int column = 0; column < columnCount(); ++column)
-            cells << cell(point, column);
+            cells << exact_cell(point, column);
         out.rows.push_back(std::move(cells));
     }
     return out;
+}
+
+// A number for other programs, without thousands as "k".
+QString PointsModel::exact_cell(std::uint32_t point, int column) const
+{
+    if (column == reason_column() || columns_[static_cast<std::size_t>(column)].axis)
+        return cell(point, column);
+    const double value =
+        value_of(store_, point, columns_[static_cast<std::size_t>(column)], price_);
+    return std::isnan(value) ? QString() : QString::number(value, 'g', 7);
 }
 
 QString PointsModel::cell(std::uint32_t point, int column) const

@@ -59,6 +59,7 @@ private:
     void fill_keys(std::uint32_t from);
     double key_of(std::uint32_t point) const;
     int reason_column() const { return static_cast<int>(columns_.size()); }
+    QString exact_cell(std::uint32_t point, int column) const;
     QString cell(std::uint32_t point, int column) const;
     std::vector<std::uint32_t> all_wanted(std::uint32_t from);
     void refilter();

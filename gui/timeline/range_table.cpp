@@ -12,6 +12,13 @@ namespace {
 enum Column { name_column, kind_column, count_column, total_column, mean_column, longest_column };
 constexpr int columns = 6;
 
+constexpr double ps_per_us = 1e6;
+
+bool is_time(int column)
+{
+    return column >= total_column;
+}
+
 SimTime mean_of(const RangeEntry& entry)
 {
     return entry.total / static_cast<std::int64_t>(entry.count);
@@ -98,12 +105,16 @@ QVariant RangeTable::headerData(int section, Qt::Orientation orientation, int ro
 TableData RangeTable::table() const
 {
     TableData table;
-    for (int column = 0; column < columns; ++column)
-        table.columns << headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    for (int column = 0; column < columns; ++column) {
+        const QString title = headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        table.columns << (is_time(column) ? title + QStringLiteral(" [us]") : title);
+    }
     for (const RangeEntry& entry : entries_) {
         QStringList row;
         for (int column = 0; column < columns; ++column)
-            row << text(entry, column);
+            row << (is_time(column)
+                        ? QString::number(number(entry, column).toDouble() / ps_per_us, 'g', 12)
+                        : text(entry, column));
         table.rows.push_back(row);
     }
     return table;

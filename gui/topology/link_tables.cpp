@@ -199,9 +199,9 @@ TableData table_of(const TopologyScene& scene)
 {
     TableData table;
     table.columns = {LinkTable::tr("From"),         LinkTable::tr("To"),
-                     LinkTable::tr("Links"),        LinkTable::tr("Capacity (GB/s)"),
-                     LinkTable::tr("Load (GB/s)"),  LinkTable::tr("Utilisation (%)"),
-                     LinkTable::tr("Busiest link"), LinkTable::tr("Its utilisation (%)"),
+                     LinkTable::tr("Links"),        LinkTable::tr("Capacity [GB/s]"),
+                     LinkTable::tr("Load [GB/s]"),  LinkTable::tr("Utilisation [%]"),
+                     LinkTable::tr("Busiest link"), LinkTable::tr("Its utilisation [%]"),
                      LinkTable::tr("Broken"),       LinkTable::tr("Changed")};
     const auto name = [&](std::uint32_t item) {
         const std::uint32_t place = scene.layout->items()[item].place;
