@@ -104,6 +104,12 @@ bool BreakdownPanel::busy() const
     return std::ranges::any_of(charts_, [](const ChartPanel* chart) { return chart->busy(); });
 }
 
+void BreakdownPanel::prepare_picture()
+{
+    for (ChartPanel* const chart : charts_)
+        chart->prepare_picture();
+}
+
 void BreakdownPanel::cancel()
 {
     for (ChartPanel* const chart : charts_)

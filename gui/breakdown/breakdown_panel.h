@@ -22,6 +22,7 @@ public:
     TableData table() const override;
     std::vector<Panel*> parts() override;
     bool busy() const override;
+    void prepare_picture() override;
     void cancel() override;
     bool wants_ops() const override { return true; } // memory over time goes by them
 

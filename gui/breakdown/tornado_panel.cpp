@@ -115,6 +115,13 @@ void TornadoPanel::follow()
     offer(tr("Find out what would help"));
 }
 
+void TornadoPanel::prepare_picture()
+{
+    const bool shown = shown_ != nullptr && shown_->file == workspace_.run()->file;
+    if (workspace_.current() && !shown && !busy())
+        compute();
+}
+
 void TornadoPanel::compute()
 {
     const std::shared_ptr<const RunView> run = workspace_.run();

@@ -21,6 +21,7 @@ public:
 
     TableData table() const override;
     bool busy() const override { return task_.busy(); }
+    void prepare_picture() override;
     void cancel() override { task_.cancel(); }
     std::size_t items() const override;
     QString tip_of(std::size_t item) const override;
