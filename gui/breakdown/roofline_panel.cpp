@@ -155,7 +155,10 @@ void RooflinePanel::set_ranges()
     chart().yAxis->setRange(around(low / scale_, peak / scale_));
     chart().xAxis->setRange(around(left, right));
     chart().yAxis->setLabel(scale_ == 1e12 ? tr("TFLOP/s") : tr("GFLOP/s"));
-    strip_->axis(QCPAxis::atRight)->setRange(around(slowest / 1e9, memory / 1e9));
+    // Room for two lines of text above the roof, however far down the slowest is.
+    QCPRange rates = around(slowest / 1e9, memory / 1e9);
+    rates.upper = std::max(rates.upper, memory / 1e9 * std::pow(memory / 1e9 / rates.lower, 0.3));
+    strip_->axis(QCPAxis::atRight)->setRange(rates);
 }
 
 void RooflinePanel::fit(const QSize& size)
@@ -273,11 +276,14 @@ std::vector<QRectF> RooflinePanel::paint_strip_roof(QCPPainter& painter) const
     painter.setPen(QPen(palette().color(QPalette::Text), 1.5));
     painter.drawLine(QPointF(body.left(), y), QPointF(body.right(), y));
     const int line = painter.fontMetrics().height();
-    const QRectF rate(body.left(), y - line - 1, body.width(), line);
     const QRectF what(body.left(), body.top() + 2, body.width(), line);
-    painter.drawText(rate, Qt::AlignCenter, text_of(to_display(memory)));
     painter.drawText(what, Qt::AlignCenter, tr("data only"));
-    return {rate, what};
+    // Below that, off the marks on the line.
+    const QRectF rate = what.translated(0, line);
+    if (rate.bottom() > y)
+        return {what};
+    painter.drawText(rate, Qt::AlignCenter, text_of(to_display(memory)));
+    return {what, rate};
 }
 
 void RooflinePanel::paint_points(QCPPainter& painter, std::vector<QRectF> taken) const
