@@ -144,9 +144,9 @@ void CurvePlot::make_fixed_items()
         (*ring)->topLeft->setType(QCPItemPosition::ptAbsolute);
         (*ring)->bottomRight->setType(QCPItemPosition::ptAbsolute);
     }
-    // Pixels follow whatever moves the axes.
-    connect(this, &QCustomPlot::beforeReplot, this, &CurvePlot::show_mark);
-    connect(this, &QCustomPlot::beforeReplot, this, &CurvePlot::wrap_note);
+    // Pixels follow whatever moves the axes, also in pictures of other sizes.
+    connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::show_mark);
+    connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::wrap_note);
 }
 
 void CurvePlot::colour()

@@ -182,6 +182,14 @@ void take_ranges(CurveSeries& out)
     out.largest *= margin;
 }
 
+// What times that nobody measured here are worth.
+QString worth_of(const CurveStudy& study)
+{
+    return study.flags.empty()
+               ? QStringLiteral("grade: %1").arg(text(std::string(to_name(study.table.grade))))
+               : text(study.flags.front());
+}
+
 QString note_of(const CurveStudy& study)
 {
     if (!study.sizes.empty())
@@ -189,8 +197,7 @@ QString note_of(const CurveStudy& study)
                                                                    : QString();
     if (study.table.samples.empty() && !study.flags.empty())
         return text(study.flags.front());
-    return QStringLiteral("no measured points, so no residuals; grade: %1")
-        .arg(text(std::string(to_name(study.table.grade))));
+    return QStringLiteral("no measured points, so no residuals; ") + worth_of(study);
 }
 
 } // namespace
@@ -232,6 +239,9 @@ CurveSeries series_of(const CurveStudy& study, CurveAxis quantity)
 
 TableData table_of(const CurveStudy& study)
 {
+    constexpr int measured_column = 1;
+    constexpr int launches_column = 4;
+    constexpr int bandwidth_column = 7;
     TableData out;
     out.columns = {"size [B]",         "measured [us]",  "low [us]",     "high [us]",
                    "launches",         "predicted [us]", "residual [%]", "bus bandwidth [GB/s]",
@@ -263,9 +273,9 @@ TableData table_of(const CurveStudy& study)
             StudiedSize size;
             size.low = knot.low;
             size.high = knot.high;
-            add(knot.size, knot.time, &size, knot.time,
-                text(std::string(to_name(study.table.grade))));
-            out.rows.back()[1].clear(); // nobody measured it here
+            add(knot.size, knot.time, &size, knot.time, worth_of(study));
+            for (const int column : {measured_column, launches_column, bandwidth_column})
+                out.rows.back()[column].clear(); // nobody measured it here
         }
     return out;
 }
