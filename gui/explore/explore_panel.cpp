@@ -2,6 +2,7 @@
 
 #include "gui/explore/nothing_fits.h"
 #include "gui/explore/ranges_view.h"
+#include "gui/widgets/elided.h"
 #include "sim/base/parallel.h"
 
 #include <QLabel>
@@ -306,8 +307,7 @@ void ExplorePanel::tell_found()
 
 void ExplorePanel::set_state(const QString& text)
 {
-    state_->setText(text);
-    state_->setToolTip(text);
+    state_->set_text(text);
 }
 
 // The chart, or why there is none.

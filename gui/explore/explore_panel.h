@@ -21,6 +21,7 @@ class QToolButton;
 
 namespace trainyard::gui {
 
+class ElidedLabel;
 class RangesView;
 
 class ExplorePanel : public Panel {
@@ -118,7 +119,7 @@ private:
     QToolButton* cancel_;
     QToolButton* show_ranges_;
     QProgressBar* progress_;
-    QLabel* state_;
+    ElidedLabel* state_;
     QStackedWidget* page_;
     QLabel* message_;
     QTabWidget* tabs_;

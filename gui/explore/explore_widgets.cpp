@@ -3,6 +3,7 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/explore/nothing_fits.h"
 #include "gui/explore/ranges_view.h"
+#include "gui/widgets/elided.h"
 #include "gui/widgets/plain_table.h"
 
 #include <QComboBox>
@@ -83,9 +84,8 @@ void ExplorePanel::make_tools(QLayout& layout)
     progress_->setMaximumWidth(fontMetrics().averageCharWidth() * 16);
     progress_->setTextVisible(false);
     progress_->setAccessibleName(tr("progress of the sweep"));
-    state_ = new QLabel;
+    state_ = new ElidedLabel;
     state_->setObjectName(QStringLiteral("state"));
-    state_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     for (QWidget* const widget :
          {static_cast<QWidget*>(show_ranges_), static_cast<QWidget*>(preset_),
           static_cast<QWidget*>(start_), static_cast<QWidget*>(pause_),

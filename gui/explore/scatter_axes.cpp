@@ -47,7 +47,9 @@ void ScatterChart::fit_ranges()
             return;
         }
         const QCPRange now = axis.range();
-        const bool inside = range.lower >= now.lower && range.upper <= now.upper;
+        const double off_edge = 0.02 * now.size(); // about half a mark
+        const bool inside =
+            range.lower >= now.lower + off_edge && range.upper <= now.upper - off_edge;
         const bool close = range.upper - range.lower > 0.85 * now.size();
         if (inside && close && !log)
             return;

@@ -128,6 +128,7 @@ void ScatterChart::make_layout()
     legend->setVisible(true);
     // Its lines close together, whatever the height.
     auto* const beside = new QCPLayoutGrid;
+    beside->setMargins(QMargins(0, 0, fontMetrics().height() / 2, 0)); // off the picture's edge
     plotLayout()->addElement(0, 1, beside);
     beside->addElement(0, 0, legend);
     beside->addElement(1, 0, new QCPLayoutElement(this));

@@ -1,11 +1,11 @@
 #include "gui/explore/scatter_panel.h"
 
 #include "gui/explore/ranges.h"
+#include "gui/widgets/elided.h"
 #include "gui/widgets/flat_button.h"
 #include "sim/base/units.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -23,9 +23,9 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
       marks_(marks),
       rows_(rows),
       chart_(new ScatterChart(store, marks)),
-      x_(new QComboBox),
-      y_(new QComboBox),
-      colour_(new QComboBox),
+      x_(new ElidedComboBox),
+      y_(new ElidedComboBox),
+      colour_(new ElidedComboBox),
       log_x_(new QCheckBox(tr("log"))),
       log_y_(new QCheckBox(tr("log")))
 {

@@ -1,6 +1,7 @@
 #include "gui/topology/topology_panel.h"
 
 #include "gui/topology/link_facts.h"
+#include "gui/widgets/elided.h"
 #include "gui/widgets/flat_button.h"
 #include "gui/widgets/progress_strip.h"
 #include "sim/base/units.h"
@@ -91,8 +92,7 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     tint_->addItem(tr("colour: busiest link"));
     tint_->setAccessibleName(tr("What colours a line that stands for several links"));
     tint_->setToolTip(tint_->accessibleName());
-    note_ = new QLabel;
-    note_->setTextFormat(Qt::PlainText);
+    note_ = new ElidedLabel;
     auto* const open = flat_button(tr("Unfold"), tr("Show as many single things as can be drawn"));
     auto* const close = flat_button(tr("Fold"), tr("Show pods, racks and nodes only"));
     auto* const fit = flat_button(tr("Fit"), tr("All in sight (F)"));
@@ -188,8 +188,7 @@ void TopologyPanel::tell_coverage()
                        .arg(QString::fromStdString(
                            std::string(title_of(run->outcome->job.strategy.backend))));
     }
-    note_->setText(note);
-    note_->setToolTip(note);
+    note_->set_text(note);
 }
 
 void TopologyPanel::follow_selection()

@@ -11,11 +11,11 @@
 
 class QBoxLayout;
 class QComboBox;
-class QLabel;
 class QTimer;
 
 namespace trainyard::gui {
 
+class ElidedLabel;
 class ProgressStrip;
 
 class TopologyPanel : public Panel {
@@ -66,7 +66,7 @@ private:
     Scrubber* scrubber_;
     LinkPane* pane_;
     QComboBox* tint_;
-    QLabel* note_;
+    ElidedLabel* note_;
     ProgressStrip* progress_;
     QTimer* table_timer_;
     std::shared_ptr<const RunView> wanted_; // of the latest request
