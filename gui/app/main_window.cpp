@@ -250,8 +250,6 @@ bool MainWindow::attempt(const std::function<void()>& what)
 
 void MainWindow::tell(const Problems& problems)
 {
-    if (problems.empty())
-        return;
     refused_ = problems;
     problems_->add(problems);
     if (has_errors(problems))

@@ -163,6 +163,11 @@ void TestTopologyWork::whatCannotBeDoneIsAmongTheProblems()
     QVERIFY(workspace_->document().find("perturbations") == nullptr);
     panel_->change({LinkChange::Kind::share, 2.0});
     QCOMPARE(told.count(), 2);
+    // What can be done takes back what could not.
+    key(Qt::Key_H);
+    QVERIFY(workspace_->document().find("perturbations") != nullptr);
+    QCOMPARE(told.count(), 3);
+    QVERIFY(told[2][0].value<Problems>().empty());
 }
 
 void TestTopologyWork::whatIsCancelledIsNotShown()

@@ -225,17 +225,17 @@ void TopologyPanel::change(const LinkChange& change, Reach reach)
         refuse(changed.error());
         return;
     }
-    pane_->say({});
+    refuse({}); // what was refused before
     const QString what = change.kind == LinkChange::Kind::cut    ? tr("break %1")
                          : change.kind == LinkChange::Kind::mend ? tr("mend %1")
                                                                  : tr("slow down %1");
     document.replace(std::move(*changed), what.arg(QString::fromStdString(links.front())));
 }
 
-// Beside the link shortly, among the problems with what to do.
+// Beside the link shortly, among the problems with what to do; nothing clears both.
 void TopologyPanel::refuse(const Problems& problems)
 {
-    pane_->say(QString::fromStdString(problems.front().message));
+    pane_->say(problems.empty() ? QString() : QString::fromStdString(problems.front().message));
     emit told(problems);
 }
 
