@@ -3,7 +3,8 @@
 #include <QApplication>
 #include <QPainter>
 #include <QPixmap>
-#include <QStyleFactory>
+#include <QProxyStyle>
+#include <QStyleOption>
 #include <cmath>
 
 namespace trainyard::gui {
@@ -72,6 +73,29 @@ QPixmap hatch_tile(const Fill& fill, const QColor& colour)
     return tile;
 }
 
+// Fusion draws the edges of boxes darker than the window, whatever its colour: on a dark one they
+// cannot be seen.
+class EdgedStyle : public QProxyStyle {
+public:
+    EdgedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override
+    {
+        QProxyStyle::drawPrimitive(element, option, painter, widget);
+        const bool box =
+            element == PE_IndicatorCheckBox || element == PE_IndicatorItemViewItemCheck;
+        if (!box || theme_of(option->palette) == Theme::light)
+            return;
+        const bool enabled = (option->state & State_Enabled) != 0;
+        painter->save();
+        painter->setBrush(Qt::NoBrush);
+        painter->setPen(option->palette.color(enabled ? QPalette::PlaceholderText : QPalette::Mid));
+        painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        painter->restore();
+    }
+};
+
 double luminance(const QColor& colour)
 {
     const auto linear = [](double channel) {
@@ -116,7 +140,7 @@ QPalette palette_of(Theme theme)
 
 void apply_theme(QApplication& application, Theme theme)
 {
-    application.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    application.setStyle(new EdgedStyle);
     application.setPalette(palette_of(theme));
 }
 
