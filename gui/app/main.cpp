@@ -75,7 +75,7 @@ int run(int argc, char** argv)
     }
     window.show();
     if (!file.empty())
-        window.open(file);
+        window.open_later(file);
     else
         window.offer_recovery();
     return QApplication::exec();

@@ -36,6 +36,10 @@ constexpr int autosave_after_ms = 2000;
 MainWindow::MainWindow(Places places, QWidget* parent)
     : QMainWindow(parent),
       places_(std::move(places)),
+      opener_(workspace_.document(),
+              [this](const std::string& file, Checked<Opened> content) {
+                  take_opened(file, std::move(content));
+              }),
       autosave_(places_.autosave),
       autosave_timer_(new QTimer(this))
 {
@@ -70,16 +74,16 @@ MainWindow::~MainWindow()
 
 void MainWindow::make_docks()
 {
-    auto* const headline = new QToolBar(tr("Headline"));
-    headline->setObjectName(QStringLiteral("headline-bar"));
-    headline->setMovable(false);
-    headline_ = new HeadlineBar(workspace_);
-    headline->addWidget(headline_);
-    addToolBar(Qt::TopToolBarArea, headline);
+    headline_ = new QToolBar(tr("Headline"));
+    headline_->setObjectName(QStringLiteral("headline-bar"));
+    headline_->setMovable(false);
+    headline_->addWidget(new HeadlineBar(workspace_));
+    addToolBar(Qt::TopToolBarArea, headline_);
+    headline_->hide(); // until there is a scenario
 
     start_ = new StartPage;
     connect(start_, &StartPage::chosen, this,
-            [this](const QString& file) { open(file.toStdString()); });
+            [this](const QString& file) { open_later(file.toStdString()); });
     connect(start_, &StartPage::browse, this, &MainWindow::ask_open);
     setCentralWidget(start_);
 
@@ -150,6 +154,7 @@ void MainWindow::begin()
 {
     begun_ = true;
     start_->hide();
+    headline_->show();
     if (!layout_.isEmpty()) {
         restore_layout(layout_);
         return;
@@ -165,6 +170,7 @@ void MainWindow::begin()
 void MainWindow::restore_layout(const QByteArray& layout)
 {
     restoreState(layout);
+    headline_->setVisible(begun_);
     docks_.at(QStringLiteral("problems"))->setVisible(problems_->count_of(Severity::error) > 0);
 }
 
@@ -199,10 +205,17 @@ void MainWindow::make_status()
     connect(progress_, &ProgressStrip::cancelled, this, &MainWindow::cancel);
     LiveRun& live = workspace_.live();
     const auto done = [this, &live] {
-        if (!live.busy())
+        if (!live.busy() && !opener_.busy())
             progress_->end();
         follow_busy();
     };
+    connect(&opener_, &FileOpener::busyChanged, this, [this, done] {
+        if (opener_.busy())
+            progress_->begin(tr("reading"));
+        done();
+    });
+    connect(&opener_, &FileOpener::failed, this,
+            [this](const QString& why) { attempt([&] { throw WorldError{why.toStdString()}; }); });
     connect(&live, &LiveRun::started, this, [this] {
         progress_->begin(tr("simulating"));
         follow_busy();
@@ -222,6 +235,7 @@ void MainWindow::follow_busy()
 
 void MainWindow::cancel()
 {
+    opener_.cancel();
     workspace_.live().cancel();
     for (Panel* const one : panels_)
         if (one->busy())
@@ -231,7 +245,7 @@ void MainWindow::cancel()
 
 bool MainWindow::busy() const
 {
-    return workspace_.live().busy() ||
+    return opener_.busy() || workspace_.live().busy() ||
            std::any_of(panels_.begin(), panels_.end(),
                        [](const Panel* panel) { return panel->busy(); });
 }
@@ -239,10 +253,12 @@ bool MainWindow::busy() const
 bool MainWindow::attempt(const std::function<void()>& what)
 {
     problems_->add({}); // what was tried before
+    world_refused_ = false;
     try {
         what();
         return true;
     } catch (const WorldError& error) {
+        world_refused_ = true;
         tell({{"", 0, "", error.message, "", Severity::error}});
         return false;
     }
@@ -389,7 +405,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 {
     for (const QUrl& url : event->mimeData()->urls())
         if (url.isLocalFile())
-            open(url.toLocalFile().toStdString());
+            open_later(url.toLocalFile().toStdString());
     event->acceptProposedAction();
 }
 

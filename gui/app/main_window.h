@@ -2,6 +2,7 @@
 
 // The window: docks with the views of one workspace, menus, and where files come and go.
 
+#include "gui/app/file_opener.h"
 #include "gui/model/session_file.h"
 #include "gui/model/workspace.h"
 #include "gui/widgets/panel.h"
@@ -14,10 +15,10 @@
 class QAction;
 class QDockWidget;
 class QTimer;
+class QToolBar;
 
 namespace trainyard::gui {
 
-class HeadlineBar;
 class CalibrationPanel;
 class ExplorePanel;
 class ProblemsButton;
@@ -41,11 +42,15 @@ public:
 
     Workspace& workspace() { return workspace_; }
 
-    // Opens whatever the file is. What is wrong is shown among the problems; false then.
+    // Opens whatever the file is, read in the background; what is wrong is shown among the
+    // problems. The second waits until it is open, and is false where it was refused.
+    void open_later(const std::string& file);
     bool open(const std::string& file);
 
     // Why the last file was not opened.
     const Problems& refused() const { return refused_; }
+    // Whether that was the world (disk, files), not what stands in it.
+    bool world_refused() const { return world_refused_; }
 
     // Whether a view is still being made of the latest run.
     bool busy() const;
@@ -84,6 +89,7 @@ private:
     void restore();
     void remember();
 
+    void take_opened(const std::string& file, Checked<Opened> content);
     void take(SessionContent content, const std::string& session);
     SessionContent content();
     void add_recent(const QString& file);
@@ -118,9 +124,10 @@ private:
 
     Places places_;
     Workspace workspace_;
+    FileOpener opener_;
     Autosave autosave_;
     QTimer* autosave_timer_;
-    HeadlineBar* headline_ = nullptr;
+    QToolBar* headline_ = nullptr;
     StartPage* start_ = nullptr;
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
@@ -133,9 +140,11 @@ private:
     ProgressStrip* progress_ = nullptr;
     QAction* cancel_ = nullptr;
     QStringList recent_;
-    QByteArray layout_;  // of the docks, as they were left
-    bool begun_ = false; // there is a scenario
+    QByteArray layout_;   // of the docks, as they were left
+    bool begun_ = false;  // there is a scenario
+    bool opened_ = false; // the last file
     Problems refused_;
+    bool world_refused_ = false;
 };
 
 } // namespace trainyard::gui

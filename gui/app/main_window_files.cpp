@@ -4,10 +4,10 @@
 #include "gui/app/start_page.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
-#include "gui/model/open_file.h"
 #include "gui/widgets/export.h"
 #include "sim/base/files.h"
 
+#include <QApplication>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QMessageBox>
@@ -27,11 +27,24 @@ QString text_of(const fs::path& path)
 
 } // namespace
 
+void MainWindow::open_later(const std::string& file)
+{
+    opened_ = false;
+    opener_.open(file);
+}
+
 bool MainWindow::open(const std::string& file)
 {
-    bool opened = false;
+    open_later(file);
+    while (opener_.busy())
+        QApplication::processEvents(QEventLoop::ExcludeUserInputEvents |
+                                    QEventLoop::WaitForMoreEvents);
+    return opened_;
+}
+
+void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
+{
     attempt([&] {
-        Checked<Opened> content = open_any(file, workspace_.document().json());
         if (!content) {
             tell(content.error());
             return;
@@ -41,17 +54,17 @@ bool MainWindow::open(const std::string& file)
                 tell({*refused});
                 return;
             }
-            opened = true;
+            opened_ = true;
             return;
         }
         if (auto* const measured = std::get_if<OpenedMeasurements>(&*content)) {
             calibration_->calibration().open(measured->file);
-            opened = true;
+            opened_ = true;
             return;
         }
         if (!may_leave())
             return;
-        opened = true;
+        opened_ = true;
         if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
             workspace_.document().load(std::move(scenario->json),
                                        fs::absolute(scenario->file).string());
@@ -62,7 +75,6 @@ bool MainWindow::open(const std::string& file)
             take(std::move(std::get<SessionContent>(*content)), file);
         add_recent(text_of(fs::absolute(file)));
     });
-    return opened;
 }
 
 void MainWindow::take(SessionContent content, const std::string& session)
@@ -171,7 +183,7 @@ void MainWindow::ask_open()
            "Measurements (*.log *.txt *.json *.jsonl *.xml *.out);;"
            "All files (*)"));
     for (const QString& file : files)
-        open(file.toStdString());
+        open_later(file.toStdString());
 }
 
 bool MainWindow::save_scenario()

@@ -2,7 +2,6 @@
 
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
-#include "gui/scenario/headline_bar.h"
 #include "gui/widgets/dock_title.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
@@ -14,6 +13,7 @@
 #include <QDockWidget>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QToolBar>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -175,7 +175,8 @@ std::vector<QWidget*> MainWindow::places_in_sight() const
         if (dock->isVisible() && !dock->visibleRegion().isEmpty())
             places.push_back(dock->widget());
     }
-    places.push_back(headline_);
+    if (headline_->isVisible())
+        places.push_back(headline_);
     places.push_back(problems_button_);
     return places;
 }

@@ -1,6 +1,7 @@
 #include "gui/model/open_file.h"
 
 #include "gui/calibration/measurements.h"
+#include "gui/model/read_pipe.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 #include "sim/cli/file_kinds.h"
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace trainyard::gui {
@@ -85,32 +87,35 @@ Checked<Opened> open_json(Json json, const std::string& file, const Json& curren
 std::string long_file_head(const std::string& file)
 {
     constexpr std::size_t head = std::size_t{1} << 20;
-    std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored)) // a pipe is read once
-        return {};
     std::ifstream in(file, std::ios::binary);
     std::string text(head, '\0');
     in.read(text.data(), static_cast<std::streamsize>(head));
     return in.peek() == std::ifstream::traits_type::eof() ? std::string() : text;
 }
 
-} // namespace
-
-Checked<Opened> open_any(const std::string& file, const Json& current)
+// Comments may stand before it.
+bool begins_json(std::string_view text)
 {
-    // Long logs are known by their beginnings: they are read in the background. The beginning of
-    // JSON is no JSON.
+    while (true) {
+        text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+        if (!text.starts_with("//"))
+            return text.starts_with('{') || text.starts_with('[');
+        text.remove_prefix(std::min(text.find('\n'), text.size()));
+    }
+}
+
+// Long logs and journals are known by their beginnings: the view that shows them reads them. Of
+// JSON only the first line is whole.
+bool is_long_measurement(const std::string& file)
+{
     const std::string head = long_file_head(file);
-    const std::size_t begin = head.find_first_not_of(" \t\r\n");
-    if (begin != std::string::npos && head[begin] != '{' && head[begin] != '[' &&
-        is_measurement(head))
-        return OpenedMeasurements{file};
-    const std::string text = read_file(file, input_limits.max_bytes);
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (is_measurement(text))
-        return OpenedMeasurements{file};
-    const bool braces = first != std::string::npos && (text[first] == '{' || text[first] == '[');
-    if (!braces)
+    return !head.empty() &&
+           is_measurement(begins_json(head) ? head.substr(0, head.find('\n')) : head);
+}
+
+Checked<Opened> open_text(const std::string& text, const std::string& file, const Json& current)
+{
+    if (!begins_json(text) && text.find_first_not_of(" \t\r\n") != std::string::npos)
         return open_job(text, file, current);
     Checked<Json> json = parse_json(text, file, input_limits);
     if (!json)
@@ -118,6 +123,31 @@ Checked<Opened> open_any(const std::string& file, const Json& current)
     if (recognise(*json) == nullptr && json->find("format") == nullptr && recognise_job(text))
         return open_job(text, file, current);
     return open_json(std::move(*json), file, current);
+}
+
+} // namespace
+
+Checked<Opened> open_any(const std::string& file, const Json& current, const WorkControl& control)
+{
+    if (is_pipe(file)) {
+        const std::string text = read_pipe(file, input_limits.max_bytes, control);
+        if (is_measurement(text))
+            return tl::unexpected(refusal(file, "measurements are read from files, not from pipes",
+                                          "write them into a file first"));
+        return open_text(text, file, current);
+    }
+    if (is_long_measurement(file))
+        return OpenedMeasurements{file};
+    control.check();
+    const std::optional<std::string> text = read_file_up_to(file, input_limits.max_bytes);
+    control.check();
+    if (!text) // refused as everywhere
+        return read_json_file(file, input_limits).and_then([&](Json json) {
+            return open_json(std::move(json), file, current);
+        });
+    if (is_measurement(*text))
+        return OpenedMeasurements{file};
+    return open_text(*text, file, current);
 }
 
 } // namespace trainyard::gui

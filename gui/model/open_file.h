@@ -30,7 +30,9 @@ struct OpenedMeasurements {
 using Opened = std::variant<OpenedScenario, OpenedPart, OpenedMeasurements, SessionContent>;
 
 // By what stands in it. Of other kinds of files the problem says which command reads them. Jobs
-// are imported on the cluster of `current` (a scenario; null: none). Throws WorldError.
-Checked<Opened> open_any(const std::string& file, const Json& current);
+// are imported on the cluster of `current` (a scenario; null: none). Throws WorldError and
+// Cancelled.
+Checked<Opened> open_any(const std::string& file, const Json& current,
+                         const WorkControl& control = {});
 
 } // namespace trainyard::gui

@@ -7,24 +7,31 @@
 #include "gui/scenario/stepper.h"
 #include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/dock_title.h"
+#include "gui/widgets/elided.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/table_dialog.h"
 #include "sim/base/files.h"
 #include "tests/support/file_size_limit.h"
 
+#include <sys/stat.h>
+
 #include <QDir>
 #include <QDockWidget>
 #include <QDropEvent>
 #include <QLabel>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
+#include <fstream>
+#include <thread>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -61,6 +68,11 @@ private slots:
     void aSessionMovedWithItsScenarioIsFound();
     void aBrokenSessionIsTold();
     void aFullDiskLeavesTheOldFiles();
+    void theHeadlineComesWithAScenario();
+    void aFileIsReadBesideTheWindow();
+    void filesAreOpenedInTheirOrder();
+    void whatACrashLeftIsOffered();
+    void aLongLineEndsInAnEllipsis();
 
 private:
     void open(const std::string& file)
@@ -446,6 +458,98 @@ void TestFrame::aFullDiskLeavesTheOldFiles()
     for (const std::string& file : files)
         QCOMPARE(read_file(file), std::string("old"));
     QCOMPARE(entries(), before); // nothing half-written beside them
+}
+
+void TestFrame::theHeadlineComesWithAScenario()
+{
+    QVERIFY(!window_->findChild<HeadlineBar*>()->isVisible());
+    for (int place = 0; place < 3; ++place)
+        QTest::keyClick(window_.get(), Qt::Key_F6); // nor is it a place
+    QVERIFY(!window_->findChild<HeadlineBar*>()->isAncestorOf(QApplication::focusWidget()));
+    open(eight);
+    QVERIFY(window_->findChild<HeadlineBar*>()->isVisible());
+}
+
+// A pipe gives nothing until somebody writes: the window answers, and Escape lets go of it.
+void TestFrame::aFileIsReadBesideTheWindow()
+{
+    const std::string pipe = path("pipe");
+    QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+    window_->open_later(pipe);
+    QVERIFY(window_->busy());
+    int ticks = 0;
+    QTimer ticking;
+    connect(&ticking, &QTimer::timeout, this, [&] { ++ticks; });
+    ticking.start(10);
+    QTRY_VERIFY(ticks > 10);
+    QVERIFY(window_->busy());
+    QTest::keyClick(window_.get(), Qt::Key_Escape);
+    QVERIFY(!window_->busy());
+    open(eight); // the thread is free again
+    // What comes out of a pipe is opened as any file.
+    Json json = window_->workspace().document().json();
+    json["description"] = "from a pipe";
+    json["topology"] = std::filesystem::absolute("topologies/h100-1x8.json").string();
+    window_->open_later(pipe);
+    std::thread writer([&] { std::ofstream(pipe) << to_text(json); });
+    QVERIFY(settled());
+    writer.join();
+    QVERIFY(window_->workspace().current());
+    QCOMPARE(window_->workspace().document().find("description")->as_string(),
+             std::string("from a pipe"));
+}
+
+void TestFrame::filesAreOpenedInTheirOrder()
+{
+    window_->open_later(eight);
+    window_->open_later(path("missing.json"));
+    window_->open_later("topologies/h100-1x4.json"); // a part: of the scenario before it
+    QVERIFY(settled());
+    QCOMPARE(QFileInfo(QString::fromStdString(window_->workspace().document().file())).fileName(),
+             QStringLiteral("llama3-8b-h100-8.json"));
+    QVERIFY(
+        window_->workspace().document().find("topology")->as_string().ends_with("h100-1x4.json"));
+    QVERIFY(!window_->open(path("missing.json")));
+    QVERIFY(window_->world_refused());
+    QVERIFY(!window_->open("README.md"));
+    QVERIFY(!window_->world_refused());
+}
+
+void TestFrame::whatACrashLeftIsOffered()
+{
+    open(eight);
+    window_->workspace().document().set("training.global_batch", "64");
+    QVERIFY(settled());
+    std::filesystem::create_directories(path("autosave"));
+    const std::string left = path("autosave/session-999999999.json"); // of no process
+    QVERIFY(window_->save_session(left));
+    init();
+    QTimer answering;
+    connect(&answering, &QTimer::timeout, this, [] {
+        if (auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
+            box->button(QMessageBox::Yes)->click();
+    });
+    answering.start(20);
+    window_->offer_recovery();
+    QVERIFY(settled());
+    const Json* const batch = window_->workspace().document().find("training.global_batch");
+    QVERIFY(batch != nullptr && *batch == Json(64));
+    QVERIFY(!std::filesystem::exists(left));
+}
+
+void TestFrame::aLongLineEndsInAnEllipsis()
+{
+    const QString text = QStringLiteral("224 were planned: 6 of 124 points can be").repeated(4);
+    const auto picture_of = [](const QString& shown) {
+        ElidedLabel label;
+        label.resize(180, 24);
+        label.set_text(shown);
+        return label.grab().toImage();
+    };
+    const ElidedLabel label;
+    QCOMPARE(picture_of(text),
+             picture_of(label.fontMetrics().elidedText(text, Qt::ElideRight, 180)));
+    QCOMPARE(label.minimumSizeHint().width(), 0); // it asks for no room
 }
 
 QTEST_MAIN(TestFrame)

@@ -1,5 +1,6 @@
 #include "calibrate/measure/run/journal.h"
 #include "gui/calibration/fitted.h"
+#include "gui/model/open_file.h"
 #include "sim/base/files.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
@@ -74,6 +75,42 @@ TEST_CASE("logs, pairs and topologies are measurements, scenarios and prose are 
     CHECK_FALSE(is_measurement(read_file("scenarios/llama3-8b-h100-8.json")));
     CHECK_FALSE(is_measurement("Dear all,\nthe node is slow.\n"));
     CHECK_FALSE(is_measurement(""));
+}
+
+TEST_CASE("a long file is known by its beginning, a large one of another kind refused")
+{
+    const testing::Folder folder;
+    const auto journal = folder.path() / "run.samples.jsonl";
+    {
+        const Journal first_line(journal, run_of_two());
+    }
+    const std::string lines = read_file(journal);
+    const std::string long_file = (folder.path() / "long").string();
+    const std::string filling(20 << 20, ' '); // more than a scenario may have
+    write_file(long_file, lines + filling);
+    Checked<Opened> opened = open_any(long_file, Json());
+    REQUIRE(opened);
+    CHECK(std::get_if<OpenedMeasurements>(&*opened) != nullptr);
+
+    write_file(long_file, "{\"format\": \"trainyard.scenario/1\"" + filling + "}");
+    opened = open_any(long_file, Json());
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().front().message == "larger than 16 MiB");
+    CHECK(opened.error().front().file == long_file);
+
+    write_file(long_file, "");
+    opened = open_any(long_file, Json());
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().front().message == "the file is empty");
+}
+
+TEST_CASE("comments may stand before the JSON of what is opened")
+{
+    const Checked<Opened> opened = open_any("scenarios/models/mlp-4x1024/model.json", Json());
+    REQUIRE(opened);
+    const auto* const part = std::get_if<OpenedPart>(&*opened);
+    REQUIRE(part != nullptr);
+    CHECK(part->field == "model");
 }
 
 TEST_CASE("a file of pairs and a topology gives both, and pairs are then judged in their classes")
