@@ -16,6 +16,9 @@ namespace trainyard::gui {
 
 namespace {
 
+constexpr QSize least_size(200, 150);
+constexpr QSize most_size(16'384, 16'384);
+
 void say(const std::string& text)
 {
     fmt::print(stderr, "{}", text);
@@ -28,11 +31,8 @@ QSize size_from(const std::string& text)
     if (parts.size() != 2)
         return {};
     const QSize size(parts[0].toInt(), parts[1].toInt());
-    constexpr int most = 16'384;
-    return size.width() >= 200 && size.height() >= 150 && size.width() <= most &&
-                   size.height() <= most
-               ? size
-               : QSize();
+    const bool fits = size.expandedTo(least_size) == size && size.boundedTo(most_size) == size;
+    return fits ? size : QSize();
 }
 
 // Until every run asked for has been answered and drawn.
@@ -59,12 +59,18 @@ void prepare(MainWindow& window, const HeadlessOptions& options)
     settle(window);
 }
 
-void export_all(const MainWindow& window, const QSize& size, const std::string& folder)
+void make_folder(const std::filesystem::path& folder)
 {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed)
-        throw WorldError{fmt::format("{}: {}", folder, failed.message())};
+        throw WorldError{
+            fmt::format("cannot make the folder {}: {}", folder.string(), failed.message())};
+    require_writable(folder / "view");
+}
+
+void export_all(const MainWindow& window, const QSize& size, const std::string& folder)
+{
     for (Panel* const panel : window.panels())
         for (Panel* const part : panel->parts())
             for (const char* ending : {".png", ".svg", ".csv"})
@@ -83,8 +89,15 @@ int run_headless(const HeadlessOptions& options)
 {
     const QSize size = size_from(options.size);
     if (size.isEmpty()) {
-        say(fmt::format("error: --size {}: expected WIDTHxHEIGHT, at least 200x150\n",
-                        options.size));
+        say(fmt::format("error: --size {}: expected WIDTHxHEIGHT from {}x{} to {}x{}\n",
+                        options.size, least_size.width(), least_size.height(), most_size.width(),
+                        most_size.height()));
+        return exit_usage;
+    }
+    const std::string ending = std::filesystem::path(options.screenshot).extension().string();
+    if (!ending.empty() && ending != ".png") {
+        say(fmt::format("error: --screenshot {}: pictures of the window are written as .png\n",
+                        options.screenshot));
         return exit_usage;
     }
     if (options.file.empty()) {
@@ -94,6 +107,8 @@ int run_headless(const HeadlessOptions& options)
     try {
         if (!options.screenshot.empty())
             require_writable(options.screenshot);
+        if (!options.export_dir.empty())
+            make_folder(options.export_dir);
         const QTemporaryDir autosave;
         MainWindow window({autosave.path().toStdString(), false});
         window.resize(size);
@@ -104,6 +119,8 @@ int run_headless(const HeadlessOptions& options)
         settle(window);
         prepare(window, options);
         const Problems& problems = window.workspace().problems();
+        if (window.world_refused())
+            throw WorldError{window.refused().front().message};
         if (!opened || has_errors(problems) || has_errors(window.refused())) {
             say(trainyard::render(has_errors(problems) ? problems : window.refused(),
                                   "nothing was drawn."));

@@ -19,6 +19,11 @@
 namespace trainyard::gui {
 namespace {
 
+std::string not_empty(const std::string& name)
+{
+    return name.empty() ? "a name is expected, not nothing" : "";
+}
+
 int run(int argc, char** argv)
 {
     keep_freed_memory();
@@ -30,10 +35,12 @@ int run(int argc, char** argv)
     app.add_option("FILE", file,
                    "a scenario, session, model, topology, profile, job or log of measurements");
     app.add_option("--screenshot", options.screenshot, "write a picture of the window and end")
-        ->type_name("OUT.png");
+        ->type_name("OUT.png")
+        ->check(not_empty);
     app.add_option("--export-dir", options.export_dir,
                    "write every view as PNG, SVG and CSV into this folder and end")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(not_empty);
     app.add_option("--view", options.view, "the view in front")->check(CLI::IsMember(view_keys()));
     app.add_option("--size", options.size, "of the window, as 1600x1000")->type_name("WxH");
     app.add_option("--theme", theme, "light or dark; else as the last time")
@@ -42,7 +49,13 @@ int run(int argc, char** argv)
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? exit_ok : exit_usage;
+        if (error.get_exit_code() == 0) { // --help, --version
+            app.exit(error);
+            return exit_ok;
+        }
+        fmt::print(stderr, "error: {}\n      trainyard-gui --help shows what there is\n",
+                   error.what());
+        return exit_usage;
     }
     options.file = file;
 

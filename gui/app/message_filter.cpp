@@ -11,7 +11,11 @@ QtMessageHandler before = nullptr;
 
 void pass_on(QtMsgType type, const QMessageLogContext& context, const QString& message)
 {
-    if (message != QLatin1String("This plugin does not support propagateSizeHints()"))
+    // The second: of XDG_RUNTIME_DIR, where nobody is logged in.
+    const bool noise =
+        message == QLatin1String("This plugin does not support propagateSizeHints()") ||
+        message.startsWith(QLatin1String("QStandardPaths: "));
+    if (!noise)
         before(type, context, message);
 }
 
