@@ -63,10 +63,11 @@ TornadoPanel::TornadoPanel(Workspace& workspace, QWidget* parent)
     connect(cancel_, &QToolButton::clicked, &task_, &BackgroundTask::cancel);
     connect(&task_, &BackgroundTask::busyChanged, this, &TornadoPanel::follow_task);
     connect(&task_, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
-    connect(&task_, &BackgroundTask::progressed, this, [this](double done, double total) {
-        progress_->setRange(0, static_cast<int>(total));
-        progress_->setValue(static_cast<int>(done));
-    });
+    connect(&task_, &BackgroundTask::progressed, this,
+            [this](const QString&, double done, double total) {
+                progress_->setRange(0, static_cast<int>(total));
+                progress_->setValue(static_cast<int>(done));
+            });
     connect(&task_, &BackgroundTask::failed, this, [this](const QString& why) {
         rows_.clear();
         set_message(why);

@@ -9,18 +9,12 @@
 
 #include <fmt/format.h>
 
-#include <QMetaObject>
 #include <QPointer>
 #include <algorithm>
 
 namespace trainyard::gui {
 
 namespace {
-
-Problems world_problem(const std::string& message)
-{
-    return {{"", 0, "", message, "", Severity::error}};
-}
 
 // What the fit assumed and found, a line each.
 QString said_by(const FittedProfile& fitted)
@@ -88,50 +82,37 @@ private:
 };
 
 Calibration::Calibration(QUndoStack& undo, QObject* parent)
-    : QObject(parent),
-      undo_(undo),
-      cancel_(std::make_shared<CancelFlag>()),
-      fit_cancel_(std::make_shared<CancelFlag>()),
-      fitted_(std::make_shared<const Fitted>())
+    : QObject(parent), undo_(undo), fitted_(std::make_shared<const Fitted>())
 {
-    pool_.setMaxThreadCount(1);
-}
-
-Calibration::~Calibration()
-{
-    cancel_->cancel();
-    fit_cancel_->cancel();
-    pool_.clear();
-    pool_.waitForDone();
-}
-
-void Calibration::start(std::function<std::function<void()>(const CancelFlag&)> work)
-{
-    ++jobs_;
-    emit busyChanged();
-    pool_.start([this, cancel = cancel_, work = std::move(work)] {
-        std::function<void()> then;
-        try {
-            then = work(*cancel);
-        } catch (const Cancelled&) {
-        } catch (const WorldError& error) {
-            then = [this, message = error.message] { emit told(world_problem(message)); };
-        } catch (const std::bad_alloc&) {
-            then = [this] { emit told(world_problem("there is not enough memory for this")); };
-        }
-        QMetaObject::invokeMethod(this, [this, then = std::move(then)] {
-            if (then)
-                then();
-            --jobs_;
-            emit busyChanged();
+    connect(&file_task_, &BackgroundTask::busyChanged, this, &Calibration::next_file);
+    for (const BackgroundTask* const task : {&file_task_, &fit_task_}) {
+        connect(task, &BackgroundTask::busyChanged, this, &Calibration::busyChanged);
+        connect(task, &BackgroundTask::progressed, this, &Calibration::progressed);
+        connect(task, &BackgroundTask::failed, this, [this](const QString& message) {
+            emit told({{"", 0, "", message.toStdString(), "", Severity::error}});
         });
-    });
+    }
+}
+
+// One after the other: each adds to what those before brought.
+void Calibration::with_file(BackgroundTask::Work work)
+{
+    waiting_.push_back(std::move(work));
+    next_file();
+}
+
+void Calibration::next_file()
+{
+    if (file_task_.busy() || waiting_.empty())
+        return;
+    BackgroundTask::Work work = std::move(waiting_.front());
+    waiting_.pop_front();
+    file_task_.start(std::move(work));
 }
 
 void Calibration::open(const std::string& file)
 {
-    start([this, file](const CancelFlag& cancel) -> std::function<void()> {
-        const WorkControl work{&cancel, {}};
+    with_file([this, file](const WorkControl& work) -> BackgroundTask::Answer {
         Checked<Measurements> read = read_measurements(file, work);
         if (!read)
             return [this, problems = read.error()] { emit told(problems); };
@@ -180,8 +161,11 @@ void Calibration::set_excluded(const CurveStudy& curve, const std::vector<Bytes>
         else
             after.excluded.erase(one);
     }
-    if (after.excluded == state_.excluded)
+    if (after.excluded == state_.excluded) {
+        if (!busy() && fitted_->state.excluded != state_.excluded)
+            refit(); // was cancelled
         return;
+    }
     const QString what =
         sizes.size() == 1 ? text(to_text(sizes.front())) : tr("%1 sizes").arg(sizes.size());
     push(std::move(after), excluded ? tr("exclude %1 of %2").arg(what, name_of(curve))
@@ -207,15 +191,9 @@ void Calibration::take(const CalibrationState& state)
 
 void Calibration::refit()
 {
-    fit_cancel_->cancel();
-    fit_cancel_ = std::make_shared<CancelFlag>();
-    start([this, state = state_, before = fitted_,
-           cancel = fit_cancel_](const CancelFlag&) -> std::function<void()> {
-        auto fitted = fit(state, before.get(), {cancel.get(), {}});
-        return [this, fitted, cancel] {
-            if (!cancel->cancelled()) // overtaken after it was done
-                show(fitted);
-        };
+    fit_task_.start([this, state = state_,
+                     before = fitted_](const WorkControl& work) -> BackgroundTask::Answer {
+        return [this, fitted = fit(state, before.get(), work)] { show(fitted); };
     });
 }
 
@@ -228,11 +206,11 @@ void Calibration::show(const std::shared_ptr<const Fitted>& fitted)
         emit refitted(what);
 }
 
-void Calibration::cancel()
+bool Calibration::cancel()
 {
-    fit_cancel_->cancel();
-    cancel_->cancel();
-    cancel_ = std::make_shared<CancelFlag>();
+    waiting_.clear();
+    const bool file = file_task_.cancel();
+    return fit_task_.cancel() || file;
 }
 
 bool Calibration::can_save() const
@@ -256,18 +234,19 @@ void Calibration::save(const std::string& file, const std::string& device)
         emit told(refused);
         return;
     }
-    start([this, state = state_, file, device](const CancelFlag& cancel) -> std::function<void()> {
-        FitRequest request;
-        request.device = device;
-        request = completed(std::move(request), state.measured ? state.measured->input : FitInput{},
-                            file);
-        const Checked<FittedProfile> fitted = fit_profile(sweeps_to_save(state), request);
-        if (!fitted)
-            return [this, problems = fitted.error()] { emit told(problems); };
-        WorkControl{&cancel, {}}.check();
-        write_file(file, table_text(fitted->profile));
-        return [this, file, notes = said_by(*fitted)] { emit saved(text(file), notes); };
-    });
+    with_file(
+        [this, state = state_, file, device](const WorkControl& work) -> BackgroundTask::Answer {
+            FitRequest request;
+            request.device = device;
+            request = completed(std::move(request),
+                                state.measured ? state.measured->input : FitInput{}, file);
+            const Checked<FittedProfile> fitted = fit_profile(sweeps_to_save(state), request);
+            if (!fitted)
+                return [this, problems = fitted.error()] { emit told(problems); };
+            work.check();
+            write_file(file, table_text(fitted->profile));
+            return [this, file, notes = said_by(*fitted)] { emit saved(text(file), notes); };
+        });
 }
 
 } // namespace trainyard::gui

@@ -4,11 +4,10 @@
 // sizes count can be undone.
 
 #include "gui/calibration/fitted.h"
+#include "gui/model/background_task.h"
 
-#include <QObject>
-#include <QThreadPool>
 #include <QUndoStack>
-#include <functional>
+#include <deque>
 
 namespace trainyard::gui {
 
@@ -18,7 +17,6 @@ class Calibration : public QObject {
 public:
     // Steps go onto `undo`, which lives at least as long.
     explicit Calibration(QUndoStack& undo, QObject* parent = nullptr);
-    ~Calibration() override; // cancels and waits
 
     // Files beside those that are open, one after the other. What is wrong with one, or doubtful,
     // is `told`.
@@ -37,8 +35,9 @@ public:
 
     // Never null.
     const std::shared_ptr<const Fitted>& fitted() const { return fitted_; }
-    bool busy() const { return jobs_ > 0; }
-    void cancel(); // what runs; what is shown stays
+    bool busy() const { return file_task_.busy() || fit_task_.busy(); }
+    // Ends what runs and waits; what is shown stays. True where something did.
+    bool cancel();
 
     // What a profile can be made of: of the files, else of the scenario's profile.
     bool can_save() const;
@@ -51,6 +50,7 @@ public:
 
 signals:
     void busyChanged();
+    void progressed(const QString& stage, double done, double total);
     void changed(); // what is fitted
     // Of curves that were fitted again, what that did to them.
     void refitted(const QString& what);
@@ -64,18 +64,16 @@ private:
     void push(CalibrationState after, const QString& what);
     void take(const CalibrationState& state);
     void refit();
-    // `work` runs aside and returns what is to be done with its result, here.
-    void start(std::function<std::function<void()>(const CancelFlag&)> work);
+    void with_file(BackgroundTask::Work work);
+    void next_file();
     void show(const std::shared_ptr<const Fitted>& fitted);
-    std::vector<Sweep> sweeps() const;
 
     QUndoStack& undo_;
-    QThreadPool pool_;
-    std::shared_ptr<CancelFlag> cancel_;     // of all that runs
-    std::shared_ptr<CancelFlag> fit_cancel_; // of the latest fit, which wins
     CalibrationState state_;
     std::shared_ptr<const Fitted> fitted_;
-    int jobs_ = 0;
+    std::deque<BackgroundTask::Work> waiting_; // for the file before
+    BackgroundTask file_task_;                 // reads or writes
+    BackgroundTask fit_task_;
 };
 
 } // namespace trainyard::gui

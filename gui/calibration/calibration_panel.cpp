@@ -1,5 +1,6 @@
 #include "gui/calibration/calibration_panel.h"
 
+#include "gui/widgets/progress_strip.h"
 #include "sim/cost/profile_library.h"
 
 #include <QActionGroup>
@@ -8,10 +9,8 @@
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QLabel>
-#include <QProgressBar>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QTimer>
 #include <QToolBar>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -19,8 +18,6 @@
 namespace trainyard::gui {
 
 namespace {
-
-constexpr int busy_after_ms = 300;
 
 // What files brought that were opened since.
 CurveChoice first_new(const Fitted& before, const Fitted& after)
@@ -50,14 +47,16 @@ CalibrationPanel::CalibrationPanel(Workspace& workspace, QWidget* parent)
       curve_(new CurvePanel),
       matrix_(new MatrixPanel),
       said_(new QLabel),
-      progress_(new QProgressBar),
-      busy_timer_(new QTimer(this)),
+      progress_(new ProgressStrip),
       shown_(calibration_.fitted())
 {
     make_tools();
     make_body();
     connect(&calibration_, &Calibration::changed, this, &CalibrationPanel::follow_fits);
     connect(&calibration_, &Calibration::busyChanged, this, &CalibrationPanel::follow_busy);
+    connect(&calibration_, &Calibration::busyChanged, this, &Panel::busyChanged);
+    connect(&calibration_, &Calibration::progressed, progress_, &ProgressStrip::set);
+    connect(progress_, &ProgressStrip::cancelled, this, &CalibrationPanel::cancel);
     connect(&calibration_, &Calibration::refitted, this, &CalibrationPanel::say);
     connect(&calibration_, &Calibration::told, this, &CalibrationPanel::told);
     connect(&calibration_, &Calibration::opened, this, &CalibrationPanel::opened);
@@ -115,9 +114,6 @@ void CalibrationPanel::make_tools()
     tools_->addSeparator();
     close_ = add_tool(tr("Close files"), tr("Close the measured files"));
     connect(close_, &QAction::triggered, &calibration_, &Calibration::close_files);
-    cancel_ = add_tool(tr("Cancel"), tr("Stop reading and fitting"));
-    connect(cancel_, &QAction::triggered, &calibration_, &Calibration::cancel);
-    cancel_->setVisible(false);
 }
 
 void CalibrationPanel::make_body()
@@ -151,34 +147,26 @@ void CalibrationPanel::make_body()
     say(tr(
         "Click a point or press X to exclude it or take it back; Shift+drag takes several. Wheel "
         "zooms, drag pans, F fits, arrows step."));
-    progress_->setRange(0, 0);
-    progress_->setMaximumWidth(120);
-    progress_->hide();
-    auto* const below = new QHBoxLayout;
-    below->addWidget(said_, 1);
-    below->addWidget(progress_);
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addWidget(tools_);
     column->addWidget(body, 1);
-    column->addLayout(below);
-    busy_timer_->setSingleShot(true);
-    busy_timer_->setInterval(busy_after_ms);
-    connect(busy_timer_, &QTimer::timeout, this, [this] {
-        progress_->setVisible(calibration_.busy());
-        cancel_->setVisible(calibration_.busy());
-    });
+    column->addWidget(said_);
+    column->addWidget(progress_);
 }
 
-// Out of sight only what the constants change.
+// Only while it is looked at.
 void CalibrationPanel::follow_run()
 {
-    if (!workspace_.run() || !workspace_.run()->outcome)
-        return;
-    const std::shared_ptr<const Outcome>& run = workspace_.run()->outcome;
-    if (in_sight() || !calibration_.run() || calibration_.run()->cost != run->cost)
-        calibration_.set_run(run);
+    if (in_sight() && workspace_.run())
+        calibration_.set_run(workspace_.run()->outcome);
+}
+
+void CalibrationPanel::cancel()
+{
+    if (calibration_.cancel())
+        say(tr("Cancelled: the curves are those of before. The next change fits them again."));
 }
 
 void CalibrationPanel::follow_fits()
@@ -213,13 +201,10 @@ void CalibrationPanel::follow_choice()
 void CalibrationPanel::follow_busy()
 {
     if (calibration_.busy()) {
-        if (!busy_timer_->isActive() && !progress_->isVisible())
-            busy_timer_->start();
+        progress_->begin(tr("reading and fitting"));
         return;
     }
-    busy_timer_->stop();
-    progress_->hide();
-    cancel_->setVisible(false);
+    progress_->end();
     follow_tools();
 }
 

@@ -10,13 +10,13 @@
 
 class QAction;
 class QLabel;
-class QProgressBar;
 class QStackedWidget;
-class QTimer;
 class QToolBar;
 class QTreeView;
 
 namespace trainyard::gui {
+
+class ProgressStrip;
 
 class CalibrationPanel : public Panel {
     Q_OBJECT
@@ -31,6 +31,7 @@ public:
     // Curve and matrix, the one in front first.
     std::vector<Panel*> parts() override;
     bool busy() const override { return calibration_.busy(); }
+    void cancel() override;
 
     Calibration& calibration() { return calibration_; }
     CurvePanel& curve() { return *curve_; }
@@ -67,14 +68,12 @@ private:
     QAction* save_ = nullptr;
     QAction* use_ = nullptr;
     QAction* close_ = nullptr;
-    QAction* cancel_ = nullptr;
     QTreeView* list_;
     QStackedWidget* stack_;
     CurvePanel* curve_;
     MatrixPanel* matrix_;
     QLabel* said_;
-    QProgressBar* progress_;
-    QTimer* busy_timer_; // progress shows from 0.3 s on
+    ProgressStrip* progress_;
     CurveChoice chosen_;
     std::shared_ptr<const Fitted> shown_;
     QString saved_; // the latest profile

@@ -78,12 +78,15 @@ private:
 
     void add(const std::vector<Sweep>& sweeps, Origin origin)
     {
-        for (const Launches& launches : by_configuration(sweeps))
+        const std::vector<Launches> all = by_configuration(sweeps);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            work_.report("fitting curves", static_cast<double>(i), static_cast<double>(all.size()));
             for (const Buffers buffers : {Buffers::out_of_place, Buffers::in_place})
-                if (is_timed(launches, buffers)) {
+                if (is_timed(all[i], buffers)) {
                     work_.check();
-                    out_->curves.push_back(curve_of(launches, buffers, origin));
+                    out_->curves.push_back(curve_of(all[i], buffers, origin));
                 }
+        }
     }
 
     std::shared_ptr<const FittedCurve> curve_of(const Launches& launches, Buffers buffers,

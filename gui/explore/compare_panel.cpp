@@ -2,6 +2,7 @@
 
 #include "gui/explore/time_bars.h"
 #include "gui/widgets/plain_table.h"
+#include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
 
 #include <QHBoxLayout>
@@ -32,6 +33,7 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
       note_(new QLabel),
       view_(plain_table(tr("what differs"))),
       bars_(new TimeBars),
+      progress_(new ProgressStrip),
       later_(new QTimer(this))
 {
     auto* const column = new QVBoxLayout(this);
@@ -41,21 +43,49 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
     note_->setWordWrap(true);
     note_->setContentsMargins(6, 0, 6, 0);
     column->addWidget(note_);
+    column->addWidget(progress_);
     column->addWidget(view_, 1);
     column->addWidget(bars_);
     later_->setSingleShot(true);
     later_->setInterval(request_after_ms);
+    connect_all();
+    make_buttons();
+}
+
+void ComparePanel::connect_all()
+{
     connect(later_, &QTimer::timeout, this, &ComparePanel::request);
-    connect(&job_, &CompareJob::ready, this, &ComparePanel::take);
+    connect(progress_, &ProgressStrip::cancelled, this, &ComparePanel::cancel);
+    connect(&task_, &BackgroundTask::progressed, progress_, &ProgressStrip::set);
+    connect(&task_, &BackgroundTask::busyChanged, this, [this] {
+        if (!task_.busy())
+            progress_->end();
+        emit busyChanged();
+    });
+    connect(&task_, &BackgroundTask::failed, this, [this](const QString& message) {
+        take(nullptr);
+        say(message);
+    });
     connect(&workspace_, &Workspace::runChanged, this, &ComparePanel::follow);
     connect(&workspace_, &Workspace::baselineChanged, this, &ComparePanel::follow);
     connect(this, &Panel::sightChanged, this, &ComparePanel::follow);
-    make_buttons();
 }
 
 bool ComparePanel::busy() const
 {
-    return job_.busy() || later_->isActive();
+    return task_.busy() || later_->isActive();
+}
+
+void ComparePanel::cancel()
+{
+    if (!busy())
+        return;
+    later_->stop();
+    task_.cancel();
+    emit busyChanged();
+    say(result_ ? tr("Cancelled: this is the comparison of before. Run > Simulate again (F5) "
+                     "compares again.")
+                : tr("Cancelled. Run > Simulate again (F5) compares."));
 }
 
 void ComparePanel::set_pins(std::vector<Pin> pins)
@@ -125,34 +155,41 @@ std::vector<Compared> ComparePanel::wanted() const
 void ComparePanel::follow()
 {
     if (pins_.empty()) {
-        job_.cancel();
         later_->stop();
+        task_.cancel();
         take(nullptr);
     } else if (in_sight())
         later_->start();
+    emit busyChanged();
 }
 
 void ComparePanel::request()
 {
-    job_.start(wanted());
+    progress_->begin(tr("comparing"));
+    task_.start([this, all = wanted()](const WorkControl& work) -> BackgroundTask::Answer {
+        return [this, result = compare_all(all, session_, work)] { take(result); };
+    });
 }
 
 void ComparePanel::take(const std::shared_ptr<const ComparedResult>& result)
 {
     result_ = result;
-    QString note = result_ ? result_->problem : QString();
-    if (pins_.empty())
-        note = tr("Pin up to four points (P or a right click in the chart or the table) to see "
-                  "them beside the "
-                  "scenario as it is.");
-    note_->setText(note.trimmed());
-    note_->setVisible(!note.isEmpty());
+    say(pins_.empty() ? tr("Pin up to four points (P or a right click in the chart or the table) "
+                           "to see them beside the scenario as it is.")
+        : result_     ? result_->problem.trimmed()
+                      : QString());
     QAbstractItemModel* const old = view_->model();
     view_->setModel(new TableModel(table(), view_));
     delete old;
     view_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     bars_->set_result(result_);
     bars_->setVisible(result_ && !result_->summaries.empty());
+}
+
+void ComparePanel::say(const QString& note)
+{
+    note_->setText(note);
+    note_->setVisible(!note.isEmpty());
 }
 
 TableData ComparePanel::table() const

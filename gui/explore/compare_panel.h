@@ -3,7 +3,8 @@
 // Pinned points beside the scenario as it is: what differs first, then the figures, then where the
 // time of each goes.
 
-#include "gui/explore/compare_job.h"
+#include "gui/explore/compared.h"
+#include "gui/model/background_task.h"
 #include "gui/model/workspace.h"
 #include "gui/widgets/panel.h"
 
@@ -14,6 +15,7 @@ class QTimer;
 
 namespace trainyard::gui {
 
+class ProgressStrip;
 class TimeBars;
 
 struct Pin {
@@ -38,6 +40,8 @@ public:
     void paint_to(QPainter& painter, const QSize& size) override;
     TableData table() const override;
     bool busy() const override;
+    // What was compared last stays, and says so.
+    void cancel() override;
 
     const std::vector<Pin>& pins() const { return pins_; }
     void set_pins(std::vector<Pin> pins);
@@ -49,20 +53,24 @@ signals:
 
 private:
     void make_buttons();
+    void connect_all();
     void follow();
     void request();
     void take(const std::shared_ptr<const ComparedResult>& result);
+    void say(const QString& note);
     std::vector<Compared> wanted() const;
 
     Workspace& workspace_;
-    CompareJob job_;
     std::vector<Pin> pins_;
     std::shared_ptr<const ComparedResult> result_;
     QHBoxLayout* buttons_;
     QLabel* note_;
     QTableView* view_;
     TimeBars* bars_;
+    ProgressStrip* progress_;
     QTimer* later_;
+    Session session_; // remembers the runs of pins
+    BackgroundTask task_;
 };
 
 } // namespace trainyard::gui

@@ -13,7 +13,6 @@
 #include <QTabWidget>
 #include <QTimer>
 #include <QToolButton>
-#include <utility>
 
 namespace trainyard::gui {
 
@@ -51,7 +50,14 @@ void ExplorePanel::set_ranges(std::vector<AxisRange> ranges)
 
 bool ExplorePanel::busy() const
 {
-    return job_.running() || finder_.busy() || facts_timer_->isActive() || compare_->busy();
+    return job_.running() || finding_facts() || compare_->busy();
+}
+
+void ExplorePanel::cancel()
+{
+    job_.cancel();
+    compare_->cancel();
+    cancel_facts();
 }
 
 void ExplorePanel::prepare_picture()
@@ -70,92 +76,6 @@ bool ExplorePanel::stale() const
     return swept_ && !(without_swept(workspace_.document().json(), *swept_) == swept_from_);
 }
 
-void ExplorePanel::follow_document()
-{
-    if (in_sight())
-        facts_timer_->start();
-    tell_plan();
-}
-
-void ExplorePanel::find_facts()
-{
-    facts_timer_->stop();
-    const Json& json = workspace_.document().json();
-    if (!json.is_object() || json.members().empty())
-        return;
-    Checked<ScenarioFile> file = workspace_.document().read();
-    if (file)
-        finder_.find(std::move(*file));
-    else
-        take_facts(tl::unexpected(std::move(file.error())));
-}
-
-void ExplorePanel::take_facts(const Checked<SweepFacts>& facts)
-{
-    if (!facts) {
-        facts_.reset();
-        plan_.reset();
-        refusal_ = facts.error().empty() ? QString()
-                                         : QString::fromStdString(facts.error().front().message);
-        tell_plan();
-        show_page();
-        return;
-    }
-    const std::vector<SweptField> old = swept_fields(ranges_->ranges());
-    facts_ = *facts;
-    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
-    choose(ranges, Preset::parallel, *facts_);
-    if (!awaited_.empty())
-        choose_as(ranges, std::exchange(awaited_, {}));
-    else if (!old.empty())
-        choose_as(ranges, old);
-    set_ranges(std::move(ranges));
-    if (picture_wanted_)
-        prepare_picture();
-}
-
-ExploreState ExplorePanel::state() const
-{
-    ExploreState out{awaited_, scatter_->choice(), compare_->pins()};
-    if (awaited_.empty())
-        out.swept = swept_fields(ranges_->ranges());
-    for (Pin& pin : out.pins)
-        pin.index.reset();
-    return out;
-}
-
-void ExplorePanel::restore(const ExploreState& state)
-{
-    awaited_ = state.swept;
-    scatter_->set_choice(state.axes);
-    compare_->set_pins(state.pins);
-    find_facts();
-}
-
-void ExplorePanel::apply_preset(int preset)
-{
-    if (!facts_ || preset < 0)
-        return;
-    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
-    choose(ranges, static_cast<Preset>(preset), *facts_);
-    set_ranges(std::move(ranges));
-}
-
-void ExplorePanel::follow_ranges()
-{
-    if (!facts_)
-        return;
-    Checked<SweepPlan> plan = plan_sweep(ranges_->ranges(), *facts_, workspace_.document());
-    plan_.reset();
-    refusal_.clear();
-    if (plan)
-        plan_ = std::move(*plan);
-    else
-        refusal_ = QString::fromStdString(plan.error().front().message);
-    tell_plan();
-    show_page();
-}
-
 void ExplorePanel::start()
 {
     follow_ranges(); // of the scenario as it is now
@@ -171,6 +91,7 @@ void ExplorePanel::start()
     job_.start(*swept_);
     tell_progress();
     show_page();
+    emit busyChanged();
 }
 
 std::vector<Metric> ExplorePanel::shown_metrics() const
@@ -221,6 +142,7 @@ void ExplorePanel::take_end(const QString& problem)
     tell_progress();
     show_page();
     emit swept();
+    emit busyChanged();
 }
 
 double ExplorePanel::seconds_per_point() const

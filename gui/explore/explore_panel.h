@@ -4,9 +4,9 @@
 // what was pinned.
 
 #include "gui/explore/explore_state.h"
-#include "gui/explore/facts_finder.h"
 #include "gui/explore/scatter_panel.h"
 #include "gui/explore/sweep_job.h"
+#include "gui/model/background_task.h"
 
 class QComboBox;
 class QLabel;
@@ -22,6 +22,7 @@ class QToolButton;
 namespace trainyard::gui {
 
 class ElidedLabel;
+class ProgressStrip;
 class RangesView;
 
 class ExplorePanel : public Panel {
@@ -37,6 +38,8 @@ public:
     TableData table() const override { return scatter_->table(); }
     std::vector<Panel*> parts() override { return {scatter_, compare_}; }
     bool busy() const override;
+    // What was found and compared stays.
+    void cancel() override;
     // Sweeps what is chosen at first, unless that takes long.
     void prepare_picture() override;
 
@@ -71,7 +74,12 @@ private:
     QWidget* make_table();
     void connect_all();
     void follow_document();
+    void follow_run();
+    void follow_sight();
     void find_facts();
+    void cancel_facts();
+    bool finding_facts() const;
+    void refuse_facts(const QString& why);
     void take_facts(const Checked<SweepFacts>& facts);
     void apply_preset(int preset);
     void follow_ranges();
@@ -96,7 +104,6 @@ private:
     PointStore store_;
     Marks marks_;
     SweepJob job_;
-    FactsFinder finder_;
     std::optional<SweepFacts> facts_;
     std::optional<SweepPlan> plan_;  // of what is chosen
     QString refusal_;                // why there is none
@@ -119,6 +126,7 @@ private:
     QToolButton* cancel_;
     QToolButton* show_ranges_;
     QProgressBar* progress_;
+    ProgressStrip* reading_;
     ElidedLabel* state_;
     QStackedWidget* page_;
     QLabel* message_;
@@ -130,6 +138,7 @@ private:
     QTimer* facts_timer_;
     QTimer* filter_timer_;
     bool following_ = false;
+    BackgroundTask facts_task_; // reads what there is to sweep
 };
 
 } // namespace trainyard::gui

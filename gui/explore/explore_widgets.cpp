@@ -5,6 +5,7 @@
 #include "gui/explore/ranges_view.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/plain_table.h"
+#include "gui/widgets/progress_strip.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -43,6 +44,8 @@ ExplorePanel::ExplorePanel(Workspace& workspace, QWidget* parent)
     column->setContentsMargins(4, 2, 4, 4);
     column->setSpacing(2);
     make_tools(*column);
+    reading_ = new ProgressStrip;
+    column->addWidget(reading_);
     tabs_ = new QTabWidget;
     tabs_->setDocumentMode(true);
     tabs_->addTab(make_points(), tr("Points"));
@@ -150,11 +153,20 @@ QWidget* ExplorePanel::make_table()
 void ExplorePanel::connect_all()
 {
     connect(&workspace_.document(), &Document::changed, this, &ExplorePanel::follow_document);
-    connect(&workspace_, &Workspace::runChanged, this, &ExplorePanel::tell_plan);
+    connect(&workspace_, &Workspace::runChanged, this, &ExplorePanel::follow_run);
     connect(&workspace_, &Workspace::priceChanged, this, &ExplorePanel::follow_price);
-    connect(this, &Panel::sightChanged, this, &ExplorePanel::follow_document);
+    connect(this, &Panel::sightChanged, this, &ExplorePanel::follow_sight);
+    connect(compare_, &Panel::busyChanged, this, &Panel::busyChanged);
     connect(facts_timer_, &QTimer::timeout, this, &ExplorePanel::find_facts);
-    connect(&finder_, &FactsFinder::found, this, &ExplorePanel::take_facts);
+    connect(reading_, &ProgressStrip::cancelled, this, &ExplorePanel::cancel_facts);
+    connect(&facts_task_, &BackgroundTask::failed, this, &ExplorePanel::refuse_facts);
+    connect(&facts_task_, &BackgroundTask::busyChanged, this, [this] {
+        if (facts_task_.busy())
+            reading_->begin(tr("reading what there is to sweep"));
+        else
+            reading_->end();
+        emit busyChanged();
+    });
     connect(ranges_, &RangesView::changed, this, &ExplorePanel::follow_ranges);
     connect(preset_, &QComboBox::activated, this, &ExplorePanel::apply_preset);
     connect(show_ranges_, &QToolButton::toggled, ranges_, &QWidget::setVisible);

@@ -1,12 +1,10 @@
 #include "gui/explore/sweep_job.h"
 
-#include "sim/base/files.h"
 #include "sim/study/sweep.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <QMetaObject>
 #include <QTimer>
 #include <algorithm>
 #include <condition_variable>
@@ -34,7 +32,6 @@ void step_back()
 
 // Of the window and the threads that simulate.
 struct SweepJob::Shared {
-    CancelFlag cancel;
     std::mutex mutex;
     std::condition_variable go_on;
     bool paused = false;
@@ -46,14 +43,14 @@ struct SweepJob::Shared {
         FoundPoint found = found_point(row_of(point));
         std::unique_lock lock(mutex);
         waiting.push_back(std::move(found));
-        go_on.wait(lock, [this] { return !paused || cancel.cancelled(); });
+        go_on.wait(lock, [this] { return !paused; });
     }
 
-    void stop()
+    void set_paused(bool pause)
     {
         {
             const std::lock_guard lock(mutex);
-            cancel.cancel();
+            paused = pause;
         }
         go_on.notify_all();
     }
@@ -61,22 +58,27 @@ struct SweepJob::Shared {
 
 SweepJob::SweepJob(QObject* parent) : QObject(parent), timer_(new QTimer(this))
 {
-    pool_.setMaxThreadCount(1); // a sweep has threads of its own
     timer_->setInterval(batch_after_ms);
     connect(timer_, &QTimer::timeout, this, &SweepJob::deliver);
+    connect(&task_, &BackgroundTask::failed, this, &SweepJob::finish);
 }
 
 SweepJob::~SweepJob()
 {
+    stop();
+}
+
+// Its threads notice even where they are paused.
+void SweepJob::stop()
+{
+    task_.cancel();
     if (shared_)
-        shared_->stop();
-    pool_.waitForDone();
+        shared_->set_paused(false);
 }
 
 void SweepJob::start(const SweepPlan& plan)
 {
-    if (shared_)
-        shared_->stop();
+    stop();
     shared_ = std::make_shared<Shared>();
     total_ = plan.points;
     done_ = 0;
@@ -85,25 +87,15 @@ void SweepJob::start(const SweepPlan& plan)
     running_ = true;
     paused_ = false;
     timer_->start();
-    pool_.start([this, plan, shared = shared_] {
-        QString problem;
-        try {
-            step_back();
-            Session session;
-            SweepOptions options;
-            options.work.cancel = &shared->cancel;
-            options.points = SizeRule(plan.grid, *plan.base, plan.facts.devices).points();
-            sweep(*plan.base, plan.grid, session, options,
-                  [&](SweepPoint&& point) { shared->take(point); });
-        } catch (const WorldError& error) {
-            problem = QString::fromStdString(error.message);
-        } catch (const std::bad_alloc&) {
-            problem = tr("There is not enough memory for this sweep: take fewer values.");
-        }
-        QMetaObject::invokeMethod(this, [this, shared, problem] {
-            if (shared == shared_ && running_)
-                finish(problem);
-        });
+    task_.start([this, plan, shared = shared_](const WorkControl& work) -> BackgroundTask::Answer {
+        step_back();
+        Session session;
+        SweepOptions options;
+        options.work.cancel = work.cancel;
+        options.points = SizeRule(plan.grid, *plan.base, plan.facts.devices).points();
+        sweep(*plan.base, plan.grid, session, options,
+              [&](SweepPoint&& point) { shared->take(point); });
+        return [this] { finish({}); };
     });
 }
 
@@ -111,7 +103,7 @@ void SweepJob::cancel()
 {
     if (!running_)
         return;
-    shared_->stop();
+    stop();
     finish({});
 }
 
@@ -143,11 +135,7 @@ void SweepJob::set_paused(bool paused)
         ran_ += Clock::now() - began_;
     else
         began_ = Clock::now();
-    {
-        const std::lock_guard lock(shared_->mutex);
-        shared_->paused = paused;
-    }
-    shared_->go_on.notify_all();
+    shared_->set_paused(paused);
 }
 
 void SweepJob::deliver()

@@ -5,9 +5,8 @@
 
 #include "gui/explore/point_store.h"
 #include "gui/explore/sweep_plan.h"
+#include "gui/model/background_task.h"
 
-#include <QObject>
-#include <QThreadPool>
 #include <chrono>
 
 class QTimer;
@@ -45,10 +44,10 @@ signals:
 
 private:
     struct Shared;
+    void stop();
     void deliver();
     void finish(const QString& problem);
 
-    QThreadPool pool_;
     QTimer* timer_;
     std::shared_ptr<Shared> shared_;
     std::size_t total_ = 0;
@@ -57,6 +56,7 @@ private:
     std::chrono::steady_clock::duration ran_{}; // before the latest pause
     bool running_ = false;
     bool paused_ = false;
+    BackgroundTask task_; // a sweep has threads of its own
 };
 
 } // namespace trainyard::gui

@@ -2,7 +2,7 @@
 
 // Steps as stacked bars of kinds of time, one below the other on one scale, with memory beside.
 
-#include "gui/explore/compare_job.h"
+#include "gui/explore/compared.h"
 
 #include <QWidget>
 

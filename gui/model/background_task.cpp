@@ -4,6 +4,8 @@
 
 #include <QMetaObject>
 #include <chrono>
+#include <new>
+#include <string>
 
 namespace trainyard::gui {
 
@@ -23,21 +25,10 @@ void BackgroundTask::start(Work work)
     pool_.clear();
     pool_.setMaxThreadCount(1);
     pool_.start([this, serial = ++serial_, cancel = cancel_, work = std::move(work)] {
-        using Clock = std::chrono::steady_clock;
-        const auto tell = [this, serial, last = Clock::now()](std::string_view, double done,
-                                                              double total) mutable {
-            if (Clock::now() - last < std::chrono::milliseconds(50))
-                return;
-            last = Clock::now();
-            QMetaObject::invokeMethod(this, [this, serial, done, total] {
-                if (serial == serial_ && busy_)
-                    emit progressed(done, total);
-            });
-        };
         Answer answer;
         QString message;
         try {
-            answer = work({cancel.get(), tell});
+            answer = work({cancel.get(), progress_of(serial)});
         } catch (const Cancelled&) {
             return;
         } catch (const WorldError& error) {
@@ -52,22 +43,42 @@ void BackgroundTask::start(Work work)
     set_busy(true);
 }
 
-void BackgroundTask::cancel()
+bool BackgroundTask::cancel()
 {
     if (!busy_)
-        return;
+        return false;
     cancel_->cancel();
-    ++serial_;
+    ++serial_; // what is on its way is of no use any more
     set_busy(false);
+    return true;
+}
+
+ProgressCall BackgroundTask::progress_of(std::uint64_t serial)
+{
+    using Clock = std::chrono::steady_clock;
+    return [this, serial, told = std::string(),
+            last = Clock::time_point()](std::string_view stage, double done, double total) mutable {
+        const Clock::time_point now = Clock::now();
+        if (stage == told && now - last < std::chrono::milliseconds(50))
+            return;
+        told = stage;
+        last = now;
+        const QString text = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
+        QMetaObject::invokeMethod(this, [this, serial, text, done, total] {
+            if (serial == serial_ && busy_)
+                emit progressed(text, done, total);
+        });
+    };
 }
 
 void BackgroundTask::finish(std::uint64_t serial, const Answer& answer, const QString& message)
 {
     if (serial != serial_)
         return;
+    busy_ = false;
     if (answer)
-        answer();
-    set_busy(false);
+        answer(); // may begin the next
+    emit busyChanged();
     if (!message.isEmpty())
         emit failed(message);
 }

@@ -14,24 +14,28 @@ class BackgroundTask : public QObject {
     Q_OBJECT
 
 public:
-    // What to do with the result, in the owner's thread.
+    // What to do with the result, in the owner's thread: it is no longer busy by then.
     using Answer = std::function<void()>;
-    // Runs in the background; may throw Cancelled and WorldError.
+    // Runs in the background; may throw Cancelled, WorldError and std::bad_alloc.
     using Work = std::function<Answer(const WorkControl& control)>;
 
     using QObject::QObject;
     ~BackgroundTask() override; // cancels and waits
 
+    // Answers or has `failed`, unless it is overtaken or cancelled.
     void start(Work work);
-    void cancel();
+    // Ends what runs and waits for nothing; true where something did.
+    bool cancel();
     bool busy() const { return busy_; }
 
 signals:
     void busyChanged();
-    void progressed(double done, double total); // at most every 50 ms
+    // Of each stage its beginning, then at most every 50 ms. `total` 0: not known.
+    void progressed(const QString& stage, double done, double total);
     void failed(const QString& message);
 
 private:
+    ProgressCall progress_of(std::uint64_t serial);
     void finish(std::uint64_t serial, const Answer& answer, const QString& message);
     void set_busy(bool busy);
 

@@ -3,24 +3,21 @@
 // Simulates what the document asks for, in the background: the latest request wins, one that is
 // overtaken is cancelled. First the headline, then, where views want it, the ops for pictures.
 
+#include "gui/model/background_task.h"
 #include "sim/report/summary.h"
 
-#include <QObject>
-#include <chrono>
-#include <memory>
 #include <optional>
 
 namespace trainyard::gui {
 
 // What became of one request. Immutable and shared: views keep what they show.
 struct RunView {
-    std::uint64_t serial = 0; // of the request
-    std::shared_ptr<const ScenarioFile> file;
-    std::shared_ptr<const Outcome> outcome; // null where there are problems
-    bool recorded = false;                  // outcome->result->records holds the last step
-    Summary summary;                        // of an outcome
-    Problems problems;                      // warnings of an outcome, else why there is none
-    double wall_ms = 0;                     // from the request's start to this
+    std::shared_ptr<const ScenarioFile> file; // of the request
+    std::shared_ptr<const Outcome> outcome;   // null where there are problems
+    bool recorded = false;                    // outcome->result->records holds the last step
+    Summary summary;                          // of an outcome
+    Problems problems;                        // warnings of an outcome, else why there is none
+    double wall_ms = 0;                       // from the request's start to this
 };
 
 enum class Detail : std::uint8_t {
@@ -33,30 +30,36 @@ class LiveRun : public QObject {
 
 public:
     explicit LiveRun(QObject* parent = nullptr);
-    ~LiveRun() override; // cancels and waits
 
-    // Returns the request's serial. Answers come as `finished`, in the thread that owns this:
-    // one, or with ops two. Requests that were overtaken are not answered.
-    std::uint64_t request(ScenarioFile file, Detail detail);
+    // Answers come as `finished`, in the thread that owns this: one, or with ops two. Requests that
+    // were overtaken are not answered.
+    void request(ScenarioFile file, Detail detail);
     // Ends what runs and waits for nothing; `stopped` tells.
     void cancel();
 
-    bool busy() const { return busy_; }
+    bool busy() const { return task_.busy(); }
     // Shared with pictures of the same run, so that a part is built once. Sweeps and comparisons
     // have their own: they would push out of it what the next slider needs.
-    Session& session();
+    Session& session() { return session_; }
 
 signals:
-    void started(quint64 serial);
+    void started();
     void progressed(const QString& stage, double done, double total);
     void finished(const std::shared_ptr<const RunView>& run);
     void stopped(); // cancelled, nothing else is asked for
 
 private:
-    struct Worker;
-    std::unique_ptr<Worker> worker_;
-    std::uint64_t serial_ = 0;
-    bool busy_ = false;
+    struct Request {
+        std::shared_ptr<const ScenarioFile> file;
+        Detail detail = Detail::headline;
+    };
+    std::shared_ptr<const RunView> simulate(const Request& request, const RunView* headline,
+                                            const WorkControl& work);
+    void run(const Request& request, const std::shared_ptr<const RunView>& headline);
+    void take(const Request& request, const std::shared_ptr<const RunView>& view);
+
+    Session session_;
+    BackgroundTask task_; // cancels and waits before all others end
 };
 
 } // namespace trainyard::gui

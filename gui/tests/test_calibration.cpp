@@ -49,6 +49,8 @@ private slots:
     void aMatrixOfManyFitsWhereOneOfFewDoes();
     void badFilesAreToldAndChangeNothing();
     void excludingIsNoChangeOfTheScenario();
+    void whatRunsIsToldAndCancelled();
+    void scenariosAreFittedOnlyInSight();
     void picturesWithoutAScenario();
 
 private:
@@ -362,6 +364,47 @@ void TestCalibration::excludingIsNoChangeOfTheScenario()
     undo().undo();
     QVERIFY(settled());
     QVERIFY(panel().calibration().excluded().empty());
+}
+
+void TestCalibration::whatRunsIsToldAndCancelled()
+{
+    open(reduce_log);
+    const auto before = panel().calibration().fitted();
+    QSignalSpy told(&panel(), &Panel::busyChanged);
+    plot().set_mark(20);
+    panel().curve().toggle_mark();
+    QVERIFY(panel().busy());
+    QVERIFY(told.count() > 0);
+    QTest::keyClick(window_.get(), Qt::Key_Escape);
+    QVERIFY(!panel().busy());
+    QTest::qWait(50);
+    QCOMPARE(panel().calibration().fitted(), before);
+    bool said = false;
+    for (const QLabel* const label : panel().findChildren<QLabel*>())
+        said = said || label->text().startsWith(QStringLiteral("Cancelled"));
+    QVERIFY(said);
+    panel().curve().toggle_mark(); // the same once more
+    QVERIFY(settled());
+    QVERIFY(plot().series().points[20].excluded);
+    // What waits for the file before is let go with it.
+    for (const char* const file :
+         {"dstack_nebius_h100_2x8_allreduce.txt", "h100_1x8_allreduce_dgxc.txt"})
+        panel().calibration().open(logs + file);
+    QTest::keyClick(window_.get(), Qt::Key_Escape);
+    QVERIFY(!window_->busy());
+    QTest::qWait(50);
+    QCOMPARE(panel().calibration().files().size(), std::size_t{1});
+}
+
+void TestCalibration::scenariosAreFittedOnlyInSight()
+{
+    open(eight);
+    QVERIFY(!panel().in_sight());
+    QVERIFY(panel().calibration().run() == nullptr);
+    window_->show_panel("calibration");
+    QVERIFY(settled());
+    QVERIFY(panel().calibration().run() == window_->workspace().run()->outcome);
+    QVERIFY(!panel().calibration().fitted()->curves.empty());
 }
 
 void TestCalibration::picturesWithoutAScenario()

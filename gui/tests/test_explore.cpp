@@ -56,6 +56,8 @@ private slots:
     void aWrongScenarioIsSaidPlainly();
     void rangesAreChosenByBoxesAndSliders();
     void pinsAreCompared();
+    void whatRunsIsToldAndCancelled();
+    void pinsAreComparedOnlyInSight();
     void aSessionKeepsRangesAxesAndPins();
     void everyPictureHasItsSize();
 
@@ -410,7 +412,7 @@ void TestExplore::aSweepIsPausedAndCancelled()
     for (QToolButton* const button : panel_->findChildren<QToolButton*>()) {
         if (button->text() == QStringLiteral("Pause"))
             pause = button;
-        if (button->text() == QStringLiteral("Cancel"))
+        if (button->isVisible() && button->text() == QStringLiteral("Cancel"))
             cancel = button;
     }
     QVERIFY(pause != nullptr && cancel != nullptr);
@@ -526,6 +528,65 @@ void TestExplore::pinsAreCompared()
     // Pins stay when another sweep begins.
     sweep();
     QCOMPARE(compare.pins().size(), most_pins - 1);
+}
+
+void TestExplore::whatRunsIsToldAndCancelled()
+{
+    choose({{"training.micro_batch", {"1", "2", "4", "8"}},
+            {"strategy.zero", {"0", "1", "2", "3"}},
+            {"training.recompute", {"none", "selective", "full"}},
+            {"strategy.bucket_cap", {"1 MiB", "5 MiB", "25 MiB", "100 MiB", "400 MiB"}},
+            {"training.sequence_length", {"256", "512", "1024"}}});
+    QSignalSpy told(panel_.get(), &Panel::busyChanged);
+    const auto cancel = [&] {
+        QVERIFY(panel_->busy());
+        QVERIFY(told.count() > 0);
+        told.clear();
+        panel_->cancel();
+        QVERIFY(!panel_->busy());
+        QVERIFY(told.count() > 0);
+        told.clear();
+    };
+    panel_->start();
+    QTRY_VERIFY_WITH_TIMEOUT(panel_->store().feasible_count() > 0, patience_ms);
+    cancel();
+    QVERIFY(panel_->store().size() < 720); // what was found is kept
+    // The comparison.
+    ComparePanel& compare = panel_->compare();
+    panel_->pin(rows().point(0));
+    cancel();
+    QTest::qWait(200);
+    QVERIFY(compare.table().rows.empty());
+    bool said = false;
+    for (const QLabel* const label : compare.findChildren<QLabel*>())
+        said = said || label->text().startsWith(QStringLiteral("Cancelled"));
+    QVERIFY(said);
+    workspace_->simulate_again();
+    QTRY_VERIFY_WITH_TIMEOUT(compare.table().rows.size() > 3 && !panel_->busy(), patience_ms);
+    // What there is to sweep.
+    QVERIFY(!workspace_->document().set("training.sequence_length", "512"));
+    workspace_->live().cancel();
+    cancel();
+    QTest::qWait(200);
+    panel_->start(); // of what?
+    QVERIFY(!panel_->job().running());
+    workspace_->simulate_again();
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->current() && !panel_->busy(), patience_ms);
+    panel_->start();
+    QVERIFY(panel_->job().running());
+    panel_->cancel();
+}
+
+void TestExplore::pinsAreComparedOnlyInSight()
+{
+    choose({{"training.micro_batch", {"1", "2"}}});
+    sweep();
+    panel_->set_in_sight(false);
+    panel_->pin(rows().point(0));
+    QVERIFY(!panel_->busy());
+    panel_->set_in_sight(true);
+    QVERIFY(panel_->compare().busy());
+    QTRY_VERIFY_WITH_TIMEOUT(panel_->compare().table().rows.size() > 3, patience_ms);
 }
 
 void TestExplore::aSessionKeepsRangesAxesAndPins()

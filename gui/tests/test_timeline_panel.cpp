@@ -47,6 +47,7 @@ private slots:
     void otherViewsSelectToo();
     void aChangedScenarioKeepsWhatIsPinned();
     void makingItCanBeCancelled();
+    void onlyWhatIsInSightIsMade();
     void theBaselineLiesBeside();
     void everyPictureHasItsSize();
     void anEmptyTimelineSaysWhatIsMissing();
@@ -344,6 +345,39 @@ void TestTimelinePanel::makingItCanBeCancelled()
     workspace_->simulate_again();
     QTRY_VERIFY_WITH_TIMEOUT(canvas().model() != nullptr, patience_ms);
     QVERIFY(model().runs.front()->outcome == workspace_->recorded()->outcome);
+}
+
+void TestTimelinePanel::onlyWhatIsInSightIsMade()
+{
+    QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, place(track_of("compute"), 0.5));
+    const auto before = canvas().model();
+    const auto recorded = workspace_->recorded();
+    panel_->set_in_sight(false);
+    QVERIFY(!workspace_->document().set("strategy.pp", "1"));
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->recorded() != recorded, patience_ms);
+    QVERIFY(!panel_->busy());
+    QVERIFY(!view().selection().record); // it was the earlier run's
+    // What another view selects meanwhile is of the new run.
+    const std::vector<OpRecord>& records = workspace_->recorded()->outcome->result->records;
+    Selection selection;
+    selection.record = records.size() / 3;
+    while (records[*selection.record].end == records[*selection.record].start)
+        ++*selection.record;
+    view().select(selection);
+    QTest::qWait(50);
+    QVERIFY(canvas().model() == before);
+    panel_->set_in_sight(true);
+    QVERIFY(panel_->busy());
+    QTRY_VERIFY_WITH_TIMEOUT(canvas().model() != before, patience_ms);
+    QVERIFY(model().runs.front()->outcome == workspace_->recorded()->outcome);
+    QVERIFY(canvas().pinned() != nothing);
+    QCOMPARE(std::size_t{model().data.slices.record[canvas().pinned()]}, *selection.record);
+    QCOMPARE(view().selection().record, selection.record);
+    // The same is not made twice.
+    panel_->set_in_sight(false);
+    panel_->set_in_sight(true);
+    workspace_->pin_baseline();
+    QVERIFY(!panel_->busy());
 }
 
 void TestTimelinePanel::theBaselineLiesBeside()

@@ -28,6 +28,7 @@ private slots:
     void cuttingEverythingIsAProblem();
     void whatCannotBeDoneIsAmongTheProblems();
     void whatIsCancelledIsNotShown();
+    void onlyWhatIsInSightIsMade();
     void escapeIsTheWindowsWhileSomethingRuns();
 };
 
@@ -186,6 +187,31 @@ void TestTopologyWork::whatIsCancelledIsNotShown()
     workspace_->simulate_again();
     QTRY_VERIFY_WITH_TIMEOUT(canvas().run() != nullptr, patience_ms);
     QCOMPARE(run().state[link("node0/nic2 out").value], LinkState::dead);
+}
+
+void TestTopologyWork::onlyWhatIsInSightIsMade()
+{
+    const LinkId out = link("node0/nic2 out");
+    canvas().go_to(out);
+    const LinkFlow flow = panel_->pane().flows().flows().largest.front();
+    const auto before = canvas().run();
+    const std::vector<double> loads = canvas().loads();
+    panel_->set_in_sight(false);
+    view().set_cursor(flow.from + (flow.to - flow.from) / 2);
+    QVERIFY(canvas().loads() == loads);
+    panel_->set_in_sight(true);
+    QVERIFY(canvas().loads() != loads);
+    QVERIFY(!panel_->busy());
+    const auto recorded = workspace_->recorded();
+    panel_->set_in_sight(false);
+    panel_->change({LinkChange::Kind::cut});
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->recorded() != recorded, patience_ms);
+    QVERIFY(!panel_->busy());
+    QVERIFY(canvas().run() == before);
+    panel_->set_in_sight(true);
+    QVERIFY(panel_->busy());
+    wait_for_another(before);
+    QCOMPARE(run().state[out.value], LinkState::dead);
 }
 
 void TestTopologyWork::escapeIsTheWindowsWhileSomethingRuns()

@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -53,6 +54,9 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
     const bool same_tracks =
         model_ && model && !model->data.empty() && model_->data.tracks == model->data.tracks;
     const std::uint32_t kept = same_tracks ? same_slice(*model_, *model, scene_.pinned) : nothing;
+    // What another view selected of this run, before this one had it.
+    const std::optional<std::size_t> selected =
+        std::exchange(behind_, false) ? view_.selection().record : std::nullopt;
     model_ = std::move(model);
     scene_.model = model_.get();
     scene_.hovered = scene_.pinned = nothing;
@@ -73,14 +77,14 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
         view_.set_whole(model_->data.whole);
     layout_changed();
     read_view();
-    // An index into the records of another run says nothing about this one's.
-    Selection selection = view_.selection();
-    selection.record.reset();
-    writing_ = true;
-    view_.select(selection);
-    writing_ = false;
-    pin(kept);
+    forget_record();
+    pin(selected ? nothing : kept);
     pin_awaited();
+    if (selected) {
+        Selection selection = view_.selection();
+        selection.record = selected;
+        view_.select(selection);
+    }
     emit pinnedChanged();
 }
 

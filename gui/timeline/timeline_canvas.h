@@ -22,6 +22,8 @@ public:
     // Null: none. Keeps what is open and what is in sight where the tracks are the same.
     void set_model(std::shared_ptr<const TimelineModel> model);
     const std::shared_ptr<const TimelineModel>& model() const { return model_; }
+    // There is a newer run, whose model is to come: records selected from now on are that run's.
+    void expect_model();
     void set_matches(SearchMatches matches);
     const SearchMatches& matches() const { return matches_; }
     void set_message(const QString& message); // shown where there is no model
@@ -82,6 +84,7 @@ private:
     void read_selection();
     void read_palette();
     void pin_awaited();
+    void forget_record();
     void update_relations();
     void layout_changed();
     void reveal_line(std::uint32_t track);
@@ -111,6 +114,7 @@ private:
     QPoint pressed_; // where the mouse button went down
     QPoint last_;    // where it was last, while it drags
     bool measuring_ = false;
+    bool behind_ = false;  // a newer model is to come
     bool writing_ = false; // to the view state: what comes back is known
 };
 

@@ -1,7 +1,9 @@
 #include "gui/timeline/timeline_panel.h"
 
+#include "gui/timeline/run_timeline.h"
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/time_text.h"
+#include "gui/timeline/timeline_texts.h"
 #include "gui/widgets/flat_button.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
@@ -26,56 +28,6 @@ namespace {
 constexpr int search_after_ms = 120;
 constexpr int table_after_ms = 60;
 
-QString escaped(const std::string& text)
-{
-    return QString::fromStdString(text).toHtmlEscaped();
-}
-
-QString html_of(const SliceFacts& facts)
-{
-    QString html = QStringLiteral("<b>%1</b> &nbsp; %2<table cellspacing=\"0\" cellpadding=\"1\">")
-                       .arg(escaped(facts.title), escaped(facts.place));
-    for (const Fact& fact : facts.facts) {
-        QString value = escaped(fact.value);
-        if (fact.slice != nothing)
-            value = QStringLiteral("<a href=\"slice:%1\">%2</a>").arg(fact.slice).arg(value);
-        html += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>")
-                    .arg(escaped(fact.name), value);
-    }
-    return html + QStringLiteral("</table>");
-}
-
-const std::vector<KeyHelp>& timeline_keys()
-{
-    static const std::vector<KeyHelp> keys{
-        {"W S", TimelinePanel::tr("closer, further")},
-        {"A D", TimelinePanel::tr("earlier, later")},
-        {"F", TimelinePanel::tr("fit the pinned operation, then all")},
-        {"Shift+F", TimelinePanel::tr("fit all lines")},
-        {"M", TimelinePanel::tr("measure")},
-        {"/", TimelinePanel::tr("search")},
-        {"N, Shift+N", TimelinePanel::tr("next, previous match")},
-        {"[ ]", TimelinePanel::tr("previous, next of the name")},
-        {TimelinePanel::tr("arrow keys"), TimelinePanel::tr("neighbours")},
-        {TimelinePanel::tr("Return"), TimelinePanel::tr("fold a line")},
-        {"+ -", TimelinePanel::tr("line height")},
-        {"P", TimelinePanel::tr("critical path")},
-        {TimelinePanel::tr("Esc"), TimelinePanel::tr("lets go: measure, stretch, operation")},
-        {TimelinePanel::tr("wheel"), TimelinePanel::tr("scrolls; Ctrl zooms, Shift pans")},
-    };
-    return keys;
-}
-
-QString help_text()
-{
-    QString text = TimelinePanel::tr("<p>Click an operation for its details, its cause and its "
-                                     "effects; drag for a table of a stretch of time.</p><p>");
-    for (const KeyHelp& key : timeline_keys())
-        text += QStringLiteral("<b>%1</b>&nbsp;%2 &nbsp; ")
-                    .arg(key.keys.toHtmlEscaped(), key.what.toHtmlEscaped());
-    return text + QStringLiteral("</p>");
-}
-
 } // namespace
 
 TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
@@ -90,7 +42,7 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     make_tools(layout);
-    make_loader(layout);
+    make_progress(layout);
     make_details();
     setFocusProxy(canvas_);
 
@@ -124,11 +76,17 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     table_timer_->setInterval(table_after_ms);
     connect(search_timer_, &QTimer::timeout, this, &TimelinePanel::search);
     connect(table_timer_, &QTimer::timeout, this, &TimelinePanel::fill_table);
-    const auto later = [this] { table_timer_->start(); };
+    const auto later = [this] {
+        if (in_sight())
+            table_timer_->start();
+    };
     connect(&workspace.view(), &ViewState::rangeChanged, this, later);
     connect(&workspace.view(), &ViewState::selectionChanged, this, later);
+    connect(&workspace, &Workspace::recordedChanged, canvas_, &TimelineCanvas::expect_model);
     connect(&workspace, &Workspace::recordedChanged, this, &TimelinePanel::follow_run);
     connect(&workspace, &Workspace::baselineChanged, this, &TimelinePanel::follow_run);
+    connect(this, &Panel::sightChanged, this, &TimelinePanel::follow_run);
+    connect(this, &Panel::sightChanged, this, later);
     follow_run();
     fill_details();
 }
@@ -194,13 +152,13 @@ void TimelinePanel::make_tools(QLayout* layout)
     connect(fit_lines, &QToolButton::clicked, canvas_, &TimelineCanvas::fitHeight);
 }
 
-void TimelinePanel::make_loader(QBoxLayout* layout)
+void TimelinePanel::make_progress(QBoxLayout* layout)
 {
     layout->addWidget(progress_);
     connect(progress_, &ProgressStrip::cancelled, this, &TimelinePanel::cancel);
-    connect(&loader_, &TimelineLoader::progressed, progress_, &ProgressStrip::set);
-    connect(&loader_, &TimelineLoader::loaded, this, &TimelinePanel::take);
-    connect(&loader_, &TimelineLoader::failed, this, [this](const QString& message) {
+    connect(&task_, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
+    connect(&task_, &BackgroundTask::progressed, progress_, &ProgressStrip::set);
+    connect(&task_, &BackgroundTask::failed, this, [this](const QString& message) {
         canvas_->set_message(message);
         take(nullptr);
     });
@@ -208,8 +166,9 @@ void TimelinePanel::make_loader(QBoxLayout* layout)
 
 void TimelinePanel::cancel()
 {
-    if (!loader_.cancel())
+    if (!task_.cancel())
         return;
+    run_.reset();
     canvas_->set_message(tr("Cancelled. Run > Simulate again (F5) shows the operations."));
     take(nullptr);
 }
@@ -249,6 +208,7 @@ void TimelinePanel::make_details()
     });
 }
 
+// Only while it is looked at; what was shown last stays until then.
 void TimelinePanel::follow_run()
 {
     compare_->setEnabled(workspace_.baseline() != nullptr);
@@ -259,13 +219,20 @@ void TimelinePanel::follow_run()
         take(nullptr);
         return;
     }
+    const bool beside = compare_->isChecked() && workspace_.baseline() != nullptr;
+    const std::shared_ptr<const RunView> baseline = beside ? workspace_.baseline() : nullptr;
+    if (!in_sight() || (run == run_ && baseline == baseline_))
+        return;
+    run_ = run;
+    baseline_ = baseline;
     if (canvas_->model() == nullptr)
         canvas_->set_message(
             tr("Laying out %L1 operations ...").arg(run->outcome->result->records.size()));
-    const bool beside = compare_->isChecked() && workspace_.baseline() != nullptr;
-    loader_.load(run, beside ? workspace_.baseline() : nullptr, workspace_.live().session());
     progress_->begin(tr("making the timeline"));
-    emit busyChanged();
+    task_.start([this, run, baseline, &session = workspace_.live().session()](
+                    const WorkControl& work) -> BackgroundTask::Answer {
+        return [this, model = timeline_of(*run, baseline.get(), session, work)] { take(model); };
+    });
 }
 
 void TimelinePanel::take(const std::shared_ptr<const TimelineModel>& model)
@@ -274,8 +241,6 @@ void TimelinePanel::take(const std::shared_ptr<const TimelineModel>& model)
     canvas_->set_model(model);
     search();
     fill_table();
-    emit shown();
-    emit busyChanged();
 }
 
 void TimelinePanel::search()
@@ -299,9 +264,9 @@ void TimelinePanel::tell_matches()
 void TimelinePanel::fill_details()
 {
     if (canvas_->pinned() == nothing)
-        details_->setHtml(help_text());
+        details_->setHtml(timeline_help());
     else
-        details_->setHtml(html_of(facts_of(*canvas_->model(), canvas_->pinned())));
+        details_->setHtml(details_html(facts_of(*canvas_->model(), canvas_->pinned())));
 }
 
 std::vector<RangeEntry> TimelinePanel::entries() const

@@ -3,10 +3,11 @@
 // Screen "timeline": the canvas with its search, the details of what is pinned and a table of what
 // is selected.
 
+#include "gui/model/background_task.h"
 #include "gui/model/workspace.h"
 #include "gui/timeline/range_table.h"
 #include "gui/timeline/timeline_canvas.h"
-#include "gui/timeline/timeline_loader.h"
+#include "gui/widgets/panel.h"
 
 class QBoxLayout;
 class QCheckBox;
@@ -34,18 +35,15 @@ public:
     TableData table() const override;
 
     // While it is being made, the run before is shown.
-    bool busy() const override { return loader_.busy(); }
+    bool busy() const override { return task_.busy(); }
     void cancel() override;
     std::vector<KeyHelp> key_help() const override;
     bool wants_ops() const override { return true; }
     TimelineCanvas& canvas() { return *canvas_; }
 
-signals:
-    void shown(); // a run, or that there is none
-
 private:
     void make_tools(QLayout* layout);
-    void make_loader(QBoxLayout* layout);
+    void make_progress(QBoxLayout* layout);
     void make_details();
     void follow_run();
     void take(const std::shared_ptr<const TimelineModel>& model);
@@ -56,7 +54,6 @@ private:
     std::vector<RangeEntry> entries() const;
 
     Workspace& workspace_;
-    TimelineLoader loader_;
     TimelineCanvas* canvas_;
     ProgressStrip* progress_;
     QLineEdit* search_;
@@ -70,6 +67,9 @@ private:
     QSortFilterProxyModel* sorted_;
     QTimer* search_timer_;
     QTimer* table_timer_;
+    std::shared_ptr<const RunView> run_;      // of the latest request
+    std::shared_ptr<const RunView> baseline_; // beside it; null: none
+    BackgroundTask task_;
 };
 
 } // namespace trainyard::gui

@@ -26,12 +26,28 @@ void TimelineCanvas::pin_awaited()
     pin(slice);
 }
 
+void TimelineCanvas::expect_model()
+{
+    behind_ = true;
+    forget_record();
+}
+
+// An index into the records of another run says nothing about the next one's.
+void TimelineCanvas::forget_record()
+{
+    Selection selection = view_.selection();
+    selection.record.reset();
+    writing_ = true;
+    view_.select(selection);
+    writing_ = false;
+}
+
 // What another view selected.
 void TimelineCanvas::read_selection()
 {
     scene_.selected = view_.selection().range;
     viewport()->update();
-    if (writing_ || model_ == nullptr || model_->runs.empty())
+    if (writing_ || behind_ || model_ == nullptr || model_->runs.empty())
         return;
     const Selection& selection = view_.selection();
     const auto& records = model_->runs.front()->graph.records();
@@ -67,7 +83,7 @@ void TimelineCanvas::pin(std::uint32_t slice)
         const SliceRow& row = model_->row_at(slice);
         const RecordIndex record = model_->data.slices.record[slice];
         selection.rank = model_->data.tracks[row.track].rank;
-        if (model_->run_number(row) == 0 && record != no_record &&
+        if (!behind_ && model_->run_number(row) == 0 && record != no_record &&
             model_->data.tracks[row.track].kind == TrackKind::stream)
             selection.record = record;
     }

@@ -74,8 +74,18 @@ void TopologyCanvas::read_palette()
     update();
 }
 
+void TopologyCanvas::set_following(bool following)
+{
+    following_ = following;
+    if (following && behind_)
+        read_view();
+}
+
 void TopologyCanvas::read_view()
 {
+    behind_ = !following_;
+    if (behind_)
+        return;
     refresh_uses();
     emit timeChanged();
 }

@@ -41,6 +41,9 @@ public:
 
     void paint_to(QPainter& painter, const QSize& size);
 
+    // Out of sight it lets other times pass, and makes up for them when it follows again.
+    void set_following(bool following);
+
 public slots:
     void fitAll();
     void openAll();
@@ -98,7 +101,9 @@ private:
     QPointF pressed_;
     QPointF last_;
     bool dragging_ = false;
-    bool fits_ = true; // all is in sight: stays so when the window's size changes
+    bool following_ = true;
+    bool behind_ = false; // shows another time than the view's
+    bool fits_ = true;    // all is in sight: stays so when the window's size changes
 };
 
 } // namespace trainyard::gui

@@ -71,14 +71,15 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
     connect(pane_, &LinkPane::editWanted, this, &TopologyPanel::edit);
     connect(pane_, &LinkPane::linkWanted, canvas_, &TopologyCanvas::go_to);
     connect(progress_, &ProgressStrip::cancelled, this, &TopologyPanel::cancel);
-    connect(&loader_, &TopologyLoader::progressed, progress_, &ProgressStrip::set);
-    connect(&loader_, &TopologyLoader::loaded, this, &TopologyPanel::take);
-    connect(&loader_, &TopologyLoader::failed, this, [this](const QString& message) {
+    connect(&task_, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
+    connect(&task_, &BackgroundTask::progressed, progress_, &ProgressStrip::set);
+    connect(&task_, &BackgroundTask::failed, this, [this](const QString& message) {
         canvas_->set_message(message);
         take(nullptr);
     });
     connect(&workspace, &Workspace::recordedChanged, this, &TopologyPanel::follow_run);
     connect(this, &Panel::sightChanged, this, &TopologyPanel::follow_run);
+    connect(this, &Panel::sightChanged, this, [this] { canvas_->set_following(in_sight()); });
     follow_run();
 }
 
@@ -110,7 +111,7 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
 
 void TopologyPanel::cancel()
 {
-    if (!loader_.cancel())
+    if (!task_.cancel())
         return;
     wanted_.reset();
     canvas_->set_message(tr("Cancelled. Run > Simulate again (F5) shows the links."));
@@ -152,9 +153,14 @@ void TopologyPanel::follow_run()
     wanted_ = run;
     if (canvas_->run() == nullptr)
         canvas_->set_message(tr("Laying out the cluster ..."));
-    loader_.load(run, canvas_->run() ? canvas_->run()->graph : nullptr);
     progress_->begin(tr("making the topology"));
-    emit busyChanged();
+    task_.start(
+        [this, outcome = run->outcome, graph = canvas_->run() ? canvas_->run()->graph : nullptr](
+            const WorkControl& work) -> BackgroundTask::Answer {
+            return [this, made = std::make_shared<const TopologyRun>(outcome, graph, work)] {
+                take(made);
+            };
+        });
 }
 
 void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
@@ -166,8 +172,6 @@ void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
     canvas_->set_run(run);
     follow_time();
     tell_coverage();
-    emit shown();
-    emit busyChanged();
 }
 
 // What is only known in part says so.

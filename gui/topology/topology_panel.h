@@ -2,12 +2,12 @@
 
 // Screen "topology": the cluster with the load of its links, a scrubber, and a pane about one link.
 
+#include "gui/model/background_task.h"
 #include "gui/model/workspace.h"
 #include "gui/topology/link_edits.h"
 #include "gui/topology/link_pane.h"
 #include "gui/topology/scrubber.h"
 #include "gui/topology/topology_canvas.h"
-#include "gui/topology/topology_loader.h"
 
 class QBoxLayout;
 class QComboBox;
@@ -31,7 +31,7 @@ public:
     std::vector<Panel*> parts() override { return {this, &pane_->chart()}; }
 
     // While it is being made, the run before is shown.
-    bool busy() const override { return loader_.busy(); }
+    bool busy() const override { return task_.busy(); }
     void cancel() override;
     bool wants_ops() const override { return true; }
     std::vector<KeyHelp> key_help() const override;
@@ -45,7 +45,6 @@ public:
     void change(const LinkChange& change, Reach reach = Reach::link);
 
 signals:
-    void shown();                                   // a run, or that there is none
     void told(const trainyard::Problems& problems); // of an edit that cannot be done
 
 private:
@@ -61,7 +60,6 @@ private:
     void refuse(const Problems& problems);
 
     Workspace& workspace_;
-    TopologyLoader loader_;
     TopologyCanvas* canvas_;
     Scrubber* scrubber_;
     LinkPane* pane_;
@@ -70,6 +68,7 @@ private:
     ProgressStrip* progress_;
     QTimer* table_timer_;
     std::shared_ptr<const RunView> wanted_; // of the latest request
+    BackgroundTask task_;
 };
 
 } // namespace trainyard::gui

@@ -1,0 +1,15 @@
+#pragma once
+
+// The timeline of what was simulated.
+
+#include "gui/model/live_run.h"
+#include "gui/timeline/timeline_model.h"
+
+namespace trainyard::gui {
+
+// `run` has records. `compared`, which may be null, lies beside it; where it has none it is
+// simulated again in `session`. Throws Cancelled and WorldError.
+std::shared_ptr<const TimelineModel> timeline_of(const RunView& run, const RunView* compared,
+                                                 Session& session, const WorkControl& work);
+
+} // namespace trainyard::gui
