@@ -77,13 +77,13 @@ void MainWindow::make_file_menu()
         recent->clear();
         for (const QString& one : recent_)
             recent->addAction(QString(one).replace('&', QStringLiteral("&&")), this,
-                              [this, one] { open(one.toStdString()); });
+                              [this, one] { open_later(one.toStdString()); });
         recent->setEnabled(!recent->isEmpty());
     });
     QMenu* const shown = file->addMenu(tr("Open e&xample"));
     for (const Example& example : examples())
         shown->addAction(example.title, this,
-                         [this, one = example.file] { open(one.toStdString()); });
+                         [this, one = example.file] { open_later(one.toStdString()); });
     file->addAction(tr("&Save scenario"), QKeySequence::Save, this, &MainWindow::save_scenario);
     file->addAction(tr("Save scenario &as ..."), QKeySequence(tr("Ctrl+Shift+S")), this,
                     &MainWindow::save_scenario_as);

@@ -1,0 +1,178 @@
+// The window's views: their docks, which is in front, how they lie at first.
+
+#include "gui/app/main_window.h"
+#include "gui/app/start_page.h"
+#include "gui/breakdown/breakdown_panel.h"
+#include "gui/calibration/calibration_panel.h"
+#include "gui/explore/explore_panel.h"
+#include "gui/scenario/headline_bar.h"
+#include "gui/scenario/scenario_panel.h"
+#include "gui/timeline/timeline_panel.h"
+#include "gui/topology/topology_panel.h"
+#include "gui/widgets/dock_title.h"
+#include "gui/widgets/problems_view.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QTimer>
+#include <QToolBar>
+#include <algorithm>
+
+namespace trainyard::gui {
+
+void MainWindow::make_docks()
+{
+    headline_ = new QToolBar(tr("Headline"));
+    headline_->setObjectName(QStringLiteral("headline-bar"));
+    headline_->setMovable(false);
+    headline_->addWidget(new HeadlineBar(workspace_));
+    addToolBar(Qt::TopToolBarArea, headline_);
+    headline_->hide(); // until there is a scenario
+
+    start_ = new StartPage;
+    connect(start_, &StartPage::chosen, this,
+            [this](const QString& file) { open_later(file.toStdString()); });
+    connect(start_, &StartPage::browse, this, &MainWindow::ask_open);
+    setCentralWidget(start_);
+
+    scenario_ = new ScenarioPanel(workspace_);
+    add_panel(scenario_, Qt::LeftDockWidgetArea);
+    add_panel(new TimelinePanel(workspace_), Qt::RightDockWidgetArea);
+    auto* const topology = new TopologyPanel(workspace_);
+    add_panel(topology, Qt::RightDockWidgetArea);
+    connect(topology, &TopologyPanel::told, this, &MainWindow::tell);
+    explore_ = new ExplorePanel(workspace_);
+    add_panel(explore_, Qt::RightDockWidgetArea);
+    calibration_ = new CalibrationPanel(workspace_);
+    add_panel(calibration_, Qt::RightDockWidgetArea);
+    add_panel(new BreakdownPanel(workspace_), Qt::RightDockWidgetArea);
+    connect(calibration_, &CalibrationPanel::told, this, &MainWindow::tell);
+    connect(calibration_, &CalibrationPanel::opened, this, &MainWindow::show_measurements);
+
+    problems_ = new ProblemsView;
+    connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {
+        show_panel(scenario_->key());
+        scenario_->go_to(pointer);
+    });
+    addDockWidget(Qt::BottomDockWidgetArea,
+                  add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+}
+
+// Views of one area lie behind each other, the first in front.
+void MainWindow::add_panel(Panel* panel, Qt::DockWidgetArea area)
+{
+    QDockWidget* const dock = add_dock(panel, panel->key(), panel->title());
+    addDockWidget(area, dock);
+    for (const Panel* const other : panels_)
+        if (dockWidgetArea(docks_.at(other->key())) == area)
+            tabifyDockWidget(docks_.at(other->key()), dock);
+    panels_.push_back(panel);
+    panel->set_in_sight(false);
+    connect(dock, &QDockWidget::visibilityChanged, panel, &Panel::set_in_sight);
+    connect(panel, &Panel::sightChanged, this, &MainWindow::follow_sight);
+    for (Panel* const part : panel->parts())
+        connect(part, &Panel::tableWanted, this, [this, part] { show_table(*part); });
+}
+
+// Ops are recorded only for views that show them.
+void MainWindow::follow_sight()
+{
+    workspace_.want_ops(std::any_of(panels_.begin(), panels_.end(), [](const Panel* panel) {
+        return panel->wants_ops() && panel->in_sight();
+    }));
+}
+
+QDockWidget* MainWindow::add_dock(QWidget* widget, const QString& key, const QString& title)
+{
+    auto* const dock = new QDockWidget(title, this);
+    dock->setObjectName(key);
+    auto* const head = new DockTitle(*dock, qobject_cast<Panel*>(widget));
+    connect(head, &DockTitle::tableWanted, this, [this](const Panel* part) { show_table(*part); });
+    connect(head, &DockTitle::exportWanted, this, [this](Panel* part) { ask_export(*part); });
+    dock->setTitleBarWidget(head);
+    dock->setWidget(widget);
+    dock->hide(); // until there is a scenario
+    docks_[key] = dock;
+    return dock;
+}
+
+// The start page gives way to the views.
+void MainWindow::begin()
+{
+    begun_ = true;
+    start_->hide();
+    headline_->show();
+    if (!layout_.isEmpty()) {
+        restore_layout(layout_);
+        return;
+    }
+    for (const Panel* const one : panels_)
+        docks_.at(one->key())->show();
+    show_panel(QStringLiteral("timeline"));
+    docks_.at(QStringLiteral("problems"))->setVisible(wrong_);
+    QTimer::singleShot(0, this, &MainWindow::arrange);
+}
+
+// Problems are in sight where there are some, whatever was when the layout was kept.
+void MainWindow::restore_layout(const QByteArray& layout)
+{
+    restoreState(layout);
+    headline_->setVisible(begun_);
+    docks_.at(QStringLiteral("problems"))->setVisible(problems_->count_of(Severity::error) > 0);
+}
+
+// Without a scenario the other views have nothing to show.
+void MainWindow::show_measurements()
+{
+    start_->hide();
+    show_panel(calibration_->key());
+    add_recent(QString::fromStdString(
+        std::filesystem::absolute(calibration_->calibration().files().back()).string()));
+}
+
+// Until the user says otherwise, and as far as the views' own least sizes allow.
+void MainWindow::arrange()
+{
+    QDockWidget* const scenario = docks_.at(scenario_->key());
+    QDockWidget* const timeline = docks_.at(QStringLiteral("timeline"));
+    resizeDocks({scenario, timeline}, {width() / 3, width() - width() / 3}, Qt::Horizontal);
+}
+
+Panel* MainWindow::front_panel() const
+{
+    for (Panel* const one : panels_)
+        if (one->isAncestorOf(QApplication::focusWidget()))
+            return one;
+    for (auto one = panels_.rbegin(); one != panels_.rend(); ++one)
+        if ((*one)->in_sight())
+            return *one;
+    return panels_.front();
+}
+
+Panel* MainWindow::front_part() const
+{
+    const std::vector<Panel*> parts = front_panel()->parts();
+    for (Panel* const part : parts)
+        if (part->isAncestorOf(QApplication::focusWidget()))
+            return part;
+    return parts.front();
+}
+
+Panel* MainWindow::panel(const QString& key) const
+{
+    const auto found = std::find_if(panels_.begin(), panels_.end(),
+                                    [&](const Panel* one) { return one->key() == key; });
+    return found == panels_.end() ? nullptr : *found;
+}
+
+void MainWindow::show_panel(const QString& key)
+{
+    const auto dock = docks_.find(key);
+    if (dock == docks_.end())
+        return;
+    dock->second->show();
+    dock->second->raise();
+}
+
+} // namespace trainyard::gui
