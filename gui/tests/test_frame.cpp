@@ -2,6 +2,7 @@
 // refuses.
 
 #include "gui/app/main_window.h"
+#include "gui/explore/explore_panel.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/scenario/stepper.h"
@@ -58,6 +59,8 @@ private slots:
     void theLayoutKeepsProblemsClosed();
     void theListOfKeysNamesThemAll();
     void escapeCancelsAndF5GoesOn();
+    void escapeCancelsASweep();
+    void aHiddenTimelineWaits();
     void escapeIsTheViewsOwnWhileNothingRuns();
     void droppedFilesAreOpened();
     void onlyModelsWithExpertsHaveTheirSlider();
@@ -269,6 +272,33 @@ void TestFrame::escapeCancelsAndF5GoesOn()
     QVERIFY(window_->workspace().run() != second);
     QVERIFY(window_->workspace().current() && !window_->workspace().cancelled());
     QVERIFY(canvas().model() != nullptr);
+}
+
+void TestFrame::escapeCancelsASweep()
+{
+    open(eight);
+    window_->show_panel(QStringLiteral("explore"));
+    QVERIFY(settled());
+    auto* const explore = window_->findChild<ExplorePanel*>();
+    explore->start();
+    QVERIFY(explore->job().running());
+    QTest::keyClick(window_.get(), Qt::Key_Escape);
+    QVERIFY(!explore->job().running());
+    QVERIFY(!window_->busy());
+}
+
+void TestFrame::aHiddenTimelineWaits()
+{
+    open(eight);
+    const auto before = canvas().model();
+    window_->show_panel(QStringLiteral("topology"));
+    window_->workspace().document().set("training.global_batch", "64");
+    QVERIFY(settled());
+    QVERIFY(window_->workspace().recorded()->file == window_->workspace().run()->file);
+    QVERIFY(canvas().model() == before);
+    window_->show_panel(QStringLiteral("timeline"));
+    QVERIFY(settled());
+    QVERIFY(canvas().model()->runs.front()->outcome == window_->workspace().recorded()->outcome);
 }
 
 void TestFrame::escapeIsTheViewsOwnWhileNothingRuns()

@@ -1,0 +1,33 @@
+#pragma once
+
+// An explorer of a small scenario, by keyboard and mouse.
+
+#include "gui/explore/explore_panel.h"
+
+#include <QTableView>
+#include <QTest>
+
+namespace trainyard::gui::test {
+
+constexpr int patience_ms = 120'000;
+
+class ExploreFixture : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init();
+    void cleanup();
+
+protected:
+    void sweep();
+    // Only these values of these fields.
+    void choose(const std::vector<std::pair<std::string, std::vector<std::string>>>& axes);
+    ScatterChart& chart() { return panel_->scatter().chart(); }
+    QTableView& table() { return *panel_->findChild<QTableView*>(QStringLiteral("points")); }
+    PointsModel& rows() { return *panel_->findChild<PointsModel*>(); }
+
+    std::unique_ptr<Workspace> workspace_;
+    std::unique_ptr<ExplorePanel> panel_;
+};
+
+} // namespace trainyard::gui::test
