@@ -76,6 +76,7 @@ private slots:
     void filesAreOpenedInTheirOrder();
     void whatACrashLeftIsOffered();
     void aLongLineEndsInAnEllipsis();
+    void manyProblemsAreCutShort();
 
 private:
     void open(const std::string& file)
@@ -580,6 +581,15 @@ void TestFrame::aLongLineEndsInAnEllipsis()
     QCOMPARE(picture_of(text),
              picture_of(label.fontMetrics().elidedText(text, Qt::ElideRight, 180)));
     QCOMPARE(label.minimumSizeHint().width(), 0); // it asks for no room
+}
+
+void TestFrame::manyProblemsAreCutShort()
+{
+    ProblemsView view;
+    view.set_problems(Problems(200'000, {"job.json", 0, "/x", "unknown", "", Severity::error}));
+    QCOMPARE(view.count_of(Severity::error), 200'000); // they are counted all the same
+    QVERIFY(view.count() < 100);
+    QVERIFY(view.item(view.count() - 1)->text().contains(QStringLiteral("more")));
 }
 
 QTEST_MAIN(TestFrame)

@@ -4,8 +4,16 @@
 
 #include <QEvent>
 #include <algorithm>
+#include <span>
 
 namespace trainyard::gui {
+
+namespace {
+
+// Of each kind: each quotes its line of a file.
+constexpr std::size_t most_shown = 50;
+
+} // namespace
 
 ProblemsView::ProblemsView(QWidget* parent) : QListWidget(parent)
 {
@@ -53,14 +61,19 @@ void ProblemsView::show_all()
 {
     clear();
     const SignColours colours = sign_colours(palette());
-    for (const Problems* list : {&tried_, &scenario_})
-        for (const Diagnostic& problem : *list) {
+    for (const Problems* list : {&tried_, &scenario_}) {
+        const std::size_t shown = std::min(list->size(), most_shown);
+        for (const Diagnostic& problem : std::span(*list).first(shown)) {
             const std::string text = trainyard::render(problem);
             auto* const item = new QListWidgetItem(QString::fromStdString(text).trimmed(), this);
             item->setData(Qt::UserRole, QString::fromStdString(problem.pointer));
             item->setForeground(problem.severity == Severity::error ? colours.error
                                                                     : colours.warning);
         }
+        if (shown < list->size())
+            (new QListWidgetItem(tr("... and %L1 more").arg(list->size() - shown), this))
+                ->setForeground(colours.quiet);
+    }
     if (count() == 0) {
         auto* const item = new QListWidgetItem(tr("No problems."), this);
         item->setForeground(colours.quiet);
