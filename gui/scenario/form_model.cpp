@@ -2,6 +2,7 @@
 
 #include <QFont>
 #include <QPalette>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -60,6 +61,9 @@ bool is_at_or_below(const std::string& path, const std::string& above)
 {
     return path == above || path.starts_with(above + ".");
 }
+
+// Of a list that a program wrote the form has the first: nobody edits more by hand.
+constexpr std::size_t most_entries = 1000;
 
 std::size_t entries(const Json* list)
 {
@@ -152,7 +156,8 @@ void FormModel::follow_document()
 // As many entries as the document has.
 void FormModel::fit_entries(Node& list)
 {
-    const auto wanted = static_cast<int>(entries(document_.find(list.path)));
+    const auto wanted =
+        static_cast<int>(std::min(entries(document_.find(list.path)), most_entries));
     const auto have = static_cast<int>(list.children.size());
     const QModelIndex at = createIndex(list.row, 0, &list);
     if (wanted < have) {
@@ -267,7 +272,7 @@ QVariant FormModel::text_of(const Node& node, int column) const
                                : quoted_text(node.field->name);
     case value_column:
         if (node.is_list())
-            return node.children.empty() ? tr("none") : tr("%1 given").arg(node.children.size());
+            return entries_text(node);
         return value_text(node);
     case takes_column:
         return node.has_value() ? quoted_text(node.field->takes()) : QString();
@@ -280,6 +285,14 @@ QVariant FormModel::text_of(const Node& node, int column) const
     default:
         return {};
     }
+}
+
+QString FormModel::entries_text(const Node& list) const
+{
+    const std::size_t given = entries(document_.find(list.path));
+    if (given > list.children.size())
+        return tr("%L1 given, the first %L2 here").arg(given).arg(list.children.size());
+    return given == 0 ? tr("none") : tr("%L1 given").arg(given);
 }
 
 QString FormModel::value_text(const Node& node) const

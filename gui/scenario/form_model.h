@@ -54,6 +54,7 @@ private:
 
     const Node& node_at(const QModelIndex& index) const;
     QVariant text_of(const Node& node, int column) const;
+    QString entries_text(const Node& list) const;
     QString value_text(const Node& node) const;
     QString origin_text(const Node& node) const;
     const Diagnostic* problem_of(const Node& node) const;

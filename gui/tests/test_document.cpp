@@ -42,6 +42,7 @@ private slots:
     void aWrongTextIsToldWhileTyping();
     void problemsStandBesideTheirFields();
     void perturbationsAreAddedAndRemoved();
+    void ofAVeryLongListTheFormHasTheFirst();
     void slidersOfferDivisorsOfTheDevices();
     void aSessionComesBackAsItWas();
     void aSessionOfANewerVersionIsRefused();
@@ -193,6 +194,22 @@ void TestDocument::perturbationsAreAddedAndRemoved()
     form.remove_entry(form.index_of("perturbations.0"));
     QVERIFY(document.json() == before);
     QCOMPARE(form.rowCount(form.index_of("perturbations")), 0);
+}
+
+void TestDocument::ofAVeryLongListTheFormHasTheFirst()
+{
+    Document document;
+    FormModel form(document);
+    document.open(scenario);
+    Json json = document.json();
+    json["perturbations"] = Json(Json::Array(5000, Json(Json::Object{{"rank", Json(1)}})));
+    document.replace(json, QStringLiteral("many"));
+    const QModelIndex list = form.index_of("perturbations");
+    QVERIFY(form.rowCount(list) <= 1000);
+    const QString says = list.siblingAtColumn(FormModel::value_column).data().toString();
+    QVERIFY2(says.startsWith(QStringLiteral("5,000 given")), qPrintable(says));
+    form.remove_entry(form.index_of("perturbations.0"));
+    QCOMPARE(document.find("perturbations")->items().size(), std::size_t{4999});
 }
 
 void TestDocument::slidersOfferDivisorsOfTheDevices()
