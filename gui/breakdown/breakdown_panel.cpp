@@ -49,7 +49,7 @@ BreakdownPanel::BreakdownPanel(Workspace& workspace, QWidget* parent)
 bool BreakdownPanel::room_for_all() const
 {
     const QFontMetrics metrics = fontMetrics();
-    return width() >= 80 * metrics.averageCharWidth() && height() >= 22 * metrics.height();
+    return width() >= 96 * metrics.averageCharWidth() && height() >= 30 * metrics.height();
 }
 
 std::optional<std::size_t> BreakdownPanel::enlarged() const
