@@ -59,6 +59,15 @@ void prepare(MainWindow& window, const HeadlessOptions& options)
     settle(window);
 }
 
+// Smaller than its views allow the window cannot be.
+QImage picture_of(MainWindow& window, const HeadlessOptions& options)
+{
+    if (window.size() != size_from(options.size))
+        say(fmt::format("warning: --size {}: the picture has {}x{}, the least the window needs\n",
+                        options.size, window.width(), window.height()));
+    return window.grab().toImage();
+}
+
 void make_folder(const std::filesystem::path& folder)
 {
     std::error_code failed;
@@ -127,7 +136,7 @@ int run_headless(const HeadlessOptions& options)
             return exit_invalid_input;
         }
         if (!options.screenshot.empty())
-            write_image(window.grab().toImage(), options.screenshot);
+            write_image(picture_of(window, options), options.screenshot);
         if (!options.export_dir.empty())
             export_all(window, size, options.export_dir);
     } catch (const WorldError& error) {
