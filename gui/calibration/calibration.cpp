@@ -143,8 +143,10 @@ std::vector<std::string> Calibration::files() const
 
 void Calibration::set_run(std::shared_ptr<const Outcome> run)
 {
-    if (run == state_.run)
+    if (run == state_.run) {
+        catch_up();
         return;
+    }
     CalibrationState state = state_;
     state.run = std::move(run);
     take(state);
@@ -162,8 +164,7 @@ void Calibration::set_excluded(const CurveStudy& curve, const std::vector<Bytes>
             after.excluded.erase(one);
     }
     if (after.excluded == state_.excluded) {
-        if (!busy() && fitted_->state.excluded != state_.excluded)
-            refit(); // was cancelled
+        catch_up();
         return;
     }
     const QString what =
@@ -195,6 +196,13 @@ void Calibration::refit()
                      before = fitted_](const WorkControl& work) -> BackgroundTask::Answer {
         return [this, fitted = fit(state, before.get(), work)] { show(fitted); };
     });
+}
+
+// Fits what a cancel left.
+void Calibration::catch_up()
+{
+    if (!busy() && !(fitted_->state == state_))
+        refit();
 }
 
 void Calibration::show(const std::shared_ptr<const Fitted>& fitted)

@@ -64,6 +64,7 @@ private:
     void push(CalibrationState after, const QString& what);
     void take(const CalibrationState& state);
     void refit();
+    void catch_up();
     void with_file(BackgroundTask::Work work);
     void next_file();
     void show(const std::shared_ptr<const Fitted>& fitted);

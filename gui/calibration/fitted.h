@@ -16,6 +16,8 @@ struct CalibrationState {
     std::shared_ptr<const Measurements> measured; // null: none
     std::shared_ptr<const Outcome> run;           // of the scenario; null: none
     Exclusions excluded;
+
+    bool operator==(const CalibrationState&) const = default;
 };
 
 enum class Origin : std::uint8_t {

@@ -404,7 +404,20 @@ void TestCalibration::scenariosAreFittedOnlyInSight()
     window_->show_panel("calibration");
     QVERIFY(settled());
     QVERIFY(panel().calibration().run() == window_->workspace().run()->outcome);
-    QVERIFY(!panel().calibration().fitted()->curves.empty());
+    const auto before = panel().calibration().fitted();
+    QVERIFY(!before->curves.empty());
+    panel().set_in_sight(false);
+    window_->workspace().document().set("training.global_batch", "64");
+    QVERIFY(settled());
+    QCOMPARE(panel().calibration().fitted(), before);
+    panel().set_in_sight(true);
+    QVERIFY(panel().busy());
+    panel().cancel();
+    QCOMPARE(panel().calibration().fitted(), before);
+    panel().set_in_sight(false);
+    panel().set_in_sight(true); // makes up for what was cancelled, too
+    QVERIFY(settled());
+    QVERIFY(panel().calibration().fitted()->state.run == window_->workspace().run()->outcome);
 }
 
 void TestCalibration::picturesWithoutAScenario()
