@@ -1,7 +1,7 @@
 #include "gui/timeline/range_table.h"
 
-#include "gui/timeline/time_text.h"
 #include "gui/timeline/timeline_model.h"
+#include "sim/base/units.h"
 
 #include <array>
 
@@ -47,6 +47,9 @@ int RangeTable::columnCount(const QModelIndex& parent) const
 
 QString RangeTable::text(const RangeEntry& entry, int column) const
 {
+    const auto shown = [](SimTime time) {
+        return QString::fromStdString(to_display(to_seconds(time)));
+    };
     switch (column) {
     case name_column:
         return QString::fromStdString(model_->data.names[entry.name]);
@@ -55,11 +58,11 @@ QString RangeTable::text(const RangeEntry& entry, int column) const
     case count_column:
         return QString::number(entry.count);
     case total_column:
-        return QString::fromStdString(time_text(entry.total));
+        return shown(entry.total);
     case mean_column:
-        return QString::fromStdString(time_text(mean_of(entry)));
+        return shown(mean_of(entry));
     default:
-        return QString::fromStdString(time_text(entry.longest));
+        return shown(entry.longest);
     }
 }
 
