@@ -10,6 +10,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QMessageBox>
 
 namespace trainyard::gui {
@@ -167,7 +168,9 @@ void MainWindow::offer_recovery()
                 return; // asked again next time
             if (answer == QMessageBox::Yes) {
                 take(std::move(*content), file.string());
-                fs::remove(file, ignored);
+                workspace_.document().mark_unsaved();
+                if (attempt([&] { autosave_.write(this->content()); }))
+                    fs::remove(file, ignored);
                 return;
             }
         }
@@ -216,11 +219,15 @@ void MainWindow::ask_save_session()
 
 void MainWindow::ask_export(Panel& part)
 {
-    const QString file = QFileDialog::getSaveFileName(
+    QString chosen;
+    QString file = QFileDialog::getSaveFileName(
         this, tr("Export %1").arg(part.title()), part.key() + QStringLiteral(".png"),
-        tr("Picture (*.png);;Vector picture (*.svg);;Table (*.csv)"));
-    if (!file.isEmpty())
-        export_to(part, file.toStdString());
+        tr("Picture (*.png);;Vector picture (*.svg);;Table (*.csv)"), &chosen);
+    if (file.isEmpty())
+        return;
+    if (QFileInfo(file).suffix().isEmpty()) // as the list of kinds says: "Table (*.csv)"
+        file += chosen.section('*', 1).section(')', 0, 0);
+    export_to(part, file.toStdString());
 }
 
 bool MainWindow::export_to(Panel& part, const std::string& file)

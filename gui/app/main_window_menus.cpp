@@ -25,11 +25,13 @@ bool takes_focus(const QWidget& widget)
     return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabled() && widget.isVisible();
 }
 
-// Where the focus was last in it, else the first that takes it.
+// Where the focus was last in it, else where it wants it, else the first that takes it.
 void focus_into(QWidget& place)
 {
     QWidget* const last = place.focusWidget();
     QWidget* found = last != nullptr && takes_focus(*last) ? last : nullptr;
+    if (QWidget* const proxy = place.focusProxy(); found == nullptr && proxy != nullptr)
+        found = takes_focus(*proxy) ? proxy : nullptr;
     for (QWidget* one = &place; found == nullptr;) {
         if (takes_focus(*one) && (one == &place || place.isAncestorOf(one)))
             found = one;

@@ -94,6 +94,20 @@ void BreakdownPanel::resizeEvent(QResizeEvent* event)
     arrange();
 }
 
+std::vector<KeyHelp> BreakdownPanel::key_help() const
+{
+    return {
+        {tr("arrow keys, Home, End"), tr("from mark to mark")},
+        {tr("Return"), tr("enlarge the chart, or back to all four")},
+        {tr("Space"), tr("choose what is marked")},
+        {"H", tr("where the time goes: highlight the kind")},
+        {"%", tr("where the time goes: seconds or shares")},
+        {"P", tr("memory: to the peak")},
+        {"W S, F", tr("memory: closer, further, fit all")},
+        {tr("Esc"), tr("lets go, then back to all four")},
+    };
+}
+
 std::vector<Panel*> BreakdownPanel::parts()
 {
     return {charts_.begin(), charts_.end()};

@@ -261,6 +261,17 @@ void CalibrationPanel::say(const QString& text)
     said_->setText(text);
 }
 
+std::vector<KeyHelp> CalibrationPanel::key_help() const
+{
+    return {
+        {tr("arrow keys, Home, End"), tr("from point to point, from pair to pair")},
+        {tr("X, Space, Return"), tr("keep the point out of the fit, or take it back")},
+        {"W S, + -", tr("closer, further")},
+        {"F", tr("fit all")},
+        {tr("Esc"), tr("lets go of the point")},
+    };
+}
+
 std::vector<Panel*> CalibrationPanel::parts()
 {
     if (stack_->currentWidget() == matrix_)

@@ -30,6 +30,7 @@ public:
     TableData table() const override;
     // Curve and matrix, the one in front first.
     std::vector<Panel*> parts() override;
+    std::vector<KeyHelp> key_help() const override;
     bool busy() const override { return calibration_.busy(); }
     void cancel() override;
 

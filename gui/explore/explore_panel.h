@@ -37,6 +37,7 @@ public:
     void paint_to(QPainter& painter, const QSize& size) override;
     TableData table() const override { return scatter_->table(); }
     std::vector<Panel*> parts() override { return {scatter_, compare_}; }
+    std::vector<KeyHelp> key_help() const override;
     bool busy() const override;
     // What was found and compared stays.
     void cancel() override;

@@ -11,6 +11,18 @@
 
 namespace trainyard::gui {
 
+std::vector<KeyHelp> ExplorePanel::key_help() const
+{
+    return {
+        {tr("arrow keys"), tr("from point to point")},
+        {"[ ]", tr("along the Pareto front")},
+        {tr("Return"), tr("open the point")},
+        {"P", tr("pin the point to compare, or let it go")},
+        {"F", tr("show all points")},
+        {tr("Esc"), tr("lets go of marks")},
+    };
+}
+
 void ExplorePanel::open(std::uint32_t point)
 {
     if (!swept_ || point >= store_.size())

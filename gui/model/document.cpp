@@ -123,6 +123,12 @@ void Document::load(Json json, const std::string& file)
     emit changed();
 }
 
+void Document::mark_unsaved()
+{
+    saved_ = Json();
+    emit changed();
+}
+
 Problems Document::open(const std::string& file)
 {
     Checked<Json> json = read_json_file(file, input_limits);

@@ -34,6 +34,9 @@ public:
     // the old folder are rewritten. Throws WorldError.
     void save(const std::string& file);
 
+    // What it is now was never written: a crash left it.
+    void mark_unsaved();
+
     const Json& json() const { return json_; }
     const std::string& file() const { return file_; }
     bool named() const { return !file_.empty(); }

@@ -69,7 +69,7 @@ QString bottleneck_text(const Bottleneck& bottleneck)
 void colour_text(QLabel* text, const QColor& colour)
 {
     QPalette palette = text->palette();
-    palette.setColor(QPalette::WindowText, colour);
+    palette.setColor(text->foregroundRole(), colour);
     text->setPalette(palette);
 }
 

@@ -243,7 +243,8 @@ void TestFrame::theListOfKeysNamesThemAll()
         all += list.index(row, 1).data().toString() + '|' + list.index(row, 2).data().toString() +
                '\n';
     for (const char* entry : {"F5|Simulate again", "Esc|Cancel", "Ctrl+2|Timeline", "F6|Next place",
-                              "Ctrl+T|Show as table", "M|measure"})
+                              "Ctrl+T|Show as table", "M|measure", "P|pin the point",
+                              "H|where the time goes", "X, Space, Return|keep the point"})
         QVERIFY2(all.contains(QLatin1String(entry)), entry);
 }
 
@@ -565,7 +566,9 @@ void TestFrame::whatACrashLeftIsOffered()
     QVERIFY(settled());
     const Json* const batch = window_->workspace().document().find("training.global_batch");
     QVERIFY(batch != nullptr && *batch == Json(64));
+    QVERIFY(window_->workspace().document().modified()); // it was never written
     QVERIFY(!std::filesystem::exists(left));
+    QVERIFY(!std::filesystem::is_empty(path("autosave"))); // kept under the new name
 }
 
 void TestFrame::aLongLineEndsInAnEllipsis()

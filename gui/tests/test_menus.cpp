@@ -2,10 +2,14 @@
 
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
+#include "gui/scenario/headline_bar.h"
+#include "gui/timeline/timeline_canvas.h"
+#include "gui/topology/topology_canvas.h"
 #include "gui/widgets/chart.h"
 
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -30,6 +34,9 @@ private slots:
     void theBaselineIsForgottenOnlyWhereThereIsOne();
     void theThemeIsTicked();
     void aboutSaysVersionAndLicence();
+    void keysOfViewsGoToTheirPictures();
+    void whatDoesNotFitIsColoured();
+    void aClickOnASliderGoesThere();
     void numbersOfAnAxisHaveRoom_data();
     void numbersOfAnAxisHaveRoom();
 
@@ -130,6 +137,50 @@ void TestMenus::aboutSaysVersionAndLicence()
     item(menu(QStringLiteral("Help")), QStringLiteral("About Trainyard"))->trigger();
     QVERIFY(said.contains(QStringLiteral("GPL, version 3")));
     QVERIFY(said.contains(QString::fromUtf8(qVersion())));
+}
+
+void TestMenus::keysOfViewsGoToTheirPictures()
+{
+    QVERIFY(window_->open(examples().front().file.toStdString()));
+    QVERIFY(settled());
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+    QTest::keyClick(window_.get(), Qt::Key_2, Qt::ControlModifier);
+    QVERIFY(qobject_cast<TimelineCanvas*>(QApplication::focusWidget()) != nullptr);
+    QTest::keyClick(window_.get(), Qt::Key_3, Qt::ControlModifier);
+    QVERIFY(qobject_cast<TopologyCanvas*>(QApplication::focusWidget()) != nullptr);
+}
+
+void TestMenus::whatDoesNotFitIsColoured()
+{
+    const auto coloured = [&] {
+        const HeadlineBar& bar = *window_->findChild<HeadlineBar*>();
+        const QImage picture = const_cast<HeadlineBar&>(bar).grab().toImage();
+        const QColor wrong = sign_colours(bar.palette()).error;
+        for (int y = 0; y < picture.height(); ++y)
+            for (int x = 0; x < picture.width(); ++x)
+                if (picture.pixelColor(x, y) == wrong)
+                    return true;
+        return false;
+    };
+    QVERIFY(window_->open(examples().front().file.toStdString()));
+    QVERIFY(settled());
+    QVERIFY(!coloured());
+    QVERIFY(!window_->workspace().document().set("training.sequence_length", "1048576"));
+    QVERIFY(settled());
+    QVERIFY(!window_->workspace().run()->summary.fits);
+    QVERIFY(coloured());
+}
+
+void TestMenus::aClickOnASliderGoesThere()
+{
+    apply_theme(*qApp, Theme::light);
+    QSlider slider(Qt::Horizontal);
+    slider.resize(400, 30);
+    slider.setRange(0, 10'000);
+    slider.show();
+    QTest::mouseClick(&slider, Qt::LeftButton, {}, QPoint(300, 15));
+    QVERIFY(std::abs(slider.value() - 7'500) < 300);
 }
 
 void TestMenus::numbersOfAnAxisHaveRoom_data()

@@ -73,11 +73,21 @@ QPixmap hatch_tile(const Fill& fill, const QColor& colour)
     return tile;
 }
 
-// Fusion draws the edges of boxes darker than the window, whatever its colour: on a dark one they
-// cannot be seen.
-class EdgedStyle : public QProxyStyle {
+class WindowStyle : public QProxyStyle {
 public:
-    EdgedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+    WindowStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+
+    // A click on a slider goes there.
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                  QStyleHintReturn* more) const override
+    {
+        return hint == SH_Slider_AbsoluteSetButtons
+                   ? static_cast<int>(Qt::LeftButton)
+                   : QProxyStyle::styleHint(hint, option, widget, more);
+    }
+
+    // Fusion draws the edges of boxes darker than the window, whatever its colour: on a dark one
+    // they cannot be seen.
 
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override
@@ -140,7 +150,7 @@ QPalette palette_of(Theme theme)
 
 void apply_theme(QApplication& application, Theme theme)
 {
-    application.setStyle(new EdgedStyle);
+    application.setStyle(new WindowStyle);
     application.setPalette(palette_of(theme));
 }
 
