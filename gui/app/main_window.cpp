@@ -182,7 +182,7 @@ void MainWindow::remember()
     QSettings settings;
     settings.setValue(QStringLiteral("recent"), recent_);
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    if (begun_)
+    if (arranged_)
         settings.setValue(QStringLiteral("layout"), saveState());
 }
 

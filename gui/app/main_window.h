@@ -140,9 +140,10 @@ private:
     ProgressStrip* progress_ = nullptr;
     QAction* cancel_ = nullptr;
     QStringList recent_;
-    QByteArray layout_;   // of the docks, as they were left
-    bool begun_ = false;  // there is a scenario
-    bool opened_ = false; // the last file
+    QByteArray layout_;     // of the docks, as they were left
+    bool begun_ = false;    // there is a scenario
+    bool arranged_ = false; // its views have their sizes
+    bool opened_ = false;   // the last file
     Problems refused_;
     bool world_refused_ = false;
 };

@@ -118,6 +118,7 @@ void MainWindow::begin()
 void MainWindow::restore_layout(const QByteArray& layout)
 {
     restoreState(layout);
+    arranged_ = true;
     headline_->setVisible(begun_);
     docks_.at(QStringLiteral("problems"))->setVisible(problems_->count_of(Severity::error) > 0);
 }
@@ -137,6 +138,7 @@ void MainWindow::arrange()
     QDockWidget* const scenario = docks_.at(scenario_->key());
     QDockWidget* const timeline = docks_.at(QStringLiteral("timeline"));
     resizeDocks({scenario, timeline}, {width() / 3, width() - width() / 3}, Qt::Horizontal);
+    arranged_ = true;
 }
 
 Panel* MainWindow::front_panel() const
