@@ -53,6 +53,7 @@ MainWindow::MainWindow(Places places, QWidget* parent)
     });
     connect(&workspace_.document(), &Document::changed, this, &MainWindow::follow_document);
     connect(&workspace_, &Workspace::problemsChanged, this, &MainWindow::follow_problems);
+    connect(&workspace_, &Workspace::baselineRefused, this, &MainWindow::tell);
     follow_document();
     restore();
 }

@@ -90,7 +90,9 @@ void MainWindow::take(SessionContent content, const std::string& session)
     workspace_.set_price(content.price);
     workspace_.document().load(std::move(content.scenario), content.file);
     if (content.baseline.is_object())
-        workspace_.pin_baseline_of(std::move(content.baseline), content.file);
+        workspace_.pin_baseline_of(std::move(content.baseline), content.baseline_file.empty()
+                                                                    ? content.file
+                                                                    : content.baseline_file);
     else
         workspace_.clear_baseline();
     if (content.explore.is_object())
@@ -115,8 +117,10 @@ SessionContent MainWindow::content()
     SessionContent content;
     content.file = workspace_.document().file();
     content.scenario = workspace_.document().json();
-    if (workspace_.baseline() != nullptr)
+    if (workspace_.baseline() != nullptr) {
         content.baseline = workspace_.baseline()->file->json;
+        content.baseline_file = workspace_.baseline()->file->file;
+    }
     content.range = workspace_.view().range();
     content.selection = workspace_.view().selection();
     content.price = workspace_.price();

@@ -22,6 +22,7 @@ struct SessionTable {
     std::string file;
     Json scenario;
     Json baseline;
+    std::string baseline_file;
     std::vector<std::int64_t> range_ps;
     std::vector<std::int64_t> selected_range_ps;
     std::int64_t selected_record = -1;
@@ -42,6 +43,8 @@ const FieldTable<SessionTable>& session_fields()
             .field("file", &SessionTable::file, {.help = "the scenario's own file"})
             .field("scenario", &SessionTable::scenario, {.help = "as edited", .required = true})
             .field("baseline", &SessionTable::baseline, {.help = "a scenario to compare with"})
+            .field("baseline_file", &SessionTable::baseline_file,
+                   {.help = "the baseline's own file; empty: as the scenario's"})
             .field("range_ps", &SessionTable::range_ps, {.help = "from and to of what is in sight"})
             .field("selected_range_ps", &SessionTable::selected_range_ps,
                    {.help = "from and to of the stretch that is selected"})
@@ -116,6 +119,7 @@ Json to_json(const SessionContent& content)
     table.file = content.file;
     table.scenario = content.scenario;
     table.baseline = content.baseline;
+    table.baseline_file = content.baseline_file;
     table.range_ps = ends_of(content.range);
     const Selection& selection = content.selection;
     table.selected_range_ps = ends_of(selection.range);
@@ -156,6 +160,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.file = table.file;
     out.scenario = std::move(table.scenario);
     out.baseline = std::move(table.baseline);
+    out.baseline_file = table.baseline_file;
     out.range = range_of(table.range_ps);
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
@@ -169,11 +174,13 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
 void follow_moved_files(SessionContent& content, const fs::path& session)
 {
     std::error_code ignored;
-    if (content.file.empty() || fs::exists(content.file, ignored))
-        return;
-    const fs::path beside = fs::absolute(session).parent_path() / fs::path(content.file).filename();
-    if (fs::exists(beside, ignored))
-        content.file = beside.string();
+    for (std::string* const file : {&content.file, &content.baseline_file}) {
+        if (file->empty() || fs::exists(*file, ignored))
+            continue;
+        const fs::path beside = fs::absolute(session).parent_path() / fs::path(*file).filename();
+        if (fs::exists(beside, ignored))
+            *file = beside.string();
+    }
 }
 
 Autosave::Autosave(fs::path folder)

@@ -13,7 +13,8 @@ namespace trainyard::gui {
 struct SessionContent {
     std::string file; // of the scenario; paths inside it are relative to its folder
     Json scenario;
-    Json baseline; // a scenario; null: none
+    Json baseline;             // a scenario; null: none
+    std::string baseline_file; // as `file`, of the baseline; empty: `file`
     std::optional<TimeRange> range;
     Selection selection;
     Price price;
@@ -29,8 +30,8 @@ inline constexpr std::string_view session_format = "trainyard.session/1";
 
 Json to_json(const SessionContent& content);
 
-// Where the scenario's file is not where it was but beside the session `session`, that one counts:
-// they were moved together.
+// Where a file of the content (the scenario's, the baseline's) is not where it was but beside the
+// session `session`, that one counts: they were moved together.
 void follow_moved_files(SessionContent& content, const std::filesystem::path& session);
 
 // `file` is the name for diagnostics. A newer version is a problem that says so.

@@ -85,18 +85,33 @@ void Workspace::pin_baseline()
 
 void Workspace::pin_baseline_of(Json scenario, const std::string& file)
 {
+    clear_baseline();
     Checked<ScenarioFile> read = scenario_from(std::move(scenario), file);
-    if (!read)
+    if (!read) {
+        refuse_baseline(std::move(read.error()));
         return;
+    }
     baseline_live_ = std::make_unique<LiveRun>();
     connect(baseline_live_.get(), &LiveRun::finished, this,
             [this](const std::shared_ptr<const RunView>& run) {
-                if (run->outcome == nullptr)
+                if (run->outcome == nullptr) {
+                    refuse_baseline(run->problems);
                     return;
+                }
                 baseline_ = run;
                 emit baselineChanged();
             });
     baseline_live_->request(std::move(*read), Detail::headline);
+}
+
+// A place in the baseline is no place in the scenario's form: nothing points to it.
+void Workspace::refuse_baseline(Problems problems)
+{
+    for (Diagnostic& problem : problems) {
+        problem.message = "the baseline cannot run: " + problem.message;
+        problem.pointer.clear();
+    }
+    emit baselineRefused(problems);
 }
 
 void Workspace::clear_baseline()

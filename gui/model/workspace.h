@@ -34,8 +34,9 @@ public:
     const Problems& problems() const { return problems_; }
 
     const std::shared_ptr<const RunView>& baseline() const { return baseline_; }
-    void pin_baseline();                                          // the latest run
-    void pin_baseline_of(Json scenario, const std::string& file); // once it has run
+    void pin_baseline(); // the latest run
+    // Once it has run; none until then. `baselineRefused` tells why it cannot.
+    void pin_baseline_of(Json scenario, const std::string& file);
     void clear_baseline();
 
     const Price& price() const { return price_; }
@@ -49,11 +50,13 @@ signals:
     void recordedChanged();
     void problemsChanged();
     void baselineChanged();
+    void baselineRefused(const Problems& problems);
     void priceChanged();
 
 private:
     void simulate();
     void take(const std::shared_ptr<const RunView>& run);
+    void refuse_baseline(Problems problems);
 
     Document document_;
     ViewState view_;

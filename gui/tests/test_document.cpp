@@ -3,6 +3,7 @@
 #include "gui/model/choices.h"
 #include "gui/model/form.h"
 #include "gui/model/open_file.h"
+#include "gui/model/workspace.h"
 #include "gui/scenario/form_model.h"
 #include "gui/widgets/panel.h"
 #include "gui/widgets/theme.h"
@@ -47,8 +48,11 @@ private slots:
     void aSessionComesBackAsItWas();
     void aSessionOfANewerVersionIsRefused();
     void autosavedSessionsOfOthersAreFoundOnceTheyAreGone();
+    void filesMovedWithTheirSessionAreFound();
+    void aBaselineThatCannotRunIsTold();
     void tablesAreQuotedAsCsvWantsIt();
     void inkCanBeReadOnEveryFill();
+    void plainFillsStandOutInTheDark();
 };
 
 void TestDocument::everyChangeIsUndone()
@@ -231,6 +235,7 @@ void TestDocument::aSessionComesBackAsItWas()
     content.file = "/tmp/a \"name\".json";
     content.scenario = *read_json_file(scenario);
     content.baseline = Json::object();
+    content.baseline_file = "/tmp/b.json";
     content.range = TimeRange{SimTime(5), SimTime(99)};
     content.price = {2.5, "EUR"};
     content.measured = {"/tmp/a.log", "/tmp/b.log"};
@@ -273,6 +278,41 @@ void TestDocument::autosavedSessionsOfOthersAreFoundOnceTheyAreGone()
         QCOMPARE(ours.left_behind().size(), std::size_t{1});
     }
     QVERIFY(!std::filesystem::exists(Autosave(path).file())); // a goodbye
+}
+
+void TestDocument::filesMovedWithTheirSessionAreFound()
+{
+    const QTemporaryDir folder;
+    const std::filesystem::path here = folder.path().toStdString();
+    for (const char* name : {"a.json", "b.json"})
+        write_file(here / name, "{}");
+    SessionContent content;
+    content.file = "/no/such/folder/a.json";
+    content.baseline_file = "/no/such/place/b.json";
+    follow_moved_files(content, here / "s.trainyard.json");
+    QCOMPARE(content.file, (here / "a.json").string());
+    QCOMPARE(content.baseline_file, (here / "b.json").string());
+}
+
+void TestDocument::aBaselineThatCannotRunIsTold()
+{
+    Workspace workspace;
+    Problems told;
+    int times = 0;
+    connect(&workspace, &Workspace::baselineRefused, this, [&](const Problems& problems) {
+        told = problems;
+        ++times;
+    });
+    Json json = *read_json_file(scenario);
+    json["topology"] = "no-such-topology.json"; // found when it runs
+    workspace.pin_baseline_of(json, scenario);
+    QTRY_COMPARE_WITH_TIMEOUT(times, 1, 60'000);
+    QVERIFY(workspace.baseline() == nullptr);
+    QVERIFY(has_errors(told));
+    QVERIFY(told.front().message.starts_with("the baseline cannot run: "));
+    json["topology"] = 5; // wrong in its form
+    workspace.pin_baseline_of(json, scenario);
+    QCOMPARE(times, 2);
 }
 
 void TestDocument::tablesAreQuotedAsCsvWantsIt()
