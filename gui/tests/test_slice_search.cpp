@@ -90,6 +90,23 @@ TEST_CASE("a stretch of time is summed up by name and kind, cut at its ends")
     }
 }
 
+TEST_CASE("two runs on one axis are summed up apart")
+{
+    TimelineData data = random_rows(2, 300, 9);
+    data.tracks[1].run = 1;
+    const std::array rows{0U, 1U};
+    std::vector<RangeEntry> both = entries_in(data, data.whole, rows);
+    for (const std::uint32_t run : rows) {
+        const std::vector<RangeEntry> known = entries_in(data, data.whole, std::array{run});
+        REQUIRE(!known.empty());
+        for (const RangeEntry& entry : known) {
+            CHECK(entry.run == run);
+            CHECK(std::erase(both, entry) == 1);
+        }
+    }
+    CHECK(both.empty());
+}
+
 TEST_CASE("times are as long as it takes to tell neighbours apart")
 {
     CHECK(time_text(SimTime(93'210'400'000)) == "93.2104 ms");

@@ -7,6 +7,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QNativeGestureEvent>
 #include <QPointingDevice>
@@ -398,6 +399,23 @@ void TestTimelinePanel::theBaselineLiesBeside()
     const SliceRow& b = data.rows[data.tracks[track_of("rank 0", 1)].row];
     QCOMPARE(a.count, b.count);
     QCOMPARE(data.slices.start[a.first], data.slices.start[b.first]);
+    // The table keeps them apart: every figure of A is there once more for B.
+    const TableData table = panel_->table();
+    QCOMPARE(table.columns.last(), QStringLiteral("run"));
+    const auto of = [&](const QString& run) {
+        QList<QStringList> rows;
+        for (const QStringList& row : table.rows)
+            if (row.last() == run)
+                rows << row.mid(0, row.size() - 1);
+        std::sort(rows.begin(), rows.end());
+        return rows;
+    };
+    QVERIFY(!of(QStringLiteral("A")).isEmpty());
+    QCOMPARE(of(QStringLiteral("A")), of(QStringLiteral("B")));
+    bool told = false;
+    for (const QLabel* label : panel_->findChildren<QLabel*>())
+        told = told || label->text().contains(QStringLiteral("A: this run, B: the baseline"));
+    QVERIFY(told);
 }
 
 void TestTimelinePanel::everyPictureHasItsSize()

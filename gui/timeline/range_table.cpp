@@ -9,14 +9,22 @@ namespace trainyard::gui {
 
 namespace {
 
-enum Column { name_column, kind_column, count_column, total_column, mean_column, longest_column };
-constexpr int columns = 6;
+enum Column {
+    name_column,
+    kind_column,
+    count_column,
+    total_column,
+    mean_column,
+    longest_column,
+    run_column // only where two runs are compared
+};
+constexpr int columns = 7;
 
 constexpr double ps_per_us = 1e6;
 
 bool is_time(int column)
 {
-    return column >= total_column;
+    return column >= total_column && column <= longest_column;
 }
 
 SimTime mean_of(const RangeEntry& entry)
@@ -42,7 +50,9 @@ int RangeTable::rowCount(const QModelIndex& parent) const
 
 int RangeTable::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : columns;
+    if (parent.isValid())
+        return 0;
+    return model_ != nullptr && model_->runs.size() > 1 ? columns : columns - 1;
 }
 
 QString RangeTable::text(const RangeEntry& entry, int column) const
@@ -61,8 +71,10 @@ QString RangeTable::text(const RangeEntry& entry, int column) const
         return shown(entry.total);
     case mean_column:
         return shown(mean_of(entry));
-    default:
+    case longest_column:
         return shown(entry.longest);
+    default:
+        return entry.run == 0 ? QStringLiteral("A") : QStringLiteral("B");
     }
 }
 
@@ -91,7 +103,8 @@ QVariant RangeTable::data(const QModelIndex& index, int role) const
         return text(entry, index.column());
     if (role == sort_role)
         return number(entry, index.column());
-    if (role == Qt::TextAlignmentRole && index.column() >= count_column)
+    if (role == Qt::TextAlignmentRole && index.column() >= count_column &&
+        index.column() != run_column)
         return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
     return {};
 }
@@ -100,21 +113,21 @@ QVariant RangeTable::headerData(int section, Qt::Orientation orientation, int ro
 {
     if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
         return {};
-    const std::array<QString, columns> titles{tr("name"),  tr("kind"), tr("count"),
-                                              tr("total"), tr("mean"), tr("longest")};
+    const std::array<QString, columns> titles{tr("name"), tr("kind"),    tr("count"), tr("total"),
+                                              tr("mean"), tr("longest"), tr("run")};
     return titles[static_cast<std::size_t>(section)];
 }
 
 TableData RangeTable::table() const
 {
     TableData table;
-    for (int column = 0; column < columns; ++column) {
+    for (int column = 0; column < columnCount(); ++column) {
         const QString title = headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
         table.columns << (is_time(column) ? title + QStringLiteral(" [us]") : title);
     }
     for (const RangeEntry& entry : entries_) {
         QStringList row;
-        for (int column = 0; column < columns; ++column)
+        for (int column = 0; column < columnCount(); ++column)
             row << (is_time(column)
                         ? QString::number(number(entry, column).toDouble() / ps_per_us, 'g', 12)
                         : text(entry, column));

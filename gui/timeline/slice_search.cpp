@@ -86,14 +86,16 @@ std::uint32_t neighbour(const TimelineData& data, std::uint32_t slice, Toward to
 std::vector<RangeEntry> entries_in(const TimelineData& data, TimeRange range,
                                    std::span<const std::uint32_t> rows)
 {
-    // By name and kind, dense: many slices, few names.
-    std::vector<RangeEntry> all(data.names.size() * time_kind_count);
+    // By run, name and kind, dense: many slices, few names.
+    const std::size_t of_run = data.names.size() * time_kind_count;
+    std::vector<RangeEntry> all(data.shift.size() * of_run);
     for (const std::uint32_t r : rows) {
         const SliceRow& row = data.rows[r];
+        const std::size_t first = data.tracks[row.track].run * of_run;
         for (std::uint32_t i = data.first_ending_after(row, range.from);
              i < row.end() && data.slices.start[i] < range.to; ++i)
         {
-            RangeEntry& entry = all[data.slices.name[i] * time_kind_count +
+            RangeEntry& entry = all[first + data.slices.name[i] * time_kind_count +
                                     static_cast<std::size_t>(data.slices.kind[i])];
             const SimTime inside =
                 std::min(range.to, data.slices.end[i]) - std::max(range.from, data.slices.start[i]);
@@ -108,7 +110,8 @@ std::vector<RangeEntry> entries_in(const TimelineData& data, TimeRange range,
     std::vector<RangeEntry> entries;
     for (std::size_t i = 0; i < all.size(); ++i)
         if (all[i].count > 0) {
-            all[i].name = static_cast<std::uint32_t>(i / time_kind_count);
+            all[i].run = static_cast<std::uint8_t>(i / of_run);
+            all[i].name = static_cast<std::uint32_t>(i % of_run / time_kind_count);
             all[i].kind = static_cast<TimeKind>(i % time_kind_count);
             entries.push_back(all[i]);
         }

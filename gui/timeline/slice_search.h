@@ -32,10 +32,11 @@ std::uint32_t same_name(const TimelineData& data, std::uint32_t slice, Toward to
 // The slice before or after it on its row, or nothing.
 std::uint32_t neighbour(const TimelineData& data, std::uint32_t slice, Toward toward);
 
-// Slices of one name and kind in a stretch of time.
+// Slices of one name, kind and run in a stretch of time.
 struct RangeEntry {
     std::uint32_t name = 0;
     TimeKind kind = TimeKind::other_compute;
+    std::uint8_t run = 0; // of two that are compared
     std::uint64_t count = 0;
     SimTime total;                   // of what lies in the stretch
     SimTime longest;                 // likewise

@@ -284,13 +284,18 @@ void TimelinePanel::fill_table()
     entries_->set_entries(canvas_->model(), entries());
     const auto& selected = workspace_.view().selection().range;
     const TimeRange range = selected.value_or(workspace_.view().range());
-    range_->setText(canvas_->model() == nullptr
-                        ? QString()
-                        : tr("%1: %2, beginning %3")
-                              .arg(selected ? tr("Selected stretch") : tr("Stretch in sight"),
-                                   QString::fromStdString(time_text(range.length())),
-                                   QString::fromStdString(
-                                       moment_text(range.from - canvas_->model()->data.origin))));
+    if (canvas_->model() == nullptr) {
+        range_->clear();
+        return;
+    }
+    QString text =
+        tr("%1: %2, beginning %3")
+            .arg(selected ? tr("Selected stretch") : tr("Stretch in sight"),
+                 QString::fromStdString(time_text(range.length())),
+                 QString::fromStdString(moment_text(range.from - canvas_->model()->data.origin)));
+    if (canvas_->model()->runs.size() > 1)
+        text += tr(". A: this run, B: the baseline");
+    range_->setText(text);
 }
 
 void TimelinePanel::paint_to(QPainter& painter, const QSize& size)
