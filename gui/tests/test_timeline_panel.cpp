@@ -45,6 +45,7 @@ private slots:
     void aSearchIsSteppedThrough();
     void measureTakesWhatIsThere();
     void linesFold();
+    void returnFoldsTheRankOfAPinnedOperation();
     void otherViewsSelectToo();
     void aChangedScenarioKeepsWhatIsPinned();
     void makingItCanBeCancelled();
@@ -293,6 +294,21 @@ void TestTimelinePanel::linesFold()
     QCOMPARE(canvas().tracks().lines().size(), lines);
     key(Qt::Key_F, Qt::ShiftModifier);
     QVERIFY(canvas().tracks().height() <= canvas().viewport()->height());
+}
+
+void TestTimelinePanel::returnFoldsTheRankOfAPinnedOperation()
+{
+    const std::size_t lines = canvas().tracks().lines().size();
+    const std::uint32_t compute = track_of("compute");
+    QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, place(compute, 0.5));
+    const std::uint32_t pinned = canvas().pinned();
+    QCOMPARE(model().row_at(pinned).track, compute);
+    key(Qt::Key_Return);
+    QVERIFY(!canvas().tracks().open(model().data.tracks[compute].parent));
+    QVERIFY(canvas().tracks().lines().size() < lines);
+    QCOMPARE(canvas().pinned(), pinned);
+    key(Qt::Key_Return);
+    QCOMPARE(canvas().tracks().lines().size(), lines);
 }
 
 void TestTimelinePanel::otherViewsSelectToo()

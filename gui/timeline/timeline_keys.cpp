@@ -92,7 +92,9 @@ bool TimelineCanvas::key_commands(const QKeyEvent& event)
     case Qt::Key_Enter:
     case Qt::Key_Space:
         if (scene_.pinned != nothing) {
-            layout_.toggle(model_->row_at(scene_.pinned).track);
+            const std::uint32_t track = model_->row_at(scene_.pinned).track;
+            const std::uint32_t parent = model_->data.tracks[track].parent;
+            layout_.toggle(layout_.can_open(track) || parent == nothing ? track : parent);
             layout_changed();
         }
         return true;
