@@ -27,6 +27,21 @@ std::string text_at(const Document& document, const std::string& field)
     return found != nullptr ? edit_text(*found) : "absent";
 }
 
+// WCAG 2: from 1 for the same to 21 for black on white.
+double contrast(const QColor& one, const QColor& other)
+{
+    const auto luminance = [](const QColor& colour) {
+        const auto linear = [](double x) {
+            return x <= 0.03928 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
+        };
+        return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
+               0.0722 * linear(colour.blueF());
+    };
+    const double a = luminance(one) + 0.05;
+    const double b = luminance(other) + 0.05;
+    return std::max(a, b) / std::min(a, b);
+}
+
 } // namespace
 
 class TestDocument : public QObject {
@@ -324,20 +339,23 @@ void TestDocument::tablesAreQuotedAsCsvWantsIt()
 void TestDocument::inkCanBeReadOnEveryFill()
 {
     // WCAG 2 asks for 3:1 of large text and marks; what black or white gives on each colour.
-    const auto luminance = [](const QColor& colour) {
-        const auto linear = [](double x) {
-            return x <= 0.03928 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
-        };
-        return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
-               0.0722 * linear(colour.blueF());
-    };
     for (const Theme theme : {Theme::light, Theme::dark})
         for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
             const QColor fill = colour_of(fill_of(static_cast<TimeKind>(kind)), palette_of(theme));
-            const double a = luminance(fill) + 0.05;
-            const double b = luminance(ink_on(fill)) + 0.05;
-            QVERIFY(std::max(a, b) / std::min(a, b) >= 4.5);
+            QVERIFY(contrast(fill, ink_on(fill)) >= 4.5);
         }
+}
+
+void TestDocument::plainFillsStandOutInTheDark()
+{
+    // What has no hatch is told from what lies behind it by its colour alone.
+    const QPalette palette = palette_of(Theme::dark);
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+        const Fill& fill = fill_of(static_cast<TimeKind>(kind));
+        for (const QPalette::ColorRole behind : {QPalette::Window, QPalette::Base})
+            QVERIFY(fill.hatch != Hatch::none ||
+                    contrast(colour_of(fill, palette), palette.color(behind)) >= 2);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestDocument)

@@ -162,7 +162,7 @@ Theme theme_of(const QPalette& palette)
 QColor colour_of(const Fill& fill, const QPalette& palette)
 {
     if (fill.colour.empty())
-        return theme_of(palette) == Theme::dark ? QColor(0x2a, 0x2e, 0x34)
+        return theme_of(palette) == Theme::dark ? QColor(0x5d, 0x68, 0x76)
                                                 : QColor(0xe8, 0xea, 0xee);
     return QColor(QString::fromUtf8(fill.colour.data(), static_cast<int>(fill.colour.size())));
 }
