@@ -64,9 +64,20 @@ void move_path(Json& source, const fs::path& from, const fs::path& to)
     std::error_code failed;
     if (path.is_absolute() || !fs::exists(from / path, failed) || failed)
         return;
-    const fs::path moved = fs::proximate(fs::absolute(from / path), fs::absolute(to), failed);
+    const fs::path here = fs::current_path(failed);
+    const fs::path moved = fs::proximate(here / from / path, here / to, failed);
     if (!failed && !moved.empty())
         *text = Json(moved.string());
+}
+
+// A scenario of folder `from`, as one in folder `to` says the same.
+void move_paths(Json& scenario, const fs::path& from, const fs::path& to)
+{
+    if (from == to)
+        return;
+    for (const char* key : {"model", "topology", "profile"})
+        if (Json* const source = scenario.find(key))
+            move_path(*source, from, to);
 }
 
 fs::path folder_of(const std::string& file)
@@ -84,6 +95,7 @@ public:
           document_(document),
           before_(document.json_),
           after_(std::move(after)),
+          folder_(folder_of(document.file_)),
           id_(id)
     {}
 
@@ -99,13 +111,16 @@ public:
 private:
     void show(const Json& json)
     {
-        document_.json_ = json;
+        Json shown = json;
+        move_paths(shown, folder_, folder_of(document_.file_));
+        document_.json_ = std::move(shown);
         emit document_.changed();
     }
 
     Document& document_;
     Json before_;
     Json after_;
+    fs::path folder_; // that paths in both are relative to
     int id_;
 };
 
@@ -148,10 +163,7 @@ Problems Document::open(const std::string& file)
 void Document::save(const std::string& file)
 {
     Json moved = json_;
-    if (folder_of(file) != folder_of(file_))
-        for (const char* key : {"model", "topology", "profile"})
-            if (Json* const source = moved.find(key))
-                move_path(*source, folder_of(file_), folder_of(file));
+    move_paths(moved, folder_of(file_), folder_of(file));
     write_file(file, to_text(moved) + "\n");
     json_ = std::move(moved);
     saved_ = json_;

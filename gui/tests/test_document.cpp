@@ -52,6 +52,7 @@ private slots:
     void aDragIsUndoneAtOnce();
     void resettingTakesEmptyObjectsAlong();
     void pathsStayRightWhereAScenarioIsSavedElsewhere();
+    void undoneStepsFindTheirFilesFromAnotherFolder();
     void whatCannotBeReadChangesNothing();
     void theFormHasEveryFieldOfTheTables();
     void theFormIsASoundModel();
@@ -121,6 +122,42 @@ void TestDocument::pathsStayRightWhereAScenarioIsSavedElsewhere()
     const Checked<ScenarioFile> again = read_scenario_file(file);
     QVERIFY(again.has_value());
     QVERIFY(!has_errors(session.check(*again)));
+}
+
+void TestDocument::undoneStepsFindTheirFilesFromAnotherFolder()
+{
+    // A topology of the user's own: unlike shipped ones it is found only where it lies.
+    const QTemporaryDir folder;
+    const std::filesystem::path own = folder.path().toStdString();
+    write_file(own / "topo.json", read_file("topologies/h100-1x8.json"));
+    std::filesystem::create_directory(own / "other");
+    Document document;
+    document.open(scenario);
+    document.save((own / "a.json").string());
+    Json json = document.json();
+    json["topology"] = "topo.json";
+    document.load(json, (own / "a.json").string());
+    QVERIFY(!document.set("strategy.bucket_cap", "30 MiB"));
+    document.save((own / "other" / "b.json").string());
+    QVERIFY(!document.set("strategy.bucket_cap", "40 MiB"));
+
+    Session session;
+    const auto runs = [&] {
+        const Checked<ScenarioFile> read = document.read();
+        return read.has_value() && !has_errors(session.check(*read));
+    };
+    QVERIFY(runs());
+    document.undo_stack().undo();
+    QVERIFY(!document.modified());
+    document.undo_stack().undo(); // a step of before
+    QCOMPARE(text_at(document, "topology"), std::string("../topo.json"));
+    QVERIFY(runs());
+    document.undo_stack().redo();
+    QVERIFY(!document.modified());
+    document.save((own / "c.json").string()); // and back again
+    document.undo_stack().undo();
+    QCOMPARE(text_at(document, "topology"), std::string("topo.json"));
+    QVERIFY(runs());
 }
 
 void TestDocument::whatCannotBeReadChangesNothing()
