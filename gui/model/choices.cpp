@@ -49,7 +49,9 @@ const std::vector<Slider>& sliders()
 
 QStringList slider_values(const std::string& field, const RunView* run)
 {
-    const int devices = run != nullptr && run->outcome != nullptr ? run->outcome->engine.ranks : 0;
+    // Of the cluster, not of the job, which may leave some idle: sizes that it gave up come back.
+    const int devices =
+        run != nullptr && run->outcome != nullptr ? run->outcome->topology->device_count() : 0;
     if (field == "training.micro_batch")
         return doubling(1, 256, {});
     if (field == "strategy.bucket_cap") {

@@ -20,7 +20,7 @@ struct Slider {
 const std::vector<Slider>& sliders();
 
 // Small to large; the field's own default first where nothing else is known of it. `run`: the
-// latest outcome, null before there is one.
+// latest outcome, whose cluster the sizes of groups divide; null before there is one.
 QStringList slider_values(const std::string& field, const RunView* run);
 
 // Whether it says anything about the job: experts are only spread where there are some. `given`:

@@ -8,6 +8,7 @@
 #include "gui/widgets/panel.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/files.h"
+#include "sim/topology/read_topology.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
@@ -273,9 +274,11 @@ void TestDocument::slidersOfferDivisorsOfTheDevices()
     QCOMPARE(slider_values("strategy.tp", nullptr).first(), QString("1"));
     RunView run;
     auto outcome = std::make_shared<Outcome>();
-    outcome->engine.ranks = 12;
+    outcome->topology =
+        std::make_shared<const Topology>(*read_topology_file("topologies/h100-1x4.json"));
+    outcome->engine.ranks = 2; // the rest is idle
     run.outcome = outcome;
-    QCOMPARE(slider_values("strategy.tp", &run), QStringList({"1", "2", "3", "4", "6", "12"}));
+    QCOMPARE(slider_values("strategy.tp", &run), QStringList({"1", "2", "4"}));
     QCOMPARE(slider_values("strategy.dp", &run).first(), QString("auto"));
     QCOMPARE(slider_text("strategy.dp", nullptr), QString("auto"));
     QCOMPARE(slider_text("strategy.bucket_cap", nullptr), QString("25 MiB"));
