@@ -1,6 +1,7 @@
 #include "gui/scenario/stepper.h"
 
 #include "gui/widgets/theme.h"
+#include "sim/base/units.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -9,8 +10,35 @@
 #include <QSlider>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <optional>
 
 namespace trainyard::gui {
+
+namespace {
+
+// Of "8" and "25 MiB"; nothing of "auto".
+std::optional<double> number_of(const QString& value)
+{
+    if (const Parsed<Bytes> size = parse_bytes(value.toStdString()))
+        return static_cast<double>(size->value());
+    bool number = false;
+    const double out = value.toDouble(&number);
+    return number ? std::optional(out) : std::nullopt;
+}
+
+// Numbers stay in order.
+qsizetype place_of(const QString& value, const QStringList& values)
+{
+    const std::optional<double> number = number_of(value);
+    const auto larger = std::ranges::find_if(values, [&](const QString& one) {
+        const std::optional<double> other = number_of(one);
+        return number && other && *other > *number;
+    });
+    return larger - values.begin();
+}
+
+} // namespace
 
 Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
     : QWidget(parent),
@@ -69,7 +97,7 @@ void Stepper::set_values(const QStringList& values, const QString& current)
 {
     QStringList all = values;
     if (!all.contains(current))
-        all << current;
+        all.insert(place_of(current, values), current);
     if (all == values_ && value() == current)
         return;
     if (slider_->isSliderDown() && all.contains(value()))

@@ -17,7 +17,8 @@ class Stepper : public QWidget {
 public:
     Stepper(const QString& name, const QString& help, QWidget* parent = nullptr);
 
-    // A current value that is in no list is shown as one more, at its end.
+    // A current value that is in no list is shown as one more: a number or size before the first
+    // that is larger, other texts at the end.
     void set_values(const QStringList& values, const QString& current);
     QString value() const;
     // Why the value cannot be; empty: it can.

@@ -28,6 +28,7 @@ private slots:
     void cleanup();
 
     void aSizeThatWasGivenUpComesBack();
+    void otherValuesTakeTheirPlaceAmongTheNumbers();
 
 private:
     bool settled()
@@ -84,6 +85,24 @@ void TestForm::aSizeThatWasGivenUpComesBack()
     choose("strategy.dp", -3);
     choose("strategy.tp", +2);
     QCOMPARE(workspace_->run()->outcome->job.strategy.tp, 4);
+}
+
+void TestForm::otherValuesTakeTheirPlaceAmongTheNumbers()
+{
+    Stepper stepper("size", "");
+    QSignalSpy chosen(&stepper, &Stepper::chosen);
+    auto* const slider = stepper.findChild<QSlider*>();
+    stepper.set_values({"auto", "1", "2", "4"}, "3");
+    QCOMPARE(slider->value(), 3);
+    slider->setValue(slider->value() - 1);
+    QCOMPARE(stepper.value(), QString("2"));
+    stepper.set_values({"auto", "1", "2", "4"}, "12");
+    QCOMPARE(slider->value(), 4);
+    stepper.set_values({"512 KiB", "1 MiB", "25 MiB", "1024 MiB"}, "30 MB"); // 28.6 MiB
+    QCOMPARE(slider->value(), 3);
+    stepper.set_values({"1 MiB", "1024 MiB"}, "2 GiB");
+    QCOMPARE(slider->value(), 2);
+    QCOMPARE(chosen.count(), 1); // by the user only
 }
 
 QTEST_MAIN(TestForm)
