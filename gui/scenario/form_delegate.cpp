@@ -85,14 +85,18 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
 
 void FormDelegate::setEditorData(QWidget* editor, const QModelIndex& index) const
 {
+    auto* const list = qobject_cast<QComboBox*>(editor);
+    auto* const line = list != nullptr ? list->lineEdit() : qobject_cast<QLineEdit*>(editor);
+    if (line != nullptr && line->isModified())
+        return; // a run that ends meanwhile leaves what is being typed
     const QString text = index.data(Qt::EditRole).toString();
-    if (auto* const list = qobject_cast<QComboBox*>(editor)) {
+    if (list != nullptr) {
         const int at = list->findText(text);
         if (at >= 0)
             list->setCurrentIndex(at);
         else if (list->isEditable())
             list->setEditText(text);
-    } else if (auto* const line = qobject_cast<QLineEdit*>(editor))
+    } else if (line != nullptr)
         line->setText(text);
 }
 

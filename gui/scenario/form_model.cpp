@@ -351,6 +351,11 @@ bool FormModel::setData(const QModelIndex& index, const QVariant& value, int rol
     return true;
 }
 
+QModelIndex FormModel::buddy(const QModelIndex& index) const
+{
+    return index.siblingAtColumn(value_column);
+}
+
 QVariant FormModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)

@@ -70,6 +70,8 @@ QWidget* ScenarioPanel::make_steppers()
         steppers_.push_back(stepper);
         column->addWidget(stepper);
     }
+    blocked_->setFixedHeight(fontMetrics().lineSpacing());
+    column->addWidget(blocked_);
     return box;
 }
 
@@ -149,6 +151,13 @@ QWidget* ScenarioPanel::make_buttons()
     connect(reset_, &QToolButton::clicked, this, [this] { form_->reset(current()); });
     follow_selection();
     return box;
+}
+
+void ScenarioPanel::edit_current()
+{
+    const QModelIndex value = filtered_->buddy(tree_->currentIndex());
+    if (value.flags() & Qt::ItemIsEditable)
+        tree_->edit(value);
 }
 
 QModelIndex ScenarioPanel::current() const

@@ -37,6 +37,7 @@ private:
     void follow();
     void follow_document();
     void follow_problems();
+    void edit_current();
     void follow_selection();
     QModelIndex current() const; // of the form
 

@@ -29,6 +29,8 @@ private slots:
 
     void aSizeThatWasGivenUpComesBack();
     void otherValuesTakeTheirPlaceAmongTheNumbers();
+    void keysEditTheValueFromAnyColumn();
+    void aRunThatEndsLeavesWhatIsBeingTyped();
 
 private:
     bool settled()
@@ -103,6 +105,54 @@ void TestForm::otherValuesTakeTheirPlaceAmongTheNumbers()
     stepper.set_values({"1 MiB", "1024 MiB"}, "2 GiB");
     QCOMPARE(slider->value(), 2);
     QCOMPARE(chosen.count(), 1); // by the user only
+}
+
+void TestForm::keysEditTheValueFromAnyColumn()
+{
+    const auto row = [&] {
+        panel_->go_to("/training/global_batch");
+        if (auto* const open = tree().findChild<QLineEdit*>())
+            QTest::keyClick(open, Qt::Key_Escape);
+        tree().setFocus();
+        return tree().currentIndex();
+    };
+    const auto editor = [&] { return tree().viewport()->findChild<QLineEdit*>(); };
+    int batch = 16;
+    for (const int column : {0, 1, 2, 4})
+        for (const int key : {int{Qt::Key_Return}, int{Qt::Key_F2}, 0}) {
+            tree().setCurrentIndex(row().siblingAtColumn(column));
+            QTRY_VERIFY(editor() == nullptr);
+            const QString text = QString::number(batch);
+            if (key != 0) {
+                QTest::keyClick(&tree(), static_cast<Qt::Key>(key));
+                QVERIFY(editor() != nullptr);
+                QTest::keyClicks(editor(), text); // in place of the old one, which is selected
+            } else {
+                QTest::keyClick(&tree(), text.front().toLatin1()); // typing begins
+                QVERIFY(editor() != nullptr);
+                QTest::keyClicks(editor(), text.mid(1));
+            }
+            QTest::keyClick(editor(), Qt::Key_Return);
+            QTRY_COMPARE(workspace_->document().find("training.global_batch")->as_integer(),
+                         std::int64_t{batch});
+            QTRY_VERIFY(editor() == nullptr);
+            batch += 8;
+        }
+    // A group has no value: nothing opens.
+    tree().setCurrentIndex(tree().currentIndex().parent());
+    QTest::keyClick(&tree(), Qt::Key_Return);
+    QVERIFY(editor() == nullptr);
+}
+
+void TestForm::aRunThatEndsLeavesWhatIsBeingTyped()
+{
+    QVERIFY(workspace_->document().set("training.micro_batch", "2") == std::nullopt);
+    panel_->go_to("/training/global_batch");
+    auto* const editor = tree().viewport()->findChild<QLineEdit*>();
+    QTest::keyClicks(editor, "32");
+    QSignalSpy told(workspace_.get(), &Workspace::problemsChanged);
+    QVERIFY(told.wait(patience_ms));
+    QCOMPARE(editor->text(), QString("32"));
 }
 
 QTEST_MAIN(TestForm)
