@@ -109,6 +109,9 @@ QWidget* ScenarioPanel::make_tree()
     tree_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::SelectedClicked |
                            QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
     tree_->setTabKeyNavigation(false);
+    for (const int key : {Qt::Key_Return, Qt::Key_Enter}) // as F2
+        new QShortcut(QKeySequence(key), tree_, this, &ScenarioPanel::edit_current,
+                      Qt::WidgetShortcut);
     tree_->setAccessibleName(tr("fields of the scenario"));
     tree_->header()->setStretchLastSection(true);
     const auto set_width = [this](int column, int letters) {
@@ -137,27 +140,11 @@ QWidget* ScenarioPanel::make_buttons()
     row->addWidget(remove_);
     row->addStretch(1);
     row->addWidget(reset_);
-    connect(add_, &QToolButton::clicked, this, [this] {
-        const QModelIndex list = form_->index_of("perturbations");
-        form_->add_entry(list);
-        const QModelIndex shown =
-            filtered_->mapFromSource(form_->index(form_->rowCount(list) - 1, 0, list));
-        tree_->expand(shown.parent());
-        tree_->expand(shown);
-        tree_->setCurrentIndex(shown);
-        tree_->scrollTo(shown, QAbstractItemView::PositionAtTop);
-    });
+    connect(add_, &QToolButton::clicked, this, &ScenarioPanel::add_perturbation);
     connect(remove_, &QToolButton::clicked, this, [this] { form_->remove_entry(current()); });
     connect(reset_, &QToolButton::clicked, this, [this] { form_->reset(current()); });
     follow_selection();
     return box;
-}
-
-void ScenarioPanel::edit_current()
-{
-    const QModelIndex value = filtered_->buddy(tree_->currentIndex());
-    if (value.flags() & Qt::ItemIsEditable)
-        tree_->edit(value);
 }
 
 QModelIndex ScenarioPanel::current() const

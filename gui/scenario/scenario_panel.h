@@ -38,6 +38,7 @@ private:
     void follow_document();
     void follow_problems();
     void edit_current();
+    void add_perturbation();
     void follow_selection();
     QModelIndex current() const; // of the form
 

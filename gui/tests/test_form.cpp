@@ -31,6 +31,7 @@ private slots:
     void otherValuesTakeTheirPlaceAmongTheNumbers();
     void keysEditTheValueFromAnyColumn();
     void aRunThatEndsLeavesWhatIsBeingTyped();
+    void whatIsAddedIsSeenInSpiteOfAFilter();
 
 private:
     bool settled()
@@ -153,6 +154,20 @@ void TestForm::aRunThatEndsLeavesWhatIsBeingTyped()
     QSignalSpy told(workspace_.get(), &Workspace::problemsChanged);
     QVERIFY(told.wait(patience_ms));
     QCOMPARE(editor->text(), QString("32"));
+}
+
+void TestForm::whatIsAddedIsSeenInSpiteOfAFilter()
+{
+    auto* const filter = panel_->findChild<QLineEdit*>();
+    filter->setText("micro_batch");
+    for (auto* const button : panel_->findChildren<QToolButton*>())
+        if (button->text() == QLatin1String("Add perturbation"))
+            button->click();
+    QVERIFY(workspace_->document().find("perturbations") != nullptr);
+    QVERIFY(filter->text().isEmpty());
+    const QModelIndex shown = tree().currentIndex();
+    QCOMPARE(shown.data().toString(), QString("number 1"));
+    QVERIFY(tree().viewport()->rect().intersects(tree().visualRect(shown)));
 }
 
 QTEST_MAIN(TestForm)
