@@ -4,8 +4,10 @@
 #include "gui/scenario/form_delegate.h"
 #include "gui/scenario/form_model.h"
 #include "gui/scenario/stepper.h"
+#include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -28,7 +30,8 @@ ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
       hint_(new QLabel),
       add_(new QToolButton),
       remove_(new QToolButton),
-      reset_(new QToolButton)
+      reset_(new QToolButton),
+      blocked_(new ElidedLabel)
 {
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);
@@ -147,6 +150,26 @@ QWidget* ScenarioPanel::make_buttons()
     return box;
 }
 
+void ScenarioPanel::add_perturbation()
+{
+    const QModelIndex list = form_->index_of("perturbations");
+    form_->add_entry(list);
+    filter_->clear(); // else it may not show what was added
+    const QModelIndex shown =
+        filtered_->mapFromSource(form_->index(form_->rowCount(list) - 1, 0, list));
+    tree_->expand(shown.parent());
+    tree_->expand(shown);
+    tree_->setCurrentIndex(shown);
+    tree_->scrollTo(shown, QAbstractItemView::PositionAtTop);
+}
+
+void ScenarioPanel::edit_current()
+{
+    const QModelIndex value = filtered_->buddy(tree_->currentIndex());
+    if (value.flags() & Qt::ItemIsEditable)
+        tree_->edit(value);
+}
+
 QModelIndex ScenarioPanel::current() const
 {
     return filtered_->mapToSource(tree_->currentIndex()).siblingAtColumn(0);
@@ -164,8 +187,10 @@ void ScenarioPanel::follow_selection()
 
 void ScenarioPanel::follow_document()
 {
-    if (!moving_)
+    if (!moving_) {
         moved_.reset();
+        brought_.clear();
+    }
     follow();
 }
 
@@ -181,29 +206,59 @@ void ScenarioPanel::follow()
     follow_selection();
 }
 
-// A slider says what keeps its value from being; what no slider's field is to blame for, the one
-// that was moved last.
+// The slider of the field that it points to, else the one whose change brought it.
+std::optional<std::size_t> ScenarioPanel::stepper_to_blame(const Diagnostic& problem) const
+{
+    for (std::size_t i = 0; i < sliders().size(); ++i) {
+        std::string field = sliders()[i].field;
+        std::replace(field.begin(), field.end(), '.', '/');
+        if (problem.pointer == "/" + field)
+            return i;
+    }
+    const auto known = brought_.find(problem.pointer);
+    return known != brought_.end() ? known->second : moved_;
+}
+
+// A slider shows that its value cannot be; below all of them, where nothing moves for it, why.
 void ScenarioPanel::follow_problems()
 {
     form_->set_problems(workspace_.problems());
     std::vector<QString> told(steppers_.size());
-    const auto pointer_to = [&](std::string field) {
-        std::replace(field.begin(), field.end(), '.', '/');
-        return "/" + field;
-    };
+    std::map<std::string, std::size_t> brought;
+    QString first;
     for (const Diagnostic& problem : workspace_.problems()) {
-        if (problem.severity != Severity::error)
+        const std::optional<std::size_t> blamed =
+            problem.severity == Severity::error ? stepper_to_blame(problem) : std::nullopt;
+        if (!blamed)
             continue;
-        std::optional<std::size_t> blamed = moved_;
-        for (std::size_t i = 0; i < sliders().size(); ++i)
-            if (problem.pointer == pointer_to(sliders()[i].field))
-                blamed = i;
-        if (blamed && told[*blamed].isEmpty())
-            told[*blamed] = QString::fromStdString(
-                problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint);
+        brought.emplace(problem.pointer, *blamed);
+        if (!told[*blamed].isEmpty())
+            continue;
+        told[*blamed] = QString::fromStdString(
+            problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint);
+        if (first.isEmpty())
+            first = tr("%1: %2").arg(sliders()[*blamed].name, told[*blamed]);
     }
+    brought_ = std::move(brought);
     for (std::size_t i = 0; i < steppers_.size(); ++i)
         steppers_[i]->set_problem(told[i]);
+    blocked_->set_text(first);
+    show_colours();
+}
+
+// Again with every palette: a colour that was set stays.
+void ScenarioPanel::show_colours()
+{
+    QPalette colours = palette();
+    colours.setColor(QPalette::WindowText, sign_colours(colours).error);
+    blocked_->setPalette(colours);
+}
+
+void ScenarioPanel::changeEvent(QEvent* event)
+{
+    Panel::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        show_colours();
 }
 
 void ScenarioPanel::go_to(const std::string& pointer)

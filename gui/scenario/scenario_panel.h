@@ -5,6 +5,8 @@
 #include "gui/model/workspace.h"
 #include "gui/widgets/panel.h"
 
+#include <map>
+
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
@@ -13,6 +15,7 @@ class QTreeView;
 
 namespace trainyard::gui {
 
+class ElidedLabel;
 class FormModel;
 class Stepper;
 
@@ -30,6 +33,9 @@ public:
     // Shows the field that a problem points to ("/strategy/tp") and begins to edit it.
     void go_to(const std::string& pointer);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     QWidget* make_steppers();
     QWidget* make_tree();
@@ -37,6 +43,8 @@ private:
     void follow();
     void follow_document();
     void follow_problems();
+    std::optional<std::size_t> stepper_to_blame(const Diagnostic& problem) const;
+    void show_colours();
     void edit_current();
     void add_perturbation();
     void follow_selection();
@@ -52,8 +60,11 @@ private:
     QToolButton* remove_;
     QToolButton* reset_;
     std::vector<Stepper*> steppers_; // as `sliders()`
+    ElidedLabel* blocked_;           // what a stepper is to blame for; its line is always there
     // The stepper whose change was the last of all.
     std::optional<std::size_t> moved_;
+    // By what problems point to: the steppers whose change brought them.
+    std::map<std::string, std::size_t> brought_;
     bool moving_ = false;
 };
 

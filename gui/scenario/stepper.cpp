@@ -9,7 +9,6 @@
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <optional>
 
@@ -47,7 +46,7 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
       slider_(new QSlider),
       more_(new QToolButton),
       value_(new QLabel),
-      problem_(new QLabel)
+      help_(help)
 {
     setToolTip(help);
     slider_->setOrientation(Qt::Horizontal);
@@ -69,15 +68,9 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
     value_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("1024 MiB ")));
     value_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
 
-    problem_->setWordWrap(true);
-    problem_->hide();
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    auto* const row = new QHBoxLayout;
+    auto* const row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(4);
-    column->addLayout(row);
-    column->addWidget(problem_);
     row->addWidget(name_);
     row->addWidget(less_);
     row->addWidget(slider_, 1);
@@ -116,19 +109,18 @@ QString Stepper::value() const
 
 void Stepper::set_problem(const QString& problem)
 {
-    if (problem == problem_->text())
+    if (problem == problem_)
         return;
-    problem_->setText(problem);
-    problem_->setVisible(!problem.isEmpty());
+    problem_ = problem;
+    setToolTip(problem.isEmpty() ? help_ : tr("%1\n%2").arg(problem, help_));
     show_colours();
 }
 
 void Stepper::show_colours()
 {
     QPalette colours = palette();
-    if (!problem_->text().isEmpty())
+    if (!problem_.isEmpty())
         colours.setColor(QPalette::WindowText, sign_colours(colours).error);
-    problem_->setPalette(colours);
     value_->setPalette(colours);
 }
 

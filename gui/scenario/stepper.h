@@ -21,7 +21,7 @@ public:
     // that is larger, other texts at the end.
     void set_values(const QStringList& values, const QString& current);
     QString value() const;
-    // Why the value cannot be; empty: it can.
+    // Why the value cannot be: its colour and tool tip; empty: it can.
     void set_problem(const QString& problem);
 
 protected:
@@ -42,7 +42,8 @@ private:
     QSlider* slider_;
     QToolButton* more_;
     QLabel* value_;
-    QLabel* problem_;
+    QString help_;
+    QString problem_;
 };
 
 } // namespace trainyard::gui

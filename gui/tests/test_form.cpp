@@ -32,6 +32,8 @@ private slots:
     void keysEditTheValueFromAnyColumn();
     void aRunThatEndsLeavesWhatIsBeingTyped();
     void whatIsAddedIsSeenInSpiteOfAFilter();
+    void anErrorMovesNoSlider();
+    void theMoveThatBroughtAProblemIsToBlame();
 
 private:
     bool settled()
@@ -168,6 +170,42 @@ void TestForm::whatIsAddedIsSeenInSpiteOfAFilter()
     const QModelIndex shown = tree().currentIndex();
     QCOMPARE(shown.data().toString(), QString("number 1"));
     QVERIFY(tree().viewport()->rect().intersects(tree().visualRect(shown)));
+}
+
+void TestForm::anErrorMovesNoSlider()
+{
+    const auto places = [&] {
+        QCoreApplication::processEvents();
+        QList<QRect> out;
+        for (const Stepper* const one : panel_->findChildren<Stepper*>())
+            out << QRect(one->mapTo(panel_.get(), QPoint()), one->size());
+        return out << QRect(tree().mapTo(panel_.get(), QPoint()), tree().size());
+    };
+    const QList<QRect> before = places();
+    QVERIFY(blocked().isEmpty());
+    choose("strategy.tp", +3); // 8
+    choose("strategy.pp", +1); // 2: 16 devices
+    QVERIFY(has_errors(workspace_->problems()));
+    QVERIFY2(blocked().startsWith(QStringLiteral("pp: ")), qPrintable(blocked()));
+    QVERIFY(stepper("strategy.pp").toolTip().startsWith(blocked().mid(4)));
+    QCOMPARE(places(), before);
+    choose("strategy.pp", -1);
+    QVERIFY(blocked().isEmpty());
+    QVERIFY(!stepper("strategy.pp").toolTip().contains(QStringLiteral("16")));
+    QCOMPARE(places(), before);
+}
+
+void TestForm::theMoveThatBroughtAProblemIsToBlame()
+{
+    choose("strategy.tp", +3);
+    choose("strategy.pp", +1);
+    QVERIFY2(blocked().startsWith(QStringLiteral("pp: ")), qPrintable(blocked()));
+    choose("training.micro_batch", +1); // does not help
+    QVERIFY2(blocked().startsWith(QStringLiteral("pp: ")), qPrintable(blocked()));
+    QVERIFY(workspace_->document().set("training.global_batch", "64") == std::nullopt);
+    QVERIFY(settled());
+    QVERIFY(has_errors(workspace_->problems()));
+    QVERIFY(blocked().isEmpty()); // the form's
 }
 
 QTEST_MAIN(TestForm)
