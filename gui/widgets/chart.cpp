@@ -20,14 +20,14 @@ bool have_room(const QCPAxis& axis, const QFontMetrics& letters)
     QVector<QString> numbers;
     axis.ticker()->generate(axis.range(), QLocale::c(), format.front(), axis.numberPrecision(),
                             ticks, nullptr, &numbers);
-    const double gap = letters.horizontalAdvance(QStringLiteral("00"));
+    const double between = letters.horizontalAdvance(QStringLiteral("00"));
     double end = -std::numeric_limits<double>::infinity();
     for (int i = 0; i < ticks.size(); ++i) {
         if (!axis.range().contains(ticks[i]))
             continue;
         const double middle = axis.coordToPixel(ticks[i]);
         const double half = letters.horizontalAdvance(numbers[i]) / 2.0;
-        if (middle - half < end + gap)
+        if (middle - half < end + between)
             return false;
         end = middle + half;
     }
