@@ -33,7 +33,7 @@ QString figures_text(const WhatIf& row)
     return QStringLiteral("%1  %2").arg(change_text(row), text_of(to_display(row.step_time)));
 }
 
-QString name_of(const WhatIf& row)
+QString words_of(const WhatIf& row)
 {
     return QStringLiteral("%1: %2").arg(text_of(row.resource), text_of(row.change));
 }
@@ -201,12 +201,12 @@ void TornadoPanel::fill()
     // Where there is no room for what is done to it, the name of the resource alone: tips say all.
     const bool roomy = std::all_of(
         rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(items()),
-        [&](const WhatIf& row) { return fontMetrics().horizontalAdvance(name_of(row)) <= width; });
+        [&](const WhatIf& row) { return fontMetrics().horizontalAdvance(words_of(row)) <= width; });
     for (std::size_t i = 0; i < items(); ++i) {
         low = std::min(low, -100 * rows_[i].gain);
         high = std::max(high, -100 * rows_[i].gain);
         const QString name = fontMetrics().elidedText(
-            roomy ? name_of(rows_[i]) : text_of(rows_[i].resource), Qt::ElideRight, width);
+            roomy ? words_of(rows_[i]) : text_of(rows_[i].resource), Qt::ElideRight, width);
         ticker->addTick(static_cast<double>(i), name);
         names = std::max(names, fontMetrics().horizontalAdvance(name));
         figures = std::max(figures, fontMetrics().horizontalAdvance(figures_text(rows_[i])));
@@ -282,7 +282,7 @@ QString TornadoPanel::tip_of(std::size_t item) const
 {
     const WhatIf& row = rows_[item];
     return tr("<b>%1</b><br>step %2 instead of %3 (%4)")
-        .arg(name_of(row).toHtmlEscaped(), text_of(to_display(row.step_time)),
+        .arg(words_of(row).toHtmlEscaped(), text_of(to_display(row.step_time)),
              text_of(to_display(to_seconds(shown_->outcome->result->step_time))), change_text(row));
 }
 
