@@ -352,19 +352,20 @@ void TestFrame::aSliderSaysWhyItsValueCannotBe()
     open(eight);
     auto* const tp = window_->findChild<Stepper*>(QStringLiteral("strategy.tp"));
     auto* const pp = window_->findChild<Stepper*>(QStringLiteral("strategy.pp"));
-    const auto reason = [](const Stepper* stepper) {
-        for (const QLabel* const label : stepper->findChildren<QLabel*>())
-            if (label->wordWrap() && label->isVisible())
-                return label->text();
-        return QString();
-    };
+    const auto* const line = window_->findChild<ScenarioPanel*>()->findChild<ElidedLabel*>();
+    const QString help = tp->toolTip();
+    const QString other_help = pp->toolTip();
     QVERIFY(!window_->workspace().document().set("strategy.tp", "3"));
     QVERIFY(settled());
-    QVERIFY2(reason(tp).contains('3'), qPrintable(reason(tp)));
-    QVERIFY(reason(pp).isEmpty());
+    QVERIFY(line->isVisible());
+    const QString reason = line->text();
+    QVERIFY2(reason.startsWith(QStringLiteral("tp: ")) && reason.contains('3'), qPrintable(reason));
+    QVERIFY2(tp->toolTip().startsWith(reason.mid(4)), qPrintable(tp->toolTip()));
+    QCOMPARE(pp->toolTip(), other_help);
     window_->workspace().document().undo_stack().undo();
     QVERIFY(settled());
-    QVERIFY(reason(tp).isEmpty());
+    QVERIFY(line->text().isEmpty());
+    QCOMPARE(tp->toolTip(), help);
 }
 
 void TestFrame::theHeadlineIsReachedByKeyboard()
