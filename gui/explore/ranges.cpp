@@ -1,5 +1,6 @@
 #include "gui/explore/ranges.h"
 
+#include "gui/model/choices.h"
 #include "gui/model/form.h"
 #include "sim/strategy/schedule.h"
 
@@ -130,26 +131,13 @@ std::string own_value(const Document& document, const FormField& field)
     return text.empty() ? "null" : text;
 }
 
-std::optional<double> number_of(const std::string& value)
-{
-    bool number = false;
-    const double out = QString::fromStdString(value).toDouble(&number);
-    return number ? std::optional(out) : std::nullopt;
-}
-
-// Numbers stay in order.
+// Numbers stay in order; what is left to the program comes first.
 std::size_t include(Values& values, const std::string& own)
 {
     auto at = std::ranges::find(values, own);
     if (at == values.end()) {
-        const std::optional<double> number = number_of(own);
-        at = std::ranges::find_if(values, [&](const std::string& value) {
-            const std::optional<double> other = number_of(value);
-            return number && other && *other > *number;
-        });
-        if (!number)
-            at = values.begin();
-        at = values.insert(at, own);
+        const std::size_t place = number_in(own) ? place_among(values, own) : 0;
+        at = values.insert(values.begin() + static_cast<std::ptrdiff_t>(place), own);
     }
     return static_cast<std::size_t>(at - values.begin());
 }
@@ -162,7 +150,7 @@ const Sweepable& sweepable(const AxisRange& range)
 
 bool at_first(const AxisRange& range, std::size_t value)
 {
-    const std::optional<double> number = number_of(range.values[value]);
+    const std::optional<double> number = number_in(range.values[value]);
     return value == range.own || !number || *number <= static_cast<double>(sweepable(range).first);
 }
 
@@ -235,7 +223,7 @@ void choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& fac
         if (range.field == "strategy.tp")
             for (std::size_t i = 0; i < range.values.size(); ++i)
                 range.chosen[i] =
-                    i == range.own || number_of(range.values[i]) <= facts.devices_per_node;
+                    i == range.own || number_in(range.values[i]) <= facts.devices_per_node;
     }
 }
 

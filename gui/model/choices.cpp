@@ -1,6 +1,9 @@
 #include "gui/model/choices.h"
 
 #include "gui/model/form.h"
+#include "sim/base/units.h"
+
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -91,6 +94,25 @@ QString slider_text(const std::string& field, const Json* given)
     const QString text =
         known != nullptr ? QString::fromStdString(known->default_text()) : QString();
     return text.isEmpty() ? QStringLiteral("auto") : text;
+}
+
+std::optional<double> number_in(const std::string& value)
+{
+    if (const Parsed<Bytes> size = parse_bytes(value))
+        return static_cast<double>(size->value());
+    bool number = false;
+    const double out = QString::fromStdString(value).toDouble(&number);
+    return number ? std::optional(out) : std::nullopt;
+}
+
+std::size_t place_among(const std::vector<std::string>& values, const std::string& value)
+{
+    const std::optional<double> number = number_in(value);
+    const auto larger = std::ranges::find_if(values, [&](const std::string& one) {
+        const std::optional<double> other = number_in(one);
+        return number && other && *other > *number;
+    });
+    return static_cast<std::size_t>(larger - values.begin());
 }
 
 } // namespace trainyard::gui

@@ -7,6 +7,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,12 @@ std::vector<Edit> slider_edits(const std::string& field, const QString& text, co
 
 // What a scenario's value is to a slider: a number that is left to the rest shows as "auto".
 QString slider_text(const std::string& field, const Json* given);
+
+// Of "8" and "25 MiB"; nothing of "auto".
+std::optional<double> number_in(const std::string& value);
+
+// Where a value belongs among others in their order: a number before the first that is larger,
+// another text at the end.
+std::size_t place_among(const std::vector<std::string>& values, const std::string& value);
 
 } // namespace trainyard::gui

@@ -1,7 +1,7 @@
 #include "gui/scenario/stepper.h"
 
+#include "gui/model/choices.h"
 #include "gui/widgets/theme.h"
-#include "sim/base/units.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -9,35 +9,8 @@
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QToolButton>
-#include <algorithm>
-#include <optional>
 
 namespace trainyard::gui {
-
-namespace {
-
-// Of "8" and "25 MiB"; nothing of "auto".
-std::optional<double> number_of(const QString& value)
-{
-    if (const Parsed<Bytes> size = parse_bytes(value.toStdString()))
-        return static_cast<double>(size->value());
-    bool number = false;
-    const double out = value.toDouble(&number);
-    return number ? std::optional(out) : std::nullopt;
-}
-
-// Numbers stay in order.
-qsizetype place_of(const QString& value, const QStringList& values)
-{
-    const std::optional<double> number = number_of(value);
-    const auto larger = std::ranges::find_if(values, [&](const QString& one) {
-        const std::optional<double> other = number_of(one);
-        return number && other && *other > *number;
-    });
-    return larger - values.begin();
-}
-
-} // namespace
 
 Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
     : QWidget(parent),
@@ -89,8 +62,12 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
 void Stepper::set_values(const QStringList& values, const QString& current)
 {
     QStringList all = values;
-    if (!all.contains(current))
-        all.insert(place_of(current, values), current);
+    if (!all.contains(current)) {
+        std::vector<std::string> texts;
+        for (const QString& value : values)
+            texts.push_back(value.toStdString());
+        all.insert(static_cast<qsizetype>(place_among(texts, current.toStdString())), current);
+    }
     if (all == values_ && value() == current)
         return;
     if (slider_->isSliderDown() && all.contains(value()))
