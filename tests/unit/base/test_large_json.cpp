@@ -3,8 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <chrono>
-
 using namespace trainyard;
 
 namespace {
@@ -26,19 +24,34 @@ struct Effort {
     double peak_gb = 0;
 };
 
-Effort effort_of_parsing(const std::string& text, bool readable)
+rusage usage_so_far()
 {
-    const auto began = std::chrono::steady_clock::now();
-    CHECK(parse_json(text, "large.json").has_value() == readable);
     rusage usage = {};
     ::getrusage(RUSAGE_SELF, &usage);
-    return {std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(),
-            static_cast<double>(usage.ru_maxrss) * 1024 / 1e9};
+    return usage;
+}
+
+// Of this process, whatever else the machine does.
+double processor_seconds(const rusage& usage)
+{
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+Effort effort_of_parsing(const std::string& text, bool readable)
+{
+    const rusage before = usage_so_far();
+    CHECK(parse_json(text, "large.json").has_value() == readable);
+    const rusage after = usage_so_far();
+    return {processor_seconds(after) - processor_seconds(before),
+            static_cast<double>(after.ru_maxrss) * 1024 / 1e9};
 }
 
 } // namespace
 
-TEST_CASE("a file of 100 MB is read or refused within seconds and 3 GB, whatever it holds")
+TEST_CASE("a file of 100 MB is read or refused with work in proportion and 3 GB, whatever it holds")
 {
     const std::string records =
         repeated("[", R"({"id": 17, "name": "a run that was measured", "step_time": "1.53 s"},
@@ -52,7 +65,8 @@ TEST_CASE("a file of 100 MB is read or refused within seconds and 3 GB, whatever
     {
         const Effort effort = effort_of_parsing(*text, readable);
         INFO(text->substr(0, 20) << ": " << effort.seconds << " s, " << effort.peak_gb << " GB");
-        CHECK(effort.seconds < 10);
+        // About 2 s; what compares every key with all others would take hours.
+        CHECK(effort.seconds < 60);
         CHECK(effort.peak_gb < 3); // the four texts together are 0.4
     }
 }

@@ -64,7 +64,7 @@ public:
     {
         if (group.members.front() == rank_)
             rendezvous.put("id", std::string("a\0b", 3));
-        if (rendezvous.get("id", Milliseconds(5'000)) != std::string("a\0b", 3))
+        if (rendezvous.get("id", Milliseconds(120'000)) != std::string("a\0b", 3))
             throw MeasureFailure{FailureKind::broken, "another value arrived", ""};
         return std::make_unique<PretendedCommunicator>(fault_);
     }
@@ -90,7 +90,7 @@ public:
     int process(int rank) const { return ranks_.process(rank); }
 
     GroupReplies tell(CommandKind kind, const std::vector<int>& members,
-                      Milliseconds limit = Milliseconds(20'000))
+                      Milliseconds limit = Milliseconds(120'000))
     {
         RankCommand command;
         command.kind = kind;
@@ -189,16 +189,16 @@ TEST_CASE("a rank that is killed ends the run at once and is named")
 {
     FaultyRanks ranks(3, Fault::hangs_in_run);
     ranks.tell(CommandKind::join, {0, 1, 2});
-    const auto begin = std::chrono::steady_clock::now();
     std::thread killer([&] {
         std::this_thread::sleep_for(Milliseconds(100));
         ::kill(ranks.process(1), SIGKILL);
     });
-    const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1, 2}); });
+    // Its end is what is noticed: the limit lies beyond any test's patience.
+    const RunEnded ended =
+        end_of([&] { ranks.tell(CommandKind::run, {0, 1, 2}, std::chrono::hours(24)); });
     killer.join();
     CHECK(ended.ranks == std::vector<int>{1});
     CHECK_THAT(ended.why, Contains("rank 1"));
-    CHECK(std::chrono::steady_clock::now() - begin < Milliseconds(10'000));
 }
 
 TEST_CASE("a rank whose process is stopped does not answer and is named")
@@ -206,7 +206,7 @@ TEST_CASE("a rank whose process is stopped does not answer and is named")
     FaultyRanks ranks(2, Fault::none);
     ranks.tell(CommandKind::join, {0, 1});
     ::kill(ranks.process(0), SIGSTOP);
-    const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200)); });
+    const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1}, Milliseconds(1'000)); });
     CHECK(ended.ranks == std::vector<int>{0});
     CHECK_THAT(ended.why, Contains("the command \"run\" was not done"));
     CHECK_THAT(ended.why, Contains("does not answer"));
@@ -217,7 +217,7 @@ TEST_CASE("a rank that does not come back from what others have done is named")
     FaultyRanks ranks(3, Fault::hangs_in_prepare);
     ranks.tell(CommandKind::join, {0, 1, 2});
     const RunEnded ended = end_of([&] {
-        ranks.tell(CommandKind::prepare, {0, 1, 2}, Milliseconds(200));
+        ranks.tell(CommandKind::prepare, {0, 1, 2}, Milliseconds(1'000));
     });
     CHECK(ended.ranks == std::vector<int>{2});
     CHECK_THAT(ended.why, Contains("does not come back"));
@@ -227,7 +227,7 @@ TEST_CASE("what waits in a communicator past its limit is aborted, and the ranks
 {
     FaultyRanks ranks(2, Fault::hangs_in_run);
     ranks.tell(CommandKind::join, {0, 1});
-    const GroupReplies run = ranks.tell(CommandKind::run, {0, 1}, Milliseconds(200));
+    const GroupReplies run = ranks.tell(CommandKind::run, {0, 1}, Milliseconds(1'000));
     REQUIRE(run.failure);
     CHECK(run.failure->kind == FailureKind::timed_out);
     CHECK_FALSE(ranks.tell(CommandKind::check, {0, 1}).failure);
@@ -247,7 +247,7 @@ TEST_CASE("ranks that never appear are named")
 TEST_CASE("strangers and ranks of another run are not let in")
 {
     Listener listener(0);
-    Connection stranger(connect_to("localhost", listener.port(), Milliseconds(1'000)));
+    Connection stranger(connect_to("localhost", listener.port(), Milliseconds(60'000)));
     RankMessage hello;
     hello.hello = RankHello{{0, 1, 0, 1}, "elsewhere", 1, "another secret"};
     stranger.send(to_json(hello));
@@ -316,11 +316,10 @@ TEST_CASE("ranks of one PMI job find the same coordinator")
 
 TEST_CASE("how ranks ended that others started is not waited for")
 {
-    LocalRanks ranks({"sleep", {"0.5"}, 1000, RankStart::launched}, {"localhost", 1, "secret"});
-    const auto begin = std::chrono::steady_clock::now();
+    LocalRanks ranks({"sleep", {"3"}, 1000, RankStart::launched}, {"localhost", 1, "secret"});
     for (int rank = 1; rank < 1000; ++rank)
         CHECK(ranks.fate_of(rank).empty());
-    CHECK(std::chrono::steady_clock::now() - begin < Milliseconds(400));
+    CHECK(ranks.first_end().empty()); // all were asked while the one of this host still ran
     while (ranks.first_end().empty())
         std::this_thread::sleep_for(Milliseconds(10));
     CHECK(ranks.fate_of(0) == "ended with code 0");
@@ -329,14 +328,13 @@ TEST_CASE("how ranks ended that others started is not waited for")
 TEST_CASE("what is no message of this program is refused before all of it has come")
 {
     Listener listener(0);
-    const Descriptor stranger = connect_to("localhost", listener.port(), Milliseconds(1'000));
+    const Descriptor stranger = connect_to("localhost", listener.port(), Milliseconds(60'000));
     REQUIRE(::write(stranger.number(), "GET / HTTP/1.1\r\n", 16) == 16);
     std::optional<Descriptor> other;
     while (!other)
         other = listener.accept();
     Connection connection(std::move(*other));
-    const auto end = std::chrono::steady_clock::now() + Milliseconds(2'000);
-    while (!connection.has_message() && std::chrono::steady_clock::now() < end)
+    while (!connection.has_message())
         std::this_thread::sleep_for(Milliseconds(1));
     CHECK_THROWS_AS(connection.receive(Milliseconds(0)), ConnectionLost);
 }
