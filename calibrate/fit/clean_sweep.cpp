@@ -3,7 +3,7 @@
 #include "calibrate/fit/order_statistics.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,6 @@
 #include "calibrate/fit/device_match.h"
 
+#include "sim/base/reader.h"
 #include "sim/cost/profile_builder.h"
 
 #include <algorithm>

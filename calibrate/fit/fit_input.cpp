@@ -7,7 +7,7 @@
 #include "sim/base/files.h"
 #include "sim/cost/profile_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include "calibrate/fit/device_match.h"
 #include "calibrate/fit/group_estimates.h"
 #include "calibrate/fit/scaled_form.h"
+#include "sim/base/fields.h"
 #include "sim/base/units.h"
 #include "sim/cost/profile_builder.h"
 

@@ -1,6 +1,6 @@
 #include "calibrate/fit/group_estimates.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

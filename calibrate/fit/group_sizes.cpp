@@ -3,7 +3,7 @@
 #include "calibrate/fit/size_band.h"
 #include "sim/cost/collective_form.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,12 @@
 
 #include "calibrate/fit/gemm_grid.h"
 #include "calibrate/fit/group_estimates.h"
+#include "sim/base/fields.h"
 #include "sim/base/units.h"
 #include "sim/cost/collective_form.h"
 #include "sim/cost/profile_parts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

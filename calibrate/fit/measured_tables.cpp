@@ -2,7 +2,7 @@
 
 #include "calibrate/fit/sweep_fit.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

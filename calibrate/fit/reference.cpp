@@ -3,6 +3,7 @@
 #include "calibrate/fit/device_match.h"
 #include "calibrate/fit/order_statistics.h"
 #include "sim/base/build_info.h"
+#include "sim/base/fields.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "calibrate/fit/scaled_form.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "calibrate/fit/written_constant.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "calibrate/fit/written_constant.h"
 #include "sim/cost/profile_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "calibrate/fit/configuration.h"
 #include "calibrate/fit/order_statistics.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

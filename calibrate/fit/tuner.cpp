@@ -1,6 +1,6 @@
 #include "calibrate/fit/tuner.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #include "calibrate/fit/written_constant.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,7 @@
 #include "calibrate/import/log_text.h"
 #include "calibrate/import/notes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "calibrate/import/json_fields.h"
 #include "calibrate/import/log_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

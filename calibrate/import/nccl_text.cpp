@@ -4,7 +4,7 @@
 #include "calibrate/import/log_text.h"
 #include "calibrate/import/nccl_rows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

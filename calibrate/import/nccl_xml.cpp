@@ -1,6 +1,6 @@
 #include "calibrate/import/nccl_xml.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pugixml.hpp>
 
 #include <algorithm>

@@ -1,10 +1,11 @@
 #include "calibrate/import/node_map.h"
 
+#include "sim/base/fields.h"
 #include "sim/topology/explicit_checks.h"
 #include "sim/topology/presets.h"
 #include "sim/topology/read_topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 #include "calibrate/import/log_text.h"
 #include "calibrate/import/pair_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

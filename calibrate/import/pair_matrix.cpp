@@ -2,7 +2,7 @@
 
 #include "calibrate/import/json_fields.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

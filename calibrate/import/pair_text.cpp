@@ -2,7 +2,7 @@
 
 #include "calibrate/import/log_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "calibrate/import/nccl_xml.h"
 #include "calibrate/import/smi_topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

@@ -10,7 +10,7 @@
 #include "sim/base/units.h"
 #include "sim/cost/collective_form.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "calibrate/import/settle_ranks.h"
 #include "calibrate/import/sweep_checks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

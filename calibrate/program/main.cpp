@@ -14,7 +14,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/cost/profile_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <thread>

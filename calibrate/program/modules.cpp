@@ -2,7 +2,7 @@
 
 #include "calibrate/measure/backend/shared_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <filesystem>

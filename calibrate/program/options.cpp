@@ -6,7 +6,7 @@
 #include "sim/cost/profile_library.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -14,7 +14,7 @@
 #include "sim/base/files.h"
 #include "sim/cli/terminal.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

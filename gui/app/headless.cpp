@@ -5,7 +5,7 @@
 #include "sim/base/files.h"
 #include "sim/cli/exit_codes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

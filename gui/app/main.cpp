@@ -8,7 +8,7 @@
 #include "sim/cli/exit_codes.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QScreen>

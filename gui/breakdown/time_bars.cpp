@@ -1,6 +1,6 @@
 #include "gui/breakdown/time_bars.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "sim/base/files.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QPointer>
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
+#include "sim/base/reader.h"
 #include "sim/study/inputs.h"
 
 #include <QFileInfo>

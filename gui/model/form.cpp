@@ -1,8 +1,9 @@
 #include "gui/model/form.h"
 
+#include "sim/base/fields.h"
 #include "sim/study/scenario.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

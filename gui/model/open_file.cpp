@@ -7,7 +7,7 @@
 #include "sim/cli/file_kinds.h"
 #include "sim/study/jobs/job_import.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <fstream>

@@ -1,8 +1,9 @@
 #include "gui/model/session_file.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/files.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>
 #include <unistd.h>
 

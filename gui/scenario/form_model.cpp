@@ -1,5 +1,7 @@
 #include "gui/scenario/form_model.h"
 
+#include "sim/base/fields.h"
+
 #include <QFont>
 #include <QPalette>
 #include <algorithm>

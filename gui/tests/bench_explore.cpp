@@ -4,7 +4,7 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/widgets/theme.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

@@ -9,7 +9,7 @@
 #include "gui/model/choices.h"
 #include "gui/scenario/headline_bar.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QDockWidget>

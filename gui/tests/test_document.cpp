@@ -7,6 +7,7 @@
 #include "gui/scenario/form_model.h"
 #include "gui/widgets/panel.h"
 #include "gui/widgets/theme.h"
+#include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/topology/read_topology.h"
 

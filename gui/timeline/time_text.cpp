@@ -1,6 +1,6 @@
 #include "gui/timeline/time_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

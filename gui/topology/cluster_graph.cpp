@@ -2,7 +2,7 @@
 
 #include "gui/topology/cluster_pieces.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

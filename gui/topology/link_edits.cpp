@@ -2,7 +2,7 @@
 
 #include "sim/study/perturbation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "sim/base/diagnostic.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -3,9 +3,11 @@
 // How one value of a field is read, written and described: numbers, text, quantities, enumerations,
 // lists, maps, optional values, and nested structs with a field table of their own.
 
+#include "sim/base/field_names.h"
 #include "sim/base/quantity.h"
 #include "sim/base/reader.h"
 
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,41 +16,6 @@
 #include <vector>
 
 namespace trainyard {
-
-template <class T>
-class FieldTable;
-
-// Specialise in the source file of T (declare the specialisation in its header).
-template <class T>
-const FieldTable<T>& fields_of();
-
-// The names of an enumeration, as files spell them. Specialise `enum_names` for each enumeration
-// used in a field.
-template <class E>
-struct EnumName {
-    E value;
-    std::string_view name;
-};
-template <class E>
-std::vector<EnumName<E>> enum_names();
-
-template <class E>
-std::string_view to_name(E value)
-{
-    for (const EnumName<E>& entry : enum_names<E>())
-        if (entry.value == value)
-            return entry.name;
-    return "?";
-}
-
-template <class E>
-std::optional<E> from_name(std::string_view name)
-{
-    for (const EnumName<E>& entry : enum_names<E>())
-        if (entry.name == name)
-            return entry.value;
-    return std::nullopt;
-}
 
 // FieldValue<T>::read returns false after having reported why the node cannot be read.
 template <class T>

@@ -1,7 +1,7 @@
 #include "sim/base/files.h"
 #include "sim/base/json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <charconv>

@@ -2,7 +2,7 @@
 
 // The words that several parts share; files spell them as `enum_names` gives.
 
-#include "sim/base/field_values.h"
+#include "sim/base/field_names.h"
 
 #include <cstdint>
 #include <string_view>

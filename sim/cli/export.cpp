@@ -5,7 +5,7 @@
 #include "sim/study/jobs/job_export.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

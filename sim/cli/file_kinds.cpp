@@ -1,5 +1,6 @@
 #include "sim/cli/file_kinds.h"
 
+#include "sim/base/fields.h"
 #include "sim/cost/profile_library.h"
 #include "sim/cost/profile_schema.h"
 #include "sim/study/inputs.h"

@@ -10,7 +10,7 @@
 #include "sim/cli/terminal.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

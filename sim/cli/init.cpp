@@ -6,7 +6,7 @@
 #include "sim/study/jobs/starting_point.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <charconv>

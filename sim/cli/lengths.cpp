@@ -1,6 +1,6 @@
 #include "sim/cli/lengths.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <optional>

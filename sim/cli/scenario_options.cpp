@@ -1,5 +1,7 @@
 #include "sim/cli/scenario_options.h"
 
+#include "sim/base/fields.h"
+
 #include <CLI/CLI.hpp>
 
 namespace trainyard {

@@ -14,7 +14,7 @@
 #include "sim/report/timeline/kineto.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

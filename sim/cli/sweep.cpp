@@ -1,3 +1,4 @@
+#include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/parallel.h"
 #include "sim/cli/command.h"
@@ -6,7 +7,7 @@
 #include "sim/report/sweep/sweep_output.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <mutex>
 

@@ -6,7 +6,7 @@
 #include "sim/topology/summary.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,7 @@
 #include "sim/report/timeline/recorded.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "sim/study/validation_output.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

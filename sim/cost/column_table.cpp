@@ -1,6 +1,7 @@
 #include "sim/cost/column_table.h"
 
 #include "sim/base/field_values.h"
+#include "sim/base/fields.h"
 
 #include <cmath>
 

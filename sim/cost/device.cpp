@@ -1,9 +1,10 @@
 #include "sim/cost/device.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/units.h"
 #include "sim/cost/field_kinds.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

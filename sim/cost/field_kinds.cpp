@@ -1,6 +1,8 @@
 #include "sim/cost/field_kinds.h"
 
-#include <fmt/format.h>
+#include "sim/base/reader.h"
+
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -1,5 +1,7 @@
 #include "sim/cost/fingerprint.h"
 
+#include "sim/base/fields.h"
+
 #include <fmt/format.h>
 
 namespace trainyard {

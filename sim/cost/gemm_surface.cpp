@@ -4,7 +4,7 @@
 #include "sim/base/units.h"
 #include "sim/cost/column_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,13 @@
 
 // Measured GEMM times over shapes: a grid of (m, n, k), and the surface between its points.
 
-#include "sim/base/field_values.h"
+#include "sim/base/field_names.h"
 #include "sim/base/quantity.h"
 #include "sim/workload/kernel.h"
 
 #include <array>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace trainyard {

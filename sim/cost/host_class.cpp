@@ -1,5 +1,6 @@
 #include "sim/cost/host_class.h"
 
+#include "sim/base/fields.h"
 #include "sim/cost/field_kinds.h"
 
 namespace trainyard {

@@ -3,6 +3,7 @@
 // Constants of a node's processors as a data loader sees them: how fast a thread makes samples of
 // bytes, and how little more several threads make.
 
+#include "sim/base/quantity.h"
 #include "sim/cost/provenance.h"
 
 namespace trainyard {

@@ -1,9 +1,11 @@
 #include "sim/cost/knots.h"
 
+#include "sim/base/fields.h"
+#include "sim/base/reader.h"
 #include "sim/base/units.h"
 #include "sim/cost/column_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 // Measured collective times: tables of (size, time), and the curve between the points.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 #include "sim/base/vocabulary.h"
 #include "sim/cost/fingerprint.h"
 

@@ -1,5 +1,6 @@
 // Fields of the libraries' constants.
 
+#include "sim/base/fields.h"
 #include "sim/cost/field_kinds.h"
 #include "sim/cost/libraries.h"
 

@@ -1,6 +1,8 @@
 #include "sim/cost/machine_record.h"
 
-#include <fmt/format.h>
+#include "sim/base/fields.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // What a machine is made of and how it is set, beside a measurement: numbers hold where it is the
 // same.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 #include "sim/base/quantity.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #include "sim/cost/part_files.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

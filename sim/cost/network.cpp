@@ -1,10 +1,11 @@
 #include "sim/cost/network.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/units.h"
 #include "sim/base/vocabulary.h"
 #include "sim/cost/field_kinds.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

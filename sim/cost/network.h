@@ -3,6 +3,7 @@
 // Constants of what joins devices: inside an NVLink domain (fabric class), between domains (network
 // class), and what both share. All of them feed the closed form of collective_form.h.
 
+#include "sim/base/quantity.h"
 #include "sim/cost/provenance.h"
 
 namespace trainyard {

@@ -1,8 +1,9 @@
 #include "sim/cost/part_files.h"
 
 #include "sim/base/input_limits.h"
+#include "sim/base/reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

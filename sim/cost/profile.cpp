@@ -1,5 +1,7 @@
 #include "sim/cost/profile.h"
 
+#include "sim/base/fields.h"
+#include "sim/base/reader.h"
 #include "sim/cost/profile_parts.h"
 
 #include <algorithm>

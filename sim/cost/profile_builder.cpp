@@ -1,5 +1,8 @@
 #include "sim/cost/profile_builder.h"
 
+#include "sim/base/fields.h"
+#include "sim/base/reader.h"
+
 namespace trainyard {
 
 void add_companions(ProfileBuilder& builder, const Reader& where,

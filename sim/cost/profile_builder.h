@@ -2,6 +2,8 @@
 
 // Puts a profile together from its parts: files, objects in place, objects on a base.
 
+#include "sim/base/fields.h"
+#include "sim/base/reader.h"
 #include "sim/cost/part_files.h"
 
 #include <set>

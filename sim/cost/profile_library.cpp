@@ -2,9 +2,10 @@
 
 #include "sim/base/build_info.h"
 #include "sim/base/input_limits.h"
+#include "sim/base/reader.h"
 #include "sim/cost/profile_builder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 
 // The parts of a profile, one after the other: what reading, writing and overriding share.
 
+#include "sim/base/fields.h"
 #include "sim/cost/profile.h"
 
 namespace trainyard {

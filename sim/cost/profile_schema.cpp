@@ -1,5 +1,6 @@
 #include "sim/cost/profile_schema.h"
 
+#include "sim/base/fields.h"
 #include "sim/cost/profile.h"
 
 namespace trainyard {

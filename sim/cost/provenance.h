@@ -6,7 +6,7 @@
 // the bare value. In memory the value is a plain member of its struct, and its provenance stands
 // beside it under the member's dotted path ("peak.bf16"), so that formulas read like formulas.
 
-#include "sim/base/fields.h"
+#include "sim/base/json.h"
 #include "sim/base/vocabulary.h"
 
 #include <map>

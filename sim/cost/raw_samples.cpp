@@ -1,5 +1,7 @@
 // Reading and writing of what was measured, before smoothing.
 
+#include "sim/base/fields.h"
+#include "sim/base/reader.h"
 #include "sim/cost/column_table.h"
 #include "sim/cost/knots.h"
 

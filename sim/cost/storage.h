@@ -2,6 +2,7 @@
 
 // Constants of where training data lies: a class of storage as the nodes of a job see it.
 
+#include "sim/base/quantity.h"
 #include "sim/cost/provenance.h"
 
 namespace trainyard {

@@ -2,7 +2,7 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/replay/replay.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

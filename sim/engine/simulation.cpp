@@ -4,7 +4,7 @@
 #include "sim/engine/flow/ripple_sharing.h"
 #include "sim/engine/stall_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cassert>

@@ -1,6 +1,6 @@
 #include "sim/program/binding.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

@@ -6,7 +6,7 @@
 // the micro-batch and layer of the block use in which an op allocates or frees it. An instance
 // exists at most once at a time, and a step gives back all that it took.
 
-#include "sim/base/field_values.h"
+#include "sim/base/field_names.h"
 #include "sim/base/ids.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "sim/program/memory_flaws.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <span>
 

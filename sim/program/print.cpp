@@ -1,6 +1,6 @@
 #include "sim/program/print.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

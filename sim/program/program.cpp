@@ -2,7 +2,7 @@
 
 #include "sim/program/memory_flaws.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

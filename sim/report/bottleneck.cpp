@@ -4,7 +4,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/targets.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "sim/strategy/group_options.h"
 #include "sim/strategy/rank_layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

@@ -1,6 +1,6 @@
 #include "sim/report/health.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

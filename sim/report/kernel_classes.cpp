@@ -2,7 +2,7 @@
 
 #include "sim/cost/kernel_time.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,7 @@
 #include "sim/report/figures.h"
 #include "sim/strategy/bind/loader_costs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/timeline/recorded.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

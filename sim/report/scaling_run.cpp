@@ -2,7 +2,7 @@
 
 #include "sim/report/scaling.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -6,7 +6,7 @@
 #include "sim/report/traffic.h"
 #include "sim/strategy/rank_layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

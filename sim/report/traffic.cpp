@@ -6,7 +6,7 @@
 #include "sim/strategy/stages.h"
 #include "sim/study/environment_effects.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

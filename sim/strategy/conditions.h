@@ -3,11 +3,12 @@
 // What makes single devices differ from their like: slow ones, jittery ones, late ones. Plain
 // values; a scenario's perturbations become these.
 
-#include "sim/base/field_values.h"
+#include "sim/base/field_names.h"
 #include "sim/base/ids.h"
 #include "sim/base/quantity.h"
 #include "sim/program/binding.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/model_states.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -2,8 +2,9 @@
 
 // Options of distributed data parallel, as PyTorch's DistributedDataParallel has them.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace trainyard {

@@ -1,5 +1,7 @@
 #include "sim/strategy/fsdp_options.h"
 
+#include "sim/base/fields.h"
+
 namespace trainyard {
 
 template <>

@@ -2,7 +2,7 @@
 
 // Options of fully sharded data parallel (FSDP, FSDP2, ZeRO-3).
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 #include "sim/base/vocabulary.h"
 
 #include <optional>

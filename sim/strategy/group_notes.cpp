@@ -2,7 +2,7 @@
 
 #include "sim/strategy/misfits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,7 @@
 
 // Options of single kinds of groups: how tensor parallelism runs, which library serves whom.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 #include "sim/base/vocabulary.h"
 
 namespace trainyard {

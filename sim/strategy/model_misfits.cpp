@@ -1,6 +1,6 @@
 #include "sim/strategy/misfits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 

@@ -1,9 +1,10 @@
 #include "sim/strategy/number_formats.h"
 
+#include "sim/base/fields.h"
 #include "sim/strategy/misfits.h"
 #include "sim/workload/number_format.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

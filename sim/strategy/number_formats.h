@@ -2,7 +2,7 @@
 
 // Where a narrow number format (fp8 to nvfp4) is used besides in the products of all layers.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 
 namespace trainyard {
 

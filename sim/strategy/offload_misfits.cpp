@@ -3,7 +3,7 @@
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/state_shards.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

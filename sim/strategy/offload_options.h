@@ -2,7 +2,9 @@
 
 // What lives outside the device's memory between its uses (ZeRO-Offload, ZeRO-Infinity).
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+
+#include <cstdint>
 
 namespace trainyard {
 

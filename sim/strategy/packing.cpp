@@ -1,8 +1,9 @@
 #include "sim/strategy/packing.h"
 
+#include "sim/base/fields.h"
 #include "sim/strategy/misfits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

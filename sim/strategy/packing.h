@@ -3,8 +3,9 @@
 // Packed sequences: several documents fill one sequence without padding, and a token sees its own
 // document only.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace trainyard {

@@ -2,8 +2,9 @@
 
 // How ZeRO-1 and ZeRO-2 exchange gradients and parameters.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace trainyard {

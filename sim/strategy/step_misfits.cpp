@@ -2,7 +2,7 @@
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/stages.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

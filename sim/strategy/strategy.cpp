@@ -1,3 +1,4 @@
+#include "sim/base/fields.h"
 #include "sim/strategy/schedule.h"
 #include "sim/strategy/training.h"
 

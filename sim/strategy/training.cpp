@@ -1,5 +1,7 @@
 #include "sim/strategy/training.h"
 
+#include "sim/base/fields.h"
+
 namespace trainyard {
 
 template <>

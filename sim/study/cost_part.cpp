@@ -1,5 +1,6 @@
 #include "sim/study/cost_part.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 #include "sim/cost/profile_library.h"
@@ -7,7 +8,7 @@
 #include "sim/study/environment.h"
 #include "sim/study/problems.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace fs = std::filesystem;

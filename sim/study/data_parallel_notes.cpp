@@ -1,6 +1,6 @@
 #include "sim/study/data_parallel_notes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -4,7 +4,7 @@
 
 #include "sim/base/diagnostic.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/cost/profile_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

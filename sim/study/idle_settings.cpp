@@ -4,7 +4,7 @@
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/problems.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

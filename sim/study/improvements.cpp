@@ -3,7 +3,7 @@
 #include "sim/study/what_if.h"
 #include "sim/topology/topology_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cctype>
 #include <map>

@@ -4,7 +4,7 @@
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

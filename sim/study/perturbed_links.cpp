@@ -5,7 +5,7 @@
 #include "sim/study/perturbation.h"
 #include "sim/topology/perturbed_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

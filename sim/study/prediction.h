@@ -5,6 +5,8 @@
 #include "sim/base/vocabulary.h"
 #include "sim/workload/model.h"
 
+#include <string>
+
 namespace trainyard {
 
 // A number with its 90 % interval and how far it can be trusted.

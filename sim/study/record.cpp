@@ -1,10 +1,11 @@
 #include "sim/study/record.h"
 
 #include "sim/base/field_values.h"
+#include "sim/base/fields.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "sim/study/record_fine_tuning.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

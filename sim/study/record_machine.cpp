@@ -3,7 +3,7 @@
 #include "sim/study/record_words.h"
 #include "sim/topology/read_topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

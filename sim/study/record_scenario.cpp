@@ -6,7 +6,7 @@
 #include "sim/study/record_words.h"
 #include "sim/workload/model_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -1,5 +1,6 @@
 #include "sim/study/run_setup.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 

@@ -1,9 +1,10 @@
 #include "sim/study/scenario.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -10,7 +10,7 @@
 #include "sim/study/sampling.h"
 #include "sim/study/stages.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

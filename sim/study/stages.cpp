@@ -1,5 +1,6 @@
 #include "sim/study/stages.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 #include "sim/cost/kernel_time.h"
@@ -16,7 +17,7 @@
 #include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

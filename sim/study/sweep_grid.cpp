@@ -2,7 +2,7 @@
 
 #include "sim/study/inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include "sim/study/record_scenario.h"
 #include "sim/study/session.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>

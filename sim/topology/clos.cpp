@@ -1,6 +1,6 @@
 #include "sim/topology/clos.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

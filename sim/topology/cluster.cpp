@@ -1,10 +1,11 @@
 #include "sim/topology/cluster.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/units.h"
 #include "sim/topology/clos.h"
 #include "sim/topology/cluster_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 
 // A cluster of equal nodes on a regular fabric: what the generator is given.
 
+#include "sim/base/diagnostic.h"
 #include "sim/topology/fabric_template.h"
 #include "sim/topology/node_template.h"
 #include "sim/topology/topology.h"

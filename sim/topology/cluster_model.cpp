@@ -1,6 +1,6 @@
 #include "sim/topology/cluster_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/topology/summary.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 

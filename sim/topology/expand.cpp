@@ -3,7 +3,7 @@
 #include "sim/topology/cluster_model.h"
 #include "sim/topology/explicit_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <unordered_set>
 

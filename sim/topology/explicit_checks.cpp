@@ -1,9 +1,10 @@
 #include "sim/topology/explicit_checks.h"
 
+#include "sim/base/diagnostic.h"
 #include "sim/base/units.h"
 #include "sim/topology/explicit_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <set>
 

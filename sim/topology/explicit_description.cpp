@@ -1,5 +1,7 @@
 #include "sim/topology/explicit_description.h"
 
+#include "sim/base/fields.h"
+
 namespace trainyard {
 
 template <>

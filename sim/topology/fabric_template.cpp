@@ -1,5 +1,7 @@
 #include "sim/topology/fabric_template.h"
 
+#include "sim/base/fields.h"
+
 namespace trainyard {
 
 template <>

@@ -3,8 +3,11 @@
 // The network between nodes as a cluster description gives it: kind of NIC and switch, and how the
 // switches are arranged.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 #include "sim/topology/names.h"
+
+#include <cstdint>
+#include <string>
 
 namespace trainyard {
 

@@ -2,7 +2,7 @@
 
 // How files and texts spell the enumerations of a topology.
 
-#include "sim/base/field_values.h"
+#include "sim/base/field_names.h"
 #include "sim/topology/topology.h"
 
 namespace trainyard {

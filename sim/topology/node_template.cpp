@@ -1,5 +1,7 @@
 #include "sim/topology/node_template.h"
 
+#include "sim/base/fields.h"
+
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -2,7 +2,11 @@
 
 // One kind of server or tray: GPUs, NVLink, PCIe and NICs, as a cluster description gives it.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+#include "sim/base/quantity.h"
+
+#include <cstdint>
+#include <string>
 
 namespace trainyard {
 

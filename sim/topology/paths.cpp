@@ -4,7 +4,7 @@
 #include "sim/topology/names.h"
 #include "sim/topology/topology_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/input_limits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,12 +1,14 @@
 #include "sim/topology/read_topology.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/input_limits.h"
+#include "sim/base/reader.h"
 #include "sim/topology/cluster.h"
 #include "sim/topology/cluster_model.h"
 #include "sim/topology/explicit_checks.h"
 #include "sim/topology/explicit_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

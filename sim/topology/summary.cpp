@@ -3,7 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/topology/names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

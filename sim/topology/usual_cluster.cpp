@@ -1,6 +1,8 @@
 #include "sim/topology/usual_cluster.h"
 
-#include <fmt/format.h>
+#include "sim/base/fields.h"
+
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

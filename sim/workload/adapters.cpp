@@ -1,5 +1,7 @@
 #include "sim/workload/adapters.h"
 
+#include "sim/base/fields.h"
+
 #include <algorithm>
 
 namespace trainyard {

@@ -3,8 +3,9 @@
 // Low-rank adapters (LoRA, Hu 2021): the matrices of a model stay as they are; beside some of them
 // runs y += (x A) B with A [inputs x rank] and B [rank x outputs], which alone are trained.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace trainyard {

@@ -1,5 +1,6 @@
 #include "sim/workload/context.h"
 
+#include "sim/base/fields.h"
 #include "sim/workload/layer_work.h"
 
 namespace trainyard {

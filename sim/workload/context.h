@@ -2,7 +2,9 @@
 
 // Context parallelism: how the ranks that share a sequence bring queries and keys together.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+
+#include <cstdint>
 
 namespace trainyard {
 

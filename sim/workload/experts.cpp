@@ -1,5 +1,7 @@
 #include "sim/workload/experts.h"
 
+#include "sim/base/fields.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -2,7 +2,9 @@
 
 // Expert parallelism: how tokens reach their experts and how evenly they spread.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+
+#include <cstdint>
 
 namespace trainyard {
 

@@ -1,6 +1,7 @@
+#include "sim/base/json.h"
 #include "sim/workload/huggingface.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 const Json* HfConfig::find(const Aliases& aliases, std::string& key)

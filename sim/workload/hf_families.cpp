@@ -1,8 +1,10 @@
 // What each family of Hugging Face models fixes beyond the common keys.
 
+#include "sim/base/json.h"
+#include "sim/base/reader.h"
 #include "sim/workload/huggingface.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,8 @@
 #include "sim/workload/huggingface.h"
 
+#include "sim/base/json.h"
+#include "sim/base/reader.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -2,6 +2,7 @@
 
 // Hugging Face config.json, as it is.
 
+#include "sim/base/reader.h"
 #include "sim/workload/model_reader.h"
 
 #include <set>

@@ -6,6 +6,7 @@
 #include "sim/base/vocabulary.h"
 #include "sim/workload/kernel_style.h"
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "sim/workload/kernel_style.h"
 
+#include "sim/base/fields.h"
+
 namespace trainyard {
 
 template <>

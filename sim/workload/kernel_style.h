@@ -2,7 +2,9 @@
 
 // Which kernels a framework runs for a layer: what a software class says and layer_work() obeys.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+
+#include <cstdint>
 
 namespace trainyard {
 

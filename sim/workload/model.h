@@ -2,8 +2,10 @@
 
 // Model architectures: the numbers that fix every layer's shape.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+#include "sim/base/quantity.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

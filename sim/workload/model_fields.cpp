@@ -1,5 +1,6 @@
 // The field tables of the native model form.
 
+#include "sim/base/fields.h"
 #include "sim/workload/model.h"
 
 namespace trainyard {

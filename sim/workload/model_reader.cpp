@@ -1,8 +1,9 @@
 #include "sim/workload/model_reader.h"
 
+#include "sim/base/fields.h"
 #include "sim/workload/huggingface.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

@@ -3,6 +3,7 @@
 // Model files: the native form ("format": "trainyard.model/1") and Hugging Face's config.json as it
 // is, told apart by their keys.
 
+#include "sim/base/diagnostic.h"
 #include "sim/workload/model.h"
 
 namespace trainyard {

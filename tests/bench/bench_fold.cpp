@@ -8,7 +8,7 @@
 #include "sim/study/stages.h"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #include "tests/golden/case.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <sstream>
 #include <stdexcept>

@@ -8,7 +8,7 @@
 #include "tests/golden/match.h"
 #include "tests/support/folder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <cstdlib>

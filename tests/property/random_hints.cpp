@@ -1,3 +1,4 @@
+#include "sim/base/fields.h"
 #include "tests/catch.h"
 #include "tests/property/random_laws.h"
 #include "tests/support/pick.h"

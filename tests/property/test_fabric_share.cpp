@@ -6,7 +6,7 @@
 #include "tests/support/pick.h"
 #include "tests/unit/strategy/plans.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

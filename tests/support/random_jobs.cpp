@@ -1,5 +1,6 @@
 #include "tests/support/random_jobs.h"
 
+#include "sim/base/fields.h"
 #include "sim/cost/profile_library.h"
 #include "sim/strategy/schedule.h"
 #include "tests/catch.h"

@@ -5,7 +5,7 @@
 #include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/nccl/cuda_facts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <chrono>

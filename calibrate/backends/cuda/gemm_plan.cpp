@@ -3,7 +3,7 @@
 #include "calibrate/measure/nccl/collective_layout.h"
 #include "calibrate/measure/nccl/device_arena.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "calibrate/measure/nccl/failures.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 

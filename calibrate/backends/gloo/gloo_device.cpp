@@ -3,7 +3,7 @@
 #include "calibrate/measure/backend/host_name.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gloo/transport/tcp/device.h>
 #include <ifaddrs.h>
 #include <net/if.h>

@@ -3,7 +3,7 @@
 #include "calibrate/measure/backend/fitted.h"
 #include "calibrate/measure/host_kernels/check_pattern.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 #include "calibrate/measure/backend/host_name.h"
 #include "calibrate/measure/host_kernels/gemm.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

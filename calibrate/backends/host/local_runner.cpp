@@ -3,7 +3,7 @@
 #include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/host_kernels/memory.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

@@ -3,7 +3,7 @@
 #include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/discover/cpu_facts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

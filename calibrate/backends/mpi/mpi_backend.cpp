@@ -1,7 +1,7 @@
 #include "calibrate/backends/host/host_facts.h"
 #include "calibrate/backends/mpi/mpi_communicator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

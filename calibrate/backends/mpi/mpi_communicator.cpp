@@ -1,6 +1,6 @@
 #include "calibrate/backends/mpi/mpi_communicator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <utility>

@@ -4,10 +4,11 @@
 
 #include "calibrate/fit/clean_sweep.h"
 #include "calibrate/measure/backend/element_type.h"
-#include "sim/base/field_values.h"
+#include "sim/base/field_names.h"
 #include "sim/base/quantity.h"
 #include "sim/base/vocabulary.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>

@@ -1,6 +1,6 @@
 #include "calibrate/measure/control/connection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -3,7 +3,7 @@
 #include "calibrate/import/log_text.h"
 #include "sim/base/files.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

@@ -4,7 +4,7 @@
 #include "sim/base/diagnostic.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>

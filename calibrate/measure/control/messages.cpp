@@ -3,7 +3,7 @@
 #include "calibrate/measure/control/connection.h"
 #include "sim/base/fields.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include "calibrate/measure/control/messages.h"
 #include "sim/base/diagnostic.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <atomic>

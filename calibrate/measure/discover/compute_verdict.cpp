@@ -1,6 +1,6 @@
 #include "calibrate/measure/discover/compute_verdict.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 

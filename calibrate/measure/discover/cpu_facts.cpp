@@ -2,7 +2,7 @@
 
 #include "calibrate/measure/discover/cpu_info.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "calibrate/measure/discover/cpu_node.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "calibrate/fit/order_statistics.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "calibrate/import/notes.h"
 #include "calibrate/measure/discover/cpu_info.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

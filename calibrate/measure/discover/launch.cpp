@@ -4,7 +4,7 @@
 #include "calibrate/import/nccl_context.h"
 #include "calibrate/import/notes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -3,7 +3,12 @@
 // What a process's variables say of how it was started, and which of them change how data moves.
 
 #include "calibrate/measure/backend/backend.h"
-#include "sim/base/field_values.h"
+#include "sim/base/diagnostic.h"
+#include "sim/base/field_names.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
 
 namespace trainyard {
 

@@ -1,6 +1,6 @@
 #include "calibrate/measure/discover/machine_xml.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

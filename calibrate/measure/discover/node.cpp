@@ -8,7 +8,7 @@
 #include "calibrate/measure/discover/machine_xml.h"
 #include "calibrate/measure/discover/pci_address.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 
 #include "sim/base/fields.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

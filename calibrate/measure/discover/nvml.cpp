@@ -5,7 +5,7 @@
 #include "calibrate/import/smi_matrix.h"
 #include "calibrate/measure/discover/pci_address.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "calibrate/measure/discover/nvml.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

@@ -4,7 +4,7 @@
 #include "sim/topology/explicit_checks.h"
 #include "sim/topology/explicit_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "calibrate/measure/discover/pair_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

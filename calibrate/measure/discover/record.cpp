@@ -1,6 +1,6 @@
 #include "calibrate/measure/discover/record.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "calibrate/measure/discover/host_cpus.h"
 #include "calibrate/measure/discover/pci_address.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

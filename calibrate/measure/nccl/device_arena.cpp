@@ -3,7 +3,7 @@
 #include "calibrate/measure/nccl/collective_layout.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

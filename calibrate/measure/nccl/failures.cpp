@@ -1,6 +1,6 @@
 #include "calibrate/measure/nccl/failures.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -1,6 +1,6 @@
 #include "calibrate/measure/nccl/measure_session.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <thread>

@@ -3,7 +3,7 @@
 #include "calibrate/measure/backend/backend.h"
 #include "calibrate/measure/backend/shared_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

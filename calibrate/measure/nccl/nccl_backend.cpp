@@ -5,7 +5,7 @@
 #include "calibrate/measure/nccl/meeting.h"
 #include "calibrate/measure/nccl/warm_up.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 
 #include "calibrate/measure/nccl/topology_dump.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <thread>
 

@@ -2,7 +2,7 @@
 
 #include "calibrate/measure/nccl/process_variable.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "calibrate/measure/nccl/collective_layout.h"
 #include "calibrate/measure/nccl/prepared_work.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

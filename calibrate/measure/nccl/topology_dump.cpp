@@ -3,7 +3,7 @@
 #include "sim/base/diagnostic.h"
 #include "sim/base/files.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

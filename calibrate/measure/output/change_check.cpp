@@ -3,7 +3,7 @@
 #include "calibrate/fit/measured_tables.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,10 @@
 #include "calibrate/measure/output/measured_values.h"
 #include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
+#include "sim/base/fields.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "calibrate/measure/design/next_sizes.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "calibrate/measure/output/measured_values.h"
 #include "sim/topology/read_topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

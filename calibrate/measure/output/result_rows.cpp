@@ -3,7 +3,7 @@
 #include "calibrate/measure/output/measured_values.h"
 #include "sim/base/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>

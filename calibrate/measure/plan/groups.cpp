@@ -1,6 +1,6 @@
 #include "calibrate/measure/plan/plan.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

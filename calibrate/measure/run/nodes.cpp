@@ -1,6 +1,6 @@
 #include "calibrate/measure/run/nodes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <set>
 

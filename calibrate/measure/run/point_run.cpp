@@ -4,7 +4,7 @@
 #include "calibrate/measure/backend/fitted.h"
 #include "calibrate/measure/statistics/sampler.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

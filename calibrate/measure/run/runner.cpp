@@ -4,7 +4,7 @@
 #include "calibrate/measure/design/order.h"
 #include "calibrate/measure/run/point_run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

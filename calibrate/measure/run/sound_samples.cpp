@@ -1,6 +1,6 @@
 #include "calibrate/measure/run/sound_samples.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

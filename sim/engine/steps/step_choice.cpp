@@ -2,7 +2,7 @@
 
 #include "sim/engine/standstill.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

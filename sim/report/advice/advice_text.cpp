@@ -5,7 +5,7 @@
 #include "sim/report/text/paste.h"
 #include "sim/report/text/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 std::string tried_text(const AdviceReport& advice)

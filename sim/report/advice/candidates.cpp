@@ -1,6 +1,6 @@
 #include "sim/report/advice/candidates.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

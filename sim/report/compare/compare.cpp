@@ -3,7 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/compare/crossover.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

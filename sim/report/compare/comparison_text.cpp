@@ -3,7 +3,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/text/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

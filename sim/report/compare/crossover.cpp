@@ -3,7 +3,7 @@
 #include "sim/report/figures.h"
 #include "sim/strategy/lower/parts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

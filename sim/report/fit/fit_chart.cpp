@@ -3,7 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/html/svg.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

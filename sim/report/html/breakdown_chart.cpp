@@ -4,7 +4,7 @@
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

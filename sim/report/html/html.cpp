@@ -15,7 +15,7 @@
 #include "sim/report/text/describe.h"
 #include "sim/report/text/pace_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

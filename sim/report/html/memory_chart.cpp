@@ -5,7 +5,7 @@
 #include "sim/report/html/svg.h"
 #include "sim/report/text/describe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,7 @@
 #include "sim/report/text/describe.h"
 #include "sim/report/timeline/recorded.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "sim/report/html/svg.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

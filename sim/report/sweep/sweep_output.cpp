@@ -5,7 +5,7 @@
 #include "sim/report/text/paste.h"
 #include "sim/report/text/summary_csv.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace {

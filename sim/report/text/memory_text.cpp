@@ -4,7 +4,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/text/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -6,7 +6,7 @@
 #include "sim/report/text/describe.h"
 #include "sim/report/text/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

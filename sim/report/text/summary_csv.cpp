@@ -3,7 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/text/describe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

@@ -9,7 +9,7 @@
 #include "sim/report/text/pace_text.h"
 #include "sim/report/text/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "sim/report/text/describe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,7 @@
 #include "sim/strategy/data/data_loading.h"
 
+#include "sim/base/fields.h"
+
 namespace trainyard {
 
 template <>

@@ -3,9 +3,12 @@
 // How samples come to the devices: the part `data` of a scenario. Without it a step never waits for
 // its input.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
 #include "sim/cost/host_class.h"
 #include "sim/cost/storage.h"
+
+#include <cstdint>
+#include <string>
 
 namespace trainyard {
 

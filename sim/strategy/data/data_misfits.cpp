@@ -2,7 +2,7 @@
 
 #include "sim/strategy/data/loader_rates.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

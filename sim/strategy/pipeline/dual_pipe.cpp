@@ -7,7 +7,7 @@
 
 #include "sim/strategy/pipeline/dual_order.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

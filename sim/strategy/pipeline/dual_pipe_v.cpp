@@ -6,7 +6,7 @@
 
 #include "sim/strategy/pipeline/dual_order.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

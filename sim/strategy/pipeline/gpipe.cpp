@@ -4,7 +4,7 @@
 
 #include "sim/strategy/schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard {
 

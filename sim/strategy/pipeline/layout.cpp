@@ -1,6 +1,6 @@
 #include "sim/strategy/pipeline/layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,9 @@
 
 // What a strategy says of its pipeline besides the sizes and the schedule.
 
-#include "sim/base/fields.h"
+#include "sim/base/field_names.h"
+
+#include <string>
 
 namespace trainyard {
 

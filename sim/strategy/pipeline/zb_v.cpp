@@ -7,7 +7,7 @@
 
 #include "sim/strategy/schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

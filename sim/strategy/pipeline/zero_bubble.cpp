@@ -1,6 +1,6 @@
 #include "sim/strategy/pipeline/zero_bubble.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

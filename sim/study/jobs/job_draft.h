@@ -4,10 +4,11 @@
 // and ignored, and which line each value came from.
 
 #include "calibrate/import/notes.h"
+#include "sim/base/fields.h"
 #include "sim/study/scenario.h"
 #include "sim/workload/model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/job_export.h"
 
+#include "sim/base/fields.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/torch/deepspeed.h"
 #include "sim/study/jobs/torch/torchtitan.h"

@@ -5,7 +5,7 @@
 #include "sim/study/inputs.h"
 #include "sim/study/stages.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "sim/base/input_limits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <toml++/toml.h>
 #include <yaml-cpp/yaml.h>
 

@@ -1,3 +1,4 @@
+#include "sim/base/fields.h"
 #include "tests/unit/cost/support.h"
 
 using namespace trainyard;

@@ -2,7 +2,7 @@
 
 #include "sim/cost/collective_form.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard::testing {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/unit/measure/fake_machine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <fstream>

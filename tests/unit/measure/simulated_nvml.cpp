@@ -1,6 +1,6 @@
 #include "tests/unit/measure/simulated_nvml.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

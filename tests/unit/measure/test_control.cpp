@@ -194,8 +194,9 @@ TEST_CASE("a rank that is killed ends the run at once and is named")
         ::kill(ranks.process(1), SIGKILL);
     });
     // Its end is what is noticed: the limit lies beyond any test's patience.
-    const RunEnded ended =
-        end_of([&] { ranks.tell(CommandKind::run, {0, 1, 2}, std::chrono::hours(24)); });
+    const RunEnded ended = end_of([&] {
+        ranks.tell(CommandKind::run, {0, 1, 2}, std::chrono::hours(24));
+    });
     killer.join();
     CHECK(ended.ranks == std::vector<int>{1});
     CHECK_THAT(ended.why, Contains("rank 1"));
@@ -206,7 +207,9 @@ TEST_CASE("a rank whose process is stopped does not answer and is named")
     FaultyRanks ranks(2, Fault::none);
     ranks.tell(CommandKind::join, {0, 1});
     ::kill(ranks.process(0), SIGSTOP);
-    const RunEnded ended = end_of([&] { ranks.tell(CommandKind::run, {0, 1}, Milliseconds(1'000)); });
+    const RunEnded ended = end_of([&] {
+        ranks.tell(CommandKind::run, {0, 1}, Milliseconds(1'000));
+    });
     CHECK(ended.ranks == std::vector<int>{0});
     CHECK_THAT(ended.why, Contains("the command \"run\" was not done"));
     CHECK_THAT(ended.why, Contains("does not answer"));

@@ -1,5 +1,6 @@
 #include "calibrate/measure/discover/launch.h"
 #include "calibrate/measure/discover/record.h"
+#include "sim/base/fields.h"
 #include "sim/cost/fingerprint.h"
 #include "tests/catch.h"
 #include "tests/unit/measure/fake_machine.h"

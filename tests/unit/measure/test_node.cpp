@@ -5,7 +5,7 @@
 #include "tests/unit/measure/fake_machine.h"
 #include "tests/unit/measure/simulated_nvml.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

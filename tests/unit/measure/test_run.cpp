@@ -7,7 +7,7 @@
 #include "tests/support/folder.h"
 #include "tests/unit/measure/forked_ranks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <fstream>

@@ -3,7 +3,7 @@
 #include "sim/topology/explicit_checks.h"
 #include "tests/catch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 using namespace trainyard;
 

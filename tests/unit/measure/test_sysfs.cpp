@@ -4,7 +4,7 @@
 #include "tests/catch.h"
 #include "tests/unit/measure/fake_machine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 using namespace trainyard;
 

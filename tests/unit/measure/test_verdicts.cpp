@@ -2,7 +2,7 @@
 #include "sim/base/random.h"
 #include "tests/catch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,5 @@
 #include "calibrate/measure/backend/work.h"
+#include "sim/base/fields.h"
 #include "tests/catch.h"
 
 using namespace trainyard;

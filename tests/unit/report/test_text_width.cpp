@@ -9,7 +9,7 @@
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <sstream>
 

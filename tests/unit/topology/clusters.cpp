@@ -1,8 +1,9 @@
 #include "tests/unit/topology/clusters.h"
 
+#include "sim/base/fields.h"
 #include "tests/catch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainyard::testing {
 namespace {

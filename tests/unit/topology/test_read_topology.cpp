@@ -3,7 +3,7 @@
 #include "tests/catch.h"
 #include "tests/unit/topology/clusters.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

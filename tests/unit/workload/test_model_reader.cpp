@@ -1,3 +1,4 @@
+#include "sim/base/json.h"
 #include "sim/workload/model_reader.h"
 #include "tests/catch.h"
 #include "tests/unit/workload/models.h"

@@ -1,4 +1,5 @@
 #include "sim/base/build_info.h"
+#include "sim/base/json.h"
 #include "sim/workload/model_reader.h"
 #include "tests/catch.h"
 

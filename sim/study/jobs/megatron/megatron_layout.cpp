@@ -1,6 +1,6 @@
 #include "sim/study/jobs/megatron/megatron_layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

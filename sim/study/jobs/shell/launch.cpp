@@ -2,7 +2,7 @@
 
 #include "sim/study/jobs/shell/launcher_options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

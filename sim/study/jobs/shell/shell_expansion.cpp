@@ -1,6 +1,6 @@
 #include "sim/study/jobs/shell/shell_expansion.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cctype>
 

@@ -2,7 +2,7 @@
 
 #include "sim/study/jobs/shell/shell_test.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

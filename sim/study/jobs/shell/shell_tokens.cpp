@@ -1,6 +1,6 @@
 #include "sim/study/jobs/shell/shell_tokens.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "sim/study/jobs/torch/torchtitan.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/torch/trainer_arguments.h"
 
+#include "sim/base/fields.h"
 #include "sim/study/jobs/job_sizes.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tests/unit/study/jobs/importing.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 using namespace trainyard;
 using namespace trainyard::testing;
