@@ -10,6 +10,7 @@
 #include "sim/strategy/misfits.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/study/data_parallel_notes.h"
+#include "sim/study/device_models.h"
 #include "sim/study/environment.h"
 #include "sim/study/idle_settings.h"
 #include "sim/study/inputs.h"
@@ -165,6 +166,9 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
         add_perturbations(file.scenario, parts, problems);
+        append(problems,
+               device_model_problems(*parts.topology, parts.cost->profile().hardware.device,
+                                     parts.job.world(), *topology));
         append(problems, offload_misfits(parts.job, parts.cost->profile().hardware.device));
         append(problems, one_host_misfits(parts.job, *parts.topology));
     }
