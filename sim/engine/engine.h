@@ -168,6 +168,7 @@ struct StepResult {
     std::vector<TransferTotals> transfers{};
     std::vector<LinkTotals> links{}; // in fidelities that share them
     StepTotals steps{};
+    std::uint64_t slowed = 0; // transfers that had less than their ceiling, for sharing links
     std::vector<OpRecord> records{}; // by end, lane, stream
     std::uint64_t ops = 0;           // executed, all steps and lanes
     std::uint64_t events = 0;        // taken from the queue

@@ -26,13 +26,16 @@ constexpr std::uint32_t draining_rate(std::uint32_t share, std::uint32_t speed)
     return rate > 0 ? static_cast<std::uint32_t>(rate) : 1;
 }
 
-// What one transfer adds to `traffic` at a rate <= its ceiling, rounded down.
-constexpr std::uint32_t traffic_of(const TransferCost& cost, ByteRate rate)
+// What one transfer adds to `traffic` at a rate <= its ceiling, rounded down. Of a collective that
+// goes step by step, what one of the `abreast` wires that leave a member adds: all of them together
+// are the collective's traffic, so that it slows compute as much as it does in one piece.
+constexpr std::uint32_t traffic_of(const TransferCost& cost, ByteRate rate,
+                                   std::uint32_t abreast = 1)
 {
     if (cost.ceiling.value() == 0)
         return 0;
     return static_cast<std::uint32_t>(static_cast<u128>(cost.traffic_share) * rate.value() /
-                                      cost.ceiling.value());
+                                      (static_cast<u128>(cost.ceiling.value()) * abreast));
 }
 
 // True if some lane is slow for a time.

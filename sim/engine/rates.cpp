@@ -182,7 +182,7 @@ void Rates::set_rate(Transfer& transfer, std::uint32_t id, ByteRate rate)
 {
     settle_transfer(transfer);
     transfer.rate = rate;
-    set_traffic(transfer, traffic_of(*transfer.cost, rate));
+    set_traffic(transfer, traffic_of(*transfer.cost, rate, transfer.abreast));
     plan_end(transfer, id);
 }
 
@@ -190,8 +190,8 @@ void Rates::plan_end(Transfer& transfer, std::uint32_t id)
 {
     ++transfer.version;
     transfer.unplanned = false;
-    if (transfer.parent != nobody && transfer.rate < transfer.cost->ceiling)
-        run_.transfers[transfer.parent].disturbed = true;
+    if (transfer.rate < transfer.cost->ceiling)
+        run_.transfers[transfer.parent == nobody ? id : transfer.parent].disturbed = true;
     if (transfer.rate.value() > 0)
         queue_.push({run_.now + time_to_finish(Work{transfer.remaining}, transfer.rate),
                      id | transfer_bit, transfer.version});

@@ -249,6 +249,7 @@ StepResult Simulation::result()
     result.transfers = accounting_.transfer_totals();
     result.links = rates_.link_totals();
     result.steps = {stepping_.disturbed(), whole_collectives(run_, choice_)};
+    result.slowed = slowed_ + stepping_.disturbed();
     result.records = recorder_.take();
     result.ops = ops_;
     result.events = events_;

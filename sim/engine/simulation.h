@@ -106,6 +106,7 @@ private:
     std::uint64_t ops_ = 0;
     std::uint64_t all_ops_ = 0;
     std::uint64_t events_ = 0;
+    std::uint64_t slowed_ = 0;      // transfers in one piece
     std::uint64_t next_report_ = 0; // in ops
     std::uint64_t next_report_events_ = 0;
     Problems problems_; // a mismatch ends the run

@@ -210,6 +210,7 @@ void Simulation::deliver(std::uint32_t id)
     Transfer& transfer = run_.transfers[id];
     if (transfer.state == TransferState::moving)
         rates_.end_transfer(id);
+    slowed_ += transfer.disturbed ? 1 : 0;
     if (!table_.is_group(transfer.channel)) {
         end_part(transfer.sender);
         if (transfer.receiver == nobody) {

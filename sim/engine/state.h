@@ -109,7 +109,7 @@ struct alignas(64) Transfer {
     TransferState state = TransferState::gathering;
     bool alone = false;     // collective: has its links to itself
     bool may_step = false;  // collective: step by step as soon as its rate is below the ceiling
-    bool disturbed = false; // collective: some send's rate has been below it
+    bool disturbed = false; // its rate, or some send's, has been below it
     bool unplanned = false; // its end is not in the queue yet
     bool loose = false;     // send: its step ended at this instant
 
@@ -124,7 +124,8 @@ struct alignas(64) Transfer {
 
     u128 counted = 0;              // of `remaining`, what counts as the links' in the measured step
     std::uint32_t parent = nobody; // send: the collective ...
-    std::uint32_t wire = 0;        // ... and the wire
+    std::uint32_t wire = 0;        // ... and the wire,
+    std::uint32_t abreast = 1;     // one of so many that leave its member
     std::uint32_t way = nobody;    // message: of the sender
 };
 

@@ -20,15 +20,22 @@ std::string why_whole(WholeReason reason)
     return "rings collide with rings too often to step them";
 }
 
-std::string stepped(const Outcome& outcome)
+std::string slowed(const Outcome& outcome)
 {
-    const std::uint64_t count = outcome.result->steps.disturbed;
-    const bool flow = outcome.engine.fidelity == Fidelity::flow;
-    return fmt::format("{} collective{} slowed by others{}; steps pass through buffers that never "
-                       "run out, the channels of a communicator as one.",
-                       count, count == 1 ? " was" : "s were",
-                       flow ? " and went on step by step" : "");
+    const std::uint64_t count = outcome.result->slowed;
+    if (count == 0)
+        return "No transfer was slowed by others on its links.";
+    const std::uint64_t stepped = outcome.result->steps.disturbed;
+    return fmt::format(
+        "{} transfer{} slowed by others on {} links{}.", count, count == 1 ? " was" : "s were",
+        count == 1 ? "its" : "their",
+        stepped == 0 ? ""
+                     : fmt::format(", {} of them collectives that went step by step", stepped));
 }
+
+constexpr const char* how_steps_go =
+    "Steps pass through buffers that never run out, the channels of a communicator as one, and a "
+    "member goes on when its own part is done.";
 
 } // namespace
 
@@ -47,12 +54,15 @@ std::string fidelity_meaning(Fidelity fidelity)
     return "transfers share links max-min fairly, collectives step by step";
 }
 
-std::vector<std::string> step_notes(const Outcome& outcome)
+std::vector<std::string> sharing_notes(const Outcome& outcome)
 {
     const Fidelity fidelity = outcome.engine.fidelity;
-    if (!knows_steps(fidelity))
+    if (fidelity == Fidelity::alpha_beta)
         return {};
-    std::vector<std::string> notes{stepped(outcome)};
+    std::vector<std::string> notes{slowed(outcome)};
+    if (!knows_steps(fidelity))
+        return notes;
+    notes.emplace_back(how_steps_go);
     for (const WholeReason reason :
          {WholeReason::rings, WholeReason::pattern, WholeReason::lockstep}) {
         std::vector<std::string> names;

@@ -12,8 +12,8 @@ namespace trainyard {
 // "transfers do not slow each other down"
 std::string fidelity_meaning(Fidelity fidelity);
 
-// Fidelities that know single steps: what went step by step and what did not, one sentence each;
-// else none.
-std::vector<std::string> step_notes(const Outcome& outcome);
+// Why a run differs from one in which transfers share nothing, one sentence each: what was slowed,
+// what went step by step and what did not. None in fidelity `alpha-beta`.
+std::vector<std::string> sharing_notes(const Outcome& outcome);
 
 } // namespace trainyard

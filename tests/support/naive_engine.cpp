@@ -235,18 +235,18 @@ private:
                 continue;
             share -= op.sm_share;
             for (const NaiveTransfer* transfer : op.transfers) {
-                const auto lose = [&](std::uint64_t rate) {
-                    share -=
-                        static_cast<std::int64_t>(static_cast<u128>(transfer->cost->traffic_share) *
-                                                  rate / transfer->cost->ceiling.value());
+                const auto lose = [&](std::uint64_t rate, std::size_t abreast) {
+                    share -= static_cast<std::int64_t>(
+                        static_cast<u128>(transfer->cost->traffic_share) * rate /
+                        (static_cast<u128>(transfer->cost->ceiling.value()) * abreast));
                 };
                 if (transfer->draining(now_) && (!transfer->message || transfer->sender == &op))
-                    lose(transfer->rate);
+                    lose(transfer->rate, 1);
                 if (transfer->steps)
                     for (const NaiveSend& send : transfer->steps->sends)
                         if (send.from == transfer->place_of(op) && send.moves_from &&
                             *send.moves_from <= now_ && !send.end)
-                            lose(send.rate);
+                            lose(send.rate, send.abreast);
             }
         }
         std::uint64_t granted =

@@ -88,6 +88,9 @@ void NaiveSteps::add_trees(const Group& group)
                 const std::size_t from = up ? edges[e].child : edges[e].parent;
                 add(from, up ? edges[e].parent : edges[e].child, group.tree_ways,
                     2 * e + (up ? 0 : 1));
+                sends.back().abreast =
+                    static_cast<std::size_t>(std::ranges::count(edges, from, &TreeEdge::child) +
+                                             std::ranges::count(edges, from, &TreeEdge::parent));
                 std::vector<std::size_t>& before = sends.back().before;
                 if (chunk > 0)
                     before.push_back(sends.size() - 2);

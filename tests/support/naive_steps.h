@@ -14,6 +14,7 @@ struct NaiveSend {
     std::int64_t round = 0;
     std::vector<std::size_t> before; // sends that must be over
     std::vector<LinkUse> links;
+    std::size_t abreast = 1; // wires that leave `from`
 
     std::optional<std::int64_t> moves_from; // its latency is over then
     std::optional<std::int64_t> end;

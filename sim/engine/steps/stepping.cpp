@@ -60,8 +60,10 @@ std::uint32_t Stepping::add_send(const Collective& collective, std::uint32_t wir
     const std::uint32_t id = table_.add();
     const Transfer& parent = run_.transfers[collective.transfer];
     Transfer& send = run_.transfers[id];
+    const std::uint32_t member = collective.plan->wires[wire].from;
     send.cost = parent.cost;
-    send.sender = collective.members[collective.plan->wires[wire].from].stream;
+    send.sender = collective.members[member].stream;
+    send.abreast = static_cast<std::uint32_t>(collective.plan->leaving[member].size());
     send.parent = collective.transfer;
     send.steps = parent.steps;
     send.wire = wire;

@@ -140,7 +140,7 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
                     to_name(summary.step_time.grade)));
     add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.fidelity),
                     fidelity_meaning(outcome.engine.fidelity)));
-    for (const std::string& note : step_notes(outcome))
+    for (const std::string& note : sharing_notes(outcome))
         add(note);
     if (outcome.engine.lanes < outcome.engine.ranks)
         add(fmt::format("{} for {} ranks that are exactly alike.",

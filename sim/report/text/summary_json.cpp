@@ -119,6 +119,8 @@ Json engine_used(const Outcome& outcome)
                             member("ops", engine.ops),
                             member("events", engine.events),
                             member("wall_ms", engine.wall_ms)};
+    if (engine.fidelity != Fidelity::alpha_beta)
+        out["slowed_transfers"] = outcome.result->slowed;
     if (knows_steps(engine.fidelity)) {
         out["disturbed_collectives"] = outcome.result->steps.disturbed;
         out["whole_collectives"] = whole_collectives(outcome.result->steps);

@@ -302,7 +302,7 @@ std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width
         engine.lanes == 1 ? "" : "s", count_text(static_cast<double>(engine.ops)), engine.wall_ms,
         hash_text(outcome.input_hash));
     std::string notes;
-    for (const std::string& note : step_notes(outcome))
+    for (const std::string& note : sharing_notes(outcome))
         for (const std::string& part : wrapped(note, width))
             notes += paint.dim(part) + "\n";
     for (const std::string& part : wrapped(line, width))

@@ -227,6 +227,31 @@ TEST_CASE("rings that collide all the time stay whole where steps are too many")
           StepTotals{0, {{CollectiveKind::all_reduce, GroupKind::dp, WholeReason::rings}}});
 }
 
+TEST_CASE("a tree slows the compute beside it chunk by chunk as much as in one piece")
+{
+    // Root and two leaves, 64 chunks of 10 ps in 65 rounds, half of the device lost to traffic. In
+    // one piece 1000 ps of compute lose 650 / 2. Chunk by chunk each member sends in 64 rounds, the
+    // root down two wires at once, which are one collective's traffic: they lose 640 / 2.
+    const auto ends = [](Fidelity fidelity) {
+        Scene scene(3);
+        const GroupSlot dp = scene.group(GroupKind::dp, {0, 1, 2});
+        Group& group = scene.group_of(dp);
+        group.tree_edges = {{1, 0, 0}, {2, 0, 0}};
+        for (int way = 0; way < 4; ++way)
+            group.tree_ways.add(std::vector<LinkUse>{{scene.link(1000)}});
+        TransferCost cost = transfer(0, 65 * 10);
+        cost.pattern = TrafficPattern::tree;
+        cost.traffic_share = full_share / 2;
+        for (std::size_t l = 0; l < 3; ++l) {
+            scene.on(l).compute(1000);
+            scene.on(l).collective(dp, cost).label(label_of(CollectiveKind::all_reduce));
+        }
+        return scene.run(1, fidelity).lane_ends;
+    };
+    CHECK(ends(Fidelity::bundle) == std::vector(3, SimTime(1000 + 650 / 2)));
+    CHECK(ends(Fidelity::chunk) == std::vector(3, SimTime(1000 + 640 / 2)));
+}
+
 TEST_CASE("fidelities with steps refuse ranks that stop")
 {
     OneCollective one(2, 0, 1000);
