@@ -33,7 +33,7 @@ struct Event {
 
 inline constexpr std::uint32_t transfer_bit = 1U << 31;
 inline constexpr std::uint32_t window_bit = 1U << 30; // version 2i: window i begins, 2i+1: ends
-inline constexpr std::uint32_t death = 0xffffffff;    // version: the lane dies
+inline constexpr std::uint32_t stopping = 0xffffffff; // version: the lane hangs or dies
 
 class PlainQueue {
 public:

@@ -10,6 +10,7 @@
 #include "sim/engine/state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard::engine {
 
@@ -53,6 +54,38 @@ inline SimTime issue_time(const RunState& run, std::uint32_t lane, const FlatOp&
     const SimTime time = issue_time(kind, op, step, segment_began);
     return run.lanes[lane].plain ? time
                                  : time + late_before(run.binding.lanes[lane], kind, op, step);
+}
+
+inline IssuePlace place_of(const FlatOp& op, std::uint32_t step)
+{
+    return {step, op.order};
+}
+
+// The first op of a stream that does not fit into its launch queue now, behind the op that runs. A
+// queue that is full has held up the host before; that it may come back later than its clock says
+// is left out: it is a queue's length ahead then.
+inline IssuePlace first_without_room(const RunState& run, std::uint32_t index)
+{
+    const StreamState& stream = run.streams[index];
+    const StreamPlan& plan = run.plan_of(index);
+    const bool by_host = plan.kind != StreamKind::worker && plan.kind != StreamKind::host;
+    std::uint32_t room = run.binding.costs.launch_queue;
+    if (!by_host || room == endless_queue || stream.state == HeadState::finished)
+        return {};
+    const LaneKind& kind = run.kind_of(run.lane_of(index));
+    bool runs = stream.state == HeadState::running || stream.state == HeadState::host_limited ||
+                stream.state == HeadState::joined || stream.state == HeadState::endless;
+    std::uint32_t at = stream.head;
+    for (std::uint32_t step = stream.step; step < run.steps; ++step, at = plan.op_first)
+        for (; at < plan.op_first + plan.op_count; ++at) {
+            const FlatOp& op = kind.ops[at];
+            if (std::exchange(runs, false))
+                continue;
+            if (op.kernels > room)
+                return place_of(op, step);
+            room -= op.kernels;
+        }
+    return {};
 }
 
 // The earliest end of a compute or copy op whose first kernel is issued at `issued`: one mean

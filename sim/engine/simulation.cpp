@@ -139,7 +139,7 @@ void Simulation::begin()
         rates_.open_links();
     for (std::uint32_t l = 0; l < run_.lanes.size(); ++l)
         queue_windows(l);
-    queue_deaths();
+    queue_stops();
     run_instant();
 }
 
@@ -169,7 +169,7 @@ void Simulation::run_instant()
             foresight_.look();
             handle(queue_.pop());
         }
-        bury();
+        stop_lanes();
         // Looking at a lane starts ops, which ends nothing and so makes no other lane dirty.
         for (const std::uint32_t lane : dirty_) {
             run_.lanes[lane].dirty = false;
@@ -202,8 +202,8 @@ void Simulation::settle()
 void Simulation::handle(const Event& event)
 {
     const bool of_transfer = (event.target & transfer_bit) != 0;
-    if (!of_transfer && (event.target & window_bit) != 0 && event.version == death)
-        return dying_.push_back(event.target & ~window_bit);
+    if (!of_transfer && (event.target & window_bit) != 0 && event.version == stopping)
+        return stopping_.push_back(event.target & ~window_bit);
     ++events_;
     if (of_transfer) {
         const std::uint32_t id = event.target & ~transfer_bit;

@@ -35,9 +35,10 @@ public:
 
 private:
     // simulation_stops.cpp: lanes that stop
-    void queue_deaths();
+    void queue_stops();
     bool stopped(std::uint32_t lane) const;
-    void bury();
+    void stop_lanes();
+    void hang(std::uint32_t lane);
     void bury(std::uint32_t lane);
     void break_transfers(std::uint32_t lane);
     void break_off(std::uint32_t transfer);
@@ -101,8 +102,8 @@ private:
     std::vector<std::uint32_t> streams_left_; // lane x steps
     std::vector<std::uint32_t> lanes_left_;   // by step
     std::vector<SimTime> step_ends_;
-    bool links_due_ = false;           // the measured step begins for them at this instant
-    std::vector<std::uint32_t> dying_; // lanes that die at this instant
+    bool links_due_ = false;              // the measured step begins for them at this instant
+    std::vector<std::uint32_t> stopping_; // lanes that hang or die at this instant
     std::uint64_t ops_ = 0;
     std::uint64_t all_ops_ = 0;
     std::uint64_t events_ = 0;

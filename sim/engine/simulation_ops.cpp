@@ -99,7 +99,10 @@ bool Simulation::issued_by(SimTime issued, std::uint32_t index)
     const std::uint32_t lane = run_.lane_of(index);
     if (!run_.lanes[lane].plain) {
         const Stop& stop = run_.binding.lanes[lane].stop;
-        if (stop.ever() && issued >= stop.at && !run_.head(index).by_itself) {
+        const FlatOp& op = run_.head(index);
+        const bool beyond =
+            issued >= stop.at || place_of(op, stream.step) >= run_.lanes[lane].issue_limit;
+        if (stop.ever() && beyond && !op.by_itself) {
             stream.state = HeadState::unissued;
             return false;
         }

@@ -3,13 +3,11 @@
 
 namespace trainyard::engine {
 
-void Simulation::queue_deaths()
+void Simulation::queue_stops()
 {
-    for (std::uint32_t l = 0; l < run_.lanes.size(); ++l) {
-        const Stop& stop = run_.binding.lanes[l].stop;
-        if (stop.ever() && stop.kind == StopKind::dies)
-            queue_.push({stop.at, l | window_bit, death});
-    }
+    for (std::uint32_t l = 0; l < run_.lanes.size(); ++l)
+        if (const Stop& stop = run_.binding.lanes[l].stop; stop.ever())
+            queue_.push({stop.at, l | window_bit, stopping});
 }
 
 // Whether the lane's host has stopped.
@@ -18,12 +16,24 @@ bool Simulation::stopped(std::uint32_t lane) const
     return run_.now >= run_.binding.lanes[lane].stop.at;
 }
 
-// Lanes that die now: what ends now has ended, nothing has begun yet.
-void Simulation::bury()
+// Lanes that stop now: what ends now has ended, nothing has begun yet.
+void Simulation::stop_lanes()
 {
-    for (const std::uint32_t lane : dying_)
-        bury(lane);
-    dying_.clear();
+    for (const std::uint32_t lane : stopping_)
+        if (run_.binding.lanes[lane].stop.kind == StopKind::dies)
+            bury(lane);
+        else
+            hang(lane);
+    stopping_.clear();
+}
+
+// The host goes no further than the queues of its streams let it: the first of them to be full has
+// held it up.
+void Simulation::hang(std::uint32_t lane)
+{
+    IssuePlace& limit = run_.lanes[lane].issue_limit;
+    for (std::size_t s = 0; s < run_.kind_of(lane).streams.size(); ++s)
+        limit = std::min(limit, first_without_room(run_, run_.stream_index(lane, s)));
 }
 
 void Simulation::bury(std::uint32_t lane)

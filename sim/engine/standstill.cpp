@@ -27,7 +27,7 @@ namespace engine {
 
 namespace {
 
-OpPlace place_of(const RunState& run, std::uint32_t stream, const FlatOp& op, std::uint32_t step)
+OpPlace op_place(const RunState& run, std::uint32_t stream, const FlatOp& op, std::uint32_t step)
 {
     return {op.label,       op.kind,  run.plan_of(stream).id,
             op.micro_batch, op.layer, static_cast<std::uint16_t>(step)};
@@ -112,7 +112,7 @@ private:
             return;
         here_[lane] = stamp_;
         const StreamState& state = run_.streams[stream];
-        wait.here.push_back({LaneId{lane}, place_of(run_, stream, run_.head(stream), state.step),
+        wait.here.push_back({LaneId{lane}, op_place(run_, stream, run_.head(stream), state.step),
                              recorder_.keeps_segments() ? recorder_.issued(stream) : state.start,
                              state.start});
     }
@@ -154,7 +154,7 @@ OpPlace first_unissued(const RunState& run, std::uint32_t lane)
     const LaneKind& kind = run.kind_of(lane);
     const LaneState& state = run.lanes[lane];
     const SimTime stop = run.binding.lanes[lane].stop.at;
-    std::tuple first{run.steps, 0xffffffffU}; // step, place in issue order
+    IssuePlace first{run.steps, nobody};
     OpPlace place;
     for (std::uint32_t step = 0; step < run.steps; ++step)
         for (std::size_t s = 0; s < kind.streams.size(); ++s) {
@@ -164,12 +164,12 @@ OpPlace first_unissued(const RunState& run, std::uint32_t lane)
                 const std::uint32_t barriers = barriers_before(kind, op, step);
                 const bool issued =
                     op.by_itself || barriers < state.host_segment ||
-                    (barriers == state.host_segment &&
+                    (barriers == state.host_segment && place_of(op, step) < state.issue_limit &&
                      issue_time(run, lane, op, step, state.host_base) + op.issue_rest < stop);
-                if (issued || std::tuple(step, op.order) >= first)
+                if (issued || place_of(op, step) >= first)
                     continue;
-                first = {step, op.order};
-                place = place_of(run, run.stream_index(lane, s), op, step);
+                first = place_of(op, step);
+                place = op_place(run, run.stream_index(lane, s), op, step);
             }
         }
     return place;
@@ -178,7 +178,7 @@ OpPlace first_unissued(const RunState& run, std::uint32_t lane)
 // The first op, as the host issues them, that has not ended.
 OpPlace first_open(const RunState& run, std::uint32_t lane)
 {
-    std::tuple first{run.steps, 0xffffffffU};
+    IssuePlace first{run.steps, nobody};
     OpPlace place;
     for (std::size_t s = 0; s < run.kind_of(lane).streams.size(); ++s) {
         const std::uint32_t index = run.stream_index(lane, s);
@@ -186,10 +186,10 @@ OpPlace first_open(const RunState& run, std::uint32_t lane)
         if (stream.state == HeadState::finished)
             continue;
         const FlatOp& op = run.head(index);
-        if (op.by_itself || std::tuple(std::uint32_t{stream.step}, op.order) >= first)
+        if (op.by_itself || place_of(op, stream.step) >= first)
             continue;
-        first = {stream.step, op.order};
-        place = place_of(run, index, op, stream.step);
+        first = place_of(op, stream.step);
+        place = op_place(run, index, op, stream.step);
     }
     return place;
 }

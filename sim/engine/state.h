@@ -65,6 +65,14 @@ constexpr std::uint32_t stream_bit(std::uint32_t stream)
     return 1U << (stream % 32);
 }
 
+// A place in the order in which a host issues.
+struct IssuePlace {
+    std::uint32_t step = nobody;
+    std::uint32_t order = nobody; // FlatOp::order
+
+    friend auto operator<=>(const IssuePlace&, const IssuePlace&) = default;
+};
+
 struct alignas(64) LaneState {
     const LaneKind* kind = nullptr;
     SimTime host_base{};            // when the current host segment began
@@ -72,6 +80,7 @@ struct alignas(64) LaneState {
     std::uint32_t multiplicity = 1; // ranks it stands for
     std::uint32_t host_segment = 0; // barriers passed, all steps
     std::uint32_t to_look_at = ~0U; // streams whose heads may be able to start
+    IssuePlace issue_limit{};       // since its host hangs: the first op without room in its queue
     std::uint16_t computing = 0;    // compute ops that run
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at

@@ -46,6 +46,8 @@ struct TransferCost {
     bool operator==(const TransferCost&) const = default;
 };
 
+inline constexpr std::uint32_t endless_queue = 0xffffffff;
+
 struct CostTable {
     std::vector<SimTime> compute{}; // compute, copy and host ops, alone on the device; by CostId
     // [variant][CostId]. A variant is the shape of a group or of a pair of neighbours (members per
@@ -53,6 +55,9 @@ struct CostTable {
     // that its groups never ask for at their defaults.
     std::vector<std::vector<TransferCost>> transfers{};
     std::array<SimTime, phase_count> host_per_kernel{}; // to issue one kernel, by Phase
+    // Launches that a stream holds behind the op that runs on it: a host that hangs has issued no
+    // more.
+    std::uint32_t launch_queue = endless_queue;
 
     bool operator==(const CostTable&) const = default;
 };

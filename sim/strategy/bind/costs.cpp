@@ -39,6 +39,18 @@ std::uint32_t share_of_full(double share)
     return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * full_share));
 }
 
+// Launches that a stream of a CUDA device holds before the next one blocks its host: about a
+// thousand, of each stream its own, as timed in "CUDA stream is blocked when launching many
+// kernels" (stackoverflow.com/questions/53970187); 1,024 is what developers give. A graph of
+// kernels is one launch. A CPU has no queue, and a host that waits for each kernel needs none.
+std::uint32_t launch_queue(const CostModel& cost, const Job& job)
+{
+    constexpr std::uint32_t cuda_stream = 1024;
+    if (cost.profile().hardware.device.is_cpu() || job.launches.blocking)
+        return 0;
+    return job.cuda_graphs ? endless_queue : cuda_stream;
+}
+
 // Which requests are asked of each slot's groups; pairs come last.
 std::vector<std::set<CostId>> requests_by_slot(const Program& program)
 {
@@ -146,6 +158,7 @@ CostTable bind_costs(const Plan& plan, const Neighbourhood& neighbourhood, const
     for (std::size_t phase = 0; phase < phase_count; ++phase)
         table.host_per_kernel[phase] =
             to_sim_time(cost.host_per_kernel(static_cast<Phase>(phase), job.cuda_graphs));
+    table.launch_queue = launch_queue(cost, job);
     return table;
 }
 

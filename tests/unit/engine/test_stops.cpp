@@ -88,6 +88,59 @@ TEST_CASE("nor does one that could be slowed and whose device work is done")
     CHECK(standstill_of(scene));
 }
 
+TEST_CASE("a host that hangs has issued no more than the queues of its streams hold")
+{
+    // The host issues all at once. It hangs while op 2 runs; behind that the queue holds three.
+    Scene scene(1);
+    scene.binding.costs.launch_queue = 3;
+    for (int i = 0; i < 10; ++i)
+        scene.on(0).compute(100).label({"op " + std::to_string(i), Phase::forward});
+    const auto first_missing = [&] {
+        const auto result = standstill_of(scene);
+        REQUIRE(result);
+        return scene.program.labels[result->culprits[0].place.label.value].name;
+    };
+    stop(scene, 0, StopKind::hangs, 250);
+    CHECK(first_missing() == "op 6");
+    stop(scene, 0, StopKind::hangs, 300); // op 2 has ended, op 3 not begun
+    CHECK(first_missing() == "op 6");
+    stop(scene, 0, StopKind::hangs, 301);
+    CHECK(first_missing() == "op 7");
+    stop(scene, 0, StopKind::hangs, 650);
+    CHECK_FALSE(standstill_of(scene)); // all that is left is in the queue
+    scene.binding.costs.launch_queue = endless_queue;
+    stop(scene, 0, StopKind::hangs, 1);
+    CHECK_FALSE(standstill_of(scene));
+}
+
+TEST_CASE("the first queue to be full has held up the host of a rank that hangs, for all streams")
+{
+    // In issue order: two ops of the first stream, one of the second, and so on. Behind the ops
+    // that run, op 4 of the first stream is the first that does not fit; what the second stream is
+    // due to do after it is not issued either, though there is room.
+    Scene scene(1);
+    scene.binding.costs.launch_queue = 3;
+    for (int i = 0; i < 4; ++i) {
+        scene.on(0).compute(100).label({"a", Phase::forward});
+        scene.on(0).compute(100).label({"b", Phase::forward});
+        scene.on(0).compute(10, second_compute_stream).label({"c", Phase::forward});
+    }
+    stop(scene, 0, StopKind::hangs, 5);
+    scene.bind_roles();
+    RunControl control;
+    control.steps = 1;
+    control.record = RecordRequest{[](LaneId) { return true; }, 0};
+    const auto reference = run_reference(scene.program, scene.binding, control);
+    const auto event = run_event(scene.program, scene.binding, control);
+    REQUIRE(!reference);
+    REQUIRE(!event);
+    CHECK(render(reference.error(), "") == render(event.error(), ""));
+    const auto result = standstill_of(scene);
+    REQUIRE(result);
+    CHECK(scene.program.labels[result->culprits[0].place.label.value].name == "a");
+    CHECK(result->culprits[0].place.stream == compute_stream);
+}
+
 TEST_CASE("a host that hangs in its own work never comes out of it")
 {
     Scene scene(1);
