@@ -24,7 +24,8 @@ namespace trainyard::engine {
 
 struct Event {
     SimTime time{};
-    // A stream of a lane, a transfer with `transfer_bit`, or a lane with `window_bit`.
+    // A stream of a lane, a transfer with `transfer_bit`, or with `window_bit` a lane or a window
+    // of a link.
     std::uint32_t target = 0;
     std::uint32_t version = 0;
 
@@ -34,6 +35,9 @@ struct Event {
 inline constexpr std::uint32_t transfer_bit = 1U << 31;
 inline constexpr std::uint32_t window_bit = 1U << 30; // version 2i: window i begins, 2i+1: ends
 inline constexpr std::uint32_t stopping = 0xffffffff; // version: the lane hangs or dies
+// Version: the window of a link, by its place in the binding, begins or ends.
+inline constexpr std::uint32_t link_changes = 0xfffffffd;
+inline constexpr std::uint32_t link_recovers = 0xfffffffe;
 
 class PlainQueue {
 public:

@@ -51,6 +51,13 @@ public:
         return slows_compute_ && run_.draining[stream].remaining > 0;
     }
 
+    // The link carries that much from now on, where links are shared.
+    void set_capacity(LinkId link, ByteRate capacity)
+    {
+        if (sharing_)
+            sharing_->set_capacity(link, capacity);
+    }
+
     // The lane's compute drains at this speed (of 2^20) times its share from now on.
     void set_speed(std::uint32_t lane, std::uint32_t speed);
 

@@ -139,6 +139,7 @@ void Simulation::begin()
         rates_.open_links();
     for (std::uint32_t l = 0; l < run_.lanes.size(); ++l)
         queue_windows(l);
+    queue_link_windows();
     queue_stops();
     run_instant();
 }
@@ -160,6 +161,28 @@ void Simulation::enter_window(std::uint32_t lane, std::uint32_t border)
     const bool begins = border % 2 == 0;
     rates_.set_speed(lane,
                      begins ? run_.binding.lanes[lane].windows[border / 2].speed : full_share);
+}
+
+void Simulation::queue_link_windows()
+{
+    if (rates_.sharing() == nullptr)
+        return;
+    std::uint32_t place = 0;
+    for (const LinkWindow& window : run_.binding.link_windows) {
+        queue_.push({window.begin, place | window_bit, link_changes});
+        if (window.end < longest_sim_time)
+            queue_.push({window.end, place | window_bit, link_recovers});
+        ++place;
+    }
+}
+
+// Of two windows that follow on each other the one that ends comes first.
+void Simulation::change_link(const Event& event)
+{
+    const LinkWindow& window = run_.binding.link_windows[event.target & ~window_bit];
+    rates_.set_capacity(window.link, event.version == link_changes
+                                         ? window.capacity
+                                         : run_.binding.links[window.link.value]);
 }
 
 void Simulation::run_instant()
@@ -212,7 +235,9 @@ void Simulation::handle(const Event& event)
         return;
     }
     if ((event.target & window_bit) != 0)
-        return enter_window(event.target & ~window_bit, event.version);
+        return event.version >= link_changes
+                   ? change_link(event)
+                   : enter_window(event.target & ~window_bit, event.version);
     StreamState& stream = run_.streams[event.target];
     if (stream.version != event.version)
         return;

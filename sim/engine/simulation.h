@@ -53,6 +53,8 @@ private:
     void handle(const Event& event);
     void queue_windows(std::uint32_t lane);
     void enter_window(std::uint32_t lane, std::uint32_t border);
+    void queue_link_windows();
+    void change_link(const Event& event);
     void keep_in_touch();
     StepResult result();
 

@@ -28,6 +28,7 @@ public:
     {
         check_costs();
         check_jitters();
+        check_link_windows();
         for (std::size_t g = 0; g < binding_.groups.size(); ++g)
             check_group(g);
         std::vector<Needs> needs;
@@ -209,6 +210,17 @@ private:
             for (const std::uint32_t factor : jitter.factors)
                 require(factor <= most_jitter, [] { return "jitter: a factor out of range"; });
         }
+    }
+
+    void check_link_windows()
+    {
+        for (const LinkWindow& window : binding_.link_windows) {
+            require(window.link.value < binding_.links.size(),
+                    [] { return "link window: no such link"; });
+            require(window.begin < window.end, [] { return "link window: ends as it begins"; });
+        }
+        require(std::ranges::is_sorted(binding_.link_windows, {}, &LinkWindow::begin),
+                [] { return "link windows: not by begin"; });
     }
 
     template <class What>

@@ -146,6 +146,16 @@ struct SpeedWindow {
     bool operator==(const SpeedWindow&) const = default;
 };
 
+// A stretch of time in which a link has another capacity than `Binding::links` says.
+struct LinkWindow {
+    LinkId link{};
+    SimTime begin{};
+    SimTime end{}; // the first picosecond behind it; longest_sim_time: never
+    ByteRate capacity{};
+
+    bool operator==(const LinkWindow&) const = default;
+};
+
 enum class StopKind : std::uint8_t {
     hangs, // its host issues nothing more; what it issued goes on, and so do its workers
     dies   // its process is gone: what runs never ends, its transfers move nothing more
@@ -185,8 +195,9 @@ struct Binding {
     std::vector<Group> groups{};
     std::vector<Lane> lanes{};
     std::vector<ByteRate> links{}; // capacities by LinkId; used by fidelities above alpha-beta
-    std::vector<Jitter> jitters{}; // by JitterId
-    std::vector<LaneId> lane_of{}; // by rank: the lane that stands for it
+    std::vector<LinkWindow> link_windows{}; // by begin; of one link none overlaps another
+    std::vector<Jitter> jitters{};          // by JitterId
+    std::vector<LaneId> lane_of{};          // by rank: the lane that stands for it
 
     bool operator==(const Binding&) const = default;
 };

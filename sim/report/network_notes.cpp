@@ -24,10 +24,10 @@ std::string slowed(const Outcome& outcome)
 {
     const std::uint64_t count = outcome.result->slowed;
     if (count == 0)
-        return "No transfer was slowed by others on its links.";
+        return "No transfer went below its full rate on shared links.";
     const std::uint64_t stepped = outcome.result->steps.disturbed;
     return fmt::format(
-        "{} transfer{} slowed by others on {} links{}.", count, count == 1 ? " was" : "s were",
+        "{} transfer{} went below {} full rate on shared links{}.", count, count == 1 ? "" : "s",
         count == 1 ? "its" : "their",
         stepped == 0 ? ""
                      : fmt::format(", {} of them collectives that went step by step", stepped));

@@ -330,7 +330,7 @@ std::string describe_link(const Perturbation& p)
         add(what, fmt::format("{} longer", to_display(p.latency)));
     if (p.background > 0)
         add(what, fmt::format("{} taken by others", percent(p.background)));
-    return fmt::format("link {}: {}", p.link, what.empty() ? "as usual" : what);
+    return fmt::format("link {}: {}{}", p.link, what.empty() ? "as usual" : what, window_of(p));
 }
 
 } // namespace

@@ -195,8 +195,10 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
     out.jitters = std::move(conditions.jitters);
     for (const std::uint32_t lane : classes.class_of)
         out.lane_of.push_back(LaneId{lane});
-    if (with_links)
+    if (with_links) {
         bind_links(out, sources, near.shapes, {topology, options.links});
+        bind_link_windows(out, options.conditions);
+    }
     return out;
 }
 

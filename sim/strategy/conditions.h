@@ -42,6 +42,13 @@ struct SlowSpan {
     double slowdown = 1.0; // >= 1
 };
 
+// A link has this share of its capacity left between two times of the simulated clock.
+struct LinkSpan {
+    SimTime from{};
+    SimTime until = longest_sim_time;
+    double share = 1.0; // 0: it carries nothing
+};
+
 enum class LatePart : std::uint8_t {
     step,  // the host begins the step late
     loader // the first batch of the step is late
@@ -63,9 +70,10 @@ struct Conditions {
     PerDevice<SlowSpan> spans = {};      // of one device none overlaps another
     PerDevice<SeededJitter> jitter = {}; // one per device at most
     PerDevice<Lateness> late = {};
-    PerDevice<SimTime> start = {}; // its first step may begin then
-    PerDevice<Stop> stop = {};     // one per device at most
-    int steps = 2;                 // that `late` is drawn for
+    PerDevice<SimTime> start = {};                       // its first step may begin then
+    PerDevice<Stop> stop = {};                           // one per device at most
+    std::vector<std::pair<LinkId, LinkSpan>> links = {}; // of one link none overlaps another
+    int steps = 2;                                       // that `late` is drawn for
 };
 
 template <>

@@ -55,7 +55,7 @@ Problems idle_windows(const Scenario& scenario, const StepResult& result, SimTim
         if (from && to_sim_time(*from) >= length)
             problems.push_back({"", 0, fmt::format("/perturbations/{}/from", i),
                                 fmt::format("the measured step is over before: it takes {}; this "
-                                            "slowdown has no effect",
+                                            "entry has no effect",
                                             to_display(length)),
                                 "an earlier time", Severity::warning});
     }

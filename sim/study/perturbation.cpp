@@ -108,11 +108,13 @@ const FieldTable<Perturbation>& fields_of<Perturbation>()
                    {.help = "compute takes this many times as long", .min = 0.01, .max = 1000})
             .field("node", &Perturbation::node, {.help = "all devices of this node", .min = 0})
             .field("from", &Perturbation::from,
-                   {.help = "the slowdown begins so long after the measured step has begun",
+                   {.help = "the slowdown or the state of the link begins so long after the "
+                            "measured step has begun",
                     .min = 0,
                     .max = longest})
             .field("until", &Perturbation::until,
-                   {.help = "the slowdown ends so long after the measured step has begun",
+                   {.help = "the slowdown or the state of the link ends so long after the measured "
+                            "step has begun",
                     .min = 0,
                     .max = longest})
             .field("jitter", &Perturbation::jitter, {.help = "random durations of kernels"})
@@ -158,6 +160,11 @@ bool has_windows(const std::vector<Perturbation>& perturbations)
 {
     return std::ranges::any_of(perturbations,
                                [](const Perturbation& p) { return p.has_window() || p.stops(); });
+}
+
+bool has_link_windows(const std::vector<Perturbation>& perturbations)
+{
+    return std::ranges::any_of(perturbations, &Perturbation::changes_links_for_a_time);
 }
 
 bool has_stops(const std::vector<Perturbation>& perturbations)

@@ -46,7 +46,8 @@ struct Perturbation {
     DeviceChoice device{};
     double slowdown = 1.0; // 1.08: compute takes 1.08 times as long
     std::optional<int> node{};
-    std::optional<Seconds> from{}; // of the slowdown, since the measured step began
+    std::optional<Seconds> from{}; // of the slowdown or the link's state, since the measured step
+                                   // began
     std::optional<Seconds> until{};
     std::optional<KernelJitter> jitter{};
     std::optional<LateArrival> late{};
@@ -67,13 +68,14 @@ struct Perturbation {
     bool of_network() const { return !link.empty() || ecmp; }
     bool of_devices() const
     {
-        return device.given() || node || slowdown != 1.0 || has_window() || jitter || late ||
-               start || stops();
+        return device.given() || node || slowdown != 1.0 || jitter || late || start || stops();
     }
     bool changes_links() const
     {
         return bandwidth != 1.0 || latency.value() > 0 || background > 0 || dead;
     }
+    bool changes_links_for_a_time() const { return !link.empty() && has_window(); }
+    double share_left() const { return dead ? 0.0 : bandwidth * (1.0 - background); }
 };
 
 template <>
@@ -112,6 +114,9 @@ bool is_random(const std::vector<Perturbation>& perturbations);
 
 // Whether times count from the beginning of the measured step.
 bool has_windows(const std::vector<Perturbation>& perturbations);
+
+// Whether some link changes within the run.
+bool has_link_windows(const std::vector<Perturbation>& perturbations);
 
 // Whether a rank hangs or dies.
 bool has_stops(const std::vector<Perturbation>& perturbations);

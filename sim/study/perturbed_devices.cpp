@@ -5,6 +5,7 @@
 #include "sim/study/entry_problems.h"
 #include "sim/study/perturbation.h"
 #include "sim/study/perturbed_links.h"
+#include "sim/study/perturbed_windows.h"
 #include "sim/study/problems.h"
 #include "sim/topology/topology.h"
 
@@ -81,12 +82,7 @@ private:
 
     void check_window(const Perturbation& p)
     {
-        if (p.from && p.until && *p.until <= *p.from)
-            problems_.error(
-                "/until",
-                fmt::format("the window ends at {}, before it begins at {}", to_text(*p.until),
-                            to_text(*p.from)),
-                "\"until\" counts from the start of the measured step, as \"from\" does");
+        check_window_order(p, problems_);
         if (p.has_window() && p.slowdown == 1.0)
             problems_.error(p.from ? "/from" : "/until", "a window without \"slowdown\"",
                             "\"slowdown\": 1.5 beside it");
@@ -171,14 +167,33 @@ private:
     EntryProblems problems_;
 };
 
-SlowSpan span_of(const Perturbation& p, SimTime measured_from)
+// From and until when an entry holds, by the simulated clock.
+template <class Span>
+Span span_of(const Perturbation& p, SimTime measured_from)
 {
-    SlowSpan span;
+    Span span;
     span.from = measured_from + to_sim_time(p.from.value_or(Seconds(0)));
     if (p.until)
         span.until = measured_from + to_sim_time(*p.until);
-    span.slowdown = p.slowdown;
     return span;
+}
+
+void add_link_spans(const std::vector<Perturbation>& perturbations, const Topology& topology,
+                    SimTime measured_from, Conditions& out)
+{
+    if (!has_link_windows(perturbations))
+        return;
+    const std::vector<std::vector<LinkId>> links = links_by_entry(perturbations, topology);
+    for (std::size_t i = 0; i < perturbations.size(); ++i) {
+        const Perturbation& p = perturbations[i];
+        if (!p.changes_links_for_a_time())
+            continue;
+        LinkSpan span = span_of<LinkSpan>(p, measured_from);
+        span.share = p.share_left();
+        if (span.from < span.until && span.share < 1.0)
+            for (const LinkId link : links[i])
+                out.links.emplace_back(link, span);
+    }
 }
 
 } // namespace
@@ -196,13 +211,16 @@ Conditions conditions_of(const std::vector<Perturbation>& perturbations, const T
 {
     Conditions out;
     out.steps = run.steps;
+    add_link_spans(perturbations, topology, run.measured_from, out);
     for (std::size_t i = 0; i < perturbations.size(); ++i) {
         const Perturbation& p = perturbations[i];
         if (p.of_network())
             continue;
         const std::uint64_t seed = hash_key(run.seed, i);
         for (const DeviceId device : devices_of(p, topology, world)) {
-            if (const SlowSpan span = span_of(p, run.measured_from); p.has_window()) {
+            if (p.has_window()) {
+                SlowSpan span = span_of<SlowSpan>(p, run.measured_from);
+                span.slowdown = p.slowdown;
                 if (span.from < span.until) // else shorter than the clock tells apart
                     out.spans.emplace_back(device, span);
             } else if (p.slowdown != 1.0)

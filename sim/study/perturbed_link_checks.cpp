@@ -3,6 +3,7 @@
 #include "sim/study/entry_problems.h"
 #include "sim/study/perturbation.h"
 #include "sim/study/perturbed_links.h"
+#include "sim/study/perturbed_windows.h"
 
 #include <algorithm>
 #include <optional>
@@ -22,13 +23,14 @@ public:
     {
         for (std::size_t i = 0; i < all_.size(); ++i)
             for (const LinkId link : links_[i])
-                if (all_[i].dead)
+                if (all_[i].dead && !all_[i].has_window())
                     dead_.try_emplace(link, i);
         for (std::size_t i = 0; i < all_.size(); ++i) {
             if (!all_[i].of_network())
                 continue;
             problems_.enter(i);
             check_subject(all_[i]);
+            check_window(all_[i]);
             check_twice(all_[i]);
             check_effect(all_[i]);
         }
@@ -62,9 +64,36 @@ private:
                             link_name_hint(p.link, topology_));
     }
 
+    // The rate of a link may change within the run; what a transfer costs alone does not.
+    void check_window(const Perturbation& p)
+    {
+        if (!p.has_window())
+            return;
+        if (p.ecmp)
+            problems_.error(p.from ? "/from" : "/until", "collisions for a time",
+                            "flows collide for the whole run: leave \"from\" and \"until\" out");
+        if (p.latency.value() > 0)
+            problems_.error("/latency", "a latency for a time",
+                            "it holds for the whole run: write an entry of its own");
+        check_window_order(p, problems_);
+        for (const LinkId link : links_[problems_.entry()]) {
+            if (problems_.wrong())
+                return;
+            const std::string name = topology_.link_name(link);
+            if (p.dead)
+                check_outage(p, topology_.link(link), topology_.network(NodeId{0}).transport, name,
+                             problems_);
+            if (!windows_[link].add(p))
+                problems_.error("/link", fmt::format("two windows of {} overlap", name),
+                                "end one where the other begins");
+        }
+    }
+
     // One of each per link. What other jobs take of a slow link is no contradiction.
     void check_twice(const Perturbation& p)
     {
+        if (p.has_window())
+            return;
         once(p.bandwidth != 1.0, &Said::bandwidth, "/bandwidth",
              "write one entry with the product of the shares");
         once(p.latency.value() > 0, &Said::latency, "/latency",
@@ -124,6 +153,7 @@ private:
     std::vector<std::vector<LinkId>> links_; // by entry
     std::unordered_map<LinkId, std::size_t> dead_;
     std::unordered_map<LinkId, Said> said_;
+    std::unordered_map<LinkId, Windows> windows_;
     std::optional<std::size_t> collisions_;
     EntryProblems problems_;
 };

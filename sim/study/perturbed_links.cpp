@@ -165,13 +165,15 @@ std::shared_ptr<const Topology> perturbed_topology(const std::shared_ptr<const T
         const Perturbation& p = perturbations[i];
         if (p.ecmp)
             collisions = hash_key(sound->model().ecmp_seed(), seed);
-        if (!p.changes_links())
+        if (!p.changes_links() || p.has_window())
             continue;
         for (const LinkId id : links[i]) {
             LinkState& state = states[id];
-            state.share *= p.bandwidth * (1.0 - p.background);
+            if (p.dead)
+                state.dead = true;
+            else
+                state.share *= p.share_left();
             state.latency += p.latency;
-            state.dead = state.dead || p.dead;
         }
     }
     if (states.empty() && !collisions)
@@ -185,7 +187,8 @@ std::shared_ptr<const Topology> perturbed_topology(const std::shared_ptr<const T
 Problems partition_problems(const std::vector<Perturbation>& perturbations,
                             const Topology& perturbed, int world)
 {
-    const auto dead = std::ranges::find_if(perturbations, &Perturbation::dead);
+    const auto dead = std::ranges::find_if(
+        perturbations, [](const Perturbation& p) { return p.dead && !p.has_window(); });
     if (dead == perturbations.end())
         return {};
     for (int rank = 0; rank < world; ++rank) {

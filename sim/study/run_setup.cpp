@@ -81,6 +81,11 @@ Scenario before_windows(Scenario scenario)
     for (Perturbation& p : scenario.perturbations) { // each keeps its place, hence its seed
         p.hangs.reset();
         p.dies.reset();
+        if (p.changes_links_for_a_time()) {
+            p.bandwidth = 1.0;
+            p.background = 0.0;
+            p.dead = false;
+        }
         if (p.has_window()) {
             p.slowdown = 1.0;
             p.from.reset();

@@ -13,7 +13,7 @@ Folding folding_of(const Scenario& scenario);
 // Steps that are unrolled: with a loader the first ones differ.
 int steps_of(const Scenario& scenario);
 
-// Windows of slowness begin at `measured_from`.
+// Windows of slow devices and bad links begin at `measured_from`.
 BindOptions bind_options(const Scenario& scenario, const Parts& parts, SimTime measured_from);
 
 // Of everything that a binding depends on.
@@ -21,7 +21,7 @@ std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario, SimTime
 
 RunControl run_control(const Scenario& scenario, const WorkControl& work);
 
-// The scenario without windows of slowness and stops. Until the measured step begins it runs alike.
+// The scenario without windows and stops. Until the measured step begins it runs alike.
 Scenario before_windows(Scenario scenario);
 
 // When the measured step begins: the step before has ended on all ranks.

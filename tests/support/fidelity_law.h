@@ -36,7 +36,7 @@ inline void check_fidelities(const std::string& scenario)
             CHECK(shared.result->step_time == alone.result->step_time);
         else
             CHECK(found == Approx(expected).epsilon(slowed == 0 && sound ? 0.005 : 0.01));
-        const std::string named = slowed == 0 ? "No transfer was slowed" : std::to_string(slowed);
+        const std::string named = slowed == 0 ? "No transfer" : std::to_string(slowed);
         CHECK(sharing_notes(shared).front().starts_with(named));
     }
 }

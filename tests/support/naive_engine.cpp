@@ -216,6 +216,9 @@ private:
         std::vector<std::uint64_t> capacities;
         for (const ByteRate capacity : binding_.links)
             capacities.push_back(capacity.value());
+        for (const LinkWindow& window : binding_.link_windows)
+            if (now_ >= window.begin.value() && now_ < window.end.value())
+                capacities[window.link.value] = window.capacity.value();
         const auto rates = naive_max_min(capacities, demands);
         for (std::size_t i = 0; i < sending.size(); ++i)
             sending[i]->rate = rates[i];
@@ -286,6 +289,10 @@ private:
                     offer(window.begin.value());
                     offer(window.end.value());
                 }
+        for (const LinkWindow& window : binding_.link_windows) {
+            offer(window.begin.value());
+            offer(window.end.value());
+        }
         for (const NaiveTransfer& transfer : work_.transfers) {
             if (transfer.steps)
                 for (const NaiveSend& send : transfer.steps->sends) {

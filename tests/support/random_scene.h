@@ -92,6 +92,24 @@ private:
                 lane.windows.back().end = longest_sim_time;
             draw_lateness(lane);
         }
+        draw_link_windows();
+    }
+
+    // Slow, dead, faster than usual.
+    void draw_link_windows()
+    {
+        Binding& binding = scene_.binding;
+        for (std::size_t l = 0; l < binding.links.size(); ++l) {
+            std::int64_t time = random_.integer(0, 300);
+            for (std::size_t i = chance(0.5) ? pick(0, 3) : 0; i > 0; --i) {
+                const std::int64_t end = time + random_.integer(1, 300);
+                const ByteRate rate(chance(0.3) ? 0 : pick(1, 3000));
+                binding.link_windows.push_back(
+                    {make_id<LinkId>(l), SimTime(time), SimTime(end), rate});
+                time = end + (chance(0.3) ? 0 : random_.integer(0, 300));
+            }
+        }
+        std::ranges::stable_sort(binding.link_windows, {}, &LinkWindow::begin);
     }
 
     void draw_lateness(Lane& lane)

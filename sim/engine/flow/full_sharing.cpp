@@ -5,7 +5,7 @@
 namespace trainyard::engine {
 
 FullSharing::FullSharing(std::span<const ByteRate> capacities)
-    : capacities_(capacities), solver_(capacities)
+    : at_start_(capacities), capacities_(capacities.begin(), capacities.end()), solver_(capacities_)
 {}
 
 std::uint32_t FullSharing::add(std::uint32_t owner, ByteRate ceiling,
@@ -34,6 +34,12 @@ void FullSharing::remove(std::uint32_t flow)
     active_.pop_back();
     demands_.pop_back();
     free_.push_back(flow);
+    changed_ = true;
+}
+
+void FullSharing::set_capacity(LinkId link, ByteRate capacity)
+{
+    capacities_[link.value] = capacity;
     changed_ = true;
 }
 
@@ -72,7 +78,7 @@ void FullSharing::watch_loads()
 
 double FullSharing::busiest_share(LinkId link) const
 {
-    return busiest_.empty() ? 0 : load_share(busiest_[link.value], capacities_[link.value]);
+    return busiest_.empty() ? 0 : load_share(busiest_[link.value], at_start_[link.value]);
 }
 
 } // namespace trainyard::engine

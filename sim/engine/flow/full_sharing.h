@@ -16,6 +16,7 @@ public:
     std::uint32_t add(std::uint32_t owner, ByteRate ceiling,
                       std::span<const LinkUse> links) override;
     void remove(std::uint32_t flow) override;
+    void set_capacity(LinkId link, ByteRate capacity) override;
     std::span<const RateChange> settle() override;
     ByteRate rate(std::uint32_t flow) const override { return flows_[flow].rate; }
     void watch_loads() override;
@@ -29,7 +30,8 @@ private:
         std::uint32_t place = 0; // in active_
     };
 
-    std::span<const ByteRate> capacities_;
+    std::span<const ByteRate> at_start_;
+    std::vector<ByteRate> capacities_;
     FairSharing solver_;
     std::vector<Flow> flows_;
     std::vector<std::uint32_t> free_;

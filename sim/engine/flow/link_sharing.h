@@ -39,6 +39,9 @@ public:
     virtual std::span<const RateChange> settle() = 0;
     virtual ByteRate rate(std::uint32_t flow) const = 0;
 
+    // The link carries that much from now on; whoever keeps it is disturbed.
+    virtual void set_capacity(LinkId link, ByteRate capacity) = 0;
+
     // Keeps links for one owner alone, each of which the links name once, if nobody is on them or
     // keeps them; else changes nothing. A flow that is added over a link kept makes its owner
     // disturbed.
@@ -61,7 +64,7 @@ public:
     virtual void watch_loads() = 0;
     // The rates of the last settlement will last.
     virtual void note_loads() = 0;
-    // Highest load / capacity noted; 0 for a link without capacity.
+    // Highest load noted / capacity at the start; 0 for a link without capacity.
     virtual double busiest_share(LinkId link) const = 0;
 };
 

@@ -65,8 +65,11 @@ public:
           wanted_(run.binding.links.size()),
           users_(wanted_.size()),
           most_(wanted_.size()),
-          sum_(wanted_.size())
+          sum_(wanted_.size()),
+          changing_(wanted_.size())
     {
+        for (const LinkWindow& window : run.binding.link_windows)
+            changing_[window.link.value] = true;
         for (const LaneKind& kind : run.compiled.kinds)
             kinds_.push_back(uses_of(kind));
         for (std::uint32_t lane = 0; lane < run.lanes.size(); ++lane)
@@ -84,7 +87,7 @@ public:
             const bool alone =
                 !links.empty() && std::ranges::all_of(links, [&](const LinkUse& use) {
                     const std::uint32_t link = use.link.value;
-                    return users_[link] == 1 &&
+                    return users_[link] == 1 && !changing_[link] &&
                            wanted_[link] <= static_cast<u128>(run_.binding.links[link].value())
                                                 << 16;
                 });
@@ -173,6 +176,7 @@ private:
     std::vector<std::uint32_t> users_; // by LinkId: streams
     std::vector<u128> most_;           // by LinkId: of one stream
     std::vector<u128> sum_;            // by LinkId: of one op
+    std::vector<bool> changing_;       // by LinkId: its capacity does
     std::array<bool, traffic_patterns> seen_{};
     std::vector<std::uint32_t> touched_; // links of one stream
 };

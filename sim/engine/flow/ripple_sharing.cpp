@@ -13,7 +13,8 @@ constexpr u128 wanted_by(std::uint32_t coefficient, std::uint64_t ceiling)
 
 } // namespace
 
-RippleSharing::RippleSharing(std::span<const ByteRate> capacities) : links_(capacities.size())
+RippleSharing::RippleSharing(std::span<const ByteRate> capacities)
+    : at_start_(capacities), links_(capacities.size())
 {
     for (std::size_t l = 0; l < capacities.size(); ++l)
         links_[l].capacity = capacities[l].value();
@@ -98,6 +99,17 @@ void RippleSharing::remove(std::uint32_t id)
         add_load(flow, flow.rate, 0);
     flow.active = false;
     free_.push_back(id);
+}
+
+void RippleSharing::set_capacity(LinkId id, ByteRate capacity)
+{
+    Link& link = links_[id.value];
+    const bool before = candidate(link);
+    link.capacity = capacity.value();
+    if (before || candidate(link))
+        note(id.value);
+    if (link.keeper != none)
+        disturbed_.push_back(link.keeper);
 }
 
 bool RippleSharing::keep(std::uint32_t owner, std::span<const LinkUse> links)
@@ -305,7 +317,7 @@ void RippleSharing::watch_loads()
 
 double RippleSharing::busiest_share(LinkId link) const
 {
-    return load_share(links_[link.value].busiest, ByteRate(links_[link.value].capacity));
+    return load_share(links_[link.value].busiest, at_start_[link.value]);
 }
 
 } // namespace trainyard::engine

@@ -46,6 +46,7 @@ public:
             prefetch(&links_[use.link.value].load);
         }
     }
+    void set_capacity(LinkId link, ByteRate capacity) override;
     std::span<const RateChange> settle() override;
     ByteRate rate(std::uint32_t flow) const override { return ByteRate(flows_[flow].rate); }
     bool keep(std::uint32_t owner, std::span<const LinkUse> links) override;
@@ -129,6 +130,7 @@ private:
     void note_others(const Flow& flow, std::uint32_t link);
     void add_load(const Flow& flow, std::uint64_t old_rate, std::uint64_t new_rate);
 
+    std::span<const ByteRate> at_start_; // capacities
     std::vector<Link> links_;
     std::vector<Flow> flows_;
     std::vector<std::uint32_t> free_;

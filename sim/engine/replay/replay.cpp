@@ -331,6 +331,8 @@ std::optional<Refusal> refused_outright(const Binding& binding, const RunControl
         return Refusal{"collectives may go step by step"};
     if (has_windows(binding))
         return Refusal{"some rank is slow for a time"};
+    if (control.fidelity != Fidelity::alpha_beta && !binding.link_windows.empty())
+        return Refusal{"some link changes for a time"};
     if (any_stops(binding))
         return Refusal{"a rank hangs or dies"};
     return std::nullopt;

@@ -296,8 +296,17 @@ void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
         bind_group(binding.groups[g], *sources[g], shapes[sources[g]->shape], g, plan);
     for (Lane& lane : binding.lanes)
         for (Peer& peer : lane.peers)
-            peer.links =
-                message_uses(lane.rank, binding.lanes[peer.lane.value].rank, topology);
+            peer.links = message_uses(lane.rank, binding.lanes[peer.lane.value].rank, topology);
+}
+
+void bind_link_windows(Binding& binding, const Conditions& conditions)
+{
+    for (const auto& [link, span] : conditions.links) {
+        const double usual = static_cast<double>(binding.links[link.value].value());
+        binding.link_windows.push_back({link, span.from, span.until,
+                                        ByteRate(static_cast<std::uint64_t>(usual * span.share))});
+    }
+    std::ranges::stable_sort(binding.link_windows, {}, &LinkWindow::begin);
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 // Which links the traffic of groups and neighbours crosses (fidelities above alpha-beta).
 
 #include "sim/strategy/bind/rank_groups.h"
+#include "sim/strategy/conditions.h"
 
 namespace trainyard {
 
@@ -29,5 +30,8 @@ std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
 
 // What a message puts on them.
 std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology);
+
+// What links have left for a time. Requires bound links.
+void bind_link_windows(Binding& binding, const Conditions& conditions);
 
 } // namespace trainyard

@@ -103,3 +103,72 @@ TEST_CASE("links count what they carry in the measured step only")
     for (const int steps : {1, 2, 5})
         CHECK(scene.run(steps, Fidelity::bundle).links[0].bytes == Approx(1e-7).epsilon(1e-12));
 }
+
+namespace {
+
+// Two members in a collective of 100 ps at rate 1000, every hop over a link of its own.
+struct OneRing {
+    Scene scene{2};
+    GroupSlot dp;
+    LinkId link;
+
+    OneRing() : dp(scene.group(GroupKind::dp, {0, 1})), link(scene.link(1000))
+    {
+        Group& group = scene.group_of(dp);
+        group.ring_hops.add(std::vector<LinkUse>{{link}});
+        group.ring_hops.add(std::vector<LinkUse>{{scene.link(1000)}});
+        group.ring = sum_of(group.ring_hops);
+        for (const std::size_t lane : {0U, 1U})
+            scene.on(lane)
+                .collective(dp, transfer(0, 100))
+                .label({"gather", Phase::forward, CollectiveKind::all_gather, GroupKind::dp});
+    }
+
+    void window(std::int64_t begin, std::int64_t end, std::uint64_t rate)
+    {
+        scene.binding.link_windows.push_back(
+            {link, SimTime(begin), end < 0 ? longest_sim_time : SimTime(end), ByteRate(rate)});
+    }
+};
+
+constexpr auto sharing = {Fidelity::bundle, Fidelity::flow, Fidelity::chunk};
+
+} // namespace
+
+TEST_CASE("a transfer over a link that is gone for a time stops and then goes on")
+{
+    for (const Fidelity fidelity : sharing) {
+        OneRing ring;
+        ring.window(30, 80, 0);
+        const StepResult result = ring.scene.run(1, fidelity);
+        CHECK(result.step_time == SimTime(150));
+        CHECK(result.slowed == 1);
+        CHECK(result.links[ring.link.value].bytes == Approx(1e-7).epsilon(1e-9));
+        CHECK(result.links[ring.link.value].busiest_share == 1.0);
+    }
+}
+
+TEST_CASE("a link with less of its rate for a time slows what it carries by as much")
+{
+    // 20 ps at the full rate, 40 at half of it, 10 at none, 60 at the full rate again.
+    for (const Fidelity fidelity : sharing) {
+        OneRing ring;
+        ring.window(20, 60, 500);
+        ring.window(60, 70, 0);
+        CHECK(ring.scene.run(1, fidelity).step_time == SimTime(130));
+    }
+}
+
+TEST_CASE("a window that never ends is a link of that rate, one beside the transfer no window")
+{
+    for (const Fidelity fidelity : sharing) {
+        OneRing slow;
+        slow.scene.binding.links[slow.link.value] = ByteRate(400);
+        OneRing ring;
+        ring.window(0, -1, 400);
+        CHECK(ring.scene.run(1, fidelity).step_time == slow.scene.run(1, fidelity).step_time);
+        OneRing beside;
+        beside.window(100, 200, 0);
+        CHECK(beside.scene.run(1, fidelity).step_time == SimTime(100));
+    }
+}
