@@ -45,8 +45,11 @@ struct SimulateOptions {
 };
 
 // What makes a long simulation shorter: ranks fold unless links or the user keep them apart.
-LongWork simulation_work(const RunOptions& run)
+LongWork simulation_work(const Scenario& scenario)
 {
+    const RunOptions& run = scenario.run;
+    if (has_link_windows(scenario.perturbations))
+        return {"simulating {} operations, each rank by itself since links change", ""};
     if (run.fidelity != Fidelity::alpha_beta)
         return {"simulating {} operations, each rank by itself since links are shared",
                 "--fidelity alpha-beta simulates one of each kind of rank"};
@@ -62,7 +65,7 @@ Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& fi
 {
     ProgressBar bar;
     SimulateRequest request;
-    request.work = bar.control(simulation_work(file.scenario.run));
+    request.work = bar.control(simulation_work(file.scenario));
     Checked<Outcome> outcome = session.simulate(file, request);
     if (!outcome || !options.needs_records())
         return outcome;
@@ -156,7 +159,7 @@ int run_simulate(const SimulateOptions& options)
     if (has_stops(file->scenario.perturbations)) {
         ProgressBar bar;
         const Checked<std::optional<Stuck>> stuck =
-            session.stuck(*file, bar.control(simulation_work(file->scenario.run)));
+            session.stuck(*file, bar.control(simulation_work(file->scenario)));
         if (!stuck)
             return refuse(stuck.error(), "nothing was written.");
         if (*stuck)

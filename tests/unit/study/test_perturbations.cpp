@@ -350,3 +350,48 @@ TEST_CASE("a partitioned job says which ranks cannot reach which")
     cut.dead = true;
     CHECK(tells({cut}, "ranks 0-7 cannot reach ranks 8-15"));
 }
+
+TEST_CASE("a link that fails for a time delays a step by no more than that")
+{
+    // The gradients of node 0 leave through its NICs at the end of the step. Windows count from its
+    // beginning, so that an outage behind it delays nothing.
+    const auto in_bundle = [](Scenario& s) { s.run.fidelity = Fidelity::bundle; };
+    const SimTime sound = step_time(perturbed({}, in_bundle));
+    const double outage = 0.3 * to_seconds(sound).value();
+    SimTime longest{};
+    for (const double from : {0.0, 0.5, 0.9, 1.1}) {
+        Perturbation flap = link("node0/nic*");
+        flap.dead = true;
+        flap.from = Seconds(from * to_seconds(sound).value());
+        flap.until = *flap.from + Seconds(outage);
+        const SimTime found = step_time(perturbed({flap}));
+        CHECK(found >= sound);
+        CHECK(to_seconds(found - sound).value() <= outage * (1 + 1e-9));
+        if (from > 1)
+            CHECK(found == sound);
+        longest = std::max(longest, found);
+    }
+    CHECK(to_seconds(longest - sound).value() > 0.5 * outage);
+}
+
+TEST_CASE("links that fail for a time are refused where the job would not outlive it")
+{
+    Perturbation gone = link("node0/nic3");
+    gone.dead = true;
+    gone.from = Seconds(1);
+    CHECK(tells({gone}, "gone for good: transfers over it are given up after 34.4 s"));
+    gone.until = Seconds(30);
+    CHECK_FALSE(tells({gone}, "given up"));
+    CHECK(tells({gone}, "simulated in fidelity bundle"));
+    CHECK(tells({gone, gone}, "two windows of node0/nic3 out overlap"));
+    Perturbation inside = gone;
+    inside.link = "node0/gpu0/nvlink*";
+    CHECK(tells({inside}, "fails under way, which ends the job"));
+    Perturbation longer = link("node0/nic3");
+    longer.latency = Seconds(1e-6);
+    longer.until = Seconds(1);
+    CHECK(tells({longer}, "a latency for a time"));
+    Perturbation turned = gone;
+    turned.until = Seconds(0.5);
+    CHECK(tells({turned}, "before it begins"));
+}
