@@ -124,6 +124,37 @@ TEST_CASE("random programs whose collectives go step by step run as the naive en
     compare_random(disturbed, Fidelity::chunk, 50);
 }
 
+TEST_CASE("random programs in which ranks hang or die come to rest alike in both engines")
+{
+    int stuck = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        INFO("seed " << seed);
+        RandomScene random(seed, {.interference = seed % 2 == 0, .links = true});
+        Scene& scene = random.scene();
+        scene.bind_roles();
+        Random draw(hash_key(seed, 2));
+        scene.binding.costs.launch_queue = static_cast<std::uint32_t>(draw.integer(0, 6));
+        for (Lane& lane : scene.binding.lanes)
+            if (draw.uniform() < 0.5)
+                lane.stop = {SimTime(draw.integer(0, 800)),
+                             draw.uniform() < 0.7 ? StopKind::hangs : StopKind::dies};
+        RunControl control;
+        control.fidelity = Fidelity::bundle;
+        const auto reference = run_reference(scene.program, scene.binding, control);
+        auto event = run_event(scene.program, scene.binding, control);
+        REQUIRE(reference.has_value() == event.has_value());
+        if (!reference) {
+            ++stuck;
+            REQUIRE(render(event.error(), "") == render(reference.error(), ""));
+            continue;
+        }
+        event->events = reference->events;
+        const bool same = *event == *reference;
+        REQUIRE(same);
+    }
+    CHECK(stuck > 500);
+}
+
 TEST_CASE("what slows a rank of a random program never makes it end earlier")
 {
     // Without sharing and interference all times are sums and maxima of durations.
