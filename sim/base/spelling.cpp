@@ -1,3 +1,5 @@
+#include "sim/base/spelling.h"
+
 #include "sim/base/diagnostic.h"
 
 #include <fmt/format.h>
@@ -5,33 +7,73 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 namespace trainyard {
 namespace {
 
 constexpr std::size_t longest_word = 64; // what is longer is no misspelt name
 
+// What slips of the pen cost. Another digit is another thing more often than a slip ("llama-2" is
+// no misspelt "llama-3"), so that it counts for more where digits are told apart.
+struct SlipCosts {
+    std::size_t gap = 1;    // a letter too many, one too few, two neighbours swapped
+    std::size_t letter = 1; // another letter
+    std::size_t digit = 1;  // another digit
+};
+constexpr SlipCosts counted{};
+constexpr SlipCosts weighed{.gap = 2, .letter = 3, .digit = 5};
+
 // Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbours.
 // Upper and lower case are alike.
-std::size_t edit_distance(std::string_view a, std::string_view b)
+std::size_t edit_distance(std::string_view a, std::string_view b, const SlipCosts& costs)
 {
-    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-    for (std::size_t i = 0; i <= a.size(); ++i)
-        d[i][0] = i;
-    for (std::size_t j = 0; j <= b.size(); ++j)
-        d[0][j] = j;
-    const auto same = [](char x, char y) {
-        return std::tolower(static_cast<unsigned char>(x)) ==
-               std::tolower(static_cast<unsigned char>(y));
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto same = [&](char x, char y) { return lower(x) == lower(y); };
+    const auto change = [&](char x, char y) {
+        return same(x, y) ? 0 : is_digit(x) && is_digit(y) ? costs.digit : costs.letter;
     };
+    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 1; i <= a.size(); ++i)
+        d[i][0] = i * costs.gap;
+    for (std::size_t j = 1; j <= b.size(); ++j)
+        d[0][j] = j * costs.gap;
     for (std::size_t i = 1; i <= a.size(); ++i)
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = same(a[i - 1], b[j - 1]) ? 0 : 1;
-            d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+            d[i][j] = std::min({d[i - 1][j] + costs.gap, d[i][j - 1] + costs.gap,
+                                d[i - 1][j - 1] + change(a[i - 1], b[j - 1])});
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
-                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + costs.gap);
         }
     return d[a.size()][b.size()];
+}
+
+// Its words, which dashes, underscores and dots part: "--num-layers" has two.
+std::vector<std::string_view> words_of(std::string_view name)
+{
+    std::vector<std::string_view> words;
+    while (!name.empty()) {
+        const std::size_t end = name.find_first_of("-_.");
+        if (end != 0)
+            words.push_back(name.substr(0, end));
+        name = end == std::string_view::npos ? std::string_view() : name.substr(end + 1);
+    }
+    return words;
+}
+
+// Whether `name` is `full` with up to half of its words left out.
+bool leaves_words_out(std::string_view name, std::string_view full)
+{
+    const std::vector<std::string_view> said = words_of(name);
+    const std::vector<std::string_view> all = words_of(full);
+    if (said.size() >= all.size() || 2 * said.size() < all.size())
+        return false;
+    std::size_t found = 0;
+    for (const std::string_view word : all)
+        if (found < said.size() && word == said[found])
+            ++found;
+    return found == said.size();
 }
 
 } // namespace
@@ -40,13 +82,36 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 {
     if (word.size() > longest_word)
         return {};
+    // Which of them is near enough is a matter of the count, which is nearest one of the weight.
+    const std::size_t most_slips = std::max<std::size_t>(1, word.size() / 3);
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-    for (const std::string& candidate : candidates)
-        if (const std::size_t distance = edit_distance(word, candidate); distance < best_distance) {
+    std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+    for (const std::string& candidate : candidates) {
+        if (edit_distance(word, candidate, counted) > most_slips)
+            continue;
+        const std::size_t distance = edit_distance(word, candidate, weighed);
+        if (distance < best_distance) {
             best = candidate;
             best_distance = distance;
         }
+    }
+    return best;
+}
+
+std::string near_option(std::string_view name, std::span<const std::string> candidates)
+{
+    if (name.size() > longest_word)
+        return {};
+    std::string best;
+    std::size_t best_distance = 2 * weighed.gap + 1;
+    for (const std::string& candidate : candidates) {
+        const std::size_t distance = edit_distance(name, candidate, weighed);
+        if (distance < best_distance) {
+            best = candidate;
+            best_distance = distance;
+        } else if (best.empty() && leaves_words_out(name, candidate))
+            best = candidate;
+    }
     return best;
 }
 

@@ -14,21 +14,39 @@
 namespace trainyard {
 namespace {
 
-std::vector<std::string> subcommand_names(const CLI::App& program)
+std::vector<std::string> subcommand_names(const CLI::App& command)
 {
     std::vector<std::string> names;
-    for (const CLI::App* sub : program.get_subcommands({}))
+    for (const CLI::App* sub : command.get_subcommands({}))
         names.push_back(sub->get_name());
     return names;
 }
 
-// The first word that is no option: which subcommand was meant.
-std::string first_word(int argc, char** argv)
+// How far the words of a command line name commands: "topo", then "topo show".
+struct Named {
+    const CLI::App* command;
+    std::string path;    // "trainyard topo"
+    std::string unknown; // the first word that should name a command and does not; may be empty
+};
+
+Named named_command(const CLI::App& program, int argc, char** argv)
 {
-    for (int i = 1; i < argc; ++i)
-        if (argv[i][0] != '-')
-            return argv[i];
-    return {};
+    Named out{&program, program.get_name(), ""};
+    for (int i = 1; i < argc; ++i) {
+        const std::vector<std::string> names = subcommand_names(*out.command);
+        if (names.empty())
+            break;
+        const std::string word = argv[i];
+        if (word.starts_with('-'))
+            continue;
+        if (std::find(names.begin(), names.end(), word) == names.end()) {
+            out.unknown = word;
+            break;
+        }
+        out.command = out.command->get_subcommand(word);
+        out.path += " " + word;
+    }
+    return out;
 }
 
 // CLI11's message, and the name that was probably meant.
@@ -40,18 +58,16 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error, int argc
         print_data(text.str());
         return exit_ok;
     }
-    const std::vector<std::string> subcommands = subcommand_names(program);
-    const std::string word = first_word(argc, argv);
-    const bool known = std::find(subcommands.begin(), subcommands.end(), word) != subcommands.end();
-    if (!known && !word.empty()) {
-        print_talk(fmt::format("error: \"{}\" is no command of trainyard\n      {}\n", word,
-                               suggestion(word, subcommands)));
+    const Named named = named_command(program, argc, argv);
+    if (!named.unknown.empty()) {
+        print_talk(fmt::format("error: \"{}\" is no command of {}\n      {}\n", named.unknown,
+                               named.path,
+                               suggestion(named.unknown, subcommand_names(*named.command))));
         return exit_usage;
     }
     print_talk(fmt::format("error: {}\n", error.what()));
-    print_talk(near_options(known ? *program.get_subcommand(word) : program, argc, argv));
-    print_talk(
-        fmt::format("      trainyard {}--help shows what there is\n", known ? word + " " : ""));
+    print_talk(near_options(*named.command, argc, argv));
+    print_talk(fmt::format("      {} --help shows what there is\n", named.path));
     return exit_usage;
 }
 

@@ -60,6 +60,34 @@ std::vector<std::string> neighbours(const fs::path& candidate)
     return names;
 }
 
+// Shipped models by the names that Hugging Face has for them.
+std::vector<std::pair<std::string, fs::path>> published_models()
+{
+    std::vector<std::pair<std::string, fs::path>> out;
+    const fs::path folder = data_dir() / facts(InputKind::model).shipped;
+    for (const std::string& name : shipped_inputs(InputKind::model)) {
+        const std::optional<fs::path> file = existing_file(folder / name);
+        const Checked<Json> model = file ? read_json_file(file->string(), input_limits) : Json();
+        const Json* const id = model ? model->find("_name_or_path") : nullptr;
+        if (id != nullptr && id->is_string())
+            out.emplace_back(id->as_string(), *file);
+    }
+    return out;
+}
+
+// The file that `path` means; nothing where there is none.
+std::optional<fs::path> file_of(const std::string& path, InputKind kind, const fs::path& base)
+{
+    for (const fs::path& candidate : candidates(path, kind, base))
+        if (std::optional<fs::path> file = existing_file(candidate))
+            return file;
+    if (kind == InputKind::model)
+        for (auto& [id, file] : published_models())
+            if (id == path)
+                return file;
+    return std::nullopt;
+}
+
 Diagnostic not_found(const Source& source, InputKind kind, const fs::path& base)
 {
     const KindFacts about = facts(kind);
@@ -72,6 +100,13 @@ Diagnostic not_found(const Source& source, InputKind kind, const fs::path& base)
             if (const std::string near = did_you_mean(word, names); hint.empty() && !near.empty())
                 hint = fmt::format("did you mean \"{}\"?",
                                    (fs::path(source.path).parent_path() / near).string());
+    }
+    if (hint.empty() && kind == InputKind::model) {
+        std::vector<std::string> ids;
+        for (const auto& [id, file] : published_models())
+            ids.push_back(id);
+        if (const std::string near = did_you_mean(source.path, ids); !near.empty())
+            hint = fmt::format("did you mean \"{}\"?", near);
     }
     if (hint.empty())
         hint = fmt::format("looked for {} and among the shipped files ({})", wanted.string(),
@@ -91,10 +126,7 @@ Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFi
     if (source.path.empty())
         return Input{source.value, scenario.file,
                      content_hash(to_text(source.value, JsonStyle::compact))};
-    for (const fs::path& candidate : candidates(source.path, kind, scenario.base)) {
-        const std::optional<fs::path> file = existing_file(candidate);
-        if (!file)
-            continue;
+    if (const auto file = file_of(source.path, kind, scenario.base)) {
         Checked<Json> json = read_json_file(file->string(), input_limits);
         if (!json)
             return tl::unexpected(json.error());
@@ -113,9 +145,10 @@ std::vector<std::string> shipped_inputs(InputKind kind)
     for (const fs::directory_entry& entry :
          fs::directory_iterator(data_dir() / facts(kind).shipped, ignored))
     {
-        const bool is_input = entry.is_directory() ? existing_file(entry.path()).has_value()
-                                                   : entry.path().extension() == ".json";
-        if (is_input)
+        // The name of a folder may have dots of its own: "llama-3.1-70b".
+        if (entry.is_directory() && existing_file(entry.path()))
+            names.push_back(entry.path().filename().string());
+        else if (!entry.is_directory() && entry.path().extension() == ".json")
             names.push_back(entry.path().stem().string());
     }
     std::sort(names.begin(), names.end());

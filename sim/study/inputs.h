@@ -20,9 +20,14 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
                                     std::span<const Override> overrides = {});
 
 // Finds `source`: as a path relative to the scenario's folder, else among the shipped data (by
-// path, or by name without ".json"); a folder means the config.json or model.json in it. A missing
+// path, by name without ".json", or by Hugging Face's name of a model, as in
+// "meta-llama/Llama-3.1-70B"); a folder means the config.json or model.json in it. A missing
 // or unreadable file is a problem located at `pointer` of the scenario.
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario);
+
+// Before `field` of a model or a topology is set: puts the file in place of its name, where
+// `scenario` names one. `file` says where paths of the scenario begin.
+Problems write_out_part(Json& scenario, std::string_view field, const ScenarioFile& file);
 
 // Shipped models or clusters, in the words in which a scenario may name them; sorted.
 std::vector<std::string> shipped_inputs(InputKind kind);

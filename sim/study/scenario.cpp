@@ -3,6 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
+#include "sim/study/problems.h"
 
 #include <fmt/core.h>
 
@@ -142,83 +143,6 @@ const FieldTable<Scenario>& fields_of<Scenario>()
     return table;
 }
 
-Checked<Override> parse_override(std::string_view text)
-{
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos || equals == 0)
-        return tl::unexpected(
-            Problems{{fmt::format("--set {}", text), 0, "", "no field and value",
-                      "write field=value, as in --set strategy.tp=8", Severity::error}});
-    return Override{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
-}
-
-namespace {
-
-// Whether the field holds plain text, so that "0.12" means these letters. Quantities are text with
-// a unit: a bare number there stays one, and is refused for it.
-bool takes_text(std::string_view field)
-{
-    static const Json schema = fields_of<Scenario>().schema();
-    const Json* at = &schema;
-    while (at != nullptr) {
-        const auto dot = field.find('.');
-        const Json* const properties = at->find("properties");
-        const Json* const next =
-            properties != nullptr ? properties->find(field.substr(0, dot)) : nullptr;
-        at = next != nullptr ? next : at->find("additionalProperties");
-        if (dot == std::string_view::npos)
-            break;
-        field = field.substr(dot + 1);
-    }
-    const Json* const type = at != nullptr ? at->find("type") : nullptr;
-    return type != nullptr && *type == Json("string") && at->find("examples") == nullptr;
-}
-
-} // namespace
-
-std::optional<Diagnostic> apply_override(Json& scenario, const Override& change)
-{
-    const auto refuse = [&](std::string message) {
-        return Diagnostic{fmt::format("--set {}={}", change.field, change.value),
-                          0,
-                          "",
-                          std::move(message),
-                          "",
-                          Severity::error};
-    };
-    const Checked<Json> parsed = parse_json(change.value, "--set");
-    const bool as_json = parsed && (parsed->is_string() || !takes_text(change.field));
-    Json value = as_json ? *parsed : Json(change.value);
-    value.set_lines(0); // it stands in no line of the file
-    Json* at = &scenario;
-    std::string_view rest = change.field;
-    while (true) {
-        const auto dot = rest.find('.');
-        const std::string_view key = rest.substr(0, dot);
-        if (key.empty())
-            return refuse("an empty name between the dots");
-        if (at->is_array()) {
-            std::size_t index = 0;
-            for (const char c : key) {
-                if (c < '0' || c > '9' || index > at->items().size())
-                    return refuse(fmt::format("\"{}\" is no position in the list", key));
-                index = index * 10 + static_cast<std::size_t>(c - '0');
-            }
-            if (index >= at->items().size())
-                return refuse(fmt::format("the list has {} entries", at->items().size()));
-            at = &at->items()[index];
-        } else if (at->is_object() || at->is_null())
-            at = &(*at)[key];
-        else
-            return refuse(fmt::format("\"{}\" lies inside {}", key, at->kind_name()));
-        if (dot == std::string_view::npos)
-            break;
-        rest = rest.substr(dot + 1);
-    }
-    *at = std::move(value);
-    return std::nullopt;
-}
-
 bool check_format(const Reader& reader, std::string_view expected)
 {
     if (!reader.node().is_object() || reader.node().find("format") == nullptr)
@@ -271,9 +195,11 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
     out.base = std::filesystem::path(path).parent_path();
     out.json = std::move(json);
     Problems problems;
-    for (const Override& change : overrides)
+    for (const Override& change : overrides) {
+        append(problems, write_out_part(out.json, change.field, out));
         if (std::optional<Diagnostic> problem = apply_override(out.json, change))
             problems.push_back(std::move(*problem));
+    }
     const Reader reader(out.json, path, problems);
     if (check_format(reader, scenario_format))
         fields_of<Scenario>().read(reader, out.scenario);

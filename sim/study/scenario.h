@@ -93,7 +93,7 @@ struct ScenarioFile {
 };
 
 // "strategy.tp=8": sets one field before checking. The value is JSON where it parses as such, else
-// text.
+// text. "topology.nodes=4" of a topology that a file holds changes a copy of its content.
 struct Override {
     std::string field;
     std::string value;
@@ -102,8 +102,8 @@ struct Override {
 };
 Checked<Override> parse_override(std::string_view text);
 
-// Sets the field in a scenario's JSON, making the objects on the way; form and names are not
-// checked. What keeps it from being set; the JSON is of no use then.
+// Sets the field in a scenario's JSON, making the objects on the way; null takes it out. Form and
+// names are not checked. What keeps it from being set; the JSON is of no use then.
 std::optional<Diagnostic> apply_override(Json& scenario, const Override& change);
 
 // Throws WorldError when the file cannot be read.

@@ -2,9 +2,28 @@
 
 #include "sim/study/jobs/shell/shell_expansion.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace trainyard {
+
+namespace {
+
+// The first variable that could not be put into a text: "NAME" of "${NAME}" or "${NAME:-1}";
+// empty when there is none.
+std::string unset_variable(std::string_view text)
+{
+    const std::size_t begin = text.find("${");
+    if (begin == std::string_view::npos)
+        return {};
+    const std::string_view rest = text.substr(begin + 2);
+    const auto end = std::ranges::find_if_not(
+        rest, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    return std::string(rest.begin(), end);
+}
+
+} // namespace
 
 const std::string* ArgumentValues::value(std::string_view name)
 {
@@ -22,6 +41,21 @@ const std::string* ArgumentValues::value(std::string_view name)
                             "(--define NAME=VALUE gives a variable)",
                             argument->line, argument->text()));
     return nullptr;
+}
+
+void ArgumentValues::refuse_missing(std::string_view name, const std::string& hint)
+{
+    const Argument* const argument = arguments_.find(name);
+    if (argument == nullptr)
+        return draft_.refuse({}, fmt::format("{} is missing", name), hint);
+    const std::string text = argument->text();
+    const std::string variable = unset_variable(text);
+    if (!variable.empty())
+        draft_.refuse(origin(name), fmt::format("the variable {} is not set", variable),
+                      fmt::format("--define {}=VALUE sets it", variable));
+    else if (has_unknown(text))
+        draft_.refuse(origin(name), "is the output of a command, which is not run here",
+                      "write the value in its place");
 }
 
 std::optional<std::int64_t> ArgumentValues::whole(std::string_view name)

@@ -19,6 +19,9 @@ public:
 
     Origin origin(std::string_view name);
 
+    // An argument that must be there has no value: it is missing, or a variable in it is not set.
+    void refuse_missing(std::string_view name, const std::string& hint);
+
     // The first of the names that is there; the first when none is.
     std::string_view either(std::string_view one, std::string_view other);
 

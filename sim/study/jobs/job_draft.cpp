@@ -1,5 +1,7 @@
 #include "sim/study/jobs/job_draft.h"
 
+#include "sim/base/spelling.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -41,6 +43,18 @@ void JobDraft::assume(const Origin& origin, std::string_view sentence)
 void JobDraft::ignore(const Origin& origin, std::string_view why)
 {
     add_note(notes.ignored, fmt::format("{}{}{}", at_line(origin), why.empty() ? "" : ": ", why));
+}
+
+void JobDraft::ignore_unknown(const Origin& origin, std::string_view name,
+                              std::span<const std::string> missed, std::string_view why)
+{
+    if (notes.ignored.size() > most_notes)
+        return;
+    ignore(origin, why);
+    const std::string near = near_option(name, missed);
+    if (!near.empty())
+        problems.push_back({file_, origin.line, "", fmt::format("{}: {}", origin.setting, why),
+                            fmt::format("did you mean {}?", near), Severity::warning});
 }
 
 void JobDraft::refuse(const Origin& origin, std::string message, std::string hint)

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <limits>
+#include <span>
 
 namespace trainyard {
 
@@ -49,6 +50,13 @@ public:
     void assume(std::string sentence) { add_note(notes.assumed, std::move(sentence)); }
     void assume(const Origin& origin, std::string_view sentence);
     void ignore(const Origin& origin, std::string_view why);
+
+    // A setting by its name that no reader knows. One that looks like a slip of a name in `missed`
+    // is a warning: it says something that the scenario then lacks.
+    void ignore_unknown(const Origin& origin, std::string_view name,
+                        std::span<const std::string> missed,
+                        std::string_view why = "not known here");
+
     void flag(std::string sentence) { add_note(notes.flagged, std::move(sentence)); }
 
     void refuse(const Origin& origin, std::string message, std::string hint);

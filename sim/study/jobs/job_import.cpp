@@ -110,6 +110,14 @@ Checked<ScenarioFile> as_file(const JobContext& context)
     if (!scenario.model.given() && context.draft.model)
         scenario.model = {{}, write_model(*context.draft.model)};
     Json json = to_json(scenario);
+    // The folder of the paths in it is not that of the job's file.
+    ScenarioFile place;
+    place.base = context.options.folder;
+    Problems missing;
+    for (const Override& change : context.options.changes)
+        append(missing, write_out_part(json, change.field, place));
+    if (!missing.empty())
+        return tl::unexpected(std::move(missing));
     Checked<ScenarioFile> file =
         scenario_from(std::move(json), context.draft.file(), context.options.changes);
     if (file)
@@ -140,19 +148,27 @@ Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
 {
     JobDraft& draft = context.draft;
     context.gpus(); // tells what is wrong with the machines too
-    if (draft.problems.empty())
+    if (!has_errors(draft.problems))
         settle_sizes(context);
     settle_environment(draft);
     if (has_errors(draft.problems))
         return tl::unexpected(draft.problems);
+    // A warning of the reading may be the reason of what the scenario lacks.
+    const auto refused = [&](const Problems& problems) {
+        Problems all = draft.problems;
+        append(all, told(problems, context));
+        return tl::unexpected(std::move(all));
+    };
     Checked<ScenarioFile> file = as_file(context);
     if (!file)
-        return tl::unexpected(told(file.error(), context));
+        return refused(file.error());
     Checked<Parts> parts = build_job_parts(*file, memos);
     if (!parts)
-        return tl::unexpected(told(parts.error(), context));
+        return refused(parts.error());
+    Problems warnings = std::move(draft.problems);
+    append(warnings, told(std::move(parts->warnings), context));
     return ImportedJob{std::move(*file), std::move(parts->job), std::move(draft.notes),
-                       told(std::move(parts->warnings), context)};
+                       std::move(warnings)};
 }
 
 } // namespace

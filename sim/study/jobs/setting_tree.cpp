@@ -25,7 +25,7 @@ const Json* SettingTree::at(std::string_view name) const
 
 const Json* SettingTree::find(std::string_view name)
 {
-    seen_.emplace(name);
+    looked_for_.emplace(name);
     const Json* value = at(name);
     return value == nullptr || value->is_null() ? nullptr : value;
 }
@@ -104,9 +104,9 @@ void SettingTree::set(std::string_view name, Json value, int line)
     node->set_lines(line);
 }
 
-void SettingTree::collect(const Json& node, const std::string& name, std::vector<Origin>& out) const
+void SettingTree::collect(const Json& node, const std::string& name, std::vector<Unseen>& out) const
 {
-    if (seen_.contains(name))
+    if (looked_for_.contains(name))
         return;
     if (node.is_object() && !node.members().empty()) {
         for (const Json::Member& member : node.members())
@@ -114,13 +114,22 @@ void SettingTree::collect(const Json& node, const std::string& name, std::vector
         return;
     }
     if (!name.empty())
-        out.push_back({node.line(), fmt::format("{} = {}", name, shown(node))});
+        out.push_back({name, {node.line(), fmt::format("{} = {}", name, shown(node))}});
 }
 
-std::vector<Origin> SettingTree::unseen() const
+std::vector<Unseen> SettingTree::unseen() const
 {
-    std::vector<Origin> out;
+    std::vector<Unseen> out;
     collect(root_, "", out);
+    return out;
+}
+
+std::vector<std::string> SettingTree::missed() const
+{
+    std::vector<std::string> out;
+    for (const std::string& name : looked_for_)
+        if (at(name) == nullptr)
+            out.push_back(name);
     return out;
 }
 

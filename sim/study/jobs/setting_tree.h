@@ -8,6 +8,14 @@
 
 namespace trainyard {
 
+// A value that no reader looked at.
+struct Unseen {
+    std::string name; // "training.seq_len"
+    Origin origin;
+
+    bool operator==(const Unseen&) const = default;
+};
+
 class SettingTree {
 public:
     explicit SettingTree(Json root) : root_(std::move(root)) {}
@@ -29,17 +37,20 @@ public:
     void set(std::string_view name, Json value, int line);
 
     // Values that were never looked at, in the order of the file.
-    std::vector<Origin> unseen() const;
+    std::vector<Unseen> unseen() const;
+
+    // Names that were looked for and are not there.
+    std::vector<std::string> missed() const;
 
     const Json& root() const { return root_; }
 
 private:
     const Json* at(std::string_view name) const;
     bool is_auto(const Json& value, std::string_view name, JobDraft& draft);
-    void collect(const Json& node, const std::string& name, std::vector<Origin>& out) const;
+    void collect(const Json& node, const std::string& name, std::vector<Unseen>& out) const;
 
     Json root_;
-    std::set<std::string, std::less<>> seen_;
+    std::set<std::string, std::less<>> looked_for_;
 };
 
 } // namespace trainyard

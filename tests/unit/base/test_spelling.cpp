@@ -1,4 +1,5 @@
 #include "sim/base/diagnostic.h"
+#include "sim/base/spelling.h"
 #include "tests/catch.h"
 
 using namespace trainyard;
@@ -28,6 +29,29 @@ TEST_CASE("the nearest of several names wins")
     const std::vector<std::string> close{"zero1", "zero", "zeros"};
     CHECK(did_you_mean("zero", close) == "zero");
     CHECK(did_you_mean("zer", close) == "zero");
+}
+
+TEST_CASE(
+    "another digit is another thing: of two near names the one that keeps the digits is meant")
+{
+    const std::vector<std::string> models{"llama-2-70b", "llama-3.1-8b", "llama-3.1-70b"};
+    CHECK(did_you_mean("llama-3-70b", models) == "llama-3.1-70b"); // not one digit away: llama-2
+    CHECK(did_you_mean("llama-3.1-80b", models) == "llama-3.1-8b");
+    CHECK(did_you_mean("lama-2-70b", models) == "llama-2-70b");
+}
+
+TEST_CASE("an option is a slip of another at two letters or with words left out, and no further")
+{
+    const std::vector<std::string> known{"--tensor-model-parallel-size", "--num-layers",
+                                         "--seq-length", "--fp8-format"};
+    CHECK(near_option("--tensor-model-parallel-sizes", known) == "--tensor-model-parallel-size");
+    CHECK(near_option("--tensor-parallel-size", known) == "--tensor-model-parallel-size");
+    CHECK(near_option("--num-layer", known) == "--num-layers");
+    CHECK(near_option("--seq-lenght", known) == "--seq-length");
+    // Options of their own, which did_you_mean would take for slips.
+    CHECK(near_option("--fp4-format", known).empty());
+    CHECK(near_option("--num-experts", known).empty());
+    CHECK(near_option("--size", known).empty());
 }
 
 TEST_CASE("a suggestion is the nearest name, else all of them")

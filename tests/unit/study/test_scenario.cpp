@@ -87,6 +87,65 @@ TEST_CASE("an override inside a number or with an unknown field is refused")
     CHECK_FALSE(parse_override("=4"));
 }
 
+TEST_CASE("null takes a field out, whatever its kind, as if the file did not say it")
+{
+    const TemporaryScenario file(small_scenario);
+    const auto bare = read_scenario_file(
+        file.path(), overrides({"strategy.tp=null", "strategy.dp=null", "strategy.offload=null",
+                                "training.precision=null", "software.version=null",
+                                "environment.NCCL_ALGO=null", "data.workers=null"}));
+    REQUIRE(bare);
+    Scenario expected = read_scenario_file(file.path())->scenario;
+    expected.strategy.tp = Strategy{}.tp;
+    CHECK(bare->scenario == expected);
+    // What must be there is missed, what does not exist is still unknown.
+    CHECK_FALSE(read_scenario_file(file.path(), overrides({"training=null"})));
+    CHECK_FALSE(read_scenario_file(file.path(), overrides({"strategy.tensor=null"})));
+}
+
+TEST_CASE("a field of a topology or a model in a file changes a copy of that file's content")
+{
+    const TemporaryScenario file(small_scenario);
+    const auto wider =
+        read_scenario_file(file.path(), overrides({"topology=h100-8x8-ndr400", "topology.nodes=2",
+                                                   "model=gpt2-xl", "model.n_layer=12"}));
+    REQUIRE(wider);
+    CHECK(wider->scenario.topology.path.empty());
+    CHECK(*wider->scenario.topology.value.find("nodes") == Json(2));
+    CHECK(*wider->scenario.topology.value.find("node") == Json("dgx-h100"));
+    CHECK(*wider->scenario.model.value.find("n_layer") == Json(12));
+    CHECK(*wider->scenario.model.value.find("_name_or_path") == Json("gpt2-xl"));
+    const auto missing =
+        read_scenario_file(file.path(), overrides({"topology=h100-1x9", "topology.nodes=2"}));
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().front().message == "there is no topology \"h100-1x9\"");
+}
+
+TEST_CASE("a shipped model answers to the name that Hugging Face has for it")
+{
+    const TemporaryScenario file(small_scenario);
+    const ScenarioFile read = *read_scenario_file(file.path());
+    const auto published =
+        find_input(Source{"meta-llama/Llama-3.1-70B", {}}, InputKind::model, read);
+    REQUIRE(published);
+    CHECK(published->hash == find_input(Source{"llama-3.1-70b", {}}, InputKind::model, read)->hash);
+    const auto tuned =
+        find_input(Source{"meta-llama/Llama-3.1-70B-Instruct", {}}, InputKind::model, read);
+    REQUIRE_FALSE(tuned);
+    CHECK(tuned.error().front().hint == "did you mean \"meta-llama/Llama-3.1-70B\"?");
+}
+
+TEST_CASE("every shipped model and cluster is found by the name it is listed under")
+{
+    const TemporaryScenario file(small_scenario);
+    const ScenarioFile read = *read_scenario_file(file.path());
+    for (const InputKind kind : {InputKind::model, InputKind::topology})
+        for (const std::string& name : shipped_inputs(kind)) {
+            INFO(name);
+            CHECK(find_input(Source{name, {}}, kind, read));
+        }
+}
+
 TEST_CASE("a scenario written out reads back as the same scenario")
 {
     const TemporaryScenario file(small_scenario);

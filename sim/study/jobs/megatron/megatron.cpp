@@ -134,13 +134,17 @@ void read_software(MegatronReader& reader)
 
 void list_unseen(MegatronReader& reader)
 {
+    const std::vector<std::string> missed = reader.arguments.missed();
+    const bool of_model = reader.draft.scenario.model.given();
     for (const Argument& argument : reader.arguments.unseen()) {
         const Origin origin{argument.line, argument.text()};
-        const bool of_model = reader.draft.scenario.model.given();
-        reader.draft.ignore(origin, megatron_aside(argument.name)
-                                        .value_or(of_model ? "not known here, or of the model, "
-                                                             "which is given beside"
-                                                           : "not known here"));
+        if (const auto aside = megatron_aside(argument.name))
+            reader.draft.ignore(origin, *aside);
+        else
+            reader.draft.ignore_unknown(
+                origin, argument.name, missed,
+                of_model ? "not known here, or of the model, which is given beside"
+                         : "not known here");
     }
 }
 

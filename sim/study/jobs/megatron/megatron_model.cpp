@@ -82,9 +82,8 @@ private:
             draft_.refuse(values_.origin(name), fmt::format("{} is too small", *value),
                           "at least 1");
         else if (draft_.problems.size() == before)
-            draft_.refuse({}, fmt::format("{} is missing", name),
-                          "a launch of Megatron-LM has it; --model FILE names a model that stands "
-                          "elsewhere, --define NAME=VALUE gives a variable of the script");
+            values_.refuse_missing(name, "a launch of Megatron-LM has it; --model FILE names a "
+                                         "model that stands elsewhere");
     }
 
     void mlp()
@@ -127,9 +126,9 @@ private:
         if (model_.position == PositionKind::learned && rows)
             take("--max-position-embeddings", model_.max_positions, *rows, "max_positions");
         if (model_.position == PositionKind::learned && model_.max_positions < 1)
-            draft_.refuse({},
-                          "--max-position-embeddings is missing, how many positions are learned",
-                          "at least the --seq-length; or --position-embedding-type rope");
+            values_.refuse_missing("--max-position-embeddings",
+                                   "it says how many positions are learned, at least the "
+                                   "--seq-length; or --position-embedding-type rope");
         if (values_.on("--qk-layernorm"))
             take("--qk-layernorm", model_.qk_norm, true, "qk_norm");
         window();

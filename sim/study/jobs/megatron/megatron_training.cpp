@@ -35,7 +35,7 @@ private:
         values_.take("--seq-length", training_.sequence_length, "training.sequence_length");
         values_.take("--micro-batch-size", training_.micro_batch, "training.micro_batch");
         if (!values_.whole("--seq-length"))
-            draft_.refuse({}, "--seq-length is missing", "a launch of Megatron-LM has it");
+            values_.refuse_missing("--seq-length", "a launch of Megatron-LM has it");
         if (!values_.whole("--micro-batch-size"))
             draft_.assume("micro-batch 1: no --micro-batch-size");
         // Its default is one micro-batch per replica: known once the replicas are.

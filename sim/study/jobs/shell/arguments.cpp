@@ -58,11 +58,9 @@ void Arguments::add(Argument argument)
 
 const Argument* Arguments::find(std::string_view name)
 {
+    looked_for_.emplace(name);
     const auto found = last_.find(name);
-    if (found == last_.end())
-        return nullptr;
-    seen_.emplace(name);
-    return &arguments_[found->second];
+    return found == last_.end() ? nullptr : &arguments_[found->second];
 }
 
 bool Arguments::contains(std::string_view name) const
@@ -74,8 +72,17 @@ std::vector<Argument> Arguments::unseen() const
 {
     std::vector<Argument> out;
     for (const Argument& argument : arguments_)
-        if (!seen_.contains(argument.name))
+        if (!looked_for_.contains(argument.name))
             out.push_back(argument);
+    return out;
+}
+
+std::vector<std::string> Arguments::missed() const
+{
+    std::vector<std::string> out;
+    for (const std::string& name : looked_for_)
+        if (!contains(name))
+            out.push_back(name);
     return out;
 }
 

@@ -40,10 +40,13 @@ public:
     // Those that were never looked at, in the order of the file.
     std::vector<Argument> unseen() const;
 
+    // Names that were looked for and are not there.
+    std::vector<std::string> missed() const;
+
 private:
     std::vector<Argument> arguments_;
     std::map<std::string, std::size_t, std::less<>> last_; // where a name stands last
-    std::set<std::string, std::less<>> seen_;
+    std::set<std::string, std::less<>> looked_for_;
 };
 
 } // namespace trainyard

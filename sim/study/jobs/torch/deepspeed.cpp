@@ -273,12 +273,16 @@ private:
 
     void list_unseen()
     {
-        for (const Origin& origin : settings_.unseen()) {
+        const std::vector<std::string> missed = settings_.missed();
+        for (const Unseen& unseen : settings_.unseen()) {
             const auto* const aside =
                 std::find_if(asides.begin(), asides.end(), [&](const Aside& known) {
-                    return std::string_view(origin.setting).starts_with(known.prefix);
+                    return unseen.name.starts_with(known.prefix);
                 });
-            draft_.ignore(origin, aside == asides.end() ? "not known here" : aside->why);
+            if (aside != asides.end())
+                draft_.ignore(unseen.origin, aside->why);
+            else
+                draft_.ignore_unknown(unseen.origin, unseen.name, missed);
         }
     }
 

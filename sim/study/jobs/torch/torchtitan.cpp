@@ -34,7 +34,7 @@ public:
         software();
         precision();
         parallel_sizes();
-        if (!draft_.problems.empty())
+        if (has_errors(draft_.problems))
             return;
         read_titan_pipeline(settings_, draft_);
         sharding();
@@ -74,7 +74,7 @@ private:
         const auto family =
             settings_.text(first_of({"model.name", "model_spec.name"}), draft_).value_or("llama3");
         const auto flavor = settings_.text(flavor_name, draft_);
-        if (draft_.scenario.model.given() || !draft_.problems.empty())
+        if (draft_.scenario.model.given() || has_errors(draft_.problems))
             return;
         if (!flavor) {
             draft_.refuse({}, "no model flavor is stated",
@@ -298,15 +298,19 @@ private:
 
     void list_unseen()
     {
-        for (const Origin& origin : settings_.unseen()) {
-            const std::string_view setting = origin.setting;
+        const std::vector<std::string> missed = settings_.missed();
+        for (const Unseen& unseen : settings_.unseen()) {
+            const std::string_view setting = unseen.name;
             const bool aside =
                 setting.starts_with("optimizer.") || setting.starts_with("model.tokenizer") ||
                 setting.starts_with("training.dataset") || setting.starts_with("training.steps") ||
                 setting.starts_with("training.max_norm") || setting.starts_with("training.gc_") ||
                 std::any_of(aside_sections.begin(), aside_sections.end(),
                             [&](std::string_view section) { return setting.starts_with(section); });
-            draft_.ignore(origin, aside ? "no part of a step's time" : "not known here");
+            if (aside)
+                draft_.ignore(unseen.origin, "no part of a step's time");
+            else
+                draft_.ignore_unknown(unseen.origin, unseen.name, missed);
         }
     }
 

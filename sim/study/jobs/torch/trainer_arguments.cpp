@@ -30,8 +30,9 @@ public:
         optimizer();
         adapters();
         buckets();
+        const std::vector<std::string> missed = arguments_.missed();
         for (const Argument& argument : arguments_.unseen())
-            draft_.ignore({argument.line, argument.text()}, "not known here");
+            draft_.ignore_unknown({argument.line, argument.text()}, argument.name, missed);
         const bool alone = framework_ == TrainerFor::torch;
         if (alone && !draft_.model && !draft_.scenario.model.given())
             draft_.refuse({}, "the arguments describe no model",

@@ -74,6 +74,30 @@ TEST_CASE("unknown arguments are listed and never refused")
     CHECK(says(job.notes.ignored, "--frobnicate 3: not known here"));
 }
 
+TEST_CASE("an unknown argument that looks like a known one is a warning at its line")
+{
+    const ImportedJob job = with_arguments("--context-paralell-size 2 --frobnicate 3");
+    REQUIRE(job.warnings.size() == 1);
+    CHECK(job.warnings.front().line == 10);
+    CHECK(job.warnings.front().message == "--context-paralell-size 2: not known here");
+    CHECK(job.warnings.front().hint == "did you mean --context-parallel-size?");
+    CHECK(says(job.notes.ignored, "--context-paralell-size 2: not known here"));
+    // What is given already is not what was meant, and what has no part in a step warns of nothing.
+    CHECK(with_arguments("--num-layer 2 --lr-wramup 3").warnings.empty());
+}
+
+TEST_CASE("a size that must be there and stands in a variable that nothing sets names the variable")
+{
+    const std::string script =
+        "python pretrain_gpt.py --num-layers $LAYERS --hidden-size 512 --num-attention-heads 8 "
+        "--seq-length $(wc -l < x) --position-embedding-type rope --micro-batch-size 1";
+    const Diagnostic unset = refusal_of(JobKind::megatron, script, on_h100(1));
+    CHECK(unset.message == "--num-layers ${LAYERS}: the variable LAYERS is not set");
+    CHECK(unset.hint == "--define LAYERS=VALUE sets it");
+    CHECK(refusal_about("--seq-length", JobKind::megatron, script, on_h100(1)).hint ==
+          "write the value in its place");
+}
+
 TEST_CASE("a variable that nothing sets is told where it matters")
 {
     const ImportedJob job = with_arguments("--context-parallel-size $CP");

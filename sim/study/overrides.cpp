@@ -1,0 +1,184 @@
+// Single fields of a scenario set from outside: --set, --grid, a form.
+
+#include "sim/study/inputs.h"
+#include "sim/study/scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+// The schema of a field of a scenario; null where there is no such field or it has none of its own.
+const Json* schema_of(std::string_view field)
+{
+    static const Json schema = fields_of<Scenario>().schema();
+    const Json* at = &schema;
+    while (at != nullptr) {
+        const auto dot = field.find('.');
+        const Json* const properties = at->find("properties");
+        const Json* const next =
+            properties != nullptr ? properties->find(field.substr(0, dot)) : nullptr;
+        at = next != nullptr ? next : at->find("additionalProperties");
+        if (dot == std::string_view::npos)
+            break;
+        field = field.substr(dot + 1);
+    }
+    return at != nullptr && at->is_object() ? at : nullptr;
+}
+
+// Whether the field holds plain text, so that "0.12" means these letters. Quantities are text with
+// a unit: a bare number there stays one, and is refused for it.
+bool takes_text(std::string_view field)
+{
+    const Json* const schema = schema_of(field);
+    const Json* const type = schema != nullptr ? schema->find("type") : nullptr;
+    return type != nullptr && *type == Json("string") && schema->find("examples") == nullptr;
+}
+
+// The value of an override: JSON where it parses as such, else text.
+Json value_of(const Override& change)
+{
+    const Checked<Json> parsed = parse_json(change.value, "--set");
+    const bool as_json =
+        parsed && (parsed->is_string() || parsed->is_null() || !takes_text(change.field));
+    Json value = as_json ? *parsed : Json(change.value);
+    value.set_lines(0); // it stands in no line of the file
+    return value;
+}
+
+// Takes a field out as if the file did not say it; what is not there is left as it is.
+void remove_field(Json& scenario, std::string_view field)
+{
+    Json* at = &scenario;
+    while (at->is_object()) {
+        const auto dot = field.find('.');
+        auto& members = at->members();
+        const auto found = std::ranges::find(members, field.substr(0, dot), &Json::Member::first);
+        if (found == members.end())
+            return;
+        if (dot == std::string_view::npos) {
+            members.erase(found);
+            return;
+        }
+        at = &found->second;
+        field = field.substr(dot + 1);
+    }
+}
+
+tl::expected<Json*, std::string> entry_of(Json& list, std::string_view key)
+{
+    std::size_t index = 0;
+    for (const char c : key) {
+        if (c < '0' || c > '9' || index > list.items().size())
+            return tl::unexpected(fmt::format("\"{}\" is no position in the list", key));
+        index = index * 10 + static_cast<std::size_t>(c - '0');
+    }
+    if (index >= list.items().size())
+        return tl::unexpected(fmt::format("the list has {} entries", list.items().size()));
+    return &list.items()[index];
+}
+
+// Where the field stands; the objects on the way are made.
+tl::expected<Json*, std::string> place_of(Json& scenario, std::string_view field)
+{
+    Json* at = &scenario;
+    std::string_view name = "scenario"; // of what `at` is
+    while (true) {
+        const auto dot = field.find('.');
+        const std::string_view key = field.substr(0, dot);
+        if (key.empty())
+            return tl::unexpected(std::string("an empty name between the dots"));
+        if (at->is_array()) {
+            const auto entry = entry_of(*at, key);
+            if (!entry)
+                return entry;
+            at = *entry;
+        } else if (at->is_object() || at->is_null())
+            at = &(*at)[key];
+        else
+            return tl::unexpected(fmt::format("\"{}\" is {} here ({}), which has no field \"{}\"",
+                                              name, at->kind_name(),
+                                              to_text(*at, JsonStyle::compact), key));
+        if (dot == std::string_view::npos)
+            return at;
+        name = key;
+        field = field.substr(dot + 1);
+    }
+}
+
+// The file that the part of a scenario names; null where it is written out or absent.
+const Json* named_file(const Json& part)
+{
+    if (part.is_string())
+        return &part;
+    const Json* const named = part.find("hf_config");
+    return named != nullptr ? named : part.find("file");
+}
+
+// A model without a name is called after its folder, which is lost where it is written out.
+void keep_name(Json& model, const std::string& file)
+{
+    const char* const key = model.find("format") != nullptr ? "name" : "_name_or_path";
+    if (model.is_object() && model.find(key) == nullptr)
+        model[key] = std::filesystem::path(file).parent_path().filename().string();
+}
+
+} // namespace
+
+Checked<Override> parse_override(std::string_view text)
+{
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+        return tl::unexpected(
+            Problems{{fmt::format("--set {}", text), 0, "", "no field and value",
+                      "write field=value, as in --set strategy.tp=8", Severity::error}});
+    return Override{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+std::optional<Diagnostic> apply_override(Json& scenario, const Override& change)
+{
+    Json value = value_of(change);
+    if (value.is_null() && schema_of(change.field) != nullptr) {
+        remove_field(scenario, change.field);
+        return std::nullopt;
+    }
+    const auto place = place_of(scenario, change.field);
+    if (!place)
+        return Diagnostic{fmt::format("--set {}={}", change.field, change.value),
+                          0,
+                          "",
+                          place.error(),
+                          "",
+                          Severity::error};
+    **place = std::move(value);
+    return std::nullopt;
+}
+
+Problems write_out_part(Json& scenario, std::string_view field, const ScenarioFile& file)
+{
+    const auto dot = field.find('.');
+    if (dot == std::string_view::npos || !scenario.is_object())
+        return {};
+    const std::string_view inside = field.substr(dot + 1);
+    for (const auto& [name, kind] : {std::pair(std::string_view("model"), InputKind::model),
+                                     std::pair(std::string_view("topology"), InputKind::topology)})
+    {
+        const Json* const part = field.substr(0, dot) == name ? scenario.find(name) : nullptr;
+        const Json* const path = part != nullptr ? named_file(*part) : nullptr;
+        if (path == nullptr || !path->is_string() || inside == "hf_config" || inside == "file")
+            continue;
+        Checked<Input> input = find_input(Source{path->as_string(), {}}, kind, file);
+        if (!input)
+            return std::move(input.error());
+        if (kind == InputKind::model)
+            keep_name(input->json, input->file);
+        input->json.set_lines(0); // of another file
+        scenario[name] = std::move(input->json);
+    }
+    return {};
+}
+
+} // namespace trainyard
