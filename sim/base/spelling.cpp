@@ -17,12 +17,13 @@ constexpr std::size_t longest_word = 64; // what is longer is no misspelt name
 // What slips of the pen cost. Another digit is another thing more often than a slip ("llama-2" is
 // no misspelt "llama-3"), so that it counts for more where digits are told apart.
 struct SlipCosts {
-    std::size_t gap = 1;    // a letter too many, one too few, two neighbours swapped
-    std::size_t letter = 1; // another letter
-    std::size_t digit = 1;  // another digit
+    std::size_t gap = 1;       // a letter too many, one too few, two neighbours swapped
+    std::size_t digit_gap = 1; // a digit too many or too few
+    std::size_t letter = 1;    // another letter
+    std::size_t digit = 1;     // another digit
 };
 constexpr SlipCosts counted{};
-constexpr SlipCosts weighed{.gap = 2, .letter = 3, .digit = 5};
+constexpr SlipCosts weighed{.gap = 4, .digit_gap = 6, .letter = 6, .digit = 11};
 
 // Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbours.
 // Upper and lower case are alike.
@@ -31,17 +32,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b, const SlipCost
     const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     const auto same = [&](char x, char y) { return lower(x) == lower(y); };
+    const auto gap = [&](char c) { return is_digit(c) ? costs.digit_gap : costs.gap; };
     const auto change = [&](char x, char y) {
         return same(x, y) ? 0 : is_digit(x) && is_digit(y) ? costs.digit : costs.letter;
     };
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 1; i <= a.size(); ++i)
-        d[i][0] = i * costs.gap;
+        d[i][0] = d[i - 1][0] + gap(a[i - 1]);
     for (std::size_t j = 1; j <= b.size(); ++j)
-        d[0][j] = j * costs.gap;
+        d[0][j] = d[0][j - 1] + gap(b[j - 1]);
     for (std::size_t i = 1; i <= a.size(); ++i)
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            d[i][j] = std::min({d[i - 1][j] + costs.gap, d[i][j - 1] + costs.gap,
+            d[i][j] = std::min({d[i - 1][j] + gap(a[i - 1]), d[i][j - 1] + gap(b[j - 1]),
                                 d[i - 1][j - 1] + change(a[i - 1], b[j - 1])});
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + costs.gap);
