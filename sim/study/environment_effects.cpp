@@ -2,10 +2,12 @@
 
 #include "sim/base/units.h"
 #include "sim/cost/profile_library.h"
+#include "sim/study/environment.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace trainyard {
@@ -91,10 +93,27 @@ public:
     }
 
 private:
+    // Null also where the library takes another value in its place.
     const std::string* value(const char* name) const
     {
         const auto found = environment_.find(name);
-        return found == environment_.end() ? nullptr : &found->second;
+        return found == environment_.end() || !is_accepted(name, found->second) ? nullptr
+                                                                                : &found->second;
+    }
+    // A distance by its word, also where it is given as one of the numbers of old.
+    std::string level(const char* name) const
+    {
+        constexpr std::array words{"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
+        const std::string* const text = value(name);
+        if (text == nullptr)
+            return {};
+        const bool number_of_old =
+            text->size() == 1 && text->front() >= '0' && text->front() <= '5';
+        return number_of_old ? words[static_cast<std::size_t>(text->front() - '0')] : *text;
+    }
+    bool is_level(const char* name, std::string_view wanted) const
+    {
+        return same_letters(level(name), wanted);
     }
     bool is(const char* name, std::string_view wanted) const
     {
@@ -117,8 +136,8 @@ private:
     void paths_in_a_node()
     {
         const bool nvlink = context_.device.nvlink.value() > 0;
-        const bool no_p2p = is("NCCL_P2P_DISABLE", "1") || is("NCCL_P2P_LEVEL", "LOC") ||
-                            (is("NCCL_P2P_LEVEL", "NVL") && !nvlink);
+        const bool no_p2p = is("NCCL_P2P_DISABLE", "1") || is_level("NCCL_P2P_LEVEL", "LOC") ||
+                            (is_level("NCCL_P2P_LEVEL", "NVL") && !nvlink);
         const bool no_shm = is("NCCL_SHM_DISABLE", "1");
         const bool has_network = context_.network.transport != Transport::none;
         if (no_p2p && no_shm && !has_network)
@@ -131,7 +150,7 @@ private:
                                : "devices of a node copy through host memory");
         if (is("NCCL_P2P_DISABLE", "0"))
             follow("NCCL_P2P_DISABLE");
-        if (nvlink || is("NCCL_P2P_LEVEL", "SYS"))
+        if (nvlink || is_level("NCCL_P2P_LEVEL", "SYS"))
             follow("NCCL_P2P_LEVEL");
         out_.nccl.one_rank_domains = no_p2p && no_shm;
         follow("NCCL_SHM_DISABLE", no_p2p && no_shm ? "every byte goes through a NIC" : "");
@@ -156,7 +175,7 @@ private:
             follow("NCCL_IB_DISABLE"); // other transports do not look at it
         }
         const bool rdma = verbs || transport == Transport::efa;
-        const bool off = is("NCCL_NET_GDR_LEVEL", "LOC") && rdma && !out_.nccl.sockets;
+        const bool off = is_level("NCCL_NET_GDR_LEVEL", "LOC") && rdma && !out_.nccl.sockets;
         out_.nccl.gpu_direct = !off;
         follow("NCCL_NET_GDR_LEVEL",
                off ? "NICs read and write host memory, devices copy from and to it" : "");

@@ -72,10 +72,8 @@ void settle_environment(JobDraft& draft)
     auto& environment = draft.scenario.environment;
     for (const Diagnostic& problem : check_environment(environment)) {
         const std::string name = problem.pointer.substr(problem.pointer.rfind('/') + 1);
-        const bool read = problem.message.find("no effect") == std::string::npos &&
-                          problem.message.find("nothing reads") == std::string::npos;
         const auto found = environment.find(name);
-        if (found == environment.end() || (read && problem.severity == Severity::warning))
+        if (found == environment.end() || (is_read(name) && problem.severity == Severity::warning))
             continue;
         auto& list =
             problem.severity == Severity::error ? draft.notes.flagged : draft.notes.ignored;

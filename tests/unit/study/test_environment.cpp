@@ -62,6 +62,31 @@ TEST_CASE("nothing set changes nothing")
     CHECK_FALSE(none.blocking_launches);
 }
 
+TEST_CASE("a distance is the same by its word and by the number that stood for it before NCCL 2.5")
+{
+    // 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and 5 SYS
+    CHECK(effects({{"NCCL_NET_GDR_LEVEL", "0"}}).nccl ==
+          effects({{"NCCL_NET_GDR_LEVEL", "LOC"}}).nccl);
+    CHECK_FALSE(effects({{"NCCL_NET_GDR_LEVEL", "0"}}).nccl.gpu_direct);
+    CHECK(effects({{"NCCL_NET_GDR_LEVEL", "3"}}).nccl == NcclSettings{});
+    CHECK(effects({{"NCCL_P2P_LEVEL", "0"}}).nccl == effects({{"NCCL_P2P_LEVEL", "LOC"}}).nccl);
+    CHECK(effects({{"NCCL_P2P_LEVEL", "5"}}, Transport::infiniband, 0).followed ==
+          effects({{"NCCL_P2P_LEVEL", "SYS"}}, Transport::infiniband, 0).followed);
+}
+
+TEST_CASE("a value that the library replaces by its own changes nothing")
+{
+    for (const auto& [name, value] : Variables{{"NCCL_MAX_NCHANNELS", "0"},
+                                               {"NCCL_MIN_CTAS", "1000"},
+                                               {"NCCL_SOCKET_NTHREADS", "many"},
+                                               {"NCCL_NTHREADS", "16"}})
+    {
+        INFO(name);
+        CHECK(effects({{name, value}}, Transport::tcp).nccl == NcclSettings{});
+        CHECK(check_environment({{name, value}}).front().severity == Severity::warning);
+    }
+}
+
 TEST_CASE("each variable that is followed says what it did, and its warning is gone")
 {
     const Variables all{{"NCCL_P2P_DISABLE", "1"},     {"NCCL_IB_DISABLE", "1"},

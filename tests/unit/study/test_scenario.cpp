@@ -181,15 +181,22 @@ TEST_CASE("a missing file is a problem of the scenario that names it, with the n
     CHECK(missing.error().front().hint.find("h100-1x") != std::string::npos);
 }
 
-TEST_CASE("launch variables out of range are errors, unread ones warnings")
+TEST_CASE("launch variables with which a library ends the job are errors, others warnings")
 {
     const auto severity = [](const std::string& name,
                              const std::string& value) -> std::optional<Severity> {
         const Problems problems = check_environment({{name, value}});
         return problems.empty() ? std::nullopt : std::optional(problems.front().severity);
     };
-    CHECK(severity("NCCL_NTHREADS", "16") == Severity::error);
-    CHECK(severity("NCCL_SOCKET_NTHREADS", "17") == Severity::error);
+    // NCCL says so and takes another number.
+    CHECK(severity("NCCL_NTHREADS", "16") == Severity::warning);
+    CHECK(severity("NCCL_SOCKET_NTHREADS", "17") == Severity::warning);
+    CHECK(severity("NCCL_IB_DISABLE", "true") == Severity::warning);
+    CHECK(severity("NCCL_IB_TIMEOUT", "99") == Severity::error); // no queue pair takes it
+    CHECK(severity("TORCH_NCCL_ASYNC_ERROR_HANDLING", "yes") == Severity::error);
+    for (const char* level : {"0", "3", "5", "SYS", "PXN"})
+        CHECK(is_accepted("NCCL_NET_GDR_LEVEL", level));
+    CHECK_FALSE(is_accepted("NCCL_P2P_LEVEL", "near"));
     CHECK(severity("NCCL_ALGO", "Rings") == Severity::error);
     CHECK(severity("NCCL_ALGO", "^tree,ring") == Severity::warning); // not followed
     CHECK(severity("NCCL_TIMEOUT", "60") == Severity::warning);
