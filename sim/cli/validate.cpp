@@ -1,8 +1,7 @@
-#include "sim/study/validate.h"
-
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
+#include "sim/study/contradictions.h"
 #include "sim/study/validation_output.h"
 
 #include <CLI/CLI.hpp>
@@ -41,10 +40,15 @@ int run_validate(const ValidateCommand& command)
         write_file(command.csv, to_csv(report));
         print_talk(fmt::format("wrote {}\n", command.csv));
     }
-    if (command.json)
-        print_data(to_text(to_json(report)) + "\n");
-    else
-        print_data((command.summary ? "" : records_text(report) + "\n") + summary_text(report));
+    const std::vector<Contradiction> doubtful = contradictions(files, report.records);
+    if (command.json) {
+        Json out = to_json(report);
+        out["contradictions"] = to_json(doubtful);
+        print_data(to_text(out) + "\n");
+    } else {
+        print_data((command.summary ? "" : records_text(report) + "\n") + summary_text(report) +
+                   contradictions_text(doubtful));
+    }
     if (report.all.scored > 0)
         return exit_ok;
     print_talk("no record could be scored\n");
