@@ -42,9 +42,6 @@ constexpr double much_unevenness = 1.5;
 // Links that have lost more of their rate are worth mending before anything else.
 constexpr double nearly_sound = 0.9;
 
-// Memory that is left when recomputation was not needed.
-constexpr double much_free_memory = 0.35;
-
 double share_of(const Symptoms& symptoms, TimeKind kind)
 {
     return symptoms.share[index_of(kind)];
@@ -240,12 +237,10 @@ Bottleneck of_bubble(const Symptoms& symptoms, double share)
 Bottleneck of_memory_saving(const Symptoms& symptoms, double share)
 {
     const double free = 1 - symptoms.needed / symptoms.capacity;
-    const bool needless = symptoms.capacity.value() > 0 && free > much_free_memory;
     return {BottleneckClass::memory,
             fmt::format("{} of the step recomputes activations to save memory; {} of it is free",
                         percent(share), percent(std::max(free, 0.0))),
-            needless ? "recompute less: there is room for more activations"
-                     : "spread the model wider, or a device with more memory"};
+            "recompute less where that fits, spread the model wider, or a device with more memory"};
 }
 
 Bottleneck of_too_much_memory(const Symptoms& symptoms)
@@ -346,6 +341,14 @@ Bottleneck find_bottleneck(const Symptoms& symptoms)
     const Bottleneck found =
         loss.share < bad_overhead ? of_compute(symptoms, loss) : of_loss(symptoms, loss);
     return symptoms.slow ? naming_the_slow(found, symptoms) : found;
+}
+
+Bottleneck naming_the_answer(Bottleneck found, const std::string& setting, double gain)
+{
+    if (found.kind == BottleneckClass::memory)
+        found.advice =
+            fmt::format("recompute less: {} fits and saves {} of the step", setting, percent(gain));
+    return found;
 }
 
 Bottleneck naming_the_perturbation(Bottleneck found, const std::string& perturbation, double cost)

@@ -84,6 +84,10 @@ Symptoms symptoms_of(const Outcome& outcome);
 // Says first what a perturbation costs that alone makes up much of the step. `cost`: its share.
 Bottleneck naming_the_perturbation(Bottleneck found, const std::string& perturbation, double cost);
 
+// Recomputation that a setting makes needless: names it with the share of the step that it was
+// found to save.
+Bottleneck naming_the_answer(Bottleneck found, const std::string& setting, double gain);
+
 // The rules, in the README of this folder.
 Bottleneck find_bottleneck(const Symptoms& symptoms);
 

@@ -63,6 +63,25 @@ GroupShape shape_of_world(const Outcome& outcome)
     return shape;
 }
 
+// The same constants in a benchmark, where nothing of a training step slows collectives.
+CostModel outside_a_step(const CostModel& cost)
+{
+    const auto alone = [](auto links) {
+        links.in_situ = 1;
+        links.in_situ_all_to_all = 1;
+        return links;
+    };
+    Profile profile = cost.profile();
+    profile.hardware.fabric = alone(profile.hardware.fabric);
+    profile.hardware.network = alone(profile.hardware.network);
+    NcclSettings settings = cost.nccl_settings();
+    if (settings.host_path)
+        settings.host_path = alone(*settings.host_path);
+    if (settings.sockets)
+        settings.sockets = alone(*settings.sockets);
+    return CostModel(std::move(profile), std::move(settings));
+}
+
 } // namespace
 
 std::vector<CollectiveRow> collective_rows(const Outcome& outcome)
@@ -88,6 +107,7 @@ std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome
     if (ranks <= 1)
         return rows;
     const GroupShape shape = shape_of_world(outcome);
+    const CostModel benchmark = outside_a_step(*outcome.cost);
     using enum CollectiveKind;
     for (const CollectiveKind kind :
          {all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, barrier})
@@ -96,11 +116,14 @@ std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome
         row.collective = kind;
         row.ranks = ranks;
         const Bytes size = kind == barrier ? Bytes(0) : cluster_collective_size;
-        row.time = outcome.cost->collective(kind, size, shape, outcome.job.strategy.backend).total;
+        const Backend backend = outcome.job.strategy.backend;
+        row.time = benchmark.collective(kind, size, shape, backend).total;
+        row.in_step_time = outcome.cost->collective(kind, size, shape, backend).total;
         if (kind != barrier && row.time.value() > 0) {
             row.size = size;
             row.algorithm_bandwidth = size / row.time;
             row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(kind, ranks);
+            row.in_step_bus_bandwidth = size / row.in_step_time * bus_factor(kind, ranks);
         }
         rows.push_back(row);
     }

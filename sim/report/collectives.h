@@ -15,7 +15,7 @@ struct CollectiveRow {
     Bytes mean_size;
     Seconds mean_time; // from the last arrival
     Bandwidth algorithm_bandwidth;
-    Bandwidth bus_bandwidth; // nccl-tests' factor applied
+    Bandwidth bus_bandwidth; // in the step, with nccl-tests' factor from the algorithm's
     Seconds total_per_rank;
     Seconds exposed_per_rank;
     Seconds waiting_per_rank;
@@ -24,20 +24,23 @@ struct CollectiveRow {
 // Longest total first.
 std::vector<CollectiveRow> collective_rows(const Outcome& outcome);
 
-// One collective over all ranks of the job, alone: what a benchmark would show.
+// One collective over all ranks of the job, nothing beside it: in a benchmark, and in a training
+// step, where the profile's factor for it (`in_situ`) makes it slower.
 struct ClusterCollectiveRow {
     CollectiveKind collective = CollectiveKind::all_reduce;
     int ranks = 1;
     Bytes size;
-    Seconds time;
+    Seconds time; // as nccl-tests would show
     Bandwidth algorithm_bandwidth;
     Bandwidth bus_bandwidth;
+    Seconds in_step_time;
+    Bandwidth in_step_bus_bandwidth;
 };
 
 inline constexpr Bytes cluster_collective_size{std::uint64_t{1} << 30};
 
-// All-reduce, all-gather, reduce-scatter, all-to-all and broadcast of 1 GiB, and a barrier, over the
-// links as they are. Empty for a single rank.
+// All-reduce, all-gather, reduce-scatter, all-to-all and broadcast of 1 GiB, and a barrier, over
+// the links as they are. Empty for a single rank.
 std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome);
 
 // A message between GPUs of the first two nodes while all other pairs send too, sharing the NICs;

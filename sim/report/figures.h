@@ -9,10 +9,16 @@
 
 namespace trainyard {
 
+// The same, without the sign of what one decimal shows as zero: no "-0.0".
+inline double without_zeros_sign(double value)
+{
+    return std::abs(value) < 0.05 ? 0.0 : value;
+}
+
 // "12.3 %"; whole per cents from 100 on.
 inline std::string percent(double share)
 {
-    const double value = 100 * share;
+    const double value = without_zeros_sign(100 * share);
     return value < 99.95 ? fmt::format("{:.1f} %", value) : fmt::format("{:.0f} %", value);
 }
 

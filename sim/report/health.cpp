@@ -27,7 +27,7 @@ std::vector<HealthRow> health_rows(const Summary& summary)
 
 std::string usual_mfu(const Summary& summary)
 {
-    return summary.on_cpus ? "" : "; " + std::string(mfu_target);
+    return summary.has_usual_mfu ? "; " + std::string(mfu_target) : "";
 }
 
 } // namespace trainyard

@@ -33,6 +33,11 @@ void add_flops(Summary& summary, const Outcome& outcome)
         executed_precision(main_precision(*outcome.plan, outcome.job.training.precision), device);
     summary.peak_flops_per_gpu = device.peak.at(summary.peak_precision);
     summary.on_cpus = device.is_cpu();
+    const Model& trained = outcome.job.model;
+    const bool half =
+        summary.peak_precision == Precision::bf16 || summary.peak_precision == Precision::fp16;
+    summary.has_usual_mfu =
+        half && !summary.on_cpus && trained.is_transformer() && !trained.is_moe();
     summary.mfu = flops_utilization(model, step, summary.peak_flops_per_gpu, gpus);
     summary.hfu = flops_utilization(hardware, step, summary.peak_flops_per_gpu, gpus);
     if (step.value() > 0)

@@ -24,7 +24,8 @@ struct Summary {
     FlopRate model_flops_per_gpu;
     FlopRate peak_flops_per_gpu; // dense, of the precision of most GEMMs
     Precision peak_precision = Precision::bf16;
-    bool on_cpus = false; // what is usual on GPUs says nothing of them
+    bool on_cpus = false;
+    bool has_usual_mfu = false; // a dense transformer in 16 bit on GPUs: others have no such range
     Bytes peak_memory;
     Bytes capacity;
     bool fits = true;

@@ -5,6 +5,7 @@
 #include "sim/report/scaling.h"
 #include "sim/report/summary.h"
 #include "sim/report/targets.h"
+#include "sim/report/text/paste.h"
 
 namespace trainyard {
 
@@ -23,6 +24,15 @@ void name_cause(Summary& summary, const Scenario& scenario)
         summary.bottleneck = naming_the_perturbation(summary.bottleneck, costliest.name, cost);
 }
 
+// The words on the bottleneck say what was tried against it.
+void name_answer(Summary& summary)
+{
+    const std::optional<Advice>& answer = summary.advice.answer;
+    if (summary.fits && answer && answer->gain > 0)
+        summary.bottleneck =
+            naming_the_answer(std::move(summary.bottleneck), paste_text(answer->set), answer->gain);
+}
+
 } // namespace
 
 Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
@@ -38,6 +48,7 @@ Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& ses
         runs.emplace_back([&] { scaling = scaling_against_smallest(outcome, file, session); });
     runs.emplace_back([&] { summary.pace = find_pace(outcome, file, session); });
     for_each_index(runs.size(), usable_threads(), [&](std::size_t i) { runs[i](); });
+    name_answer(summary);
     name_cause(summary, outcome.scenario);
     if (scaling) {
         summary.scaling_efficiency = scaling->efficiency;

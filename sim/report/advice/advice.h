@@ -17,14 +17,18 @@ struct Advice {
 
 struct AdviceReport {
     std::vector<Advice> best; // at most three, best first; of a job that does not fit those that do
-    int tried = 0;            // simulated
-    int left_out = 0;         // not tried, for want of time
+    int tried = 0;            // simulated; all of them fit
+    int left_out = 0;         // not looked at
+
+    // The fastest of those that go for the report's bottleneck, whatever it saves.
+    std::optional<Advice> answer;
 
     bool operator==(const AdviceReport&) const = default;
 };
 
 struct AdviceOptions {
-    // Simulations at most; absent: as many as are quick, which the size of the job's own decides.
+    // Simulations at most; absent: as many as are quick, which the size of the job decides, not how
+    // it is run.
     std::optional<int> most;
     int threads = 0; // 0: as many as the machine runs at once
     WorkControl work;

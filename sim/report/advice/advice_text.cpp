@@ -12,14 +12,14 @@ std::string tried_text(const AdviceReport& advice)
 {
     std::string out = fmt::format("{} setting{} tried", advice.tried, advice.tried == 1 ? "" : "s");
     if (advice.left_out > 0)
-        out += fmt::format(", {} left out for time (--advice {} tries all)", advice.left_out,
+        out += fmt::format(", {} left out (--advice {} tries all)", advice.left_out,
                            advice.tried + advice.left_out);
     return out;
 }
 
 std::string gain_text(double gain)
 {
-    return fmt::format("{:.1f} %", 100 * gain);
+    return fmt::format("{:.1f} %", without_zeros_sign(100 * gain));
 }
 
 std::string advice_text(const AdviceReport& advice, bool fits, const Paint& paint,

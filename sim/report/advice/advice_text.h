@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// "5 settings tried, 2 left out for time (--advice 7 tries all)"
+// "5 settings tried, 2 left out (--advice 7 tries all)"
 std::string tried_text(const AdviceReport& advice);
 
 // "4.1 %", also below 0.

@@ -36,23 +36,31 @@ public:
 
     std::vector<Candidate> find()
     {
+        using enum BottleneckClass;
         if (!outcome_.memory.fits()) {
-            for_memory();
+            against(memory).for_memory();
         } else {
-            for_bubble();
-            for_tensor_parallel();
-            for_context_and_experts();
-            for_data_parallel();
-            for_host();
-            for_input();
-            for_recompute();
-            for_compute();
+            against(bubble).for_bubble();
+            against(communication).for_tensor_parallel();
+            against(communication).for_context_and_experts();
+            against(communication).for_data_parallel();
+            against(host).for_host();
+            against(data).for_input();
+            against(memory).for_recompute();
+            against(compute).for_compute();
         }
         std::ranges::stable_sort(found_, std::ranges::greater{}, &Candidate::promise);
         return std::move(found_);
     }
 
 private:
+    // What is added from here on goes for that loss.
+    Finder& against(BottleneckClass kind)
+    {
+        against_ = kind;
+        return *this;
+    }
+
     double lost(TimeKind kind) const { return share_of(mean_, kind); }
     const Device& device() const { return outcome_.cost->profile().hardware.device; }
 
@@ -61,7 +69,7 @@ private:
         constexpr double worth_trying = 0.005;
         const auto same = [&](const Candidate& other) { return other.set == set; };
         if (promise >= worth_trying && std::ranges::none_of(found_, same))
-            found_.push_back({std::move(set), promise, std::move(note)});
+            found_.push_back({std::move(set), promise, std::move(note), against_});
     }
     void add(double promise, const std::string& field, const std::string& value,
              std::string note = "")
@@ -232,9 +240,11 @@ private:
         if (training.recompute != Recompute::full)
             return;
         add(redone * most, "training.recompute", "selective");
-        if (training.recompute_layers && *training.recompute_layers > 1)
-            add(redone * half, "training.recompute_layers",
-                std::to_string(*training.recompute_layers / 2));
+        const auto* const transformer = std::get_if<Transformer>(&job_.model.architecture);
+        const std::int64_t of_stage = transformer ? transformer->layers / job_.strategy.pp : 0;
+        const std::int64_t layers = training.recompute_layers.value_or(of_stage);
+        if (layers > 1)
+            add(redone * half, "training.recompute_layers", std::to_string(layers / 2));
     }
 
     void for_compute()
@@ -299,6 +309,7 @@ private:
     const Job& job_;
     const Strategy& stated_;
     TimeShares mean_;
+    BottleneckClass against_ = BottleneckClass::compute;
     std::vector<Candidate> found_;
 };
 

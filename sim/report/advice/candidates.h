@@ -2,7 +2,7 @@
 
 // Settings that may shorten a step, chosen by what its breakdown says is lost.
 
-#include "sim/report/breakdown.h"
+#include "sim/report/bottleneck.h"
 
 namespace trainyard {
 
@@ -11,6 +11,7 @@ struct Candidate {
     std::vector<Override> set; // to paste as --set
     double promise = 0;        // share of the step that it could save at best, roughly
     std::string note;          // what else it changes: of the arithmetic; empty: nothing
+    BottleneckClass against = BottleneckClass::compute; // the loss it goes for; never network
 
     bool operator==(const Candidate&) const = default;
 };

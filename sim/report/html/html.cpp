@@ -64,22 +64,22 @@ Card mfu_card(const Summary& summary)
                         to_display(summary.model_flops_per_gpu),
                         to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
                         summary.device_word(), usual_mfu(summary)),
-            summary.on_cpus ? "" : to_word(judge_mfu(summary.mfu))};
+            summary.has_usual_mfu ? to_word(judge_mfu(summary.mfu)) : ""};
 }
 
 Card memory_card(const Outcome& outcome, const Summary& summary)
 {
-    const std::string peak =
-        fmt::format("{} of {}", to_display(summary.peak_memory), to_display(summary.capacity));
+    const std::string peak = fmt::format("{} reserved of {}", to_display(summary.peak_memory),
+                                         to_display(summary.capacity));
     if (!summary.fits)
         return {"Memory", "Does not fit",
                 fmt::format("{} on stage {}: {} too much", peak, outcome.memory.fullest_stage,
                             to_display(summary.peak_memory - summary.capacity)),
                 "alarm"};
     return {"Memory", to_display(summary.peak_memory),
-            fmt::format("of {}, {} free on the fullest stage ({})", to_display(summary.capacity),
-                        percent(1 - summary.peak_memory / summary.capacity),
-                        outcome.memory.fullest_stage)};
+            fmt::format(
+                "reserved of {}, {} free on the fullest stage ({})", to_display(summary.capacity),
+                percent(1 - summary.peak_memory / summary.capacity), outcome.memory.fullest_stage)};
 }
 
 Card bottleneck_card(const Bottleneck& bottleneck)
@@ -124,7 +124,7 @@ std::string memory_section(const Outcome& outcome)
     std::string body = memory_figure(outcome.memory);
     const std::string curves = memory_over_time_figure(outcome);
     if (!curves.empty())
-        body += "<h3>Over one step</h3>" + curves + memory_by_kind_figure(outcome);
+        body += "<h3>Allocated over one step</h3>" + curves + memory_by_kind_figure(outcome);
     return section("Memory", body);
 }
 

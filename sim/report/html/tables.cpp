@@ -80,18 +80,21 @@ std::string links_table(const Summary& summary)
 
 std::string cluster_table(const Summary& summary)
 {
-    HtmlTable table({{"all ranks, alone", Cell::text},
+    HtmlTable table({{"all ranks, alone (as nccl-tests)", Cell::text},
                      {"ranks"},
                      {"size"},
                      {"time"},
                      {"algorithm bandwidth"},
-                     {"bus bandwidth"}});
+                     {"bus bandwidth in the step"},
+                     {"time in a step"},
+                     {"bus bandwidth in a step"}});
     for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
         const bool moves = row.size.value() > 0;
         table.add({title_of(row.collective), fmt::format("{}", row.ranks),
                    moves ? to_display(row.size) : "", to_display(row.time),
                    moves ? to_display(row.algorithm_bandwidth) : "",
-                   moves ? to_display(row.bus_bandwidth) : ""});
+                   moves ? to_display(row.bus_bandwidth) : "", to_display(row.in_step_time),
+                   moves ? to_display(row.in_step_bus_bandwidth) : ""});
     }
     return table.html();
 }
@@ -224,7 +227,7 @@ std::string collectives_table(const Summary& summary)
                      {"size"},
                      {"time"},
                      {"algorithm bandwidth"},
-                     {"bus bandwidth"},
+                     {"bus bandwidth in the step"},
                      {"total"},
                      {"exposed"},
                      {"waiting"}});

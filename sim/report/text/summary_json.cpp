@@ -55,12 +55,15 @@ Json collective(const CollectiveRow& row)
 
 Json cluster_collective(const ClusterCollectiveRow& row)
 {
-    return Json::Object{member("collective", to_name(row.collective)),
-                        member("ranks", row.ranks),
-                        member("bytes", row.size.value()),
-                        member("time_s", row.time.value()),
-                        member("algorithm_bandwidth_bytes_per_s", row.algorithm_bandwidth.value()),
-                        member("bus_bandwidth_bytes_per_s", row.bus_bandwidth.value())};
+    return Json::Object{
+        member("collective", to_name(row.collective)),
+        member("ranks", row.ranks),
+        member("bytes", row.size.value()),
+        member("time_s", row.time.value()),
+        member("algorithm_bandwidth_bytes_per_s", row.algorithm_bandwidth.value()),
+        member("bus_bandwidth_bytes_per_s", row.bus_bandwidth.value()),
+        member("in_step_time_s", row.in_step_time.value()),
+        member("in_step_bus_bandwidth_bytes_per_s", row.in_step_bus_bandwidth.value())};
 }
 
 Json link(const LinkClassRow& row)

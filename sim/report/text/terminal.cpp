@@ -105,7 +105,7 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
                            to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
                            summary.device_word(), usual_mfu(summary))});
     table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
-               fmt::format("of {}: {}", to_display(summary.capacity),
+               fmt::format("reserved of {}: {}", to_display(summary.capacity),
                            memory_verdict(outcome, summary, paint))});
     if (summary.loading)
         table.add({"Loader", paint.bold(loader_text(*summary.loading)),
@@ -208,11 +208,14 @@ std::string network(const Summary& summary, const Paint& paint, std::size_t widt
     std::string cluster;
     for (const ClusterCollectiveRow& row : summary.cluster_collectives) {
         if (row.collective == CollectiveKind::barrier)
-            cluster += fmt::format(" (bus bandwidth), barrier {}", to_display(row.time));
+            cluster += fmt::format(" (bus bandwidth alone, as in nccl-tests, and in a step), "
+                                   "barrier {}",
+                                   to_display(row.time));
         else if (row.collective == CollectiveKind::all_reduce ||
                  row.collective == CollectiveKind::broadcast)
-            cluster += fmt::format("{}{} {}", cluster.empty() ? "" : ", ", title_of(row.collective),
-                                   to_display(row.bus_bandwidth));
+            cluster +=
+                fmt::format("{}{} {} and {}", cluster.empty() ? "" : ", ", title_of(row.collective),
+                            to_display(row.bus_bandwidth), to_display(row.in_step_bus_bandwidth));
     }
     if (!cluster.empty())
         out += network_line("all ranks, 1 GiB:", cluster, paint, width);
@@ -254,19 +257,21 @@ std::vector<std::size_t> stages_to_show(const MemoryEstimate& memory)
 
 std::string memory(const Outcome& outcome, const Paint& paint, std::size_t width)
 {
-    TextTable table({Align::left, Align::right, Align::left, Align::left});
+    TextTable table({Align::left, Align::right, Align::right, Align::left, Align::left});
     for (const std::size_t i : stages_to_show(outcome.memory)) {
         const StageMemory& stage = outcome.memory.stages[i];
         const double share = stage.total() / outcome.memory.capacity;
         const std::string filled = bar(share, 12);
         const std::size_t rest = 12 - std::min<std::size_t>(12, text_width(filled));
         table.add({fmt::format("stage {}", i), to_display(stage.total()),
+                   to_display(stage.allocated()),
                    (share > 1 ? paint.alarm(filled) : filled) + paint.dim(repeated("░", rest)),
-                   memory_kinds(stage, width - 40)});
+                   memory_kinds(stage, width - 49)});
     }
     std::string out =
         paint.bold("Memory") +
-        paint.dim(fmt::format(" (peak per stage, of {})", to_display(outcome.memory.capacity))) +
+        paint.dim(fmt::format(" (peak per stage, of {}: reserved, and allocated of that)",
+                              to_display(outcome.memory.capacity))) +
         "\n" + table.text_within(width);
     if (outcome.memory.stages.size() > stages_shown)
         out +=

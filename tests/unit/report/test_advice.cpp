@@ -1,5 +1,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/advice/advice_text.h"
+#include "sim/report/summary.h"
+#include "sim/report/text/paste.h"
 #include "tests/catch.h"
 
 using namespace trainyard;
@@ -94,6 +96,33 @@ TEST_CASE("as many settings are tried as were asked for, and the rest is counted
         advise(job.outcome, job.file, job.session, {.most = 2, .threads = 0, .work = {}});
     CHECK(two.tried == 2);
     CHECK(two.left_out > 0);
+}
+
+TEST_CASE("the advice does not hang on how a job is run: folded or not, by which engine")
+{
+    Advised usual("llama2-7b-tp2-pp2-dp2.json");
+    const AdviceReport report = advise(usual.outcome, usual.file, usual.session);
+    CHECK(report.tried > 0);
+    for (const Override& way : {Override{"run.fold", "false"}, Override{"run.engine", "event"}}) {
+        INFO(way.field);
+        Advised other("llama2-7b-tp2-pp2-dp2.json", {way});
+        CHECK(advise(other.outcome, other.file, other.session) == report);
+    }
+}
+
+TEST_CASE("what is said against recomputation is a setting that was tried, however few are")
+{
+    Advised job("llama2-7b-tp2-pp2-dp2.json");
+    const Summary one = summarize(job.outcome, job.file, job.session,
+                                  {.scaling = ScalingRun::skip,
+                                   .advice = AdviceOptions{.most = 1, .threads = 1, .work = {}}});
+    REQUIRE(one.bottleneck.kind == BottleneckClass::memory);
+    REQUIRE(one.advice.answer);
+    CHECK(one.advice.tried == 1);
+    CHECK(one.advice.answer->set.front().field.starts_with("training.recompute"));
+    CHECK(one.bottleneck.advice.find(paste_text(one.advice.answer->set)) != std::string::npos);
+    // Where nothing was tried nothing is promised.
+    CHECK(summarize(job.outcome).bottleneck.advice.find("where that fits") != std::string::npos);
 }
 
 TEST_CASE("advice is the same on one thread and on many")

@@ -46,6 +46,28 @@ TEST_CASE("a message counts once although both its ends take part")
     CHECK_THAT(messages.bus_bandwidth.value(), WithinRel(40e9, 1e-12));
 }
 
+TEST_CASE("a collective of all ranks is given alone and in a step, apart by the profile's factor")
+{
+    Scenario scenario;
+    scenario.model.path = "llama-2-7b";
+    scenario.training.sequence_length = 4096;
+    scenario.training.global_batch = 8;
+    scenario.strategy.zero = 3;
+    scenario.topology.path = "a100-1x8";
+    Session session;
+    const auto outcome = session.simulate(scenario_in_memory(scenario, ".", "test"));
+    REQUIRE(outcome);
+    const double slower = outcome->cost->profile().hardware.fabric.in_situ;
+    REQUIRE(slower > 1);
+    for (const ClusterCollectiveRow& row : cluster_collective_rows(*outcome))
+        if (row.collective == CollectiveKind::all_reduce) {
+            CHECK_THAT(row.in_step_time / row.time, WithinRel(slower, 1e-9));
+            CHECK_THAT(row.bus_bandwidth / row.in_step_bus_bandwidth, WithinRel(slower, 1e-9));
+            // NVIDIA's A100 with NVLink 3: 230 GB/s in nccl-tests at 1 GiB, within a tenth.
+            CHECK_THAT(row.bus_bandwidth.value(), WithinRel(230e9, 0.1));
+        }
+}
+
 TEST_CASE("a job without communication has no rows")
 {
     CHECK(collective_rows(single_gpu_outcome()).empty());

@@ -1,3 +1,5 @@
+#include "sim/report/figures.h"
+#include "sim/report/health.h"
 #include "sim/report/scaling.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
@@ -11,6 +13,22 @@ TEST_CASE("throughput is the global batch per step time")
     CHECK_THAT(summary.samples_per_s, WithinRel(4 / 0.1, 1e-12));
     CHECK_THAT(summary.tokens_per_s, WithinRel(4 * 2048 / 0.1, 1e-12));
     CHECK_THAT(summary.tokens_per_s_per_gpu, WithinRel(summary.tokens_per_s / 4, 1e-12));
+}
+
+TEST_CASE("a range of usual MFU is named where it holds: dense transformers in 16 bit on GPUs")
+{
+    Outcome outcome = small_outcome();
+    outcome.job.training.precision = Precision::bf16;
+    CHECK(usual_mfu(summarize(outcome)) == "; 35 to 50 % usual");
+    std::get<Transformer>(outcome.job.model.architecture).moe.emplace();
+    CHECK(usual_mfu(summarize(outcome)).empty());
+}
+
+TEST_CASE("a share that one decimal shows as zero has no sign")
+{
+    CHECK(percent(-0.0004) == "0.0 %");
+    CHECK(percent(-0.0006) == "-0.1 %");
+    CHECK(percent(0) == "0.0 %");
 }
 
 TEST_CASE("a model without tokens is measured in samples")
