@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace trainyard {
@@ -69,6 +70,12 @@ Json verdict_json(const RecordVerdict& verdict)
     return out;
 }
 
+// In per cent; what one decimal shows as zero has no sign.
+double signed_percent(double share)
+{
+    return std::abs(share) < 0.0005 ? 0.0 : 100 * share;
+}
+
 std::string heading(std::string_view title)
 {
     return fmt::format("{:<34} {:>6} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8}\n", title, "scored",
@@ -81,7 +88,7 @@ std::string row(const ErrorSummary& summary)
         return fmt::format("{:<34} {:>6}\n", summary.name, 0);
     return fmt::format(
         "{:<34} {:>6} {:>6.1f}% {:>6.1f}% {:>+6.1f}% {:>6.1f}% {:>6.1f}% {:>7.0f}%\n", summary.name,
-        summary.scored, 100 * summary.mape, 100 * summary.median_ape, 100 * summary.bias,
+        summary.scored, 100 * summary.mape, 100 * summary.median_ape, signed_percent(summary.bias),
         100 * summary.p90_ape, 100 * summary.max_ape, 100 * summary.covered);
 }
 
@@ -170,8 +177,8 @@ std::string records_text(const ValidationReport& report)
         out += fmt::format("{}\n    measured {:.4g} s, predicted {:.4g} s ({:.4g} to {:.4g} s), "
                            "error {:+.1f}%{}\n",
                            v.id, v.measured->value(), v.predicted->value.value(),
-                           v.predicted->low.value(), v.predicted->high.value(), 100 * v.error(),
-                           v.fits ? "" : ", over the device's memory");
+                           v.predicted->low.value(), v.predicted->high.value(),
+                           signed_percent(v.error()), v.fits ? "" : ", over the device's memory");
         if (!v.assumptions.empty())
             out += fmt::format("    assumed: {}\n", fmt::join(v.assumptions, "; "));
     }
