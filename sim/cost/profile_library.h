@@ -68,8 +68,8 @@ std::vector<std::string> known_software(const Folders& folders = shipped_profile
 std::vector<std::string> known_storage(const Folders& folders = shipped_profiles());
 std::vector<std::string> known_hosts(const Folders& folders = shipped_profiles());
 
-// Where a profile and the cluster it is used for disagree (device model, kind of links, network):
-// warnings.
+// Where a profile and the cluster it is used for disagree. Of another device model all its times
+// are wrong: an error. Of another kind of links or network some are: warnings.
 Problems mismatches(const Profile& profile, const Topology& topology);
 
 } // namespace trainyard

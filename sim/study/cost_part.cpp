@@ -81,7 +81,10 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
     if (!loaded)
         return tl::unexpected(placed(loaded.error(), "/profile"));
     append(warnings, loaded->warnings);
-    append(warnings, mismatches(loaded->profile, topology));
+    const Problems disagreements = mismatches(loaded->profile, topology);
+    if (has_errors(disagreements))
+        return tl::unexpected(disagreements);
+    append(warnings, disagreements);
     append(warnings, environment_differences(loaded->profile, scenario));
     if (states_software) {
         Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
