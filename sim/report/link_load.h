@@ -2,11 +2,14 @@
 
 // Load of links over time: which transfers cross a link when, and how fast.
 //
-// What is counted: every collective with a recorded member and every message with a recorded
-// sender. A recorded lane stands for all ranks that fold into it, so where ranks fold and every
-// lane is recorded nothing is missing; `ranks_counted` says how much is. A transfer puts its bytes
-// on links as the binding does in fidelities that share them (sim/strategy/bind/links.h), in
-// alpha-beta too, where nobody shares them: there two transfers may ask more of a link than it has.
+// What is counted: the collectives and messages of every rank whose role is recorded. A recorded
+// lane stands for all ranks that fold into it; for a lane that is not recorded stands the first
+// recorded one of its role, which does the same work: bytes are those of the rank's own groups and
+// neighbours, times (and the pattern that the size chooses) those of the lane that stands for it.
+// `ranks_counted` says of how many ranks transfers are known, `ranks_recorded` of how many the
+// times are their own. A transfer puts its bytes on links as the binding does in fidelities that
+// share them (sim/strategy/bind/links.h), in alpha-beta too, where nobody shares them: there two
+// transfers may ask more of a link than it has.
 //
 // A transfer moves its bytes evenly from its latency's end to its op's. Of an exchange, whose parts
 // are not recorded one by one, all sends move from its last part's arrival on.
@@ -48,6 +51,7 @@ public:
 
     const Outcome& outcome() const { return *outcome_; }
     int ranks_counted() const { return ranks_counted_; } // of outcome().job.world()
+    int ranks_recorded() const { return ranks_recorded_; }
 
     // Sources are the transfers of one pattern of a recorded lane's group, or its messages to one
     // neighbour: what always loads the same links in the same proportion.
@@ -124,6 +128,7 @@ private:
     std::vector<std::vector<Use>> profiles_;
     std::vector<std::uint32_t> totals_of_; // by link: 1 + index into StepResult::links, 0: none
     int ranks_counted_ = 0;
+    int ranks_recorded_ = 0;
 };
 
 } // namespace trainyard

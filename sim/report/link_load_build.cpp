@@ -15,17 +15,17 @@ public:
           outcome_(*out.outcome_),
           work_(work),
           recorded_(outcome_.binding->lanes.size()),
+          stand_in_(outcome_.binding->lanes.size()),
           by_link_(outcome_.topology->link_count())
     {}
 
     void build()
     {
         read_records();
-        const std::vector<bool> counted = counted_ranks();
-        out_.ranks_counted_ = static_cast<int>(std::ranges::count(counted, true));
+        choose_stand_ins();
         std::uint64_t flow = 0;
         std::vector<bool> seen(out_.near_.groups.size());
-        for (std::size_t rank = 0; rank < counted.size(); ++rank) {
+        for (std::size_t rank = 0; rank < outcome_.binding->lane_of.size(); ++rank) {
             work_.check();
             // Numbered as a binding without folds numbers them: rank by rank, slot by slot.
             for (const std::vector<std::uint32_t>& group_of : out_.near_.group_of)
@@ -33,8 +33,7 @@ public:
                     seen[group] = true;
                     add_group(group, flow++);
                 }
-            if (counted[rank])
-                add_messages(make_id<RankId>(rank));
+            add_messages(make_id<RankId>(rank));
         }
         index_links();
         drop_idle_sources();
@@ -125,22 +124,44 @@ private:
              index});
     }
 
-    std::vector<bool> counted_ranks() const
+    // For a lane that is not recorded the first recorded one of its role.
+    void choose_stand_ins()
     {
-        std::vector<bool> counted(outcome_.binding->lane_of.size());
-        for (std::size_t rank = 0; rank < counted.size(); ++rank)
-            counted[rank] = recorded_[outcome_.binding->lane_of[rank].value];
-        return counted;
+        const Binding& binding = *outcome_.binding;
+        std::map<RoleId, LaneId> first;
+        for (std::size_t i = recorded_.size(); i-- > 0;)
+            if (recorded_[i])
+                first[binding.lanes[i].role] = make_id<LaneId>(i);
+        for (std::size_t i = 0; i < recorded_.size(); ++i)
+            if (recorded_[i])
+                stand_in_[i] = make_id<LaneId>(i);
+            else if (const auto at = first.find(binding.lanes[i].role); at != first.end())
+                stand_in_[i] = at->second;
+        for (const LaneId lane : binding.lane_of) {
+            out_.ranks_counted_ += stand_in_[lane.value].valid() ? 1 : 0;
+            out_.ranks_recorded_ += recorded_[lane.value] ? 1 : 0;
+        }
     }
 
-    // By its first recorded lane.
+    // Whose records tell of the group: of its recorded lanes the first, else of those that stand
+    // for its members.
+    LaneId teller_of(const RankGroup& group) const
+    {
+        LaneId own; // none is the highest
+        LaneId other;
+        for (const RankId member : group.members) {
+            const LaneId lane = outcome_.binding->lane_of[member.value];
+            if (recorded_[lane.value])
+                own = std::min(own, lane);
+            other = std::min(other, stand_in_[lane.value]);
+        }
+        return own.valid() ? own : other;
+    }
+
     void add_group(std::uint32_t index, std::uint64_t flow)
     {
         const RankGroup& group = out_.near_.groups[index];
-        LaneId lane;
-        for (const RankId member : group.members)
-            if (const LaneId of = outcome_.binding->lane_of[member.value]; recorded_[of.value])
-                lane = std::min(lane, of); // none is the highest
+        const LaneId lane = teller_of(group);
         if (!lane.valid())
             return;
         const auto slot = static_cast<std::uint8_t>(group.slot);
@@ -157,7 +178,7 @@ private:
     {
         if (out_.near_.peers.empty())
             return;
-        const LaneId lane = outcome_.binding->lane_of[rank.value];
+        const LaneId lane = stand_in_[outcome_.binding->lane_of[rank.value].value];
         const std::vector<RankPeer>& peers = out_.near_.peers[rank.value];
         for (std::size_t slot = 0; slot < peers.size(); ++slot) {
             const auto at = source_of_.find(
@@ -226,7 +247,8 @@ private:
     LinkLoads& out_;
     const Outcome& outcome_;
     const WorkControl& work_;
-    std::vector<bool> recorded_; // by lane
+    std::vector<bool> recorded_;   // by lane
+    std::vector<LaneId> stand_in_; // by lane; none: its role is not recorded
     std::map<Key, std::uint32_t> source_of_;
     std::vector<std::vector<LinkPart>> by_link_;
 };
