@@ -1,10 +1,14 @@
 #include "gui/widgets/theme.h"
 
+#include <QAbstractSpinBox>
 #include <QApplication>
+#include <QComboBox>
 #include <QPainter>
 #include <QPixmap>
 #include <QProxyStyle>
+#include <QScrollBar>
 #include <QStyleOption>
+#include <QWheelEvent>
 #include <cmath>
 
 namespace trainyard::gui {
@@ -73,9 +77,36 @@ QPixmap hatch_tile(const Fill& fill, const QColor& colour)
     return tile;
 }
 
+// What the wheel changes, but for bars: those scroll.
+bool takes_wheel(const QWidget& widget)
+{
+    const bool value = qobject_cast<const QAbstractSlider*>(&widget) != nullptr &&
+                       qobject_cast<const QScrollBar*>(&widget) == nullptr;
+    return value || qobject_cast<const QAbstractSpinBox*>(&widget) != nullptr ||
+           qobject_cast<const QComboBox*>(&widget) != nullptr;
+}
+
+// To what the widget lies in, outwards until someone takes it.
+void pass_on(const QWidget& widget, QWheelEvent& event)
+{
+    QPointF at = event.position();
+    for (const QWidget* inner = &widget; !inner->isWindow(); inner = inner->parentWidget()) {
+        at = inner->mapToParent(at);
+        QWheelEvent passed(at, event.globalPosition(), event.pixelDelta(), event.angleDelta(),
+                           event.buttons(), event.modifiers(), event.phase(), event.inverted());
+        passed.ignore();
+        QCoreApplication::sendEvent(inner->parentWidget(), &passed);
+        if (passed.isAccepted())
+            break;
+    }
+    event.accept(); // it has been everywhere
+}
+
 class WindowStyle : public QProxyStyle {
 public:
     WindowStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+    using QProxyStyle::polish;
+    using QProxyStyle::unpolish;
 
     // A click on a slider goes there.
     int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
@@ -84,6 +115,33 @@ public:
         return hint == SH_Slider_AbsoluteSetButtons
                    ? static_cast<int>(Qt::LeftButton)
                    : QProxyStyle::styleHint(hint, option, widget, more);
+    }
+
+    // The wheel scrolls what a value lies in: it changes the value only where someone went to it,
+    // by a click or a key. Qt itself lets the wheel give boxes the focus.
+    void polish(QWidget* widget) override
+    {
+        QProxyStyle::polish(widget);
+        if (!takes_wheel(*widget))
+            return;
+        if (widget->focusPolicy() == Qt::WheelFocus)
+            widget->setFocusPolicy(Qt::StrongFocus);
+        widget->installEventFilter(this);
+    }
+
+    void unpolish(QWidget* widget) override
+    {
+        widget->removeEventFilter(this);
+        QProxyStyle::unpolish(widget);
+    }
+
+    bool eventFilter(QObject* object, QEvent* event) override
+    {
+        auto* const widget = qobject_cast<QWidget*>(object);
+        if (widget == nullptr || event->type() != QEvent::Wheel || widget->hasFocus())
+            return QProxyStyle::eventFilter(object, event);
+        pass_on(*widget, *static_cast<QWheelEvent*>(event));
+        return true;
     }
 
     // Fusion draws the edges of boxes darker than the window, whatever its colour: on a dark one

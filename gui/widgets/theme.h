@@ -15,7 +15,7 @@ enum class Theme : std::uint8_t { light, dark };
 
 QPalette palette_of(Theme theme);
 
-// Fusion with that palette; every widget is told.
+// Fusion with that palette; every widget is told. The wheel changes no value without the focus.
 void apply_theme(QApplication& application, Theme theme);
 
 // What a palette is, whoever made it.
