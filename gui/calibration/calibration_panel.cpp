@@ -1,13 +1,12 @@
 #include "gui/calibration/calibration_panel.h"
 
+#include "gui/calibration/ask_device.h"
 #include "gui/widgets/progress_strip.h"
-#include "sim/cost/profile_library.h"
 
 #include <QActionGroup>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
-#include <QInputDialog>
 #include <QLabel>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -232,14 +231,8 @@ void CalibrationPanel::ask_save()
     }
     QString device;
     if (!calibration_.knows_device()) {
-        QStringList devices;
-        for (const std::string& one : known_devices())
-            devices << QString::fromStdString(one);
-        bool given = false;
-        device = QInputDialog::getItem(this, tr("Device"),
-                                       tr("The files do not say which GPU they were measured on:"),
-                                       devices, 0, false, &given);
-        if (!given)
+        device = ask_device(this);
+        if (device.isEmpty())
             return;
     }
     const QString file = QFileDialog::getSaveFileName(
