@@ -8,6 +8,17 @@
 
 namespace trainyard::gui {
 
+namespace {
+
+// What is wrong, and the way out.
+QString words_of(const Diagnostic& problem)
+{
+    return QString::fromStdString(problem.hint.empty() ? problem.message
+                                                       : problem.message + ": " + problem.hint);
+}
+
+} // namespace
+
 void ExplorePanel::follow_document()
 {
     if (in_sight()) {
@@ -77,8 +88,7 @@ void ExplorePanel::refuse_facts(const QString& why)
 void ExplorePanel::take_facts(const Checked<SweepFacts>& facts)
 {
     if (!facts) {
-        refuse_facts(facts.error().empty() ? QString()
-                                           : QString::fromStdString(facts.error().front().message));
+        refuse_facts(facts.error().empty() ? QString() : words_of(facts.error().front()));
         return;
     }
     const std::vector<SweptField> old = swept_fields(ranges_->ranges());
@@ -117,8 +127,14 @@ void ExplorePanel::apply_preset(int preset)
     if (!facts_ || preset < 0)
         return;
     std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
-    choose(ranges, static_cast<Preset>(preset), *facts_);
+    const QStringList left_out = choose(ranges, static_cast<Preset>(preset), *facts_);
     set_ranges(std::move(ranges));
+    if (left_out.isEmpty())
+        return;
+    left_out_ = tr("; left as they are: %1 (with them there would be more than %L2 combinations)")
+                    .arg(left_out.join(QStringLiteral(", ")))
+                    .arg(most_points);
+    tell_plan();
 }
 
 void ExplorePanel::follow_ranges()
@@ -128,10 +144,11 @@ void ExplorePanel::follow_ranges()
     Checked<SweepPlan> plan = plan_sweep(ranges_->ranges(), *facts_, workspace_.document());
     plan_.reset();
     refusal_.clear();
+    left_out_.clear();
     if (plan)
         plan_ = std::move(*plan);
     else
-        refusal_ = QString::fromStdString(plan.error().front().message);
+        refusal_ = words_of(plan.error().front());
     tell_plan();
     show_page();
 }

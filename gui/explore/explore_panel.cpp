@@ -170,6 +170,7 @@ void ExplorePanel::tell_plan()
             // Those that do not fit are refused before they run.
             text += tr("; at most about %1")
                         .arg(duration_text(each * static_cast<double>(plan_->points)));
+        text += left_out_;
     }
     start_->setToolTip(text);
     if (store_.size() == 0)
@@ -222,7 +223,9 @@ void ExplorePanel::tell_found()
     if (stale())
         text = tr("Of an earlier scenario: sweep again. ") + text;
     else if (plan_ && swept_ && plan_->grid != swept_->grid)
-        text += tr(". Chosen now: %L1 points").arg(plan_->points);
+        text = tr("Chosen now: %L1 points").arg(plan_->points) + left_out_ + tr(". Found: ") + text;
+    if (!refusal_.isEmpty())
+        text = tr("Cannot be swept: %1. Found: %2").arg(refusal_, text);
     set_state(text);
     count_->setText(tr("%L1 rows").arg(rows_->shown_count()));
 }

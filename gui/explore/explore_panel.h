@@ -108,6 +108,7 @@ private:
     std::optional<SweepFacts> facts_;
     std::optional<SweepPlan> plan_;  // of what is chosen
     QString refusal_;                // why there is none
+    QString left_out_;               // of a preset: what would make too many points
     std::optional<SweepPlan> swept_; // of the points shown
     Json swept_from_;                // their scenario, without what was swept
     QString failure_;                // of the last sweep

@@ -154,6 +154,24 @@ bool at_first(const AxisRange& range, std::size_t value)
     return value == range.own || !number || *number <= static_cast<double>(sweepable(range).first);
 }
 
+// The first fields in the order shown are those that decide most.
+QStringList leave_out(std::vector<AxisRange>& ranges)
+{
+    QStringList names;
+    std::size_t points = 1;
+    for (AxisRange& range : ranges) {
+        if (!range.swept)
+            continue;
+        const auto values = static_cast<std::size_t>(std::ranges::count(range.chosen, true));
+        range.swept = points * values <= most_points;
+        if (range.swept)
+            points *= values;
+        else
+            names << range.name;
+    }
+    return names;
+}
+
 } // namespace
 
 std::vector<std::string> AxisRange::chosen_values() const
@@ -205,7 +223,7 @@ std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& docume
     return out;
 }
 
-void choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& facts)
+QStringList choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& facts)
 {
     for (AxisRange& range : ranges) {
         const Sweepable& known = sweepable(range);
@@ -225,6 +243,7 @@ void choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& fac
                 range.chosen[i] =
                     i == range.own || number_in(range.values[i]) <= facts.devices_per_node;
     }
+    return leave_out(ranges);
 }
 
 std::vector<SweptField> swept_fields(const std::vector<AxisRange>& ranges)

@@ -6,7 +6,7 @@
 #include "gui/model/document.h"
 #include "sim/study/sweep_space.h"
 
-#include <QString>
+#include <QStringList>
 #include <string>
 #include <vector>
 
@@ -34,8 +34,13 @@ QString title_of(Preset preset);
 // All that the scenario's schema has of what is worth sweeping; nothing is swept.
 std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document);
 
-// Chooses fields and values; the scenario's own values are always among them.
-void choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& facts);
+// A sweep of more points is refused: hours, and memory for all of them.
+inline constexpr std::size_t most_points = 1'000'000;
+
+// Chooses fields and values; the scenario's own values are always among them. Fields whose values
+// would make more than `most_points` of the combinations stay as the scenario has them: their
+// names.
+QStringList choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFacts& facts);
 
 // A field that is swept, and its values.
 struct SweptField {

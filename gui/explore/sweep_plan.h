@@ -24,9 +24,6 @@ struct SweepPlan {
     QString point_name(std::size_t index) const;
 };
 
-// More than this are refused: hours, and memory for all of them.
-inline constexpr std::size_t most_points = 1'000'000;
-
 // What keeps it from being swept: no field chosen, too many points, a scenario of the wrong form.
 Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepFacts& facts,
                               const Document& document);

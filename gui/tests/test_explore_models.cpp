@@ -182,6 +182,35 @@ TEST_CASE("what can be swept fits model and cluster, and holds the scenario's ow
     }
 }
 
+TEST_CASE("every preset can be swept on every job, and names what it leaves out")
+{
+    const auto file =
+        GENERATE(as<std::string>(), "scenarios/llama3-8b-h100-8.json",
+                 "scenarios/llama3-70b-h100-64.json", "scenarios/mixtral-8x7b-ep8-h100-64.json");
+    CAPTURE(file);
+    Document document;
+    REQUIRE(document.open(file).empty());
+    const SweepFacts facts = sweep_facts(document.read().value()).value();
+    std::vector<AxisRange> ranges = ranges_of(facts, document);
+    for (const Preset preset : {Preset::parallel, Preset::memory, Preset::everything}) {
+        const QStringList left_out = choose(ranges, preset, facts);
+        const auto plan = plan_sweep(ranges, facts, document);
+        REQUIRE(plan);
+        CHECK(plan->points > 0);
+        CHECK(plan->grid.points() <= most_points);
+        if (preset != Preset::everything) {
+            CHECK(left_out.isEmpty());
+            continue;
+        }
+        for (const AxisRange& range : ranges)
+            CHECK(range.swept != left_out.contains(range.name));
+        // What is left out would be too much.
+        for (AxisRange range : ranges)
+            if (!range.swept)
+                CHECK(plan->grid.points() * range.chosen_values().size() > most_points);
+    }
+}
+
 TEST_CASE("where steps differ in their work, the best point has the best rate")
 {
     const auto metrics = [](const char* field) {

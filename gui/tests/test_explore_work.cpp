@@ -22,6 +22,7 @@ private slots:
     void nothingFitsIsSaidPlainly();
     void aWrongScenarioIsSaidPlainly();
     void rangesAreChosenByBoxesAndSliders();
+    void whatCannotBeSweptIsSaidBesideWhatWasFound();
     void pinsAreCompared();
     void whatRunsIsToldAndCancelled();
     void pinsAreComparedOnlyInSight();
@@ -151,6 +152,30 @@ void TestExploreWork::rangesAreChosenByBoxesAndSliders()
     QTest::keyClick(preset, Qt::Key_Down);
     QVERIFY(at().swept); // memory savers
     QCOMPARE(at().chosen_values().size(), std::size_t{4});
+}
+
+void TestExploreWork::whatCannotBeSweptIsSaidBesideWhatWasFound()
+{
+    choose({{"training.micro_batch", {"1", "2"}}});
+    sweep();
+    const auto* const state = panel_->findChild<QLabel*>(QStringLiteral("state"));
+    std::vector<AxisRange> ranges = panel_->ranges();
+    for (AxisRange& range : ranges) {
+        range.swept = true;
+        range.chosen.assign(range.values.size(), true);
+    }
+    panel_->set_ranges(ranges);
+    QVERIFY(state->text().contains(QStringLiteral("Cannot be swept")));
+    QVERIFY(state->text().contains(QStringLiteral("take fewer fields")));
+    QVERIFY(state->text().contains(QStringLiteral("points can be"))); // what was found stays
+    auto* const preset = panel_->findChild<QComboBox*>();
+    preset->setFocus();
+    QTest::keyClick(preset, Qt::Key_End);
+    QCOMPARE(preset->currentText(), title_of(Preset::everything));
+    QVERIFY(!state->text().contains(QStringLiteral("Cannot be swept")));
+    QVERIFY(state->text().contains(QStringLiteral("left as they are")));
+    choose({{"training.micro_batch", {"1", "2"}}});
+    QVERIFY(!state->text().contains(QStringLiteral("left as they are")));
 }
 
 void TestExploreWork::pinsAreCompared()
