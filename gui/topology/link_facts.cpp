@@ -133,10 +133,16 @@ std::vector<LinkFact> link_facts(const TopologyRun& run, LinkId link, LoadTime t
         {text("over the step"), text("%1, mean %2, highest %3")
                                     .arg(shown_bytes(bytes), share_words(part_of(run, link, mean)),
                                          share_words(part_of(run, link, highest)))});
-    if (const int world = run.outcome->job.world(); loads.ranks_counted() < world)
+    const int world = run.outcome->job.world();
+    if (loads.ranks_counted() < world)
         facts.push_back(
             {text("counted"),
              text("transfers of %L1 of %L2 ranks only").arg(loads.ranks_counted()).arg(world)});
+    else if (loads.ranks_recorded() < world)
+        facts.push_back(
+            {text("times"), text("own of %L1 of %L2 ranks, others' of one with the same role")
+                                .arg(loads.ranks_recorded())
+                                .arg(world)});
     if (part_of(run, link, highest) > 1.0005)
         facts.push_back({text("above 100 %"),
                          QString::fromStdString(fidelity_meaning(run.outcome->engine.fidelity))});

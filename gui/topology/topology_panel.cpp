@@ -181,10 +181,16 @@ void TopologyPanel::tell_coverage()
     QString note;
     if (run) {
         const int counted = run->loads->ranks_counted();
+        const int recorded = run->loads->ranks_recorded();
         const int world = run->outcome->job.world();
         if (counted < world)
             note = tr("transfers of %L1 of %L2 ranks were recorded: others' are not counted here")
                        .arg(counted)
+                       .arg(world);
+        else if (recorded < world)
+            note = tr("%L1 of %L2 ranks were recorded: others' transfers are shown when a recorded "
+                      "rank of the same role has them")
+                       .arg(recorded)
                        .arg(world);
         if (on_host(run->outcome->job.strategy.backend) &&
             run->outcome->topology->device(DeviceId{0}).nvlink.value() > 0)
