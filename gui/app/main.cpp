@@ -87,10 +87,8 @@ int run(int argc, char** argv)
             window.setWindowState(Qt::WindowMaximized);
     }
     window.show();
-    if (!file.empty())
+    if (!window.offer_recovery(file) && !file.empty())
         window.open_later(file);
-    else
-        window.offer_recovery();
     return QApplication::exec();
 }
 

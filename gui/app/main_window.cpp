@@ -218,7 +218,7 @@ void MainWindow::follow_document()
         begin();
     setWindowTitle(any ? tr("%1[*] - Trainyard").arg(document.title()) : tr("Trainyard"));
     setWindowModified(document.modified());
-    if (any)
+    if (any && !autosave_timer_->isActive()) // changes that never pause are kept too
         autosave_timer_->start();
 }
 

@@ -65,8 +65,9 @@ public:
     bool save_session(const std::string& file);
     bool export_to(Panel& part, const std::string& file);
 
-    // Asks what to do with a session that a crash left, if there is one.
-    void offer_recovery();
+    // Asks what to do with a session that a crash left, if there is one; with the name of a file
+    // only of that scenario. True: it is open now.
+    bool offer_recovery(const std::string& of = {});
 
 protected:
     void closeEvent(QCloseEvent* event) override;

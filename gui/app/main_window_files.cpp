@@ -21,9 +21,25 @@ namespace {
 
 constexpr int most_recent = 12;
 
+bool is_same_file(const fs::path& a, const fs::path& b)
+{
+    std::error_code ignored;
+    return fs::equivalent(a, b, ignored);
+}
+
 QString text_of(const fs::path& path)
 {
     return QString::fromStdString(path.string());
+}
+
+QMessageBox::StandardButton ask_recovery(QWidget* parent, const std::string& file)
+{
+    const QString name = QString::fromStdString(file.empty() ? std::string("unnamed") : file);
+    return QMessageBox::question(
+        parent, MainWindow::tr("Recover"),
+        MainWindow::tr("Trainyard ended unexpectedly while %1 was open. Open it as it was?")
+            .arg(name),
+        QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel);
 }
 
 } // namespace
@@ -152,7 +168,7 @@ void MainWindow::add_recent(const QString& file)
     remember();
 }
 
-void MainWindow::offer_recovery()
+bool MainWindow::offer_recovery(const std::string& of)
 {
     for (const fs::path& file : autosave_.left_behind()) {
         Checked<SessionContent> content = tl::unexpected(Problems{});
@@ -160,26 +176,21 @@ void MainWindow::offer_recovery()
             if (Checked<Json> json = read_json_file(file.string()))
                 content = session_from(*json, file.string());
         });
-        std::error_code ignored;
-        if (content) {
-            const QString name = QString::fromStdString(
-                content->file.empty() ? std::string("unnamed") : content->file);
-            const auto answer = QMessageBox::question(
-                this, tr("Recover"),
-                tr("Trainyard ended unexpectedly while %1 was open. Open it as it was?").arg(name),
-                QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel);
-            if (answer == QMessageBox::Cancel)
-                return; // asked again next time
-            if (answer == QMessageBox::Yes) {
-                take(std::move(*content), file.string());
-                workspace_.document().mark_unsaved();
-                if (attempt([&] { autosave_.write(this->content()); }))
-                    fs::remove(file, ignored);
-                return;
-            }
+        if (!of.empty() && !(content && is_same_file(content->file, of)))
+            continue; // asked when no other is wanted
+        const auto answer = content ? ask_recovery(this, content->file) : QMessageBox::Discard;
+        if (answer == QMessageBox::Cancel)
+            return false; // asked again next time
+        if (answer == QMessageBox::Yes) {
+            take(std::move(*content), file.string());
+            workspace_.document().mark_unsaved();
+            if (attempt([&] { autosave_.write(this->content()); }))
+                Autosave::forget(file);
+            return true;
         }
-        fs::remove(file, ignored);
+        Autosave::forget(file);
     }
+    return false;
 }
 
 void MainWindow::ask_open()

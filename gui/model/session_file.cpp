@@ -3,12 +3,15 @@
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
-#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 namespace trainyard::gui {
 
@@ -98,18 +101,33 @@ Selection selection_of(const SessionTable& table)
     return out;
 }
 
-// The process that a file of ours is of; 0: none.
-long process_of(const fs::path& file)
+bool is_session(const fs::path& file)
 {
-    const std::string name = file.stem().string();
-    if (!name.starts_with(prefix) || file.extension() != ".json")
-        return 0;
-    return std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    return file.stem().string().starts_with(prefix) && file.extension() == ".json";
 }
 
-bool is_running(long process)
+fs::path lock_of(const fs::path& file)
 {
-    return ::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM;
+    return fs::path(file).replace_extension(".lock");
+}
+
+// Whether the program that writes the file still runs; one without a lock does not.
+bool is_held(const fs::path& file)
+{
+    const int lock = ::open(lock_of(file).c_str(), O_RDONLY | O_CLOEXEC);
+    if (lock < 0)
+        return false;
+    const bool held = ::flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(lock);
+    return held;
+}
+
+// No other program's, also of those that had the same process number.
+std::string own_name()
+{
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return fmt::format("{}{}-{:x}.json", prefix, ::getpid(),
+                       std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
 } // namespace
@@ -184,20 +202,33 @@ void follow_moved_files(SessionContent& content, const fs::path& session)
     }
 }
 
-Autosave::Autosave(fs::path folder)
-    : folder_(std::move(folder)), file_(folder_ / fmt::format("{}{}.json", prefix, ::getpid()))
-{}
+Autosave::Autosave(fs::path folder) : folder_(std::move(folder)), file_(folder_ / own_name()) {}
 
 Autosave::~Autosave()
 {
-    std::error_code ignored;
-    fs::remove(file_, ignored);
+    forget(file_);
+    if (lock_ >= 0)
+        ::close(lock_);
 }
 
+void Autosave::forget(const fs::path& file)
+{
+    std::error_code ignored;
+    fs::remove(file, ignored);
+    fs::remove(lock_of(file), ignored);
+}
+
+// Where locks cannot be had (some network folders) the file is kept all the same: rather offered
+// to another window than lost.
 void Autosave::write(const SessionContent& content)
 {
     std::error_code failed;
     fs::create_directories(folder_, failed);
+    if (lock_ < 0) {
+        lock_ = ::open(lock_of(file_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        if (lock_ >= 0)
+            ::flock(lock_, LOCK_EX | LOCK_NB);
+    }
     write_file(file_, to_text(to_json(content), JsonStyle::compact) + "\n");
 }
 
@@ -206,8 +237,7 @@ std::vector<fs::path> Autosave::left_behind() const
     std::vector<std::pair<fs::file_time_type, fs::path>> found;
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
-        const long process = process_of(entry.path());
-        if (process > 0 && !is_running(process))
+        if (is_session(entry.path()) && !is_held(entry.path()))
             found.emplace_back(entry.last_write_time(ignored), entry.path());
     }
     std::sort(found.begin(), found.end(), std::greater<>());

@@ -37,7 +37,10 @@ void follow_moved_files(SessionContent& content, const std::filesystem::path& se
 // `file` is the name for diagnostics. A newer version is a problem that says so.
 Checked<SessionContent> session_from(const Json& json, const std::string& file);
 
-// Sessions that ended without saying goodbye. Each running program has one file of its own.
+// Sessions that ended without saying goodbye. Each running program has one file of its own, and a
+// lock beside it that the system lets go of when the program ends, in whatever way: whether it
+// runs is asked of the lock, not of its process number, which lives on in what nobody waited for
+// (a killed child) and is soon another's (in a container).
 class Autosave {
 public:
     // Files lie in `folder`, which is made when the first is written.
@@ -52,10 +55,13 @@ public:
 
     // Files of programs that are gone, the youngest first.
     std::vector<std::filesystem::path> left_behind() const;
+    // Takes such a file away, with its lock.
+    static void forget(const std::filesystem::path& file);
 
 private:
     std::filesystem::path folder_;
     std::filesystem::path file_;
+    int lock_ = -1; // descriptor; -1: nothing was written yet
 };
 
 } // namespace trainyard::gui

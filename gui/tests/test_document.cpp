@@ -11,7 +11,12 @@
 #include "sim/base/files.h"
 #include "sim/topology/read_topology.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <QAbstractItemModelTester>
+#include <QDir>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -66,6 +71,7 @@ private slots:
     void aSessionComesBackAsItWas();
     void aSessionOfANewerVersionIsRefused();
     void autosavedSessionsOfOthersAreFoundOnceTheyAreGone();
+    void whatAKilledProcessLeftIsFoundAtOnce();
     void filesMovedWithTheirSessionAreFound();
     void aBaselineThatCannotRunIsTold();
     void tablesAreQuotedAsCsvWantsIt();
@@ -327,13 +333,55 @@ void TestDocument::autosavedSessionsOfOthersAreFoundOnceTheyAreGone()
         Autosave ours(path);
         ours.write(content);
         QVERIFY(std::filesystem::exists(ours.file()));
-        QVERIFY(ours.left_behind().empty()); // we are still there
-        // Beyond the highest process number there can be.
-        write_file(path / "session-99999999.json", "{}");
+        QVERIFY(ours.left_behind().empty());              // we are still there
+        write_file(path / "session-99999999.json", "{}"); // nobody holds it
         write_file(path / "notes.json", "{}");
         QCOMPARE(ours.left_behind().size(), std::size_t{1});
+        Autosave another(path);
+        another.write(content);
+        QCOMPARE(ours.left_behind().size(), std::size_t{1}); // that of nobody
+        Autosave::forget(path / "session-99999999.json");
+        QVERIFY(another.left_behind().empty());
     }
-    QVERIFY(!std::filesystem::exists(Autosave(path).file())); // a goodbye
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList{"notes.json"}); // a goodbye
+}
+
+// A killed process that nobody waited for keeps its number; one that starts anew may have it again.
+void TestDocument::whatAKilledProcessLeftIsFoundAtOnce()
+{
+    const QTemporaryDir folder;
+    const std::filesystem::path path = folder.path().toStdString();
+    const auto sessions = [&] {
+        return QDir(folder.path()).entryList({"session-*.json"}, QDir::Files).size();
+    };
+    SessionContent content;
+    content.scenario = Json::object();
+    content.file = "killed.json";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        Autosave autosave(path);
+        autosave.write(content);
+        for (;;)
+            ::pause();
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(sessions(), 1, 60'000);
+    Autosave ours(path);
+    ours.write(content);
+    QVERIFY(ours.left_behind().empty()); // it runs
+    QCOMPARE(::kill(child, SIGKILL), 0);
+    siginfo_t ended{};
+    QCOMPARE(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+    QCOMPARE(::kill(child, 0), 0); // its number is still taken
+    const std::vector<std::filesystem::path> left = ours.left_behind();
+    QCOMPARE(left.size(), std::size_t{1});
+    const Checked<Json> json = read_json_file(left.front().string());
+    QVERIFY(json.has_value());
+    QCOMPARE(session_from(*json, "")->file, std::string("killed.json"));
+    QCOMPARE(::waitpid(child, nullptr, 0), child);
+
+    const std::string again = "session-" + std::to_string(::getpid()) + ".json";
+    write_file(path / again, "{}"); // of one that had our number
+    QCOMPARE(ours.left_behind().size(), std::size_t{2});
 }
 
 void TestDocument::filesMovedWithTheirSessionAreFound()
