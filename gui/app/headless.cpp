@@ -130,7 +130,8 @@ int run_headless(const HeadlessOptions& options)
         const Problems& problems = window.workspace().problems();
         if (window.world_refused())
             throw WorldError{window.refused().front().message};
-        if (!opened || has_errors(problems) || has_errors(window.refused())) {
+        const bool drawn = window.workspace().current(); // also what does not fit
+        if (!opened || (has_errors(problems) && !drawn) || has_errors(window.refused())) {
             say(trainyard::render(has_errors(problems) ? problems : window.refused(),
                                   "nothing was drawn."));
             return exit_invalid_input;
@@ -139,6 +140,10 @@ int run_headless(const HeadlessOptions& options)
             write_image(picture_of(window, options), options.screenshot);
         if (!options.export_dir.empty())
             export_all(window, size, options.export_dir);
+        if (has_errors(problems)) {
+            say(trainyard::render(problems, "it was drawn as if there were room."));
+            return exit_no;
+        }
     } catch (const WorldError& error) {
         say(fmt::format("error: {}\n", error.message));
         return exit_input_output;

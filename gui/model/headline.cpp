@@ -157,7 +157,8 @@ HeadlineItem cost_item(const RunView& run, const RunView* baseline, const Price&
 std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* baseline,
                                       const Price& price)
 {
-    if (baseline != nullptr && baseline->outcome == nullptr)
+    const auto possible = [](const RunView& view) { return view.outcome && view.summary.fits; };
+    if (baseline != nullptr && !(possible(run) && possible(*baseline)))
         baseline = nullptr;
     const Summary* const before = baseline != nullptr ? &baseline->summary : nullptr;
     return {step_item(run.summary.step_time, before), throughput_item(run.summary, before),

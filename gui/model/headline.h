@@ -33,7 +33,8 @@ struct Price {
     bool operator==(const Price&) const = default;
 };
 
-// Requires run.outcome; of a baseline without an outcome no change is told.
+// Requires run.outcome. No change is told against a baseline without an outcome, nor where one of
+// the two does not fit: what cannot be is neither better nor worse.
 std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* baseline,
                                       const Price& price);
 

@@ -1,6 +1,8 @@
 #include "gui/model/live_run.h"
 
 #include "sim/report/timeline/recorded.h"
+#include "sim/study/problems.h"
+#include "sim/study/stages.h"
 
 #include <chrono>
 
@@ -68,6 +70,7 @@ std::shared_ptr<const RunView> LiveRun::simulate(const Request& request, const R
             view->problems = outcome->warnings;
             view->recorded = headline != nullptr;
             view->summary = summarize(*outcome);
+            append(view->problems, fit_problems(outcome->memory));
             view->outcome = std::make_shared<const Outcome>(std::move(*outcome));
         } else
             view->problems = std::move(outcome.error());

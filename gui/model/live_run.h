@@ -16,8 +16,8 @@ struct RunView {
     std::shared_ptr<const Outcome> outcome;   // null where there are problems
     bool recorded = false;                    // outcome->result->records holds the last step
     Summary summary;                          // of an outcome
-    Problems problems;                        // warnings of an outcome, else why there is none
-    double wall_ms = 0;                       // from the request's start to this
+    Problems problems;  // of an outcome, also that it does not fit; else why none
+    double wall_ms = 0; // from the request's start to this
 };
 
 enum class Detail : std::uint8_t {

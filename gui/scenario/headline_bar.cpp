@@ -10,6 +10,7 @@
 #include <QStyleOptionFocusRect>
 #include <QToolTip>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -80,8 +81,6 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
 {
     setObjectName(QStringLiteral("headline"));
     setFrameShape(QFrame::StyledPanel);
-    setAutoFillBackground(true);
-    setBackgroundRole(QPalette::Base);
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(12, 6, 12, 6);
     column->setSpacing(2);
@@ -94,6 +93,8 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     column->addLayout(row);
     state_->setWordWrap(true);
     column->addWidget(state_);
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::Base); // tells changeEvent, which shows what there is by now
 
     connect(&workspace_, &Workspace::runChanged, this, [this] {
         follow();
@@ -124,10 +125,12 @@ HeadlineBar::Card HeadlineBar::add_card()
 
 void HeadlineBar::follow()
 {
-    const bool any = workspace_.run() != nullptr;
+    // What cannot run has figures of another scenario: they are no answer to the baseline.
+    const RunView* const baseline =
+        has_errors(workspace_.problems()) ? nullptr : workspace_.baseline().get();
     std::vector<HeadlineItem> items(card_count);
-    if (any)
-        items = headline_of(*workspace_.run(), workspace_.baseline().get(), workspace_.price());
+    if (workspace_.run() != nullptr)
+        items = headline_of(*workspace_.run(), baseline, workspace_.price());
     for (std::size_t i = 0; i < cards_.size(); ++i)
         show_item(cards_[i], items[i]);
     show_state();
@@ -162,8 +165,8 @@ void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
     colour_text(card.change, item.trend == Trend::better  ? colours.better
                              : item.trend == Trend::worse ? colours.worse
                                                           : palette().color(QPalette::WindowText));
-    colour_text(card.value,
-                workspace_.current() ? palette().color(QPalette::WindowText) : colours.quiet);
+    const bool possible = workspace_.current() && !has_errors(workspace_.problems());
+    colour_text(card.value, possible ? palette().color(QPalette::WindowText) : colours.quiet);
     card.box->setToolTip(item.explanation);
     card.box->setAccessibleDescription(item.explanation);
     card.box->setAccessibleName(
@@ -176,33 +179,43 @@ void HeadlineBar::show_state()
     fit_state();
 }
 
-// One line: what the figures are of.
+// One line: what the figures are of; above them, why they cannot be.
 void HeadlineBar::write_state()
 {
     const SignColours colours = sign_colours(palette());
     const Problems& problems = workspace_.problems();
-    if (!has_errors(problems)) {
-        colour_text(state_, colours.quiet);
-        if (workspace_.cancelled())
-            state_->setText(tr("Cancelled; Run > Simulate again (F5) goes on. The figures are of "
-                               "the scenario before."));
-        else if (workspace_.run() != nullptr)
-            state_->setText(bottleneck_text(workspace_.run()->summary.bottleneck));
-        else
-            state_->setText(
-                tr("No scenario yet: open one, or take an example from the start page."));
+    const auto first = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
+    const bool possible = first == problems.end();
+    colour_text(state_, possible ? colours.quiet : colours.error);
+    state_->setText(possible ? meaning() : verdict(*first));
+    auto* const column = static_cast<QVBoxLayout*>(layout());
+    const int place = possible ? column->count() - 1 : 0;
+    if (column->indexOf(state_) == place)
         return;
-    }
-    const auto first = std::find_if(problems.begin(), problems.end(), [](const Diagnostic& one) {
-        return one.severity == Severity::error;
-    });
-    colour_text(state_, colours.error);
-    QString text = QString::fromStdString(first->message);
-    if (!first->pointer.empty())
-        text = QString::fromStdString(first->pointer) + QStringLiteral(": ") + text;
-    state_->setText(workspace_.run() != nullptr
-                        ? tr("%1 (the figures are of the last scenario that ran)").arg(text)
-                        : text);
+    column->removeWidget(state_);
+    column->insertWidget(place, state_);
+}
+
+QString HeadlineBar::meaning() const
+{
+    if (workspace_.cancelled())
+        return tr("Cancelled; Run > Simulate again (F5) goes on. The figures are of the scenario "
+                  "before.");
+    if (workspace_.run() != nullptr)
+        return bottleneck_text(workspace_.run()->summary.bottleneck);
+    return tr("No scenario yet: open one, or take an example from the start page.");
+}
+
+QString HeadlineBar::verdict(const Diagnostic& error) const
+{
+    QString text = QString::fromStdString(error.message);
+    if (!error.pointer.empty())
+        text = QString::fromStdString(error.pointer) + QStringLiteral(": ") + text;
+    if (workspace_.current())
+        return tr("%1 (the figures are what it would be with more memory)").arg(text);
+    return workspace_.run() != nullptr
+               ? tr("%1 (the figures are of the last scenario that ran)").arg(text)
+               : text;
 }
 
 // As many lines as its text takes at this width: a label that wraps asks for more.

@@ -35,6 +35,8 @@ private:
     void show_item(const Card& card, const HeadlineItem& item);
     void show_state();
     void write_state();
+    QString meaning() const;
+    QString verdict(const Diagnostic& error) const;
     void fit_state();
 
     Workspace& workspace_;

@@ -2,18 +2,23 @@
 
 #include "gui/app/headless.h"
 #include "gui/app/main_window.h"
+#include "gui/calibration/ask_device.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/widgets/problems_view.h"
 #include "sim/base/files.h"
 #include "sim/cli/exit_codes.h"
 
 #include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QDialogButtonBox>
 #include <QDir>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <QTreeView>
 
 using namespace trainyard;
@@ -25,6 +30,7 @@ constexpr int patience_ms = 60'000;
 
 const std::string logs = "tests/golden/data/nccl_logs/";
 const std::string reduce_log = logs + "h100_1x8_allreduce_dgxc.txt";
+const std::string rack_log = logs + "coreweave_gb200_nvl72_18x4_allreduce.txt"; // names no device
 const std::string pairs_log = "tests/golden/data/topology_files/nvbandwidth_6xA6000_issue50.txt";
 const std::string eight = "scenarios/llama3-8b-h100-8.json";
 
@@ -43,6 +49,8 @@ private slots:
     void aClickExcludesAndARubberBandTakesSeveral();
     void whatIsSavedIsWhatFitWrites();
     void theSavedProfileServesTheScenario();
+    void theDeviceIsAskedForAndNoneProposed();
+    void aProfileOfAnotherDeviceIsRefused();
     void severalFilesAreOneCalibration();
     void aScenarioShowsItsProfile();
     void aMatrixIsWalkedCellByCell();
@@ -241,6 +249,50 @@ void TestCalibration::theSavedProfileServesTheScenario()
     QVERIFY(window_->workspace().run()->outcome->cost->profile().name != "mine");
 }
 
+void TestCalibration::theDeviceIsAskedForAndNoneProposed()
+{
+    int before = 0;
+    bool could = true;
+    bool can = false;
+    const auto answer = [&] {
+        auto* const dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+        auto* const devices = dialog->findChild<QComboBox*>();
+        QPushButton* const ok =
+            dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+        before = devices->currentIndex();
+        could = ok->isEnabled();
+        devices->setCurrentText(QStringLiteral("GB200"));
+        can = ok->isEnabled();
+        ok->click();
+    };
+    QTimer::singleShot(0, answer);
+    QCOMPARE(ask_device(window_.get()), QStringLiteral("GB200"));
+    QCOMPARE(before, -1);
+    QVERIFY(!could && can);
+    QTimer::singleShot(0,
+                       [] { qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject(); });
+    QVERIFY(ask_device(window_.get()).isEmpty());
+}
+
+void TestCalibration::aProfileOfAnotherDeviceIsRefused()
+{
+    open(eight);
+    open(rack_log);
+    QVERIFY(!panel().calibration().knows_device());
+    panel().calibration().save(folder_.filePath("rack.json").toStdString(), "GB200");
+    QVERIFY(settled());
+    const auto before = window_->workspace().run();
+    panel().use_in_scenario();
+    QVERIFY(settled());
+    QVERIFY(!window_->workspace().current());
+    QCOMPARE(window_->workspace().run(), before);
+    const Problems& problems = window_->workspace().problems();
+    QVERIFY(has_errors(problems));
+    QCOMPARE(problems.front().pointer, std::string("/profile"));
+    QVERIFY(problems.front().message.find("GB200") != std::string::npos);
+    QVERIFY(problems.front().message.find("h100") != std::string::npos);
+}
+
 void TestCalibration::severalFilesAreOneCalibration()
 {
     open(reduce_log);
@@ -436,6 +488,17 @@ void TestCalibration::picturesWithoutAScenario()
                 folder_.filePath(QStringLiteral("all/calibration-%1.%2").arg(part, ending))));
     const std::string table = read_file(options.export_dir + "/calibration-curve.csv");
     QCOMPARE(std::count(table.begin(), table.end(), '\n'), 34);
+    options.file = folder_.filePath("no-room.json").toStdString();
+    options.view.clear();
+    options.export_dir.clear();
+    Json large = *read_json_file(eight);
+    large["training"]["sequence_length"] = 1'048'576;
+    large["model"] = "llama-3.1-8b";
+    large["topology"] = "h100-1x8";
+    write_file(options.file, to_text(large));
+    options.screenshot = folder_.filePath("no-room.png").toStdString();
+    QCOMPARE(run_headless(options), int(exit_no)); // drawn, and said
+    QVERIFY(QFileInfo::exists(folder_.filePath("no-room.png")));
     options.file = folder_.filePath("empty.log").toStdString();
     write_file(options.file, "");
     QCOMPARE(run_headless(options), int(exit_invalid_input));

@@ -6,13 +6,24 @@
 #include "gui/timeline/timeline_canvas.h"
 #include "gui/topology/topology_canvas.h"
 #include "gui/widgets/chart.h"
+#include "gui/widgets/problems_button.h"
+#include "sim/base/units.h"
 
+#include <QComboBox>
+#include <QLabel>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
+#include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <QVBoxLayout>
+#include <QWheelEvent>
+#include <algorithm>
+#include <array>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -36,6 +47,9 @@ private slots:
     void aboutSaysVersionAndLicence();
     void keysOfViewsGoToTheirPictures();
     void whatDoesNotFitIsColoured();
+    void whatCannotBeIsNeitherBetterNorWorse_data();
+    void whatCannotBeIsNeitherBetterNorWorse();
+    void theWheelChangesNoValueThatNobodyWentTo();
     void aClickOnASliderGoesThere();
     void numbersOfAnAxisHaveRoom_data();
     void numbersOfAnAxisHaveRoom();
@@ -170,6 +184,115 @@ void TestMenus::whatDoesNotFitIsColoured()
     QVERIFY(settled());
     QVERIFY(!window_->workspace().run()->summary.fits);
     QVERIFY(coloured());
+}
+
+void TestMenus::whatCannotBeIsNeitherBetterNorWorse_data()
+{
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("reason");
+    QTest::newRow("no room") << "1048576"
+                             << "does not fit";
+    QTest::newRow("no such value") << "-1"
+                                   << "sequence_length";
+}
+
+void TestMenus::whatCannotBeIsNeitherBetterNorWorse()
+{
+    QFETCH(const QString, value);
+    QFETCH(const QString, reason);
+    const HeadlineBar& bar = *window_->findChild<HeadlineBar*>();
+    const QColor quiet = sign_colours(bar.palette()).quiet;
+    const QColor wrong = sign_colours(bar.palette()).error;
+    const auto said = [&](const QString& words) {
+        const QList<QLabel*> labels = bar.findChildren<QLabel*>();
+        const auto found = std::ranges::find_if(
+            labels, [&](const QLabel* label) { return label->text().contains(words); });
+        return found == labels.end() ? nullptr : *found;
+    };
+    const auto colour = [](const QLabel* label) {
+        return label->palette().color(label->foregroundRole());
+    };
+    const auto& problems = *window_->findChild<ProblemsButton*>();
+    Workspace& workspace = window_->workspace();
+    QVERIFY(window_->open(examples().front().file.toStdString()));
+    QVERIFY(settled());
+    workspace.pin_baseline();
+    QVERIFY(!workspace.document().set("training.sequence_length", "4096"));
+    QVERIFY(settled());
+    QVERIFY(said(QStringLiteral("better")) != nullptr);
+    QVERIFY(problems.text().contains(QStringLiteral("No problems")));
+
+    QVERIFY(!workspace.document().set("training.sequence_length", value.toStdString()));
+    QVERIFY(settled());
+    QVERIFY(said(QStringLiteral("better")) == nullptr);
+    QVERIFY(said(QStringLiteral("worse")) == nullptr);
+    const QString time =
+        QString::fromStdString(to_display(workspace.run()->summary.step_time.value));
+    QVERIFY(said(time) != nullptr);
+    QCOMPARE(colour(said(time)), quiet);
+    const QLabel* const why = said(QStringLiteral("(the figures are"));
+    QVERIFY(why != nullptr && why->text().contains(reason));
+    QCOMPARE(colour(why), wrong);
+    QVERIFY(why->mapTo(&bar, QPoint()).y() < said(time)->mapTo(&bar, QPoint()).y());
+    QVERIFY(problems.text().contains(QStringLiteral("1 error")));
+
+    workspace.document().undo_stack().undo();
+    QVERIFY(settled());
+    QVERIFY(said(QStringLiteral("better")) != nullptr);
+    QVERIFY(problems.text().contains(QStringLiteral("No problems")));
+    QVERIFY(said(QStringLiteral("(the figures are")) == nullptr);
+}
+
+void TestMenus::theWheelChangesNoValueThatNobodyWentTo()
+{
+    apply_theme(*qApp, Theme::light);
+    QScrollArea area;
+    auto* const inside = new QWidget;
+    auto* const column = new QVBoxLayout(inside);
+    auto* const slider = new QSlider(Qt::Horizontal);
+    auto* const number = new QSpinBox;
+    auto* const list = new QComboBox;
+    list->addItems({QStringLiteral("a"), QStringLiteral("b"), QStringLiteral("c")});
+    for (QWidget* const widget : {static_cast<QWidget*>(slider), static_cast<QWidget*>(number),
+                                  static_cast<QWidget*>(list)})
+        column->addWidget(widget);
+    slider->setValue(50);
+    number->setValue(50);
+    list->setCurrentIndex(1);
+    inside->setFixedSize(200, 2000);
+    area.setWidget(inside);
+    area.resize(240, 200);
+    area.show();
+    area.activateWindow();
+    area.setFocus();
+    QVERIFY(QTest::qWaitForWindowActive(&area));
+    const auto values = [&] {
+        return std::array{slider->value(), number->value(), list->currentIndex()};
+    };
+    const auto turn = [](QWidget* widget) {
+        const QPointF at(widget->rect().center());
+        QWheelEvent event(at, widget->mapToGlobal(at), {}, QPoint(0, -120), Qt::NoButton,
+                          Qt::NoModifier, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(widget, &event);
+    };
+    const auto before = values();
+    for (QWidget* const widget : {static_cast<QWidget*>(slider), static_cast<QWidget*>(number),
+                                  static_cast<QWidget*>(list)})
+    {
+        const int place = area.verticalScrollBar()->value();
+        turn(widget);
+        QCOMPARE(values(), before);
+        QVERIFY(area.verticalScrollBar()->value() > place); // it scrolls
+        QVERIFY(!widget->hasFocus());
+    }
+    for (QWidget* const widget : {static_cast<QWidget*>(slider), static_cast<QWidget*>(number),
+                                  static_cast<QWidget*>(list)})
+    {
+        const auto now = values();
+        widget->setFocus();
+        turn(widget);
+        QVERIFY(values() != now);
+    }
 }
 
 void TestMenus::aClickOnASliderGoesThere()

@@ -75,18 +75,6 @@ Checked<std::shared_ptr<const Run>> find_run(Memo<Run>& memo, std::uint64_t key,
     return tl::unexpected(std::move(problems));
 }
 
-Problems unfit_problem(const MemoryEstimate& memory)
-{
-    return {
-        {"", 0, "",
-         fmt::format("does not fit: stage {} needs {} more than the {} of a device",
-                     memory.fullest_stage, to_display(memory.peak() - memory.capacity),
-                     to_display(memory.capacity)),
-         "more tensor or pipeline parallelism, a higher ZeRO stage, recomputation, or a smaller "
-         "micro-batch",
-         Severity::error}};
-}
-
 // In a report of several jobs; `trainyard simulate` has a page for one.
 Problems stuck_problem(const Stuck& stuck)
 {
@@ -230,7 +218,7 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         if (request.weighed)
             request.weighed(out.memory);
         if (request.unfit == Unfit::refuse && !out.memory.fits())
-            return tl::unexpected(unfit_problem(out.memory));
+            return tl::unexpected(fit_problems(out.memory));
     }
     RunControl control = run_control(scenario, request.work);
     const Checked<SimTime> origin = state_->origin(*parts, scenario, control);

@@ -3,6 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/random.h"
+#include "sim/base/units.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
 #include "sim/strategy/communicators.h"
@@ -193,6 +194,20 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
     parts->plan = memos.plans.find_or_make(
         parts->job_hash, [&] { return std::optional<Plan>(make_plan(parts->job)); });
     return parts;
+}
+
+Problems fit_problems(const MemoryEstimate& memory)
+{
+    if (memory.fits())
+        return {};
+    return {
+        {"", 0, "",
+         fmt::format("does not fit: stage {} needs {} more than the {} of a device",
+                     memory.fullest_stage, to_display(memory.peak() - memory.capacity),
+                     to_display(memory.capacity)),
+         "more tensor or pipeline parallelism, a higher ZeRO stage, recomputation, or a smaller "
+         "micro-batch",
+         Severity::error}};
 }
 
 DeviceMemory device_memory(const Profile& profile)

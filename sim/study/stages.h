@@ -39,6 +39,9 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos);
 // The same with the plan.
 Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos);
 
+// That the fullest stage needs more than a device has, by how much, and what helps. Empty: it fits.
+Problems fit_problems(const MemoryEstimate& memory);
+
 DeviceMemory device_memory(const Profile& profile);
 
 // The worst grade among the constants that decide the job's time: rates of GEMMs, attention and
