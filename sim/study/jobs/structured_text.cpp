@@ -4,10 +4,13 @@
 
 #include <fmt/core.h>
 #include <toml++/toml.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
+#include <optional>
 #include <sstream>
+#include <unordered_map>
 
 namespace trainyard {
 namespace {
@@ -22,10 +25,10 @@ Json from_toml(const toml::node& node)
     Json out;
     if (const toml::table* table = node.as_table()) {
         out = Json::object();
-        for (const auto& [key, value] : *table) {
+        for (const auto& [key, value] : *table) { // no key twice
             Json member = from_toml(value);
             member.set_line(static_cast<int>(key.source().begin.line));
-            out[key.str()] = std::move(member);
+            out.members().emplace_back(std::string(key.str()), std::move(member));
         }
     } else if (const toml::array* array = node.as_array()) {
         out = Json::array();
@@ -48,6 +51,77 @@ Json from_toml(const toml::node& node)
     out.set_line(static_cast<int>(node.source().begin.line));
     return out;
 }
+
+// How deep the tables lie that dotted keys and headers make in one another, character by character:
+// toml++ bounds brackets in brackets, but makes a table of every part of a key.
+class TomlDepth {
+public:
+    explicit TomlDepth(std::string_view text) : text_(text) {}
+
+    // The line on which it goes beyond `most`.
+    std::optional<int> line_beyond(int most)
+    {
+        while (at_ < text_.size()) {
+            take(text_[at_]);
+            if (outer_ + parts_ > most)
+                return line_;
+        }
+        return std::nullopt;
+    }
+
+private:
+    void take(char c)
+    {
+        if (c == '"' || c == '\'')
+            return skip_string(c);
+        if (c == '#')
+            at_ = std::min(text_.find('\n', at_), text_.size());
+        else
+            ++at_;
+        if (c == '.')
+            ++parts_;
+        else if (c == '{' || c == '[') {
+            open_.push_back(parts_ + 1);
+            outer_ += parts_ + 1;
+            parts_ = 0;
+        } else if (c == '}' || c == ']') {
+            if (!open_.empty()) {
+                outer_ -= open_.back();
+                open_.pop_back();
+            }
+            parts_ = 0;
+        } else if (c == ',' || c == '\n') {
+            parts_ = 0;
+            line_ += c == '\n' ? 1 : 0;
+        }
+    }
+
+    // Strings in three quotes may hold line breaks, those in "..." what a backslash hides.
+    void skip_string(char quote)
+    {
+        const std::string three(3, quote);
+        const bool long_one = text_.substr(at_).starts_with(three);
+        const std::string_view end =
+            long_one ? std::string_view(three) : std::string_view(three).substr(0, 1);
+        at_ += end.size();
+        while (at_ < text_.size() && !text_.substr(at_).starts_with(end)) {
+            if (!long_one && text_[at_] == '\n')
+                return;
+            if (quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size())
+                ++at_;
+            line_ += text_[at_] == '\n' ? 1 : 0;
+            ++at_;
+        }
+        at_ = std::min(at_ + end.size(), text_.size());
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int line_ = 1;
+    int parts_ = 0;         // of the key being read, after its first
+    int outer_ = 0;         // of what is open around it
+    std::vector<int> open_; // what each bracket added to that
+};
 
 // The plain scalar of YAML's core schema.
 Json from_scalar(const YAML::Node& node)
@@ -80,12 +154,19 @@ Json from_yaml(const YAML::Node& node, std::size_t& left, int depth)
     --left;
     if (node.IsMap()) {
         out = Json::object();
+        std::unordered_map<std::string_view, std::size_t> places;
         for (const auto& member : node) {
             Json value = from_yaml(member.second, left, depth + 1);
             value.set_line(member.first.Mark().line + 1);
             if (!member.first.IsScalar())
                 throw YAML::Exception(member.first.Mark(), "a key that is no text");
-            out[member.first.Scalar()] = std::move(value);
+            // Of a key that comes twice the last one counts.
+            const std::string& key = member.first.Scalar();
+            const auto [place, added] = places.emplace(key, out.members().size());
+            if (added)
+                out.members().emplace_back(key, std::move(value));
+            else
+                out.members()[place->second].second = std::move(value);
         }
     } else if (node.IsSequence()) {
         out = Json::array();
@@ -101,6 +182,9 @@ Json from_yaml(const YAML::Node& node, std::size_t& left, int depth)
 
 Checked<Json> parse_toml(const std::string& text, const std::string& file)
 {
+    if (const std::optional<int> line = TomlDepth(text).line_beyond(input_limits.max_depth))
+        return tl::unexpected(syntax_error(
+            file, *line, fmt::format("tables lie more than {} deep", input_limits.max_depth)));
     try {
         return from_toml(toml::parse(text, file));
     } catch (const toml::parse_error& error) {
@@ -116,6 +200,10 @@ Checked<Json> parse_yaml(const std::string& text, const std::string& file)
         const YAML::Node root = YAML::Load(text);
         std::size_t left = most_values;
         return from_yaml(root, left, 0);
+    } catch (const YAML::DeepRecursion& error) { // yaml-cpp's own bound
+        return tl::unexpected(
+            syntax_error(file, error.mark.line + 1,
+                         fmt::format("nested more than {} deep", input_limits.max_depth)));
     } catch (const YAML::Exception& error) {
         return tl::unexpected(syntax_error(file, error.mark.line + 1, error.msg));
     }

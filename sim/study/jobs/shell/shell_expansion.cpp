@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-constexpr int deepest = 16; // default values inside default values
+constexpr int deepest = 16; // default values and arithmetic inside one another
 
 bool is_blank(char c)
 {
@@ -105,7 +105,7 @@ std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
         return parameter(piece.text, line);
     case ShellPiece::Kind::arithmetic: {
         // $1 and the like are put in first.
-        const TracedText inside = text(quoted_pieces(piece.text));
+        const TracedText inside = inner_text(piece.text).value_or(piece.text);
         const auto value =
             shell_arithmetic(inside.text, [this](std::string_view name) { return lookup(name); });
         out.append(value ? std::to_string(*value) : "$((" + inside.text + "))", line);
@@ -116,6 +116,18 @@ std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
         return {out};
     }
     return {};
+}
+
+// What `inside` an expansion becomes once its own expansions are put in; nothing where they lie too
+// deep in one another.
+std::optional<TracedText> ShellExpander::inner_text(const TracedText& inside)
+{
+    if (depth_ == deepest)
+        return std::nullopt;
+    ++depth_;
+    TracedText out = text(quoted_pieces(inside));
+    --depth_;
+    return out;
 }
 
 std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int line)
@@ -146,11 +158,7 @@ std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
     if (op.empty() || op == "[0]")
         return {set ? found->second.values.front() : unknown};
     const auto other = [&](std::size_t skip) -> std::vector<TracedText> {
-        if (++depth_ > deepest)
-            return {unknown};
-        TracedText out = text(quoted_pieces(rest.part(skip)));
-        --depth_;
-        return {std::move(out)};
+        return {inner_text(rest.part(skip)).value_or(unknown)};
     };
     if (op.starts_with(":-") || op.starts_with(":="))
         return filled ? std::vector{found->second.values.front()} : other(2);

@@ -40,6 +40,7 @@ private:
     std::vector<TracedText> parameter(const TracedText& inside, int line);
     std::vector<TracedText> with_operator(const std::string& name, const TracedText& rest,
                                           const TracedText& whole, int line);
+    std::optional<TracedText> inner_text(const TracedText& inside);
     std::optional<std::string> lookup(std::string_view name) const;
 
     const ShellVariables& variables_;

@@ -16,9 +16,10 @@ constexpr std::size_t most_commands = 100'000;
 struct Frame {
     enum class Kind { condition, loop, choice, function, group };
     Kind kind = Kind::group;
-    bool runs = true;     // the commands being read now
-    bool decided = false; // of an if: a branch was taken, or none can be
-    bool testing = false; // between if and then
+    bool outer_runs = true; // what it stands in; fixed while it is open
+    bool runs = true;       // the commands being read now
+    bool decided = false;   // of an if: a branch was taken, or none can be
+    bool testing = false;   // between if and then
     int line = 0;
     std::string why; // it was left out; empty when it was not
 };
@@ -122,17 +123,18 @@ private:
 
     bool runs() const
     {
-        return std::all_of(frames_.begin(), frames_.end(),
-                           [](const Frame& frame) { return frame.runs; });
+        return frames_.empty() || (frames_.back().outer_runs && frames_.back().runs);
     }
 
     void push(Frame::Kind kind, bool frame_runs, std::string why)
     {
         Frame frame;
         frame.kind = kind;
+        frame.outer_runs = runs();
         frame.runs = frame_runs;
         frame.line = line_;
-        frame.why = runs() ? std::move(why) : std::string(); // else the outer one tells
+        if (frame.outer_runs) // else the outer one tells
+            frame.why = std::move(why);
         frames_.push_back(std::move(frame));
     }
 
@@ -181,7 +183,7 @@ private:
             frame.testing = false;
             frame.runs = frame.runs && !frame.decided && status_ == true;
             const bool unknown = !frame.decided && !status_;
-            if (unknown && frame.why.empty() && others_run())
+            if (unknown && frame.why.empty() && frame.outer_runs)
                 frame.why = "an if whose condition is not known here was left out";
             frame.decided = frame.decided || !status_ || *status_;
         } else if (word == "elif") {
@@ -192,12 +194,6 @@ private:
             frame.runs = !frame.decided;
             frame.decided = true;
         }
-    }
-
-    bool others_run() const
-    {
-        return std::all_of(frames_.begin(), frames_.end() - 1,
-                           [](const Frame& frame) { return frame.runs; });
     }
 
     // `op` ends the command; && and || decide whether the next one runs.

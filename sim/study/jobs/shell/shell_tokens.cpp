@@ -168,10 +168,13 @@ private:
             !plain.empty() && plain.find_first_not_of("0123456789") == std::string::npos;
         if (number && (peek() == '<' || peek() == '>'))
             return next(); // a descriptor: 2>
-        if (peek() == '(' && plain.ends_with('=') && plain.size() > 1) {
+        // A list holds no lists: the shell has none, and their depth would be the stack's.
+        if (peek() == '(' && plain.ends_with('=') && plain.size() > 1 && !inside_list_) {
             ++at_;
             token.kind = ShellToken::Kind::array;
+            inside_list_ = true;
             read_items(token);
+            inside_list_ = false;
         }
         return token;
     }
@@ -350,6 +353,7 @@ private:
 
     const TracedText& source_;
     std::size_t at_ = 0;
+    bool inside_list_ = false;
     TracedText literal_;
     std::vector<ShellPiece> pieces_;
     std::vector<std::pair<std::string, int>> here_documents_;

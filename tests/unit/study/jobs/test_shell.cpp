@@ -122,6 +122,26 @@ TEST_CASE("variables that double without end are refused")
     CHECK(!read_shell(traced(text + "run $A"), "run.sh", {}));
 }
 
+TEST_CASE("scripts nested without end are read at once, and what lies too deep stays as it is")
+{
+    const auto repeated = [](std::string_view text, int times) {
+        std::string out;
+        for (int i = 0; i < times; ++i)
+            out += text;
+        return out;
+    };
+    // Depth would be the stack's, or each level would read the rest once more.
+    for (const std::string& text :
+         {"a=" + repeated("(a=", 20'000), "run " + repeated("$((", 20'000),
+          "run " + repeated("$((", 20'000) + "1" + repeated("))", 20'000),
+          "run " + repeated("${a:-", 20'000), "run " + repeated("\"$(", 20'000),
+          repeated("if ", 100'000), repeated("{ ", 100'000), repeated("{\n", 100'000)})
+        CHECK(read_shell(traced(text), "run.sh", {}));
+    CHECK(words("run $(( 1 + $((2)) ))") == Words{"run", "3"});
+    // What is open inside what does not run does not run either.
+    CHECK(script("if false; then\n{\nif true; then\nX=1\nfi\n}\nfi\n").variables.empty());
+}
+
 TEST_CASE("a launch is found behind its launchers, with sizes and environment")
 {
     const ShellScript read = script("#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n"

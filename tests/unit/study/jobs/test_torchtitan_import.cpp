@@ -1,5 +1,8 @@
+#include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "tests/unit/study/jobs/importing.h"
+
+#include <fmt/format.h>
 
 #include <numeric>
 
@@ -18,12 +21,63 @@ seq_len = 8192
 mode = "none"
 )";
 
+std::string repeated(std::string_view text, int times)
+{
+    std::string out;
+    for (int i = 0; i < times; ++i)
+        out += text;
+    return out;
+}
+
 ImportedJob with_sections(const std::string& more, int nodes = 1)
 {
     return imported(JobKind::torchtitan, eight_billion + more, on_h100(nodes));
 }
 
 } // namespace
+
+TEST_CASE("TOML and YAML nested without end are refused with their line")
+{
+    const std::string key = repeated("a.", 20'000) + "a";
+    for (const std::string& deep :
+         {key + " = 1\n", "[" + key + "]\n", "[[" + key + "]]\n", "a = " + repeated("[", 20'000),
+          "a = " + repeated("{a=", 20'000), "a = {" + key + " = 1}\n"})
+    {
+        const Checked<Json> read = parse_toml("\n" + deep, "job.toml");
+        REQUIRE(!read);
+        CHECK(read.error().front().line == 2);
+        CHECK_THAT(read.error().front().message, ContainsSubstring("deep"));
+    }
+    for (const std::string& deep : {repeated("[", 20'000), repeated("{a: ", 20'000)}) {
+        const Checked<Json> read = parse_yaml("a:\n  " + deep, "job.yaml");
+        REQUIRE(!read);
+        CHECK(read.error().front().line == 2);
+        CHECK_THAT(read.error().front().message, ContainsSubstring("deep"));
+    }
+    // Dots in strings, comments and numbers make no tables.
+    const std::string dots(1'000, '.');
+    CHECK(parse_toml("a = \"" + dots + "\" # " + dots + "\nb = \"\"\"\n" + dots + "\"\"\"\nc = [" +
+                         repeated("1.5, ", 1'000) + "]\n",
+                     "job.toml"));
+}
+
+TEST_CASE("a TOML or YAML file of many keys has each of them, with its line")
+{
+    std::string toml;
+    std::string yaml;
+    for (int i = 0; i < 50'000; ++i) {
+        toml += fmt::format("k{} = {}\n", i, i);
+        yaml += fmt::format("k{}: {}\n", i, i);
+    }
+    for (const Checked<Json>& read : {parse_toml(toml, "job.toml"), parse_yaml(yaml, "job.yaml")}) {
+        REQUIRE(read);
+        REQUIRE(read->members().size() == 50'000);
+        const Json* const last = read->find("k49999");
+        REQUIRE(last != nullptr);
+        CHECK(last->as_integer() == 49'999);
+        CHECK(last->line() == 50'000);
+    }
+}
 
 TEST_CASE("torchtitan's flavors are the published models")
 {
