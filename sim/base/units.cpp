@@ -174,8 +174,8 @@ std::string exact(double value, std::span<const Unit> units)
             (unit.written == Written::whole && count != std::floor(count)))
             continue;
         const std::string number = fmt::format("{}", count);
-        if (std::stod(number) * unit.factor != value || number.find('e') != std::string::npos)
-            continue;
+        if (count * unit.factor != value || number.find('e') != std::string::npos)
+            continue; // fmt writes the shortest digits that read back as `count`
         const std::string candidate = fmt::format("{} {}", number, unit.name);
         if (best.empty() || candidate.size() <= best.size())
             best = candidate;

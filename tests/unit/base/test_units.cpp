@@ -46,6 +46,8 @@ TEST_CASE("a quantity written as text reads back as the same value to the last b
     }
     check_round_trip(Bytes((1ULL << 63) - 1), parse_bytes);
     check_round_trip(Bytes((1ULL << 53) + 1), parse_bytes); // no double holds it
+    for (const double tiny : {1e-308, 5e-324, 1e-300})
+        check_round_trip(Seconds(tiny), parse_seconds); // no normal number in larger units
     check_round_trip(Seconds(0.0), parse_seconds);
     check_round_trip(Bytes(0), parse_bytes);
 }
