@@ -26,6 +26,7 @@ public:
     void error(const char* field, std::string message, std::string hint)
     {
         wrong_ = true;
+        any_wrong_ = true;
         report(Severity::error, field, std::move(message), std::move(hint));
     }
     void warn(const char* field, std::string message, std::string hint = "")
@@ -33,7 +34,8 @@ public:
         report(Severity::warning, field, std::move(message), std::move(hint));
     }
 
-    const Problems& all() const { return problems_; }
+    // Whether any entry so far has an error.
+    bool any_wrong() const { return any_wrong_; }
     Problems take() && { return std::move(problems_); }
 
 private:
@@ -45,6 +47,7 @@ private:
 
     std::size_t entry_ = 0;
     bool wrong_ = false;
+    bool any_wrong_ = false;
     Problems problems_;
 };
 

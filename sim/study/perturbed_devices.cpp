@@ -49,7 +49,7 @@ public:
             check_subject(p);
             check_window(p);
             check_effect(p);
-            if (!has_errors(problems_.all()))
+            if (!problems_.any_wrong())
                 check_twice(p);
         }
         return std::move(problems_).take();
@@ -142,12 +142,13 @@ private:
             const double from = p.from.value_or(Seconds(0)).value();
             const double until =
                 p.until ? p.until->value() : std::numeric_limits<double>::infinity();
-            for (const auto& [begin, end] : seen.windows)
-                if (from < end && begin < until)
-                    problems_.error(subject,
-                                    fmt::format("two windows of device {} overlap", device.value),
-                                    "end one where the other begins");
-            seen.windows.emplace_back(from, until);
+            const auto next = seen.windows.lower_bound(from);
+            if ((next != seen.windows.end() && next->first < until) ||
+                (next != seen.windows.begin() && std::prev(next)->second > from))
+                problems_.error(subject,
+                                fmt::format("two windows of device {} overlap", device.value),
+                                "end one where the other begins");
+            seen.windows.emplace(from, until);
         }
     }
 
@@ -156,7 +157,7 @@ private:
         bool jittered = false;
         bool started = false;
         bool stopped = false;
-        std::vector<std::pair<double, double>> windows;
+        std::map<double, double> windows; // begin to end; none overlap
     };
 
     const std::vector<Perturbation>& all_;

@@ -16,19 +16,28 @@ namespace trainyard {
 
 namespace {
 
-// Whether `pattern` matches all of `text`; "*" stands for any letters.
+// Whether `pattern`, which has a star, matches all of `text`; "*" stands for any letters. What
+// stands between two stars may be taken where it comes first: no later place leaves more behind it.
 bool matches(std::string_view pattern, std::string_view text)
 {
-    const auto star = pattern.find('*');
-    if (star == std::string_view::npos)
-        return pattern == text;
-    if (!text.starts_with(pattern.substr(0, star)))
+    const auto first = pattern.find('*');
+    const auto last = pattern.rfind('*');
+    const std::string_view head = pattern.substr(0, first);
+    const std::string_view tail = pattern.substr(last + 1);
+    if (text.size() < head.size() + tail.size() || !text.starts_with(head) || !text.ends_with(tail))
         return false;
-    const std::string_view rest = pattern.substr(star + 1);
-    for (std::size_t begin = star; begin <= text.size(); ++begin)
-        if (matches(rest, text.substr(begin)))
-            return true;
-    return false;
+    text = text.substr(head.size(), text.size() - head.size() - tail.size());
+    pattern = pattern.substr(first, last - first);
+    while (!pattern.empty()) {
+        pattern.remove_prefix(1);
+        const std::string_view between = pattern.substr(0, pattern.find('*'));
+        const auto found = text.find(between);
+        if (found == std::string_view::npos)
+            return false;
+        text.remove_prefix(found + between.size());
+        pattern.remove_prefix(between.size());
+    }
+    return true;
 }
 
 // "node3/nic2 out" is also called "node3/nic2".
@@ -134,10 +143,17 @@ std::vector<std::vector<LinkId>> links_matching(const std::vector<std::string>& 
 std::vector<std::vector<LinkId>> links_by_entry(const std::vector<Perturbation>& perturbations,
                                                 const Topology& topology)
 {
-    std::vector<std::string> patterns;
+    std::vector<std::string> patterns; // each once
+    std::unordered_map<std::string_view, std::size_t> places;
     for (const Perturbation& p : perturbations)
-        patterns.push_back(p.link);
-    return links_matching(patterns, topology);
+        if (places.emplace(p.link, patterns.size()).second)
+            patterns.push_back(p.link);
+    const std::vector<std::vector<LinkId>> found = links_matching(patterns, topology);
+    std::vector<std::vector<LinkId>> out;
+    out.reserve(perturbations.size());
+    for (const Perturbation& p : perturbations)
+        out.push_back(found[places[p.link]]);
+    return out;
 }
 
 std::string link_name_hint(std::string_view pattern, const Topology& topology)
