@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -57,6 +58,35 @@ void write_all(const Descriptor& file, std::string_view content, const fs::path&
             fail(target, "write", errno);
         content.remove_prefix(static_cast<std::size_t>(written));
     }
+}
+
+constexpr int for_a_writer = 10'000; // milliseconds
+
+// Whether somebody has the pipe open to write to it, who may be slow; what was there goes to
+// `content`.
+bool has_writer(const Descriptor& pipe, std::string& content)
+{
+    char first = 0;
+    const ssize_t got = ::read(pipe.number(), &first, 1);
+    if (got > 0)
+        content.push_back(first);
+    return got > 0 || (got < 0 && errno == EAGAIN);
+}
+
+// A named pipe is waited for until somebody writes to it, but not for ever: the open itself would
+// wait without a word.
+std::string wait_for_writer(const Descriptor& pipe, const fs::path& path)
+{
+    std::string content;
+    pollfd writer{pipe.number(), POLLIN, 0}; // not hung up before there was one
+    int ready = 0;
+    while ((ready = ::poll(&writer, 1, for_a_writer)) < 0 && errno == EINTR) {
+    }
+    if (ready == 0 && !has_writer(pipe, content))
+        throw WorldError{fmt::format("cannot read {}: nobody has opened this pipe to write to it "
+                                     "within {} s",
+                                     path.string(), for_a_writer / 1000)};
+    return content;
 }
 
 // A file without a name (where the file system has such; else with a temporary one), which vanishes
@@ -175,11 +205,15 @@ std::string read_file(const fs::path& path, std::size_t max_bytes)
 
 std::optional<std::string> read_file_up_to(const fs::path& path, std::size_t max_bytes)
 {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat info = {};
     if (file.number() < 0 || ::fstat(file.number(), &info) != 0)
         fail(path, "read", errno);
     std::string content;
+    if (S_ISFIFO(info.st_mode))
+        content = wait_for_writer(file, path);
+    if (::fcntl(file.number(), F_SETFL, 0) != 0)
+        fail(path, "read", errno);
     if (S_ISREG(info.st_mode)) {
         const auto size = static_cast<std::size_t>(info.st_size);
         if (size > max_bytes)

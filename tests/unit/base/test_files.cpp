@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <chrono>
+#include <fstream>
 #include <thread>
 
 using namespace trainyard;
@@ -158,6 +160,22 @@ TEST_CASE("a pipe receives what is written to it")
     write_file(pipe, "through");
     reader.join();
     CHECK(received == "through");
+}
+
+TEST_CASE("a pipe whose writer comes late, or is slow, is read whole")
+{
+    const Folder folder;
+    const std::string pipe = (folder.path() / "pipe").string();
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::thread writer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::ofstream out(pipe);
+        out << "first " << std::flush;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        out << "second";
+    });
+    CHECK(read_file(pipe) == "first second");
+    writer.join();
 }
 
 TEST_CASE("writing through a symbolic link changes the file it leads to")
