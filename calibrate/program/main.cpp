@@ -137,6 +137,7 @@ int run_with(const CalibrateOptions& options, const std::optional<JobLaunch>& jo
         if (options.is_rank || is_other)
             return serve(backend_of(options), job);
         listen_for_interrupts();
+        const KeepsWhatIsDone keeps; // samples, and a profile of them
         return calibrate(options, job);
     } catch (const UnfitRequest& unfit) {
         print_talk(fmt::format("error: {}\n", unfit.message));
@@ -165,8 +166,9 @@ int run_calibrate(int argc, char** argv)
         print_talk(fmt::format("error: {}\n", error.message));
         return exit_input_output;
     } catch (const Cancelled&) {
+        const ExitCode code = interrupted_exit();
         print_talk("interrupted; nothing was written\n");
-        return interrupted_exit();
+        return code;
     } catch (const std::exception& error) {
         print_talk(fmt::format("internal error: {}\n      this is a bug of trainyard {}; please "
                                "report it with the command\n",

@@ -1,5 +1,7 @@
 #include "sim/base/diagnostic.h"
 
+#include "sim/base/utf8.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,39 +15,14 @@ constexpr std::size_t widest_quoted_line = 160;
 constexpr std::size_t longest_sentence = 400;
 constexpr std::size_t most_rendered = 50; // of each severity
 
-// Length of the UTF-8 character that `text` starts with; 0 when it starts with none.
-std::size_t character_length(std::string_view text)
-{
-    const auto first = static_cast<unsigned char>(text.front());
-    const std::size_t length = first < 0x80   ? 1
-                               : first < 0xC2 ? 0
-                               : first < 0xE0 ? 2
-                               : first < 0xF0 ? 3
-                               : first < 0xF5 ? 4
-                                              : 0;
-    if (length > text.size())
-        return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80)
-            return 0;
-    return length;
-}
-
 // At most `longest` bytes of a text from outside, on one line, and without what would drive a
 // terminal or is no UTF-8.
 std::string printable(std::string_view text, std::size_t longest)
 {
     std::string out;
     while (!text.empty() && out.size() < longest) {
-        const auto code = static_cast<unsigned char>(text.front());
-        const std::size_t length = character_length(text);
-        if (code == '\t')
-            out += ' ';
-        else if (length == 0 || code < 0x20 || code == 0x7F)
-            out += fmt::format("\\x{:02x}", code);
-        else
-            out += text.substr(0, length);
-        text.remove_prefix(std::max<std::size_t>(length, 1));
+        const bool tab = text.front() == '\t';
+        text.remove_prefix(tab ? append_printable(out, " ") : append_printable(out, text));
     }
     return text.empty() ? out : out + " ...";
 }

@@ -110,8 +110,9 @@ int run_program(int argc, char** argv)
         print_talk(fmt::format("error: {}\n", error.message));
         return exit_input_output;
     } catch (const Cancelled&) {
+        const ExitCode code = interrupted_exit();
         print_talk("interrupted; nothing was written\n");
-        return interrupted_exit();
+        return code;
     } catch (const std::bad_alloc&) {
         print_talk("error: out of memory\n");
         return exit_input_output;

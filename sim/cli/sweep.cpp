@@ -118,6 +118,7 @@ int run_sweep(const SweepCommand& command)
     for (const auto& [value, name] : enum_names<SweepMeasure>())
         if (name == command.best_by)
             measure = value;
+    const KeepsWhatIsDone keeps;
     SweepResults results(command, *grid, measure);
     const auto began = std::chrono::steady_clock::now();
     const SweepEnd end = simulate_all(command, *base, *grid, results);

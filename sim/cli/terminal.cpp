@@ -1,7 +1,11 @@
 #include "sim/cli/terminal.h"
 
+#include "sim/base/utf8.h"
+#include "sim/report/text/paint.h"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,16 +35,48 @@ std::size_t width_of_stdout()
     return width > 0 && width <= 10'000 ? static_cast<std::size_t>(width) : usual;
 }
 
+std::string for_terminal(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        std::size_t length = Paint::code_length(text);
+        if (length == 0 && (text.front() == '\n' || text.front() == '\t'))
+            length = 1;
+        if (length == 0)
+            length = append_printable(out, text);
+        else
+            out += text.substr(0, length);
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
 void print_data(std::string_view text)
 {
+    static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    const std::string shown = terminal ? for_terminal(text) : std::string();
+    if (terminal)
+        text = shown;
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     if (!written || std::fflush(stdout) != 0)
         throw WorldError{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
 }
 
-void print_talk(std::string_view text)
+namespace {
+
+void write_talk(std::string_view text)
 {
     std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+constexpr std::string_view clear_line = "\r\033[K";
+
+} // namespace
+
+void print_talk(std::string_view text)
+{
+    write_talk(for_terminal(text));
 }
 
 void print_problems(std::span<const Diagnostic> problems, std::string_view closing)
@@ -62,6 +98,22 @@ constexpr double long_in_a_log = 30;
 
 CancelFlag interrupted;
 volatile std::sig_atomic_t first_signal = 0;
+volatile std::sig_atomic_t keepers = 0; // of the main thread
+volatile std::sig_atomic_t drawn = 0;   // a bar stands in the last line
+
+// What looks at the flag ends by itself. What does not (a library that reads a file, a pipe that
+// nobody writes to) is ended here, and says the same.
+constexpr suseconds_t to_notice = 300'000; // microseconds
+
+extern "C" void on_unheard(int)
+{
+    if (keepers > 0)
+        return;
+    constexpr std::string_view end = "\r\033[Kinterrupted; nothing was written\n";
+    const std::string_view said = drawn ? end : end.substr(clear_line.size());
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, said.data(), said.size());
+    ::_exit(128 + first_signal);
+}
 
 extern "C" void on_interrupt(int signal)
 {
@@ -70,9 +122,21 @@ extern "C" void on_interrupt(int signal)
     interrupted.cancel();
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
+    const itimerval once{{0, 0}, {0, to_notice}};
+    ::setitimer(ITIMER_REAL, &once, nullptr);
 }
 
 } // namespace
+
+KeepsWhatIsDone::KeepsWhatIsDone()
+{
+    keepers = keepers + 1;
+}
+
+KeepsWhatIsDone::~KeepsWhatIsDone()
+{
+    keepers = keepers - 1;
+}
 
 const CancelFlag& interrupt_flag()
 {
@@ -81,6 +145,8 @@ const CancelFlag& interrupt_flag()
 
 ExitCode interrupted_exit()
 {
+    const itimerval never{};
+    ::setitimer(ITIMER_REAL, &never, nullptr); // it was heard
     return first_signal == SIGTERM ? exit_terminated : exit_interrupted;
 }
 
@@ -88,6 +154,7 @@ void listen_for_interrupts()
 {
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
+    std::signal(SIGALRM, on_unheard);
     std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow fails as a full disk does
 }
 
@@ -109,7 +176,8 @@ ProgressBar::ProgressBar()
 ProgressBar::~ProgressBar()
 {
     if (visible_)
-        print_talk("\r\033[K");
+        write_talk(clear_line);
+    drawn = 0;
 }
 
 WorkControl ProgressBar::control()
@@ -148,8 +216,13 @@ void ProgressBar::announce(double done, double total)
     const double spent = duration<double>(now - *counted_since_).count();
     if (spent < 1.0)
         return;
-    if (spent * total / done > (terminal_ ? long_to_watch : long_in_a_log))
-        print_talk((visible_ ? "\r\033[K" : "") + long_work_notice(work_, done, total, spent));
+    if (!(done > 0)) // nothing to reckon with yet
+        return;
+    if (spent * total / done > (terminal_ ? long_to_watch : long_in_a_log)) {
+        if (visible_)
+            write_talk(clear_line);
+        print_talk(long_work_notice(work_, done, total, spent));
+    }
     work_ = {};
 }
 
@@ -161,8 +234,9 @@ void ProgressBar::draw(std::string_view stage, double done, double total)
         return;
     drawn_ = now;
     visible_ = true;
+    drawn = 1;
     if (total <= 0) {
-        print_talk(fmt::format("\r\033[K{} ...", stage));
+        write_talk(fmt::format("{}{} ...", clear_line, stage));
         return;
     }
     constexpr int width = 30;
@@ -170,8 +244,8 @@ void ProgressBar::draw(std::string_view stage, double done, double total)
     const int filled = static_cast<int>(share * width);
     const double left =
         share > 0 ? duration<double>(now - start_).count() * (1 - share) / share : 0;
-    print_talk(fmt::format("\r\033[K{} [{:=<{}}{:{}}] {:3.0f} %, {:.0f} s left", stage, "", filled,
-                           "", width - filled, 100 * share, left));
+    write_talk(fmt::format("{}{} [{:=<{}}{:{}}] {:3.0f} %, {:.0f} s left", clear_line, stage, "",
+                           filled, "", width - filled, 100 * share, left));
 }
 
 } // namespace trainyard

@@ -19,11 +19,16 @@ bool use_colour_on_stdout();
 // Cells in a line of stdout: the terminal's (else those that COLUMNS says), 100 where it is none.
 std::size_t width_of_stdout();
 
-// Writes to stdout. Throws WorldError when it cannot (disk full); a closed pipe ends the program
-// quietly.
+// What a terminal may be sent of `text`: line breaks, tabs and the colours of Paint stay; other
+// control characters, what reorders a line and what is no UTF-8 are escaped, as "\\x1b". Names come
+// from files of others.
+std::string for_terminal(std::string_view text);
+
+// Writes to stdout, as it is where that is no terminal. Throws WorldError when it cannot (disk
+// full); a closed pipe ends the program quietly.
 void print_data(std::string_view text);
 
-// Writes to stderr.
+// Writes to stderr, where people read it, at once or from a log: always as a terminal may have it.
 void print_talk(std::string_view text);
 
 // Every problem, and the closing count when there are errors.
@@ -33,11 +38,23 @@ void print_problems(std::span<const Diagnostic> problems, std::string_view closi
 ExitCode refuse(const Problems& problems, std::string_view closing,
                 ExitCode code = exit_invalid_input);
 
-// Cancelled by the first Ctrl-C or SIGTERM; a second one kills. Valid for the life of the program.
+// Cancelled by the first Ctrl-C or SIGTERM; a second one kills. So does the first after 0.3 s where
+// nobody heard it, as none can that waits in a library or for a pipe: files are put in place whole,
+// nothing half-made is left. Valid for the life of the program.
 const CancelFlag& interrupt_flag();
-// 128 + the signal that cancelled, as shells have it.
+// 128 + the signal that cancelled, as shells have it; it was heard.
 ExitCode interrupted_exit();
 void listen_for_interrupts();
+
+// While one lives, the first signal only cancels, however late that is noticed: the work keeps what
+// it has done so far.
+class KeepsWhatIsDone {
+public:
+    KeepsWhatIsDone();
+    ~KeepsWhatIsDone();
+    KeepsWhatIsDone(const KeepsWhatIsDone&) = delete;
+    KeepsWhatIsDone& operator=(const KeepsWhatIsDone&) = delete;
+};
 
 struct LongWork {
     std::string what;   // with the count for {}: "simulating {} operations"

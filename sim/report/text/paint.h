@@ -21,6 +21,16 @@ public:
     std::string bad(std::string_view text) const { return wrap("31", text); }
     std::string alarm(std::string_view text) const { return wrap("1;31", text); }
 
+    // Length of the colour code of these that `text` starts with; 0: none.
+    static std::size_t code_length(std::string_view text)
+    {
+        for (const std::string_view code :
+             {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[1;31m"})
+            if (text.starts_with(code))
+                return code.size();
+        return 0;
+    }
+
     std::string verdict(Verdict verdict) const
     {
         switch (verdict) {

@@ -80,6 +80,13 @@ TEST_CASE("what is no UTF-8 is shown as bytes, what is stays")
     CHECK(text == "error: a\\xff\xC3\xA9\\xc3(\\xe2\\x82\n");
 }
 
+TEST_CASE("controls beyond 7 bits, marks of direction and overlong bytes are shown as bytes")
+{
+    const std::string text = render(Diagnostic{
+        "", 0, "", "a\xC2\x9B|\xE2\x80\xAE|\xE0\x80\x80\xED\xA0\x80", "", Severity::error});
+    CHECK(text == "error: a\\xc2\\x9b|\\xe2\\x80\\xae|\\xe0\\x80\\x80\\xed\\xa0\\x80\n");
+}
+
 TEST_CASE("a line that is too long is cut between characters")
 {
     const Folder folder;
