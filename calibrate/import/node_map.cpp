@@ -39,13 +39,14 @@ public:
     std::string unique(const std::string& wanted)
     {
         std::string name = wanted.empty() ? "piece" : wanted;
-        for (int i = 2; !taken_.insert(name).second; ++i)
-            name = fmt::format("{}-{}", wanted, i);
+        for (int& last = last_.try_emplace(wanted, 1).first->second; !taken_.insert(name).second;)
+            name = fmt::format("{}-{}", wanted, ++last);
         return name;
     }
 
 private:
     std::set<std::string> taken_;
+    std::map<std::string, int> last_; // number given to another piece of that name
 };
 
 // What all nodes of a cluster share.

@@ -8,6 +8,9 @@
 namespace trainyard {
 namespace {
 
+// Of a node, together. The largest that are built have some 16 GPUs, as many NICs and 20 switches.
+constexpr std::size_t most_pieces = 512;
+
 bool is_xml(std::string_view text)
 {
     const std::size_t start = text.find_first_not_of(" \t\r\n");
@@ -70,6 +73,12 @@ Checked<ImportedTopology> read_node_topology(std::string_view text, const std::s
         return tl::make_unexpected(problem_with(
             file, out.notes.flagged.empty() ? "it describes no node" : out.notes.flagged.front(),
             ""));
+    if (node->gpus.size() + node->nics.size() + node->switches.size() > most_pieces)
+        return tl::make_unexpected(problem_with(
+            file,
+            fmt::format("{} GPUs, {} NICs and {} PCIe switches and CPUs in one node",
+                        node->gpus.size(), node->nics.size(), node->switches.size()),
+            fmt::format("at most {} together; several nodes are a topology file", most_pieces)));
     out.guessed_model = node->guessed_model;
     const bool connected = !node->network.empty();
     out.description =

@@ -136,6 +136,16 @@ TEST_CASE("XML that is broken, deep or of something else is refused")
     CHECK_FALSE(read_node_topology("<system><cpu>" + deep + "</cpu></system>", "deep.xml"));
 }
 
+TEST_CASE("XML of more devices than a node has is refused with how many they are")
+{
+    std::string wide;
+    for (int i = 0; i < 5'000; ++i)
+        wide += "<pci busid=\"0\" class=\"0x030200\"><gpu dev=\"0\"/></pci>";
+    const auto read = read_node_topology("<system><cpu>" + wide + "</cpu></system>", "wide.xml");
+    REQUIRE_FALSE(read);
+    CHECK_THAT(read.error().front().message, ContainsSubstring("5000 GPUs"));
+}
+
 TEST_CASE("no NVLinks are assumed where NCCL looked at the GPUs and listed none")
 {
     const auto server = [](const std::string& inside) {
