@@ -12,6 +12,7 @@
 #include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
 #include "sim/report/timeline/kineto.h"
+#include "sim/report/timeline/recorded.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -60,6 +61,19 @@ LongWork simulation_work(const Scenario& scenario)
             run.steps > 2 ? "--set run.steps=2 simulates fewer steps" : ""};
 }
 
+// A record and its text are some 800 bytes.
+constexpr std::uint64_t most_recorded_ops = 5'000'000;
+
+Problems too_long(std::uint64_t ops)
+{
+    return {{"", 0, "",
+             fmt::format("a timeline of {} operations; at most {} are drawn or traced", ops,
+                         most_recorded_ops),
+             "fewer --trace-ranks, or fewer micro-batches: they are alike, and "
+             "--set training.global_batch=N shortens the step",
+             Severity::error}};
+}
+
 Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& file,
                           Session& session)
 {
@@ -72,6 +86,8 @@ Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& fi
     if (Problems unknown = options.trace_ranks.unknown(*outcome); !unknown.empty())
         return tl::unexpected(std::move(unknown));
     request.record = options.trace_ranks.request(*outcome);
+    if (const std::uint64_t ops = ops_of(*outcome, *request.record); ops > most_recorded_ops)
+        return tl::unexpected(too_long(ops));
     const EngineReport engine = outcome->engine;
     Checked<Outcome> recorded = session.simulate(file, request);
     if (recorded)
@@ -98,6 +114,7 @@ std::string result_text(const Outcome& outcome, const Summary& summary,
 void write_files(const SimulateOptions& options, const Outcome& outcome, const Summary& summary,
                  const std::optional<Samples>& samples)
 {
+    const KeepsWhatIsDone keeps; // the files before
     const std::vector<RankId> ranks = options.trace_ranks.of_trace(outcome);
     if (!options.trace.empty())
         write_kineto_trace(options.trace, outcome, {ranks});

@@ -59,6 +59,21 @@ RecordRequest picture_lanes(const Outcome& outcome, std::uint64_t most_ops)
     return request;
 }
 
+std::uint64_t ops_of(const Outcome& outcome, const RecordRequest& request)
+{
+    const Program& program = outcome.plan->program;
+    std::vector<std::uint64_t> of_role(program.roles.size(), 0);
+    for (std::size_t role = 0; role < of_role.size(); ++role)
+        for (const BlockUse& use : program.roles[role].order)
+            of_role[role] += program.blocks[use.block.value].ops.size();
+    std::uint64_t ops = 0;
+    for (std::size_t lane = 0; lane < outcome.binding->lanes.size(); ++lane)
+        if (request.lane && request.lane(make_id<LaneId>(lane)))
+            ops += of_role[outcome.binding->lanes[lane].role.value];
+    const std::size_t steps = outcome.result->step_ends.size();
+    return ops * (steps - std::min<std::size_t>(steps, request.first_step));
+}
+
 std::vector<RankId> representative_ranks(const Outcome& outcome, std::size_t most_ops)
 {
     std::map<LaneId, std::size_t> ops;

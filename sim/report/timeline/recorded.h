@@ -14,6 +14,9 @@ RecordRequest default_trace_lanes(const Outcome& outcome);
 // Of all lanes, where that is few ops: for pictures of a whole cluster. Else the lanes of a trace.
 RecordRequest picture_lanes(const Outcome& outcome, std::uint64_t most_ops = 400'000);
 
+// How many ops such a request would record of `outcome`'s program.
+std::uint64_t ops_of(const Outcome& outcome, const RecordRequest& request);
+
 // Recorded ranks for a trace of a few megabytes: the critical one, then the lowest, as
 // long as all their device ops together are `most_ops` or fewer. At least one where any was
 // recorded.
