@@ -232,6 +232,41 @@ TEST_CASE("links are found by name, by part of a name, and all of the fabric")
     CHECK(counts == std::vector<std::size_t>{1, 2, 16, 2, 0, 0});
 }
 
+TEST_CASE("a pattern of many stars finds what one of a few finds, at once")
+{
+    Session session;
+    const Checked<Outcome> outcome = session.simulate(perturbed({}));
+    REQUIRE(outcome);
+    const std::string stars(200, '*');
+    const auto found =
+        links_matching({"node0/nic*", "node0/" + stars + "nic" + stars, stars + "x" + stars + "y",
+                        "*0*n*i*c*", "*0*nic*", "node0*0/nic3", "*nic3*", "*nic3 out"},
+                       *outcome->topology);
+    CHECK(found[0] == found[1]);
+    CHECK(found[2].empty());
+    CHECK(found[3] == found[4]);
+    CHECK(found[5].empty()); // the same letter cannot be before the star and behind it
+    CHECK(found[6].size() == 4);
+    CHECK(found[7].size() == 2);
+}
+
+TEST_CASE("windows of one device overlap or not in whatever order they are written")
+{
+    const auto window = [](double from, double until) {
+        Perturbation p = slow(3, 2.0);
+        p.from = Seconds(from);
+        p.until = Seconds(until);
+        return p;
+    };
+    const std::string overlap = "two windows of device 3 overlap";
+    CHECK(tells({window(0.2, 0.3), window(0.0, 0.1), window(0.05, 0.15)}, overlap));
+    CHECK(tells({window(0.2, 0.3), window(0.0, 0.1), window(0.1, 0.25)}, overlap));
+    CHECK(tells({window(0.1, 0.2), window(0.0, 1.0)}, overlap));
+    CHECK(tells({window(0.0, 1.0), window(0.1, 0.2)}, overlap));
+    Session session;
+    CHECK(session.check(perturbed({window(0.2, 0.3), window(0.0, 0.1), window(0.1, 0.2)})).empty());
+}
+
 TEST_CASE("contradictory perturbations are named")
 {
     Perturbation window = slow(3, 2.0);
