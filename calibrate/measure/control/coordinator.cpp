@@ -74,21 +74,32 @@ void Coordinator::let_in(Listener& listener)
                 if (!one->has_message())
                     continue;
                 const std::optional<Json> json = one->receive(Milliseconds(0));
-                const RankMessage message = message_from(json.value_or(Json::object()));
-                const auto rank =
-                    static_cast<std::size_t>(message.hello ? message.hello->place.rank : -1);
-                if (message.hello && message.hello->token == setup_.token && rank < ranks_.size() &&
-                    !ranks_[rank].connection)
-                {
-                    ranks_[rank].hello = *message.hello;
-                    ranks_[rank].connection = std::move(one);
-                }
+                seat(message_from(json.value_or(Json::object())), one);
             } catch (const ConnectionLost&) {
             }
             one.reset();
         }
         std::erase(unknown, nullptr);
     }
+}
+
+// Keeps the connection where it is that of a rank of this run which is not there yet.
+void Coordinator::seat(const RankMessage& first, std::unique_ptr<Connection>& connection)
+{
+    if (!first.hello || first.hello->token != setup_.token)
+        return;
+    const LaunchPlace& place = first.hello->place;
+    if (!is_place_among(place, ranks_.size()))
+        throw RunEnded{fmt::format("a process of this run (host {}, process {}) says that it is "
+                                   "rank {} of {} and local rank {}: there is no such place",
+                                   first.hello->host, first.hello->process, place.rank,
+                                   ranks_.size(), place.local_rank),
+                       {}};
+    Rank& rank = ranks_[static_cast<std::size_t>(place.rank)];
+    if (rank.connection)
+        return;
+    rank.hello = *first.hello;
+    rank.connection = std::move(connection);
 }
 
 std::string Coordinator::name_of(int rank) const

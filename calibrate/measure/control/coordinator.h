@@ -72,6 +72,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     void let_in(Listener& listener);
+    void seat(const RankMessage& first, std::unique_ptr<Connection>& connection);
     void gather(const std::vector<int>& members, int number, Clock::time_point until);
     void wait(Milliseconds limit);
     void listen_to(int rank);

@@ -87,6 +87,14 @@ const FieldTable<RankMessage>& fields_of<RankMessage>()
     return table;
 }
 
+bool is_place_among(const LaunchPlace& place, std::size_t ranks)
+{
+    const auto is_among = [ranks](int rank) {
+        return rank >= 0 && static_cast<std::size_t>(rank) < ranks;
+    };
+    return is_among(place.rank) && is_among(place.local_rank);
+}
+
 Json to_json(const RankMessage& message)
 {
     return fields_of<RankMessage>().write(message);

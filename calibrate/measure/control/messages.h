@@ -50,6 +50,9 @@ struct RankReply {
     bool operator==(const RankReply&) const = default;
 };
 
+// Whether a rank of a job of `ranks` can be there.
+bool is_place_among(const LaunchPlace& place, std::size_t ranks);
+
 // A rank's first words.
 struct RankHello {
     LaunchPlace place;

@@ -1,5 +1,7 @@
 #include "calibrate/measure/run/nodes.h"
 
+#include "calibrate/measure/run/sound_samples.h"
+
 #include <fmt/core.h>
 
 #include <set>
@@ -24,6 +26,10 @@ std::optional<DiscoveredCluster> cluster_of(Coordinator& coordinator, int ranks,
             doubts.push_back(
                 fmt::format("what host {} is made of is not known{}", host,
                             answer.failure ? ": " + answer.failure->message : std::string()));
+            continue;
+        }
+        if (const std::string wrong = unsound(*node); !wrong.empty()) {
+            doubts.push_back(fmt::format("what host {} is made of is left out: {}", host, wrong));
             continue;
         }
         node->host = host;

@@ -2,6 +2,7 @@
 
 #include "calibrate/fit/order_statistics.h"
 #include "calibrate/measure/backend/fitted.h"
+#include "calibrate/measure/run/sound_samples.h"
 #include "calibrate/measure/statistics/sampler.h"
 
 #include <fmt/core.h>
@@ -87,6 +88,12 @@ private:
                 failure.message = fmt::format("rank {}: {}", answer.failed_rank, failure.message);
             throw failure;
         }
+        for (std::size_t member = 0; member < answer.replies.size(); ++member)
+            if (const std::string wrong = unsound(answer.replies[member]); !wrong.empty())
+                throw MeasureFailure{FailureKind::broken,
+                                     fmt::format("rank {} sends what cannot be: {}",
+                                                 group_.spec->members[member], wrong),
+                                     ""};
         return std::move(answer.replies);
     }
 

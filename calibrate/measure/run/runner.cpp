@@ -339,10 +339,16 @@ void drop_impossible(Coordinator& coordinator, MeasurePlan& plan,
     if (answer.failure)
         throw *answer.failure;
     const std::vector<std::string>& why = answer.replies.front().cannot;
+    if (why.size() != command.works.size())
+        throw MeasureFailure{FailureKind::broken,
+                             fmt::format("rank 0 says of {} works whether it can time them, of {} "
+                                         "that it was asked",
+                                         why.size(), command.works.size()),
+                             ""};
     std::size_t next = 0;
     std::map<std::string, std::vector<std::string>> impossible; // by the reason
     const auto is_impossible = [&](const TimedWork& work) {
-        const std::string& reason = why.at(next++);
+        const std::string& reason = why[next++];
         if (!reason.empty())
             impossible[reason].push_back(describe(work));
         return !reason.empty();

@@ -53,11 +53,20 @@ std::string wrong_in(const PingPongWork& work, std::size_t members)
                : "its message is not between ranks of the group";
 }
 
+bool has_sides(LocalKind kind)
+{
+    return kind == LocalKind::gemm || kind == LocalKind::attention_forward ||
+           kind == LocalKind::attention_backward;
+}
+
+// What has sides has all of them: a size of 0 is what a line that lacks it reads as.
 std::string wrong_in(const LocalWork& work, std::size_t /*members*/)
 {
     const std::array sides{work.m, work.n, work.k, work.batch};
-    return std::all_of(sides.begin(), sides.end(),
-                       [](std::int64_t side) { return side >= 0 && side <= longest_side; })
+    const std::int64_t shortest = has_sides(work.kind) ? 1 : 0;
+    return std::all_of(
+               sides.begin(), sides.end(),
+               [shortest](std::int64_t side) { return side >= shortest && side <= longest_side; })
                ? wrong_size(work.size)
                : "no kernel has such sides";
 }
@@ -90,6 +99,15 @@ bool is_tree(const NodeMap& map)
 }
 
 } // namespace
+
+std::string unsound(const RankReply& reply)
+{
+    // Of a batch, which holds many ops.
+    const auto is_time = [](double time) { return time >= 0 && time <= 1e6; };
+    if (!std::all_of(reply.seconds.begin(), reply.seconds.end(), is_time))
+        return "its times are no seconds";
+    return reply.wrong && *reply.wrong < 0 ? "it counts wrong elements below 0" : "";
+}
 
 std::string unsound(const NodeReport& node)
 {
@@ -149,8 +167,7 @@ std::string unsound(const MeasuredRun& run)
     if (run.ranks.empty())
         return "it has no ranks";
     for (const RankFacts& rank : run.ranks)
-        if (!is_among(rank.place.rank, run.ranks.size()) ||
-            !is_among(rank.place.local_rank, run.ranks.size()))
+        if (!is_place_among(rank.place, run.ranks.size()))
             return fmt::format("the place of a rank on {} is not among its {} ranks", rank.host,
                                run.ranks.size());
     return "";

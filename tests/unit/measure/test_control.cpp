@@ -260,6 +260,22 @@ TEST_CASE("strangers and ranks of another run are not let in")
     CHECK_THAT(end_of([&] { Coordinator(listener, setup); }).why, Contains("rank 0 of 1"));
 }
 
+TEST_CASE("a rank that says that it is where none can be ends the run")
+{
+    for (const LaunchPlace& place :
+         {LaunchPlace{0, 1, -1, 1}, LaunchPlace{-1, 1, 0, 1}, LaunchPlace{7, 1, 0, 1}})
+    {
+        Listener listener(0);
+        Connection rank(connect_to("localhost", listener.port(), Milliseconds(1'000)));
+        RankMessage hello;
+        hello.hello = RankHello{place, "here", 1, "secret"};
+        rank.send(to_json(hello));
+        CoordinatorSetup setup;
+        setup.token = "secret";
+        CHECK_THAT(end_of([&] { Coordinator(listener, setup); }).why, Contains("no such place"));
+    }
+}
+
 TEST_CASE("a launched rank finds its coordinator by what the launcher says")
 {
     const auto slurm = job_launch({{"SLURM_PROCID", "5"},

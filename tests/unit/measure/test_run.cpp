@@ -393,6 +393,11 @@ TEST_CASE("samples that no run can have measured are refused with their line")
     CHECK_THAT(edited([&](MeasuredPoint& point) { point.point.work = negative; }),
                Contains("no kernel"));
 
+    LocalWork narrow; // as a line reads whose "m" is lost
+    narrow.n = narrow.k = 64;
+    CHECK_THAT(edited([&](MeasuredPoint& point) { point.point.work = narrow; }),
+               Contains("no kernel"));
+
     MeasuredRun run = run_of_two();
     run.ranks[1].place.local_rank = -1;
     CHECK_THAT(why_not(run, some_point()), Contains("1: ") && Contains("place of a rank"));
