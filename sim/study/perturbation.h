@@ -92,6 +92,9 @@ struct PerturbedRun {
     SimTime measured_from{}; // when the measured step begins; windows count from there
 };
 
+// More entries are refused: every simulation of a study goes through all of them.
+inline constexpr std::size_t most_perturbations = 10'000;
+
 // Contradictions and what has no effect, each at its pointer.
 Problems perturbation_problems(const std::vector<Perturbation>& perturbations, const Job& job,
                                const Topology& topology, int steps);

@@ -202,6 +202,13 @@ void add_link_spans(const std::vector<Perturbation>& perturbations, const Topolo
 Problems perturbation_problems(const std::vector<Perturbation>& perturbations, const Job& job,
                                const Topology& topology, int steps)
 {
+    if (perturbations.size() > most_perturbations)
+        return {{"", 0, "/perturbations",
+                 fmt::format("{} entries; at most {} are simulated", perturbations.size(),
+                             most_perturbations),
+                 "devices of one condition are one entry, \"device\": [0, 1, 2]; links too, "
+                 "\"link\": \"node*/nic2\"",
+                 Severity::error}};
     Problems problems = DeviceChecker(perturbations, job, topology, steps).check();
     append(problems, link_problems(perturbations, topology));
     return problems;

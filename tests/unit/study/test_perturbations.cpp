@@ -302,6 +302,11 @@ TEST_CASE("contradictory perturbations are named")
     CHECK(tells({Perturbation{}}, "says what is perturbed"));
 }
 
+TEST_CASE("more entries than a study can go through are refused")
+{
+    CHECK(tells(std::vector<Perturbation>(most_perturbations + 1, slow(3, 2.0)), "10001 entries"));
+}
+
 TEST_CASE("two statements about one link are named, with both entries")
 {
     const auto with = [](const std::string& name, const std::function<void(Perturbation&)>& set) {
