@@ -1,6 +1,6 @@
 #include "sim/base/utf8.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 

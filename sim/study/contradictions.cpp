@@ -1,6 +1,6 @@
 #include "sim/study/contradictions.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

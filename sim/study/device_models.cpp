@@ -3,7 +3,7 @@
 #include "sim/cost/part_files.h"
 #include "sim/topology/topology_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <optional>

@@ -1,9 +1,10 @@
 // Single fields of a scenario set from outside: --set, --grid, a form.
 
+#include "sim/base/fields.h"
 #include "sim/study/inputs.h"
 #include "sim/study/scenario.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "tests/unit/study/jobs/importing.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 
