@@ -269,9 +269,9 @@ Summary small_summary()
     summary.scaling_efficiency = 0.94;
     summary.scaling_base_gpus = 2;
     summary.collectives = collective_rows(outcome);
-    summary.cluster_collectives = {
-        {CollectiveKind::all_reduce, 4, cluster_collective_size, 20.0_ms, 54_GBps, 80_GBps},
-        {CollectiveKind::barrier, 4, 0_B, 25.0_us, {}, {}}};
+    summary.cluster_collectives = {{CollectiveKind::all_reduce, 4, cluster_collective_size, 20.0_ms,
+                                    54_GBps, 80_GBps, 25.0_ms, 64_GBps},
+                                   {CollectiveKind::barrier, 4, 0_B, 25.0_us, {}, {}, 31.0_us, {}}};
     summary.links = link_rows(outcome);
     summary.node_latency = 12.0_us;
     summary.node_bandwidth = 44_GBps;
