@@ -71,13 +71,13 @@ ends() {
     says kept "busbw|[0-9] (us|ms)" # a table of collectives, or a line per kernel: what came first
 }
 
-# until_listening PORT: waits until somebody does on this host.
+# until_listening PORT PROCESS: waits until somebody does on this host; PROCESS should.
 until_listening() {
     local end=$((SECONDS + patience)) port
     port=$(printf ':%04X' "$1")
     until awk -v port="$port" '$2 ~ port "$" && $4 == "0A" { found = 1 } END { exit !found }' \
         /proc/net/tcp /proc/net/tcp6; do
-        ((SECONDS < end)) || fail "nobody listens at port $1"
+        ((SECONDS < end)) && kill -0 "$2" 2>/dev/null || fail "nobody listens at port $1"
         sleep 0.1
     done
 }
@@ -220,12 +220,12 @@ case $2 in
         says place "RANK is 5"
         expect 2 ranks env RANK=0 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 "$program" calibrate "${small[@]}" -n 3
         says ranks "-n 3, but the launcher started 2 ranks"
-        # The first of two such jobs waits for its other rank, at the port.
+        # The first of two such jobs waits for its other rank, at the port behind the launcher's.
         export MASTER_ADDR=localhost MASTER_PORT=$((20000 + RANDOM))
         job=(env RANK=0 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 "$program" calibrate "${small[@]}")
         "${job[@]}" >first.txt 2>&1 &
         first=$!
-        until_listening "$MASTER_PORT"
+        until_listening $((MASTER_PORT + 1)) "$first"
         expect 5 port "${job[@]}"
         says port "set MASTER_PORT to another"
         kill -TERM "$first"
