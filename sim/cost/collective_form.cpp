@@ -57,10 +57,15 @@ Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network)
     const bool rdma = shape.network.transport != Transport::tcp;
     if (rdma && !shape.network.gpu_direct)
         line *= network.staged_efficiency;
-    double rate = line * shape.health.across * shape.crossing_ranks();
-    if (network.max_per_communicator.value() > 0)
-        rate = std::min(rate, network.max_per_communicator.value());
-    return Bandwidth(rate * network.efficiency);
+    return Bandwidth(line * shape.health.across * shape.crossing_ranks() * network.efficiency);
+}
+
+Bandwidth channel_rate(const GroupShape& shape, const NetworkClass& network)
+{
+    const Bandwidth nics = network_rate(shape, network);
+    return network.max_per_communicator.value() > 0
+               ? std::min(nics, network.efficiency * network.max_per_communicator)
+               : nics;
 }
 
 namespace {
@@ -98,9 +103,9 @@ public:
         base_factor_ = p2p() ? fabric_.p2p_base_factor : 1;
         passes_ = p2p() ? form_.hops_p2p : reduces_twice ? form_.hops_all_reduce : 1;
         if (domains_ > 1) {
-            network_rate_ = network_rate(shape, *network_).value();
-            if (p2p())
-                network_rate_ /= shape.network.oversubscription;
+            network_rate_ =
+                p2p() ? network_rate(shape, *network_).value() / shape.network.oversubscription
+                      : channel_rate(shape, *network_).value();
         }
     }
 

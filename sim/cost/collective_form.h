@@ -54,6 +54,12 @@ Bandwidth domain_rate(const GroupShape& shape, const FabricClass& fabric);
 // sibling groups of the same dimension.
 Bandwidth network_rate(const GroupShape& shape, const NetworkClass& network);
 
+// What of that rings and trees get, whose channels (32 or fewer in NCCL) leave a domain through a
+// NIC each: no more than `max_per_communicator`, however many NICs the domain has. Ranks that
+// exchange directly (all-to-all, messages) each open connections of their own through their own
+// NIC.
+Bandwidth channel_rate(const GroupShape& shape, const NetworkClass& network);
+
 // Candidates for a collective over `shape`; the smallest counts. One rank: a single line of zeros.
 // All-to-all and messages on an oversubscribed fabric get the rate that is left above the leaves;
 // rings and trees cross each leaf border once per direction, so what they get depends on their

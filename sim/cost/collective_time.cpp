@@ -52,6 +52,19 @@ Seconds bounded(Seconds form, Seconds sweep, std::partial_ordering links)
     return links > 0 ? std::min(form, sweep) : links < 0 ? std::max(form, sweep) : form;
 }
 
+// The members of the fullest domain, as a group of their own.
+GroupShape largest_domain(GroupShape shape)
+{
+    shape.ranks = shape.ranks_per_domain;
+    shape.domains = 1;
+    shape.nodes = std::min(shape.nodes, shape.nodes_per_domain);
+    shape.fewest_per_domain = 0;
+    shape.fabric_share = {};
+    shape.health.across = 1.0;
+    shape.health.across_latency = {};
+    return shape;
+}
+
 // Time by a sweep. Its last slope holds to 4 times its largest size (1.8 % off there, 33 % at 64
 // times); from there on, and where the last times do not rise, the time grows as the form does.
 template <class Form>
@@ -303,13 +316,34 @@ CostModel::Timing CostModel::on_other_links(Timing timing, CollectiveKind kind, 
     return timing;
 }
 
+// NCCL inside a step. What a collective does inside one of several domains is what it does where
+// there is no other, with as many bytes or more: it never ends sooner. (Sums, gathers and copies:
+// the parts of an all-to-all shrink as ranks are added.) Form and sweeps are fitted apart inside
+// and across domains, so that they alone do not see to it.
+CostModel::Timing CostModel::nccl_timing_in_step(CollectiveKind kind, Bytes size,
+                                                 const GroupShape& shape) const
+{
+    Timing out = nccl_timing(kind, size, shape);
+    if (links_ != LinkFactors{})
+        out = on_other_links(out, kind, size, shape, Backend::nccl);
+    const double slowed = in_situ(kind, shape);
+    out.latency *= slowed;
+    out.total *= slowed;
+    const bool direct = kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
+    if (shape.domains > 1 && shape.ranks_per_domain > 1 && !direct)
+        out.total =
+            std::max(out.total, nccl_timing_in_step(kind, size, largest_domain(shape)).total);
+    return out;
+}
+
 // Other libraries on the same machine in the same step lose as much to it as NCCL does; those on
 // the host are not on the devices, and Gloo's constants are of whole programs.
 CostModel::Timing CostModel::timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
                                     Backend backend) const
 {
-    Timing out = backend == Backend::nccl ? nccl_timing(kind, size, shape)
-                                          : library_timing(kind, size, shape, backend);
+    if (backend == Backend::nccl)
+        return nccl_timing_in_step(kind, size, shape);
+    Timing out = library_timing(kind, size, shape, backend);
     if (links_ != LinkFactors{})
         out = on_other_links(out, kind, size, shape, backend);
     const double slowed = on_host(backend) ? 1.0 : in_situ(kind, shape);

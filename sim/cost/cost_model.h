@@ -82,6 +82,7 @@ private:
     static Seconds later_by_links(CollectiveKind kind, const GroupShape& shape);
     Timing impaired_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     Timing nccl_timing(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
+    Timing nccl_timing_in_step(CollectiveKind kind, Bytes size, const GroupShape& shape) const;
     // By closed forms alone.
     Timing form_timing(CollectiveKind kind, Bytes size, const GroupShape& shape, Backend backend,
                        const FabricClass& fabric, const NetworkClass& network) const;

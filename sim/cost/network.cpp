@@ -97,7 +97,7 @@ const FieldTable<NetworkClass>& fields_of<NetworkClass>()
             .field("efficiency", &N::efficiency, share("of the line rate"))
             .field("max_per_nic", &N::max_per_nic, not_negative("0: the line rate"))
             .field("max_per_communicator", &N::max_per_communicator,
-                   not_negative("of one communicator out of a domain; 0: no limit"))
+                   not_negative("rings and trees of one communicator out of a domain; 0: no limit"))
             .field("staged_efficiency", &N::staged_efficiency,
                    share("of the rate without GPUDirect RDMA"))
             .field("in_situ", &N::in_situ,

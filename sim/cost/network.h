@@ -62,7 +62,7 @@ struct NetworkClass {
     Seconds latency;                // of one crossing, library included
     double efficiency = 0;          // of the line rate
     Bandwidth max_per_nic;          // 0: the line rate
-    Bandwidth max_per_communicator; // one communicator's traffic out of a domain; 0: no limit
+    Bandwidth max_per_communicator; // rings and trees of one, out of a domain; 0: no limit
     double staged_efficiency = 1;   // of the rate, where data crosses host memory (no GPUDirect)
     double in_situ = 1;             // time inside a training step / time in nccl-tests
     double in_situ_all_to_all = 1;

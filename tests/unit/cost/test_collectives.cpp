@@ -223,14 +223,66 @@ TEST_CASE("a ring crosses as fast as the domain with the fewest members, and so 
     }
 }
 
-TEST_CASE("a communicator's own limit binds only groups that fill their domains")
+TEST_CASE("a communicator's own limit binds only rings and trees of groups that fill their domains")
 {
     Profile profile = bare_form(assembled("GB200"));
     const NetworkClass& network = profile.hardware.network;
     const GroupShape rack = whole_domains(profile, 72, 4, 72, 50_GBps);
     const GroupShape pair = whole_domains(profile, 2, 4, 2, 50_GBps);
-    CHECK(network_rate(rack, network) == network.max_per_communicator * network.efficiency);
-    CHECK_THAT(network_rate(pair, network).value(), WithinRel(100e9 * network.efficiency, 1e-12));
+    CHECK(channel_rate(rack, network) == network.max_per_communicator * network.efficiency);
+    CHECK_THAT(channel_rate(pair, network).value(), WithinRel(100e9 * network.efficiency, 1e-12));
+}
+
+TEST_CASE("an all-to-all between racks leaves each rack through all of its NICs")
+{
+    // Two racks of 72 with a NIC of 50 GB/s per GPU. Each GPU keeps half of its GiB in the rack and
+    // sends 1 GiB x 72/144 out of it: 2^29 / 50e9 = 10.7 ms, longer the less the NICs reach.
+    const Profile profile = bare_form(assembled("GB200"));
+    const CostModel model(profile);
+    const double reached =
+        profile.hardware.network.efficiency * profile.hardware.collectives.all_to_all_cross;
+    const GroupShape racks = whole_domains(profile, 72, 2, 72, 50_GBps);
+    const double time = time_of(model, CollectiveKind::all_to_all, 1_GiB, racks).value();
+    CHECK_THAT(time, WithinRel((1 << 29) / 50e9 / reached, 0.05));
+}
+
+TEST_CASE("where each GPU has a NIC, larger NVLink domains never slow an all-to-all")
+{
+    // Of 576 GPUs, in nodes of 8 or racks of 72: with larger domains less leaves them.
+    const Profile profile = bare_form(assembled("GB200"));
+    const CostModel model(profile);
+    Seconds before(1e9);
+    for (const int per_domain : {4, 8, 24, 72, 144, 288}) {
+        INFO(per_domain);
+        const GroupShape shape =
+            whole_domains(profile, per_domain, 576 / per_domain, per_domain, 50_GBps);
+        const Seconds now = time_of(model, CollectiveKind::all_to_all, 1_GiB, shape);
+        CHECK(now <= before);
+        before = now;
+    }
+}
+
+TEST_CASE("a further domain never makes a collective of the same size faster")
+{
+    for (const char* device : {"V100-SXM2-32GB", "A100", "H100", "B200", "GB200", "GB300"}) {
+        const CostModel model(assembled(device));
+        const int whole = std::string_view(device).starts_with("GB") ? 72 : 8;
+        for (const int per_domain : {2, 4, 8, whole})
+            for (const CollectiveKind kind :
+                 {CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                  CollectiveKind::reduce_scatter, CollectiveKind::broadcast,
+                  CollectiveKind::reduce})
+                for (std::uint64_t size = 1024; size <= (std::uint64_t{4} << 30); size *= 4) {
+                    INFO(device << " " << to_name(kind) << " of " << size << " bytes, "
+                                << per_domain << " ranks per domain");
+                    const auto time_over = [&](int domains) {
+                        return time_of(model, kind, Bytes(size),
+                                       whole_domains(model.profile(), per_domain, domains,
+                                                     per_domain, 50_GBps));
+                    };
+                    CHECK(time_over(2) >= time_over(1));
+                }
+    }
 }
 
 TEST_CASE("reduction in the switch needs the switch, an all-reduce and more than two ranks")
