@@ -88,7 +88,12 @@ Checked<Source> cluster(const InitOptions& options, const std::filesystem::path&
         per_node = std::min(per_node, options.gpus);
     int nodes = job.nodes > 0 ? job.nodes : 1;
     if (options.gpus > 0) {
-        if (options.gpus % per_node != 0 || (job.nodes > 0 && options.gpus != job.nodes * per_node))
+        if (job.nodes > 0 && options.gpus != job.nodes * per_node)
+            return tl::unexpected(problem(
+                fmt::format("{} GPUs are not {} nodes of {}", options.gpus, job.nodes, per_node),
+                fmt::format("--gpus {}, or another --nodes or --gpus-per-node",
+                            static_cast<std::int64_t>(job.nodes) * per_node)));
+        if (options.gpus % per_node != 0)
             return tl::unexpected(problem(
                 fmt::format("{} GPUs are no whole number of nodes of {}", options.gpus, per_node),
                 fmt::format("{} or {}", std::max(per_node, options.gpus / per_node * per_node),
@@ -152,13 +157,12 @@ int run_init(InitOptions options, bool output_given)
     if (options.global_batch > 0)
         request.global_batch = options.global_batch;
     Session session;
-    const Checked<StartingPoint> start = starting_point(request, session);
-    if (!start) {
-        const bool too_large =
-            start.error().front().message.find("does not fit on") != std::string::npos;
-        return refuse(start.error(), "nothing was written.",
-                      too_large ? exit_no : exit_invalid_input);
-    }
+    ProgressBar bar;
+    request.work = bar.control();
+    const auto start = starting_point(request, session);
+    if (!start)
+        return refuse(start.error().problems, "nothing was written.",
+                      start.error().too_large ? exit_no : exit_invalid_input);
     report(options, *start);
     return exit_ok;
 }

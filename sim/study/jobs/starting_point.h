@@ -1,7 +1,8 @@
 #pragma once
 
-// A sane first scenario from a model and a cluster: not the fastest, one that fits and is usual.
+// A first scenario from a model and a cluster: of the usual layouts, the quickest that fits.
 
+#include "sim/study/jobs/layouts.h"
 #include "sim/study/session.h"
 
 namespace trainyard {
@@ -12,18 +13,27 @@ struct StartRequest {
     std::optional<std::int64_t> sequence_length;
     std::optional<std::int64_t> global_batch;
     std::filesystem::path folder; // of the scenario
+    WorkControl work;
 };
 
 struct StartingPoint {
     Scenario scenario;
     MemoryEstimate memory;
+    Seconds step_time;
     std::vector<std::string> reasons; // one sentence for each value that was chosen
 };
 
-// The rule: what fits into one GPU trains with DDP; a transformer whose states fit into one NVLink
-// domain with FSDP; a larger one with TP inside the domain, PP and DP with a distributed optimizer.
-// Each choice is checked against the estimate of memory. Refused when nothing fits: the problem
-// says what is missing.
-Checked<StartingPoint> starting_point(const StartRequest& request, Session& session);
+struct StartRefusal {
+    Problems problems;
+    bool too_large = false; // all is in order, but no layout fits into memory
+};
+
+// Looks through layout_space: families in the order of their rough time, of each the quickest
+// layout that leaves a tenth of the memory free (or fits at all, where none does), a dozen of which
+// are simulated, and then more of the best one's family. The same request gives the same scenario.
+// Refused with the reason: what the model or the cluster cannot do, a batch that no layout divides,
+// or memory. Throws Cancelled.
+tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
+                                                         Session& session);
 
 } // namespace trainyard

@@ -3,60 +3,130 @@
 #include "sim/study/jobs/starting_point.h"
 #include "tests/catch.h"
 
+#include <numeric>
+
 using namespace trainyard;
 
 namespace {
 
-Checked<StartingPoint> start(const std::string& model, const std::string& gpu, int gpus)
+struct Wish {
+    std::string model;
+    std::string gpu = "h100";
+    int nodes = 1;
+    int per_node = 8;
+    std::optional<std::int64_t> global_batch;
+    std::optional<std::int64_t> sequence_length;
+};
+
+tl::expected<StartingPoint, StartRefusal> start(const Wish& wish)
 {
-    const auto machine = usual_machine(gpu, (gpus + 7) / 8, std::min(gpus, 8));
+    const auto machine = usual_machine(wish.gpu, wish.nodes, wish.per_node);
     REQUIRE(machine);
     StartRequest request;
-    request.model = {model, {}};
+    request.model = {wish.model, {}};
     request.topology = {{}, machine->topology};
+    request.global_batch = wish.global_batch;
+    request.sequence_length = wish.sequence_length;
     request.folder = data_dir() / "scenarios";
     Session session;
     return starting_point(request, session);
 }
 
-Strategy strategy_for(const std::string& model, const std::string& gpu, int gpus)
+StartingPoint started(const Wish& wish)
 {
-    const Checked<StartingPoint> point = start(model, gpu, gpus);
+    tl::expected<StartingPoint, StartRefusal> point = start(wish);
     REQUIRE(point);
     CHECK(point->memory.fits());
-    return point->scenario.strategy;
+    return std::move(*point);
+}
+
+// What a refusal says, and whether it is one for lack of memory.
+std::string refused(const Wish& wish, bool too_large)
+{
+    const tl::expected<StartingPoint, StartRefusal> point = start(wish);
+    REQUIRE(!point);
+    CHECK(point.error().too_large == too_large);
+    const Diagnostic& first = point.error().problems.front();
+    return first.message + ": " + first.hint;
+}
+
+bool says(const std::string& text, const std::string& part)
+{
+    INFO(text);
+    CHECK(text.find(part) != std::string::npos);
+    return true;
 }
 
 } // namespace
 
-TEST_CASE("what fits into one GPU starts with DDP")
+TEST_CASE("what fits into one GPU starts with replicas")
 {
-    // ResNet-50 anywhere; GPT-2 XL takes 1.6e9 x 16 bytes = 25 GB of 80
-    CHECK(strategy_for("resnet-50", "v100", 8).zero == 0);
-    CHECK(strategy_for("gpt2-xl", "h100", 4).zero == 0);
-}
-
-TEST_CASE("a transformer whose states fit into one node starts with FSDP")
-{
-    // 6.7e9 x 16 bytes = 108 GB: not into 80 GB, but into 8 x 80 GB
-    const Strategy strategy = strategy_for("llama-2-7b", "h100", 8);
-    CHECK(strategy.zero == 3);
-    CHECK(strategy.tp * strategy.pp == 1);
+    // ResNet-50 anywhere
+    const Strategy strategy = started({"resnet-50", "v100"}).scenario.strategy;
+    CHECK(strategy.zero == 0);
+    CHECK(*strategy.dp == 8);
 }
 
 TEST_CASE("a model whose states exceed a node starts with TP inside it, PP and DP")
 {
     // 69e9 x 16 bytes = 1.1 TB: more than 8 x 80 GB
-    const Strategy strategy = strategy_for("llama-2-70b", "h100", 64);
+    const Strategy strategy = started({"llama-2-70b", "h100", 8}).scenario.strategy;
     CHECK(strategy.zero == 1);
-    CHECK(strategy.tp > 1);
     CHECK(strategy.tp <= 8);
-    CHECK(strategy.tp * strategy.pp * *strategy.dp == 64);
+    CHECK(strategy.tp * strategy.pp > 1);
+    CHECK(strategy.tp * strategy.pp * strategy.cp * *strategy.dp == 64);
+}
+
+TEST_CASE("layers that the stages do not divide are laid over them unevenly")
+{
+    // 61 layers, a prime number: no even pipeline exists.
+    const Scenario scenario = started({"deepseek-v3", "h100", 256}).scenario;
+    const Strategy& s = scenario.strategy;
+    CHECK(s.pp > 1);
+    CHECK(s.ep > 1);
+    REQUIRE(static_cast<int>(s.stage_layers.size()) == s.pp);
+    CHECK(std::accumulate(s.stage_layers.begin(), s.stage_layers.end(), 0) == 61);
+}
+
+TEST_CASE("the same request gives the same starting point")
+{
+    const Wish wish{"llama-2-7b", "a100", 2};
+    CHECK(started(wish).scenario == started(wish).scenario);
+}
+
+TEST_CASE("a starting point says why, and what it was chosen from")
+{
+    const StartingPoint point = started({"llama-2-7b"});
+    const std::string all =
+        std::accumulate(point.reasons.begin(), point.reasons.end(), std::string());
+    says(all, "layouts that were simulated");
+    says(all, "it fits");
 }
 
 TEST_CASE("a model that no division makes fit is refused with what is missing")
 {
-    const Checked<StartingPoint> point = start("llama-3.1-405b", "a100", 8);
-    REQUIRE(!point);
-    CHECK(point.error().front().message.find("does not fit on 8 x") != std::string::npos);
+    const std::string text = refused({"llama-3.1-405b", "a100"}, true);
+    says(text, "does not fit on 8 x");
+    // 405.9e9 x 16 bytes over 8
+    says(text, "812 GB of 85.2 GB");
+}
+
+TEST_CASE("a batch that no layout divides is the reason, with the nearest that some divide")
+{
+    // Layers of images have replicas alone, 8 of them.
+    const std::string text = refused({"resnet-50", "v100", 1, 8, 101}, false);
+    says(text, "global batch of 101");
+    says(text, "96 or 104");
+}
+
+TEST_CASE("a batch that few sizes divide starts with one of those")
+{
+    const StartingPoint point = started({"llama-3.1-8b", "h100", 3, 8, 100});
+    CHECK(point.scenario.training.global_batch == 100);
+    CHECK(100 % *point.scenario.strategy.dp == 0);
+}
+
+TEST_CASE("a sequence longer than learned positions reach is the reason, not memory")
+{
+    says(refused({"bert-large", "h100", 8, 8, {}, 1024}, false), "512");
 }
