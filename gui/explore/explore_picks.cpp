@@ -1,6 +1,7 @@
 // What becomes of points that are picked in the explorer: opened, pinned, marked.
 
 #include "gui/explore/explore_panel.h"
+#include "sim/study/sweep_follow.h"
 
 #include <QKeyEvent>
 #include <QLabel>

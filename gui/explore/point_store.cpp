@@ -1,26 +1,8 @@
 #include "gui/explore/point_store.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace trainyard::gui {
-
-namespace {
-
-// The same for reasons that differ in numbers only.
-std::string without_numbers(const std::string& text)
-{
-    std::string out;
-    for (const char letter : text) {
-        if (std::isdigit(static_cast<unsigned char>(letter)) == 0)
-            out += letter;
-        else if (out.empty() || out.back() != '#')
-            out += '#';
-    }
-    return out;
-}
-
-} // namespace
 
 FoundPoint found_point(const PointRow& row)
 {
@@ -28,6 +10,7 @@ FoundPoint found_point(const PointRow& row)
     out.index = row.index;
     out.reason = row.reason;
     out.hint = row.hint;
+    out.hindrance = row.hindrance;
     out.figures.fill(unknown);
     const auto set = [&](Figure figure, double value) {
         out.figures[static_cast<std::size_t>(figure)] = value;
@@ -83,14 +66,11 @@ std::uint32_t PointStore::kind_of(const FoundPoint& point)
 {
     if (point.reason.empty())
         return 0;
-    const double memory = point.figures[static_cast<std::size_t>(Figure::memory)];
-    const double capacity = point.figures[static_cast<std::size_t>(Figure::capacity)];
-    const bool unfit = memory > capacity;
-    const std::string text = unfit ? std::string() : without_numbers(point.reason);
     const auto [at, is_new] =
-        kind_by_text_.try_emplace(text, static_cast<std::uint32_t>(kinds_.size()));
+        kind_by_hindrance_.try_emplace(point.hindrance, static_cast<std::uint32_t>(kinds_.size()));
     if (is_new)
-        kinds_.push_back({point.reason, point.hint, 0, unfit});
+        kinds_.push_back(
+            {point.reason, point.hint, 0, point.hindrance.kind == Hindrance::Kind::memory});
     ++kinds_[at->second].count;
     return at->second;
 }

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <limits>
-#include <unordered_map>
+#include <map>
 
 namespace trainyard::gui {
 
@@ -32,10 +32,11 @@ struct FoundPoint {
     std::array<double, figure_count> figures{}; // unknown: NaN
     std::string reason;                         // why it cannot be; empty: it can
     std::string hint;
+    Hindrance hindrance; // of what cannot be
 };
 FoundPoint found_point(const PointRow& row);
 
-// Reasons that differ in numbers only.
+// Points that cannot be for the lack of memory, or for one field.
 struct ReasonKind {
     std::string example;
     std::string hint;
@@ -89,7 +90,7 @@ private:
     std::vector<std::string> reason_;
     std::vector<std::uint32_t> kind_;
     std::vector<ReasonKind> kinds_{ReasonKind{}};
-    std::unordered_map<std::string, std::uint32_t> kind_by_text_;
+    std::map<Hindrance, std::uint32_t> kind_by_hindrance_;
     std::size_t feasible_count_ = 0;
     std::optional<std::uint32_t> nearest_;
 };

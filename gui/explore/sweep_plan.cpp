@@ -1,6 +1,6 @@
 #include "gui/explore/sweep_plan.h"
 
-#include "sim/study/inputs.h"
+#include "sim/study/sweep_follow.h"
 
 #include <fmt/core.h>
 
@@ -14,27 +14,6 @@ namespace {
 Problems problem(std::string message, std::string hint)
 {
     return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
-bool sweeps(const SweepGrid& grid, std::string_view field)
-{
-    return std::ranges::any_of(grid.axes,
-                               [&](const SweepAxis& axis) { return axis.field == field; });
-}
-
-// The number of replicas follows from the other groups; virtual stages choose the schedule.
-std::vector<std::string> freed_by(const SweepGrid& grid, const Scenario& scenario)
-{
-    std::vector<std::string> out;
-    const bool groups =
-        sweeps(grid, "strategy.tp") || sweeps(grid, "strategy.pp") || sweeps(grid, "strategy.cp");
-    if (groups && scenario.strategy.dp && !sweeps(grid, "strategy.dp"))
-        out.emplace_back("strategy.dp");
-    const bool stages = sweeps(grid, "strategy.pp") || sweeps(grid, "strategy.vpp");
-    if (stages && scenario.strategy.schedule == "interleaved-1f1b" &&
-        !sweeps(grid, "strategy.schedule"))
-        out.emplace_back("strategy.schedule");
-    return out;
 }
 
 void erase_field(Json& object, std::string_view field)
@@ -65,11 +44,15 @@ QString short_name(const std::string& field)
 std::vector<Edit> SweepPlan::edits(std::size_t index) const
 {
     std::vector<Edit> out;
-    for (const Override& change : grid.point(index))
-        out.push_back(
-            {change.field, change.value == "null" ? std::nullopt : std::optional(change.value)});
     for (const std::string& field : freed)
         out.push_back({field, std::nullopt});
+    const Checked<SettledPoint> point = PointSettler(*base, grid).at(index);
+    std::vector<Override> changes = point ? point->changes : grid.point(index);
+    if (point)
+        changes.insert(changes.end(), point->beside.begin(), point->beside.end());
+    for (const Override& change : changes)
+        out.push_back(
+            {change.field, change.value == "null" ? std::nullopt : std::optional(change.value)});
     return out;
 }
 
@@ -98,11 +81,10 @@ Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepF
     const Checked<ScenarioFile> read = document.read();
     if (!read)
         return tl::unexpected(read.error());
-    plan.freed = freed_by(plan.grid, read->scenario);
-    std::vector<Override> free;
-    for (const std::string& field : plan.freed)
-        free.push_back({field, field == "strategy.schedule" ? "1f1b" : "null"});
-    Checked<ScenarioFile> base = scenario_from(document.json(), document.file(), free);
+    const std::vector<FollowingField> following = following_fields(plan.grid, read->scenario);
+    for (const FollowingField& field : following)
+        plan.freed.push_back(field.freed.field);
+    Checked<ScenarioFile> base = let_follow(*read, following, plan.grid);
     if (!base)
         return tl::unexpected(base.error());
     if (plan.grid.points() > most_sweep_points)

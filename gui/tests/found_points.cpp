@@ -26,6 +26,7 @@ FoundPoint some_point(std::size_t index)
         row.capacity = Bytes(0);
         row.reason = std::to_string(word % 97) + " does not divide the 32 heads";
         row.hint = "1, 2 or 4 do";
+        row.hindrance = {Hindrance::Kind::input, "/strategy/tp"};
         return found_point(row);
     }
     const bool fits = word % 4 != 1;
@@ -33,6 +34,7 @@ FoundPoint some_point(std::size_t index)
     if (!fits) {
         row.peak_memory = row.capacity + Bytes(1 + word % 1'000'000'000);
         row.reason = "does not fit: needs more";
+        row.hindrance = {Hindrance::Kind::memory, {}};
         return found_point(row);
     }
     row.gpus = 64;

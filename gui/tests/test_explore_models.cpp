@@ -98,7 +98,7 @@ TEST_CASE("values of a point follow from its place in the grid")
     }
 }
 
-TEST_CASE("reasons that differ in numbers only are counted together")
+TEST_CASE("points that fail for one field are counted together, those without memory too")
 {
     const PointStore store = filled(some_grid(20));
     REQUIRE(store.kinds().size() == 3); // none, memory, heads

@@ -21,6 +21,8 @@ struct SweepCommand {
     int threads = 0;
     std::string best_by = "throughput";
     std::size_t top = 20;
+    double headroom = 100 * usual_headroom; // per cent of a device's memory
+    bool nearest_batch = false;
     std::string csv;
     bool json = false;
 };
@@ -29,18 +31,18 @@ struct SweepCommand {
 // order of the grid. For several threads.
 class SweepResults {
 public:
-    SweepResults(const SweepCommand& command, const SweepGrid& grid, SweepMeasure measure)
-        : grid_(grid),
+    SweepResults(const SweepCommand& command, const SweepTitle& title)
+        : grid_(title.grid),
           json_(command.json),
-          best_(measure, command.top),
+          best_(title.measure, command.top, command.headroom / 100),
           in_order_([this](const PointRow& row) { write(row); })
     {
         if (!command.csv.empty()) {
             csv_.emplace(command.csv);
-            csv_->append(sweep_csv_head(grid));
+            csv_->append(sweep_csv_head(grid_));
         }
         if (json_)
-            print_data(sweep_json_head(command.scenario, grid));
+            print_data(sweep_json_head(title, best_.headroom()));
     }
 
     void add(PointRow row)
@@ -65,10 +67,11 @@ private:
     void write(const PointRow& row)
     {
         if (csv_)
-            csv_->append(sweep_csv_line(row));
+            csv_->append(sweep_csv_line(row, best_.headroom()));
         if (!json_)
             return;
-        print_data((first_ ? "" : ",\n") + to_text(to_json(grid_, row), JsonStyle::compact));
+        print_data((first_ ? "" : ",\n") +
+                   to_text(to_json(grid_, row, best_.headroom()), JsonStyle::compact));
         first_ = false;
     }
 
@@ -84,6 +87,7 @@ private:
 Checked<SweepGrid> grid_of(const SweepCommand& command, const ScenarioFile& base)
 {
     SweepGrid grid;
+    grid.batch = command.nearest_batch ? BatchRule::nearest : BatchRule::as_asked;
     Problems problems;
     for (const std::string& text : command.axes) {
         Checked<SweepAxis> axis = parse_axis(text);
@@ -99,6 +103,14 @@ Checked<SweepGrid> grid_of(const SweepCommand& command, const ScenarioFile& base
     return grid;
 }
 
+SweepMeasure measure_of(const SweepCommand& command)
+{
+    for (const auto& [value, name] : enum_names<SweepMeasure>())
+        if (name == command.best_by)
+            return value;
+    return SweepMeasure::throughput;
+}
+
 SweepEnd simulate_all(const SweepCommand& command, const ScenarioFile& base, const SweepGrid& grid,
                       SweepResults& results)
 {
@@ -108,29 +120,8 @@ SweepEnd simulate_all(const SweepCommand& command, const ScenarioFile& base, con
                  [&](SweepPoint&& point) { results.add(row_of(point)); });
 }
 
-int run_sweep(const SweepCommand& command)
+void say_end(const SweepCommand& command, const SweepEnd& end, Seconds time)
 {
-    const Checked<ScenarioFile> base = read_scenario(command.scenario, command.changes);
-    const Checked<SweepGrid> grid = base ? grid_of(command, *base) : tl::unexpected(base.error());
-    if (!grid)
-        return refuse(grid.error(), "nothing was run.");
-    SweepMeasure measure = SweepMeasure::throughput;
-    for (const auto& [value, name] : enum_names<SweepMeasure>())
-        if (name == command.best_by)
-            measure = value;
-    const KeepsWhatIsDone keeps;
-    SweepResults results(command, *grid, measure);
-    const auto began = std::chrono::steady_clock::now();
-    const SweepEnd end = simulate_all(command, *base, *grid, results);
-    results.finish();
-    const Seconds time(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-    const SweepTitle title{command.scenario, *grid, measure, end};
-    print_data(command.json
-                   ? sweep_json_tail(title, results.best())
-                   : sweep_text(title, results.best(),
-                                Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
-                                width_of_stdout()));
     print_talk(speed_text(end.done, time) + "\n");
     if (!command.csv.empty())
         print_talk(fmt::format(
@@ -138,8 +129,35 @@ int run_sweep(const SweepCommand& command)
             end.cancelled ? fmt::format(" with {} of {}", end.done, points_text(end.points)) : ""));
     if (end.cancelled)
         print_talk("interrupted; what was done is shown\n");
-    return end.cancelled ? interrupted_exit()
-                         : (results.best().feasible_count() > 0 ? exit_ok : exit_no);
+}
+
+int run_sweep(const SweepCommand& command)
+{
+    const Checked<ScenarioFile> own = read_scenario(command.scenario, command.changes);
+    const Checked<SweepGrid> grid = own ? grid_of(command, *own) : tl::unexpected(own.error());
+    if (!grid)
+        return refuse(grid.error(), "nothing was run.");
+    SweepTitle title{command.scenario, *grid, following_fields(*grid, own->scenario),
+                     measure_of(command)};
+    const Checked<ScenarioFile> base = let_follow(*own, title.following, title.grid);
+    if (!base)
+        return refuse(base.error(), "nothing was run.");
+    const KeepsWhatIsDone keeps;
+    SweepResults results(command, title);
+    const auto began = std::chrono::steady_clock::now();
+    title.end = simulate_all(command, *base, title.grid, results);
+    results.finish();
+    const Seconds time(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    print_data(command.json
+                   ? sweep_json_tail(title, results.best())
+                   : sweep_text(title, results.best(),
+                                Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
+                                width_of_stdout()));
+    say_end(command, title.end, time);
+    if (title.end.cancelled)
+        return interrupted_exit();
+    return results.best().feasible_count() > 0 ? exit_ok : exit_no;
 }
 
 } // namespace
@@ -152,7 +170,8 @@ void add_sweep(CLI::App& program, Command& chosen)
     sub->add_option("scenario", command->scenario, "scenario file")->required()->type_name("FILE");
     sub->add_option("--grid", command->axes,
                     "values of a field: 1,2,4, a range (1..8, 2..10+2, 1..64*2), or lists and "
-                    "quoted texts between commas; once per field")
+                    "quoted texts between commas; for tp, cp, pp, dp, ep and stage_layers also "
+                    "auto: what follows from the other sizes and the devices; once per field")
         ->required()
         ->type_name("FIELD=VALUES")
         ->take_all();
@@ -164,6 +183,14 @@ void add_sweep(CLI::App& program, Command& chosen)
         ->capture_default_str()
         ->type_name("");
     sub->add_option("--top", command->top, "points to show")->check(CLI::Range(1, 100000));
+    sub->add_option("--headroom", command->headroom,
+                    "per cent of a device's memory that a point must leave free to be recommended")
+        ->check(CLI::Range(0.0, 99.0))
+        ->capture_default_str()
+        ->type_name("PERCENT");
+    sub->add_flag("--nearest-batch", command->nearest_batch,
+                  "where micro_batch x dp does not divide the global batch, take the nearest batch "
+                  "that it divides; the row says so");
     sub->add_option("--csv", command->csv, "write every point, in the order of the grid")
         ->type_name("FILE");
     sub->add_flag("--json", command->json, "print every point as JSON");

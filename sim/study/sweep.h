@@ -4,7 +4,7 @@
 // keeps them by the hash of their inputs.
 
 #include "sim/study/session.h"
-#include "sim/study/sweep_grid.h"
+#include "sim/study/sweep_follow.h"
 
 #include <functional>
 
@@ -16,9 +16,27 @@ struct MemoryNeed {
     Bytes capacity;
 };
 
+// What kept a point from being simulated, as far as it can be counted with others like it.
+struct Hindrance {
+    enum class Kind : std::uint8_t {
+        memory, // the fullest stage needs more than a device has
+        input   // values that do not fit together, or that the form refuses
+    };
+    Kind kind = Kind::input;
+    // The field at fault (RFC 6901, without the positions in lists); empty for memory.
+    std::string pointer;
+
+    auto operator<=>(const Hindrance&) const = default;
+};
+
+template <>
+std::vector<EnumName<Hindrance::Kind>> enum_names<Hindrance::Kind>();
+
 struct SweepPoint {
-    std::size_t index = 0; // in the grid
-    std::vector<Override> changes;
+    std::size_t index = 0;         // in the grid
+    std::vector<Override> changes; // by axis, with what "auto" came to
+    std::vector<Override> beside;  // what else followed
+    std::optional<MovedBatch> moved;
     std::optional<MemoryNeed> memory; // of points that came that far: those that do not fit too
     // Problems where the point cannot be, memory included.
     Checked<Outcome> outcome;
@@ -27,6 +45,7 @@ struct SweepPoint {
     // Why not, in one line, and what would help (empty if nothing is known). Require !feasible().
     std::string reason() const;
     std::string hint() const;
+    Hindrance hindrance() const;
 };
 
 struct SweepOptions {

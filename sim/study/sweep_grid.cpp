@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 
@@ -137,8 +138,10 @@ void say(const Problems& found, const std::string& option, Problems& problems)
 void check_axis(const SweepAxis& axis, const ScenarioFile& base, Problems& problems)
 {
     std::vector<Problems> found;
+    const bool sized = may_be_auto(axis.field);
     for (const std::string& value : axis.values)
-        found.push_back(value_problems(base, {axis.field, value}));
+        found.push_back(sized && value == auto_size ? Problems{}
+                                                    : value_problems(base, {axis.field, value}));
     const auto as_first = [&](const Problems& other) {
         return std::ranges::equal(other, found.front(), {}, &Diagnostic::message,
                                   &Diagnostic::message);
@@ -149,7 +152,40 @@ void check_axis(const SweepAxis& axis, const ScenarioFile& base, Problems& probl
         say(found[i], fmt::format("--grid {}={}", axis.field, axis.values[i]), problems);
 }
 
+// One size can follow from the devices and the other three; dp does where nothing gives it.
+void check_auto_sizes(const SweepGrid& grid, const ScenarioFile& base, Problems& problems)
+{
+    constexpr std::array<std::string_view, 3> cuts{"strategy.tp", "strategy.cp", "strategy.pp"};
+    bool dp_given = base.scenario.strategy.dp.has_value();
+    std::vector<std::string> open;
+    for (const SweepAxis& axis : grid.axes) {
+        const auto has = [&](std::string_view value) {
+            return std::ranges::find(axis.values, value) != axis.values.end();
+        };
+        if (axis.field == "strategy.dp")
+            dp_given = !has("null") && !has(auto_size);
+        else if (std::ranges::find(cuts, axis.field) != cuts.end() && has(auto_size))
+            open.push_back(axis.field);
+    }
+    if (open.empty() || (open.size() == 1 && dp_given))
+        return;
+    const bool several = open.size() > 1;
+    problems.push_back(grid_problem(
+        open.front() + "=auto",
+        fmt::format("{} would follow from the devices too", several ? open[1] : "strategy.dp"),
+        several ? "let one size be auto, and give the others"
+                : "give dp: --grid strategy.dp=1,2,4, or --set strategy.dp=2"));
+}
+
 } // namespace
+
+bool may_be_auto(std::string_view field)
+{
+    constexpr std::array<std::string_view, 6> fields{"strategy.tp", "strategy.cp",
+                                                     "strategy.pp", "strategy.dp",
+                                                     "strategy.ep", "strategy.stage_layers"};
+    return std::ranges::find(fields, field) != fields.end();
+}
 
 Checked<SweepAxis> parse_axis(std::string_view text)
 {
@@ -216,17 +252,12 @@ Problems grid_problems(const SweepGrid& grid, const ScenarioFile& base)
         }
         check_axis(axis, base, problems);
     }
+    check_auto_sizes(grid, base, problems);
     if (grid.points() > most_sweep_points)
         problems.push_back(
             grid_problem("", fmt::format("the grid has more than {} points", most_sweep_points),
                          "take fewer values, or larger steps"));
     return problems;
-}
-
-Checked<ScenarioFile> scenario_at(const SweepGrid& grid, std::size_t index,
-                                  const ScenarioFile& base)
-{
-    return scenario_from(base.json, base.file, grid.point(index));
 }
 
 } // namespace trainyard

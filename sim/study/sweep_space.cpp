@@ -61,7 +61,10 @@ Checked<SweepFacts> sweep_facts(const ScenarioFile& file)
     if (const auto* const transformer = std::get_if<Transformer>(&read->architecture)) {
         facts.layers = transformer->layers;
         facts.heads = transformer->heads;
-        facts.experts = transformer->moe ? transformer->moe->experts : 0;
+        if (transformer->moe) {
+            facts.experts = transformer->moe->experts;
+            facts.leading_dense_layers = transformer->moe->leading_dense_layers;
+        }
     }
     facts.sequence_length = file.scenario.training.sequence_length;
     facts.global_batch = file.scenario.training.global_batch;

@@ -16,6 +16,7 @@ struct SweepFacts {
     int layers = 0; // of a transformer, as heads and experts; 0: it has none
     int heads = 0;
     int experts = 0;
+    int leading_dense_layers = 0; // before the first with experts
     std::int64_t sequence_length = 0;
     std::int64_t global_batch = 0;
 

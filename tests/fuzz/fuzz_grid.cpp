@@ -1,7 +1,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/study/inputs.h"
-#include "sim/study/sweep_grid.h"
+#include "sim/study/sweep_follow.h"
 #include "tests/fuzz/input.h"
 
 using namespace trainyard;

@@ -56,42 +56,53 @@ std::string sweep_csv_head(const SweepGrid& grid)
     std::string out = "point";
     for (const SweepAxis& axis : grid.axes)
         out += "," + csv_field(axis.field);
-    return out + ",feasible,reason,hint,gpus,step_time_s,step_time_low_s,step_time_high_s,grade,"
+    return out + ",feasible,reason,hint,at,leaves_room,global_batch,global_batch_asked,gpus,step_"
+                 "time_s,step_time_low_s,step_time_high_s,grade,"
                  "tokens_per_s,samples_per_s,mfu,peak_memory_bytes,device_memory_bytes,bottleneck,"
                  "trainyard,input_hash\n";
 }
 
-std::string sweep_csv_line(const PointRow& row)
+std::string sweep_csv_line(const PointRow& row, double headroom)
 {
     std::string out = fmt::format("{}", row.index);
     for (const std::string& value : row.values)
         out += "," + csv_field(value);
+    const std::string asked = row.moved ? fmt::format("{}", row.moved->asked) : "";
     if (!row.feasible())
-        return out + fmt::format(",false,{},{},,,,,,,,,,,,{},\n", csv_field(row.reason),
-                                 csv_field(row.hint), version());
+        return out + fmt::format(",false,{},{},{},,{},{},,,,,,,,,,,,{},\n", csv_field(row.reason),
+                                 csv_field(row.hint), csv_field(row.hindrance.pointer),
+                                 row.moved ? fmt::format("{}", row.moved->taken) : "", asked,
+                                 version());
     const Prediction& step = row.step_time;
-    return out + fmt::format(",true,,,{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.gpus,
+    return out + fmt::format(",true,,,,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                             leaves_room(row, headroom), row.global_batch, asked, row.gpus,
                              step.value.value(), step.low.value(), step.high.value(),
                              to_name(step.grade), row.tokens_per_s, row.samples_per_s, row.mfu,
                              row.peak_memory.value(), row.capacity.value(), to_name(row.bottleneck),
                              version(), hash_text(row.input_hash));
 }
 
-Json to_json(const SweepGrid& grid, const PointRow& row)
+Json to_json(const SweepGrid& grid, const PointRow& row, double headroom)
 {
     Json set = Json::object();
-    for (std::size_t i = 0; i < row.values.size(); ++i)
-        set[grid.axes[i].field] = json_value(row.values[i]);
+    for (const Override& change : changes_of(grid, row))
+        set[change.field] = json_value(change.value);
     Json out = Json::object();
     out["point"] = std::uint64_t{row.index};
     out["set"] = std::move(set);
+    if (row.moved)
+        out["global_batch_asked"] = row.moved->asked;
     out["feasible"] = row.feasible();
     if (!row.feasible()) {
         out["reason"] = row.reason;
         if (!row.hint.empty())
             out["hint"] = row.hint;
+        if (!row.hindrance.pointer.empty())
+            out["at"] = row.hindrance.pointer;
         return out;
     }
+    out["leaves_room"] = leaves_room(row, headroom);
+    out["global_batch"] = row.global_batch;
     const Prediction& step = row.step_time;
     out["gpus"] = row.gpus;
     out["step_time_s"] = step.value.value();
@@ -107,22 +118,37 @@ Json to_json(const SweepGrid& grid, const PointRow& row)
     return out;
 }
 
-std::string sweep_json_head(const std::string& scenario, const SweepGrid& grid)
+std::string sweep_json_head(const SweepTitle& title, double headroom)
 {
+    Json following = Json::object();
+    for (const FollowingField& field : title.following)
+        following[field.freed.field] = json_value(field.freed.value);
     const Json::Object head{{"format", sweep_format},
                             {"trainyard", version()},
-                            {"scenario", scenario},
-                            {"axes", axes_json(grid)}};
+                            {"scenario", title.scenario},
+                            {"axes", axes_json(title.grid)},
+                            {"following", std::move(following)},
+                            {"memory_headroom", headroom}};
     return "{" + members_text(head) + ",\"points\":[\n";
 }
 
 std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best)
 {
+    const double headroom = best.headroom();
+    Json reasons = Json::array();
+    for (const ReasonCount& reason : best.reasons())
+        reasons.push_back(Json::Object{{"kind", to_name(reason.hindrance.kind)},
+                                       {"at", reason.hindrance.pointer},
+                                       {"count", std::uint64_t{reason.count}},
+                                       {"example", to_json(title.grid, reason.example, headroom)}});
+    const PointRow* const taken = best.recommended();
     const Json::Object tail{
         {"measure", to_name(title.measure)},
-        {"best", best.best().empty() ? Json() : to_json(title.grid, best.best().front())},
+        {"best", taken == nullptr ? Json() : to_json(title.grid, *taken, headroom)},
         {"feasible", std::uint64_t{best.feasible_count()}},
+        {"leave_room", std::uint64_t{best.roomy_count()}},
         {"infeasible", std::uint64_t{best.infeasible_count()}},
+        {"reasons", std::move(reasons)},
         {"complete", title.end.done == title.end.points}};
     return "\n]," + members_text(tail) + "}\n";
 }

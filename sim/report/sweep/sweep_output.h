@@ -29,26 +29,29 @@ private:
     std::size_t next_ = 0;
 };
 
-// One line per point: the fields of the grid, then figures in SI units.
+// One line per point: the fields of the grid, then figures in SI units. "leaves_room" says whether
+// `headroom`, a share of the device's memory, stays free.
 std::string sweep_csv_head(const SweepGrid& grid);
-std::string sweep_csv_line(const PointRow& row);
+std::string sweep_csv_line(const PointRow& row, double headroom);
 
-// One point as JSON; what cannot be has a "reason" and no figures.
-Json to_json(const SweepGrid& grid, const PointRow& row);
+// One point as JSON; what cannot be has a "reason", the field at fault and no figures.
+Json to_json(const SweepGrid& grid, const PointRow& row, double headroom);
 
+// What a sweep was asked.
 struct SweepTitle {
     std::string scenario; // as the user named it
     SweepGrid grid;
+    std::vector<FollowingField> following;
     SweepMeasure measure = SweepMeasure::throughput;
-    SweepEnd end;
+    SweepEnd end = {};
 };
 
 // The document around the points, in parts that can be written as points come: head, points with
 // commas between them, tail.
-std::string sweep_json_head(const std::string& scenario, const SweepGrid& grid);
+std::string sweep_json_head(const SweepTitle& title, double headroom);
 std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best);
 
-// Best first, with what to paste; then what cannot be, and why.
+// Best first, with what to paste; then why the rest cannot be: a line per reason.
 std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Paint& paint,
                        std::size_t width = 100);
 

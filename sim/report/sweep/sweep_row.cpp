@@ -22,13 +22,18 @@ double figure(const PointRow& row, SweepMeasure measure)
     return row.mfu;
 }
 
-// Into its place among at most `most` rows.
-template <class Before>
-void insert_sorted(std::vector<PointRow>& rows, PointRow row, std::size_t most, Before before)
+// How much memory a point lacks. Requires one that does not fit.
+Bytes missing(const PointRow& row)
 {
-    rows.insert(std::upper_bound(rows.begin(), rows.end(), row, before), std::move(row));
-    if (rows.size() > most)
-        rows.pop_back();
+    return row.peak_memory - row.capacity;
+}
+
+// Is `a` the better example of why points like it cannot be?
+bool shows_better(const PointRow& a, const PointRow& b)
+{
+    if (a.hindrance.kind == Hindrance::Kind::memory && missing(a) != missing(b))
+        return missing(a) < missing(b);
+    return a.index < b.index;
 }
 
 } // namespace
@@ -46,8 +51,17 @@ PointRow row_of(const SweepPoint& point)
 {
     PointRow row;
     row.index = point.index;
-    for (const Override& change : point.changes)
+    row.moved = point.moved;
+    row.beside = point.beside;
+    for (const Override& change : point.changes) {
         row.values.push_back(change.value);
+        // The batch of an axis that was moved stands in its place.
+        const auto moved = std::ranges::find(row.beside, change.field, &Override::field);
+        if (moved == row.beside.end())
+            continue;
+        row.values.back() = moved->value;
+        row.beside.erase(moved);
+    }
     if (point.memory) {
         row.peak_memory = point.memory->peak;
         row.capacity = point.memory->capacity;
@@ -55,11 +69,13 @@ PointRow row_of(const SweepPoint& point)
     if (!point.feasible()) {
         row.reason = point.reason();
         row.hint = point.hint();
+        row.hindrance = point.hindrance();
         return row;
     }
     const Outcome& outcome = *point.outcome;
     const Summary summary = summarize(outcome);
     row.gpus = outcome.job.world();
+    row.global_batch = outcome.job.training.global_batch;
     row.step_time = summary.step_time;
     row.tokens_per_s = summary.tokens_per_s;
     row.samples_per_s = summary.samples_per_s;
@@ -78,18 +94,60 @@ bool is_better(const PointRow& a, const PointRow& b, SweepMeasure measure)
     return left != right ? left > right : a.index < b.index;
 }
 
+std::vector<Override> changes_of(const SweepGrid& grid, const PointRow& row)
+{
+    std::vector<Override> out;
+    for (std::size_t i = 0; i < row.values.size(); ++i)
+        out.push_back({grid.axes[i].field, row.values[i]});
+    out.insert(out.end(), row.beside.begin(), row.beside.end());
+    return out;
+}
+
+bool leaves_room(const PointRow& row, double headroom)
+{
+    return row.peak_memory / row.capacity <= 1 - headroom;
+}
+
+bool SweepBest::comes_before(const PointRow& a, const PointRow& b) const
+{
+    const bool room = leaves_room(a, headroom_);
+    return room != leaves_room(b, headroom_) ? room : is_better(a, b, measure_);
+}
+
 void SweepBest::add(PointRow row)
 {
     if (row.feasible()) {
         ++feasible_count_;
-        insert_sorted(best_, std::move(row), shown_, [&](const PointRow& a, const PointRow& b) {
-            return is_better(a, b, measure_);
-        });
+        roomy_count_ += leaves_room(row, headroom_) ? 1 : 0;
+        const auto before = [this](const PointRow& a, const PointRow& b) {
+            return comes_before(a, b);
+        };
+        best_.insert(std::upper_bound(best_.begin(), best_.end(), row, before), std::move(row));
+        if (best_.size() > shown_)
+            best_.pop_back();
         return;
     }
     ++infeasible_count_;
-    insert_sorted(infeasible_, std::move(row), shown_,
-                  [](const PointRow& a, const PointRow& b) { return a.index < b.index; });
+    ReasonCount& reason = reasons_[row.hindrance];
+    reason.hindrance = row.hindrance;
+    if (reason.count++ == 0 || shows_better(row, reason.example))
+        reason.example = std::move(row);
+}
+
+const PointRow* SweepBest::recommended() const
+{
+    return roomy_count_ == 0 ? nullptr : &best_.front();
+}
+
+std::vector<ReasonCount> SweepBest::reasons() const
+{
+    std::vector<ReasonCount> out;
+    for (const auto& [hindrance, reason] : reasons_)
+        out.push_back(reason);
+    std::ranges::sort(out, [](const ReasonCount& a, const ReasonCount& b) {
+        return a.count != b.count ? a.count > b.count : a.example.index < b.example.index;
+    });
+    return out;
 }
 
 } // namespace trainyard

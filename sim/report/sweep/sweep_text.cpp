@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 namespace trainyard {
 namespace {
@@ -34,67 +33,134 @@ std::string shown_value(const std::string& value)
                                                 : shortened(value, value_width);
 }
 
+// Lines inside the width, those after the first further in.
+std::string paragraph(std::string_view text, std::size_t indent, std::size_t width)
+{
+    std::string out;
+    for (const std::string& line : wrapped(text, width - indent - 2))
+        out += std::string(out.empty() ? indent : indent + 2, ' ') + line + "\n";
+    return out;
+}
+
 bool same_size(const std::vector<PointRow>& rows)
 {
     return std::ranges::all_of(rows,
                                [&](const PointRow& row) { return row.gpus == rows.front().gpus; });
 }
 
+// The batch that a row takes, where it is not the one asked for.
+std::string batch_cell(const PointRow& row)
+{
+    return row.moved ? fmt::format("{} for {}", row.moved->taken, row.moved->asked)
+                     : fmt::format("{}", row.global_batch);
+}
+
+// "97.4 %", marked where less than the headroom is left.
+std::string memory_cell(const PointRow& row, double headroom)
+{
+    return (leaves_room(row, headroom) ? "" : "* ") + percent(row.peak_memory / row.capacity);
+}
+
+// The columns of a table that depend on what its rows differ in.
+struct Columns {
+    bool tokens = false;
+    bool sizes = false;                    // numbers of GPUs
+    bool batch = false;                    // a batch was moved and is no axis
+    std::optional<std::size_t> batch_axis; // else that axis
+};
+
+Columns columns_of(const SweepGrid& grid, const std::vector<PointRow>& rows)
+{
+    Columns out{rows.front().tokens_per_s > 0, !same_size(rows), false, std::nullopt};
+    const auto axis = std::ranges::find(grid.axes, "training.global_batch", &SweepAxis::field);
+    if (axis != grid.axes.end())
+        out.batch_axis = static_cast<std::size_t>(axis - grid.axes.begin());
+    else
+        out.batch =
+            std::ranges::any_of(rows, [](const PointRow& row) { return row.moved.has_value(); });
+    return out;
+}
+
+std::vector<std::string> titles_of(const SweepGrid& grid, const Columns& columns)
+{
+    std::vector<std::string> out = short_names(grid);
+    if (columns.batch)
+        out.emplace_back("global_batch");
+    if (columns.sizes)
+        out.emplace_back("GPUs");
+    for (const char* title : {"step time", columns.tokens ? "tokens/s" : "samples/s", "per GPU",
+                              "MFU", "memory", "bottleneck"})
+        out.emplace_back(title);
+    return out;
+}
+
+std::vector<std::string> cells_of(const PointRow& row, const Columns& columns, double headroom)
+{
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < row.values.size(); ++i)
+        cells.push_back(columns.batch_axis == i ? batch_cell(row) : shown_value(row.values[i]));
+    if (columns.batch)
+        cells.push_back(batch_cell(row));
+    if (columns.sizes)
+        cells.push_back(fmt::format("{}", row.gpus));
+    cells.insert(cells.end(), {to_display(row.step_time.value), to_display_count(row.work_per_s()),
+                               to_display_count(row.work_per_s() / row.gpus), percent(row.mfu),
+                               memory_cell(row, headroom), std::string(to_name(row.bottleneck))});
+    return cells;
+}
+
 std::string best_table(const SweepGrid& grid, const SweepBest& best, const Paint& paint,
                        std::size_t width)
 {
-    const std::vector<PointRow>& rows = best.best();
-    const bool tokens = rows.front().tokens_per_s > 0;
-    const bool sizes = !same_size(rows);
+    const Columns columns = columns_of(grid, best.best());
     std::vector<std::string> head;
-    for (const std::string& name : short_names(grid))
-        head.push_back(paint.dim(name));
-    std::vector<std::string_view> titles{
-        "step time", tokens ? "tokens/s" : "samples/s", "per GPU", "MFU", "memory", "bottleneck"};
-    if (sizes)
-        titles.insert(titles.begin(), "GPUs");
-    for (const std::string_view title : titles)
+    for (const std::string& title : titles_of(grid, columns))
         head.push_back(paint.dim(title));
     std::vector<Align> aligns(head.size(), Align::right);
     aligns.back() = Align::left;
     TextTable table(aligns);
     table.add(std::move(head));
-    for (const PointRow& row : rows) {
-        std::vector<std::string> cells;
-        for (const std::string& value : row.values)
-            cells.push_back(shown_value(value));
-        if (sizes)
-            cells.push_back(fmt::format("{}", row.gpus));
-        cells.insert(cells.end(),
-                     {to_display(row.step_time.value), to_display_count(row.work_per_s()),
-                      to_display_count(row.work_per_s() / row.gpus), percent(row.mfu),
-                      percent(row.peak_memory / row.capacity),
-                      std::string(to_name(row.bottleneck))});
-        table.add(std::move(cells));
-    }
+    for (const PointRow& row : best.best())
+        table.add(cells_of(row, columns, best.headroom()));
     return table.text_within(width);
 }
 
-std::string infeasible_list(const SweepGrid& grid, const SweepBest& best, const Paint& paint,
-                            std::size_t width)
+// "5 %", "2.5 %"
+std::string headroom_words(double headroom)
+{
+    return fmt::format("{:.4g} % of memory to spare", 100 * headroom);
+}
+
+// "tp=4 micro_batch=2"
+std::string point_name(const SweepGrid& grid, const PointRow& row)
+{
+    const std::vector<std::string> names = short_names(grid);
+    std::string out;
+    for (std::size_t i = 0; i < row.values.size(); ++i)
+        out += fmt::format("{}{}={}", i > 0 ? " " : "", names[i], shown_value(row.values[i]));
+    return out;
+}
+
+// "12 points, the nearest to fitting tp=4: "; of one point its name alone.
+std::string reason_head(const SweepGrid& grid, const ReasonCount& reason)
+{
+    const std::string name = point_name(grid, reason.example);
+    if (reason.count == 1)
+        return name.empty() ? "" : name + ": ";
+    const bool memory = reason.hindrance.kind == Hindrance::Kind::memory;
+    return fmt::format("{}, {} {}: ", points_text(reason.count),
+                       memory ? "the nearest to fitting" : "the first", name);
+}
+
+std::string reason_list(const SweepGrid& grid, const SweepBest& best, const Paint& paint,
+                        std::size_t width)
 {
     std::string out = paint.bold("Not possible") + "\n";
-    std::set<std::string_view> hints; // each is said once
-    for (const PointRow& row : best.infeasible()) {
-        std::string name;
-        for (std::size_t i = 0; i < row.values.size(); ++i)
-            name += fmt::format("{}{}={}", i > 0 ? " " : "", short_names(grid)[i],
-                                shown_value(row.values[i]));
-        const bool news = !row.hint.empty() && hints.insert(row.hint).second;
-        const std::string way_out = news ? fmt::format(" ({})", row.hint) : "";
-        const std::vector<std::string> lines =
-            wrapped(fmt::format("{}: {}{}", name, row.reason, way_out), width - 4);
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            out += (i == 0 ? "  " : "    ") + lines[i] + "\n";
+    for (const ReasonCount& reason : best.reasons()) {
+        const PointRow& example = reason.example;
+        const std::string way_out = example.hint.empty() ? "" : fmt::format(" ({})", example.hint);
+        out += paragraph(reason_head(grid, reason) + example.reason + way_out, 2, width);
     }
-    if (best.infeasible_count() > best.infeasible().size())
-        out += fmt::format("  and {} more (--csv and --json have all)\n",
-                           best.infeasible_count() - best.infeasible().size());
     return out;
 }
 
@@ -113,27 +179,74 @@ std::string_view measure_words(SweepMeasure measure)
     return "the highest MFU";
 }
 
+// What to paste, with the fields that were left to follow.
+std::string paste_of(const SweepTitle& title, const PointRow& row)
+{
+    std::vector<Override> changes = changes_of(title.grid, row);
+    for (const FollowingField& field : title.following)
+        if (std::ranges::find(changes, field.freed.field, &Override::field) == changes.end())
+            changes.insert(changes.begin(), field.freed);
+    return paste_text(changes);
+}
+
+std::string headline(const SweepTitle& title, const SweepBest& best)
+{
+    const std::string points = points_text(title.end.points);
+    std::string out =
+        title.end.done < title.end.points
+            ? fmt::format("{}: interrupted after {} of {}, {} of them possible", title.scenario,
+                          title.end.done, points, best.feasible_count())
+            : fmt::format("{}: {} of {} possible", title.scenario, best.feasible_count(), points);
+    if (best.roomy_count() < best.feasible_count())
+        out += fmt::format(", {} with {}", best.roomy_count(), headroom_words(best.headroom()));
+    return out + "\n";
+}
+
+// What to take; where nothing leaves room, that nothing does.
+std::string recommendation(const SweepTitle& title, const SweepBest& best, const Paint& paint,
+                           std::size_t width)
+{
+    const PointRow* const taken = best.recommended();
+    const std::string room = best.headroom() > 0 ? " with " + headroom_words(best.headroom()) : "";
+    if (taken == nullptr)
+        return "\n" + paragraph(fmt::format("None fits{}: nothing is recommended (--headroom 0 "
+                                            "takes what fits at all)",
+                                            room),
+                                0, width);
+    return fmt::format("\nBest{}, by {}:\n  {}\n", room, measure_words(title.measure),
+                       paint.bold(paste_of(title, *taken)));
+}
+
+std::string following_notes(const SweepTitle& title, std::size_t width)
+{
+    std::string out;
+    for (const FollowingField& field : title.following)
+        out +=
+            paragraph(fmt::format("{} follows from the swept fields here (--grid {} keeps it)",
+                                  field.freed.field, setting_text({field.freed.field, field.own})),
+                      0, width);
+    return out.empty() ? out : "\n" + out;
+}
+
 } // namespace
 
 std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Paint& paint,
                        std::size_t width)
 {
-    const std::string points = points_text(title.end.points);
-    std::string out =
-        fmt::format("{}: {} of {} possible\n", title.scenario, best.feasible_count(), points);
-    if (title.end.done < title.end.points)
-        out = fmt::format("{}: interrupted after {} of {}, {} of them possible\n", title.scenario,
-                          title.end.done, points, best.feasible_count());
+    std::string out = headline(title, best);
     if (!best.best().empty()) {
         out += "\n" + best_table(title.grid, best, paint, width);
         if (best.feasible_count() > best.best().size())
             out += fmt::format("  and {} more (--csv and --json have all)\n",
                                best.feasible_count() - best.best().size());
-        out += fmt::format("\nBest, by {}:\n  {}\n", measure_words(title.measure),
-                           paint.bold(paste_text(title.grid.point(best.best().front().index))));
+        if (!leaves_room(best.best().back(), best.headroom()))
+            out += fmt::format("  * fits without {}: not recommended\n",
+                               headroom_words(best.headroom()));
+        out += recommendation(title, best, paint, width);
     }
+    out += following_notes(title, width);
     if (best.infeasible_count() > 0)
-        out += "\n" + infeasible_list(title.grid, best, paint, width);
+        out += "\n" + reason_list(title.grid, best, paint, width);
     return out;
 }
 

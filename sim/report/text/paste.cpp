@@ -19,11 +19,16 @@ std::string shell_word(const std::string& text)
 
 } // namespace
 
+std::string setting_text(const Override& change)
+{
+    return shell_word(change.field + "=" + change.value);
+}
+
 std::string paste_text(std::span<const Override> changes)
 {
     std::string out;
     for (const Override& change : changes)
-        out += (out.empty() ? "--set " : " --set ") + shell_word(change.field + "=" + change.value);
+        out += (out.empty() ? "--set " : " --set ") + setting_text(change);
     return out;
 }
 

@@ -6,6 +6,9 @@
 
 namespace trainyard {
 
+// "strategy.tp=4", quoted where a shell needs it.
+std::string setting_text(const Override& change);
+
 // "--set strategy.tp=4 --set strategy.dp=8": changes as options to paste, quoted where a shell
 // needs it.
 std::string paste_text(std::span<const Override> changes);

@@ -1,5 +1,7 @@
 #include "sim/study/jobs/layouts.h"
 
+#include "sim/study/uneven_stages.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -19,19 +21,6 @@ std::vector<int> divisors(int number)
     for (int d = 1; d <= number; ++d)
         if (number % d == 0)
             out.push_back(d);
-    return out;
-}
-
-// `layers` over `stages` that they do not fill evenly: the last stage, which has the head, is never
-// among those that hold one more, nor is the first while others can, unless its layers are lighter.
-std::vector<int> uneven_stages(const Transformer& model, int stages)
-{
-    const int whole = model.layers / stages;
-    int more = model.layers % stages;
-    std::vector<int> out(static_cast<std::size_t>(stages), whole);
-    const int first = model.moe && model.moe->leading_dense_layers > 0 ? 0 : 1;
-    for (int i = 0; i < stages - 1 && more > 0; ++i, --more)
-        ++out[static_cast<std::size_t>((first + i) % (stages - 1))];
     return out;
 }
 
@@ -201,7 +190,8 @@ private:
         s.dp = ranks / (tp * cp);
         s.zero = 1;
         if (model.layers % pp != 0)
-            s.stage_layers = uneven_stages(model, pp);
+            s.stage_layers =
+                uneven_stages(model.layers, pp, model.moe ? model.moe->leading_dense_layers : 0);
         for (const int ep : divisors(model.moe ? model.moe->experts : 1))
             if (ranks % ep == 0) {
                 s.ep = ep;

@@ -60,8 +60,11 @@ SweepBest swept(const SweepGrid& space)
     row.tokens_per_s = 1.23e8;
     row.step_time.value = Seconds(12.3);
     row.peak_memory = row.capacity = Bytes(80);
-    best.add(row);
+    best.add(row); // marked: no memory to spare
     row.index = 1;
+    row.peak_memory = Bytes(40);
+    best.add(row);
+    row.index = 2;
     row.reason = "the pipeline of 16 stages has fewer layers than stages and cannot be laid out";
     row.hint =
         "virtual stages that divide the layers of the model, or fewer stages of the pipeline";
@@ -160,7 +163,11 @@ TEST_CASE("a sweep is told inside the width, but for the line to paste")
 {
     const SweepGrid grid{
         {{"strategy.tp", {"16"}}, {"strategy.pp", {"16"}}, {"training.global_batch", {"16384"}}}};
-    const SweepTitle title{"scenarios/mine.json", grid, SweepMeasure::mfu, {2, 2, false}};
+    const SweepTitle title{"scenarios/mine.json",
+                           grid,
+                           {{{"strategy.dp", "null"}, "16"}},
+                           SweepMeasure::mfu,
+                           {2, 2, false}};
     for (const std::size_t width : widths) {
         std::string text = sweep_text(title, swept(grid), plain, width);
         const std::size_t paste = text.find("  --set");

@@ -187,3 +187,14 @@ TEST_CASE("a sweep reports every point it has done")
     sweep(small_base(), {{axis("strategy.tp=1,2,4,8")}}, session, options, [](SweepPoint&&) {});
     CHECK(seen == std::vector<std::pair<double, double>>{{1, 4}, {2, 4}, {3, 4}, {4, 4}});
 }
+
+TEST_CASE("points that fail for one field fail for one reason, whatever the words")
+{
+    Session session;
+    std::map<Hindrance, int> counts;
+    sweep(small_base(), {{axis("strategy.tp=3,5,7"), axis("training.micro_batch=1,2")}}, session,
+          {1, {}}, [&](SweepPoint&& point) { ++counts[point.hindrance()]; });
+    REQUIRE(counts.size() == 1);
+    CHECK(counts.begin()->first.kind == Hindrance::Kind::input);
+    CHECK(counts.begin()->second == 6);
+}

@@ -34,7 +34,7 @@ TEST_CASE("what there is to sweep is told by model and cluster, whatever the str
 {
     ScenarioFile file = shipped("mixtral-8x7b-ep8-h100-64.json");
     const SweepFacts facts = sweep_facts(file).value();
-    CHECK(facts == SweepFacts{64, 8, 32, 32, 8, 4096, 256});
+    CHECK(facts == SweepFacts{64, 8, 32, 32, 8, 0, 4096, 256});
     file.scenario.strategy.tp = 7; // refused by a simulation
     CHECK(sweep_facts(file).value() == facts);
     file.scenario.topology = {"no-such-cluster", {}};
