@@ -16,7 +16,6 @@
 #include "sim/study/idle_settings.h"
 #include "sim/study/inputs.h"
 #include "sim/study/problems.h"
-#include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
 
 #include <fmt/core.h>
@@ -42,6 +41,18 @@ std::shared_ptr<const T> build_input(const Checked<Input>& input,
         return take(value, problems) != nullptr ? std::optional<T>(std::move(*value))
                                                 : std::nullopt;
     });
+}
+
+// The same of a cluster; its warnings come each time that it is asked for.
+std::shared_ptr<const Topology> build_topology(const Checked<Input>& input,
+                                               Memo<TopologyFile>& memo, Problems& problems)
+{
+    const std::shared_ptr<const TopologyFile> read =
+        build_input<TopologyFile>(input, inspect_topology, memo, problems);
+    if (!read)
+        return nullptr;
+    append(problems, read->warnings);
+    return {read, &read->topology};
 }
 
 std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
@@ -147,7 +158,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     std::shared_ptr<const CostPart> cost;
     const Checked<Input> topology = find_input(file.scenario.topology, InputKind::topology, file);
     const Checked<Input> model = find_input(file.scenario.model, InputKind::model, file);
-    parts.topology = build_input(topology, read_topology, memos.topologies, problems);
+    parts.topology = build_topology(topology, memos.topologies, problems);
     parts.model = build_input(model, read_model, memos.models, problems);
     if (parts.topology) {
         parts.topology_hash = topology->hash;

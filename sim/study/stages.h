@@ -6,11 +6,12 @@
 #include "sim/strategy/memory.h"
 #include "sim/strategy/plan.h"
 #include "sim/study/cost_part.h"
+#include "sim/topology/read_topology.h"
 
 namespace trainyard {
 
 struct StageMemos {
-    Memo<Topology> topologies{8};
+    Memo<TopologyFile> topologies{8};
     Memo<Model> models{16};
     CostMemos costs;
     Memo<Plan> plans{8};

@@ -3,7 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/input_limits.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -44,6 +44,30 @@ struct Shelf {
     const Json& presets;
 };
 
+// A device of the place's own that other presets are made for: most likely left behind when the
+// preset was changed.
+void warn_of_other_device(const Json& place, const std::string& pointer, const std::string& name,
+                          const Shelf& shelf, const std::string& file, Problems& problems)
+{
+    const Json* own = place.is_object() ? place.find("device") : nullptr;
+    const Json* usual = shelf.presets.find(name)->find("device");
+    if (own == nullptr || !own->is_string() || usual == nullptr || *own == *usual)
+        return;
+    std::vector<std::string> made_for_it;
+    for (const auto& [other, preset] : shelf.presets.members())
+        if (const Json* device = preset.find("device"); device != nullptr && *device == *own)
+            made_for_it.push_back(other);
+    if (made_for_it.empty())
+        return;
+    problems.push_back(
+        {file, own->line(), pointer + "/device",
+         fmt::format("\"{}\" takes the place of the \"{}\" of preset \"{}\"", own->as_string(),
+                     usual->as_string(), name),
+         fmt::format("leave \"device\" out for the preset's; presets made for {}: {}",
+                     own->as_string(), fmt::join(made_for_it, ", ")),
+         Severity::warning});
+}
+
 void expand(Json& place, const std::string& pointer, const Shelf& shelf, const std::string& file,
             Problems& problems)
 {
@@ -64,6 +88,7 @@ void expand(Json& place, const std::string& pointer, const Shelf& shelf, const s
              suggestion(name->as_string(), names_of(shelf.presets))});
         return;
     }
+    warn_of_other_device(place, pointer, name->as_string(), shelf, file, problems);
     Json expanded = *preset;
     expanded.set_lines(name->line());
     if (place.is_object())

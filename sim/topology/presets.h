@@ -19,7 +19,8 @@ struct Presets {
 Checked<Presets> load_presets();
 
 // `cluster` with every preset replaced by its fields, which take the line of the place that named
-// it. Unknown names are reported; what cannot be expanded stays as it is.
+// it. Unknown names are reported; what cannot be expanded stays as it is. A warning says where a
+// node replaces its preset's device by one that another preset is made for.
 Json expand_presets(Json cluster, const Presets& presets, const std::string& file,
                     Problems& problems);
 

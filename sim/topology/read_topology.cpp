@@ -100,12 +100,17 @@ Checked<TopologyFile> inspect_topology(const Json& json, const std::string& file
                      : read_as<ExplicitDescription>(reader, problems, make_explicit);
 }
 
-Checked<Topology> read_topology(const Json& json, const std::string& file)
+Checked<TopologyFile> inspect_topology(const Json& json, const std::string& file)
 {
     const Checked<Presets> presets = load_presets();
     if (!presets)
         return tl::unexpected(presets.error());
-    Checked<TopologyFile> read = inspect_topology(json, file, *presets);
+    return inspect_topology(json, file, *presets);
+}
+
+Checked<Topology> read_topology(const Json& json, const std::string& file)
+{
+    Checked<TopologyFile> read = inspect_topology(json, file);
     if (!read)
         return tl::unexpected(std::move(read.error()));
     return std::move(read->topology);

@@ -15,7 +15,8 @@ struct TopologyFile {
     Problems warnings; // what is implausible, though possible
 };
 
-// The same with what is implausible about it.
+// The same with what is implausible about it; over the shipped presets, or others.
+Checked<TopologyFile> inspect_topology(const Json& json, const std::string& file);
 Checked<TopologyFile> inspect_topology(const Json& json, const std::string& file,
                                        const Presets& presets);
 

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/record_machine.h"
+#include "sim/topology/restated.h"
 
 namespace trainyard {
 namespace fs = std::filesystem;
@@ -26,7 +27,14 @@ tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, in
     const auto machine = machine_of(facts);
     if (!machine)
         return tl::unexpected(machine.error());
-    return UsualMachine{machine->topology, machine->assumptions};
+    const Checked<Presets> presets = load_presets();
+    UsualMachine out{machine->topology, machine->assumptions};
+    if (presets)
+        out.topology = without_restated(std::move(out.topology), *presets);
+    // Names the record's preset, and would outlive a change of it.
+    std::erase_if(out.topology.members(),
+                  [](const Json::Member& member) { return member.first == "name"; });
+    return out;
 }
 
 int usual_gpus_per_node(const std::string& gpu)

@@ -40,17 +40,17 @@ void JobContext::settle_gpus()
         append(draft.problems, input.error());
         return;
     }
-    const auto read = [&]() -> std::optional<Topology> {
-        Checked<Topology> topology = read_topology(input->json, input->file);
+    const auto read = [&]() -> std::optional<TopologyFile> {
+        Checked<TopologyFile> topology = inspect_topology(input->json, input->file);
         if (topology)
             return std::move(*topology);
         append(draft.problems, topology.error());
         return std::nullopt;
     };
-    const auto topology = memos_.topologies.find_or_make(input->hash, read);
-    if (!topology)
+    const auto file = memos_.topologies.find_or_make(input->hash, read);
+    if (!file)
         return;
-    const int devices = topology->device_count();
+    const int devices = file->topology.device_count();
     const bool counted = draft.size.nodes && draft.size.gpus_per_node;
     const double asked = counted ? 1.0 * *draft.size.nodes * *draft.size.gpus_per_node : devices;
     gpus_ = devices;
