@@ -3,6 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/study/inputs.h"
 #include "sim/study/scenario.h"
+#include "sim/workload/huggingface.h"
 
 #include <fmt/core.h>
 
@@ -127,6 +128,39 @@ void keep_name(Json& model, const std::string& file)
         model[key] = std::filesystem::path(file).parent_path().filename().string();
 }
 
+// Whether reading a Hugging Face config heeds this key. (One that it takes for ill-formed it
+// heeds.)
+bool heeds(Json config, std::string_view key)
+{
+    config[key] = 1;
+    const Checked<ImportedModel> read = import_model(config, "");
+    return !read || std::ranges::find(read->ignored, key) == read->ignored.end();
+}
+
+// A Hugging Face config takes any key, also those that mean nothing: a field of the native form
+// turns it into that form, and what is neither is refused.
+Problems settle_huggingface(Json& model, std::string_view inside, const std::string& file)
+{
+    const std::string_view key = inside.substr(0, inside.find('.'));
+    const Json native = model_schema();
+    if (native.find("properties")->find(key) != nullptr) {
+        Checked<Model> read = read_model(model, file);
+        if (!read)
+            return std::move(read.error());
+        model = write_model(*read);
+        return {};
+    }
+    if (model.find(key) != nullptr || heeds(model, key))
+        return {};
+    const bool native_size =
+        fields_of<Transformer>().schema().find("properties")->find(key) != nullptr;
+    return {{fmt::format("--set model.{}", inside), 0, "",
+             fmt::format("a Hugging Face config has no \"{}\"", key),
+             native_size ? fmt::format("--set model.transformer.{}=...", inside)
+                         : "the keys of its config.json, or fields of `trainyard schema model`",
+             Severity::error}};
+}
+
 } // namespace
 
 Checked<Override> parse_override(std::string_view text)
@@ -167,17 +201,21 @@ Problems write_out_part(Json& scenario, std::string_view field, const ScenarioFi
     for (const auto& [name, kind] : {std::pair(std::string_view("model"), InputKind::model),
                                      std::pair(std::string_view("topology"), InputKind::topology)})
     {
-        const Json* const part = field.substr(0, dot) == name ? scenario.find(name) : nullptr;
-        const Json* const path = part != nullptr ? named_file(*part) : nullptr;
-        if (path == nullptr || !path->is_string() || inside == "hf_config" || inside == "file")
+        Json* const part = field.substr(0, dot) == name ? scenario.find(name) : nullptr;
+        if (part == nullptr || inside == "hf_config" || inside == "file")
             continue;
-        Checked<Input> input = find_input(Source{path->as_string(), {}}, kind, file);
-        if (!input)
-            return std::move(input.error());
-        if (kind == InputKind::model)
-            keep_name(input->json, input->file);
-        input->json.set_lines(0); // of another file
-        scenario[name] = std::move(input->json);
+        const Json* const path = named_file(*part);
+        if (path != nullptr && path->is_string()) {
+            Checked<Input> input = find_input(Source{path->as_string(), {}}, kind, file);
+            if (!input)
+                return std::move(input.error());
+            if (kind == InputKind::model)
+                keep_name(input->json, input->file);
+            input->json.set_lines(0); // of another file
+            *part = std::move(input->json);
+        }
+        if (kind == InputKind::model && part->is_object() && is_huggingface_config(*part))
+            return settle_huggingface(*part, inside, file.file);
     }
     return {};
 }

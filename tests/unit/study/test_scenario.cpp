@@ -121,6 +121,23 @@ TEST_CASE("a field of a topology or a model in a file changes a copy of that fil
     CHECK(missing.error().front().message == "there is no topology \"h100-1x9\"");
 }
 
+TEST_CASE("a field set in a Hugging Face config is one that is read, or the native form's")
+{
+    const TemporaryScenario file(small_scenario);
+    const auto with = [&](const std::string& change) {
+        return read_scenario_file(file.path(), overrides({"model=gpt2-xl", change}));
+    };
+    const auto deeper = with("model.transformer.layers=60");
+    REQUIRE(deeper);
+    CHECK(*deeper->scenario.model.value.find("transformer")->find("layers") == Json(60));
+    CHECK(with("model.num_key_value_heads=5"));
+    const auto unread = with("model.layers=60");
+    REQUIRE_FALSE(unread);
+    CHECK(unread.error().front().message == "a Hugging Face config has no \"layers\"");
+    CHECK(unread.error().front().hint == "--set model.transformer.layers=...");
+    CHECK_FALSE(with("model.layer_count=60"));
+}
+
 TEST_CASE("a shipped model answers to the name that Hugging Face has for it")
 {
     const TemporaryScenario file(small_scenario);
