@@ -1,8 +1,10 @@
+#include "sim/base/units.h"
 #include "sim/engine/ahead/ahead.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/replay/replay.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 namespace trainyard {
 
@@ -43,6 +45,16 @@ std::string why_not_tried(const Program& program, const Binding& binding, const 
     return "too few ranks are simulated for the replay to pay";
 }
 
+constexpr std::uint64_t bytes_per_op = 84;
+
+// Three quarters of the machine's: the rest is for other programs, and for what is made of the
+// result.
+Bytes usable_memory()
+{
+    return Bytes(static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) / 4 * 3 *
+                 static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+}
+
 Problems cannot_replay(const std::string& reason)
 {
     return {{"", 0, "/run/engine",
@@ -52,8 +64,27 @@ Problems cannot_replay(const std::string& reason)
 
 } // namespace
 
+Problems memory_problems(const Program& program, Bytes memory)
+{
+    std::uint64_t ops = 0;
+    for (const Role& role : program.roles)
+        ops += op_count(program, role);
+    const Bytes needed(ops * bytes_per_op);
+    if (needed <= memory)
+        return {};
+    return {{"", 0, "",
+             fmt::format("a step of {} million operations takes {} to simulate, and {} may be "
+                         "taken",
+                         ops / 1'000'000, to_display(needed), to_display(memory)),
+             "fewer micro-batches (all but the first and the last are alike), or a machine of "
+             "more memory",
+             Severity::error}};
+}
+
 Checked<Run> run(const Program& program, const Binding& binding, const RunControl& control)
 {
+    if (Problems problems = memory_problems(program, usable_memory()); !problems.empty())
+        return tl::unexpected(std::move(problems));
     if (control.tier == Tier::reference)
         return ran(run_reference(program, binding, control), {Tier::reference, ""});
     std::string reason = why_not_tried(program, binding, control);

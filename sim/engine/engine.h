@@ -194,6 +194,10 @@ std::vector<EnumName<Tier>> enum_names<Tier>();
 template <>
 std::vector<EnumName<WholeReason>> enum_names<WholeReason>();
 
+// The problem of a program whose ops take more than `memory` while they run, 84 bytes for each
+// of a step as measured on steps of 12 and 245 million; else none.
+Problems memory_problems(const Program& program, Bytes memory);
+
 // Runs the program on the engine that `control` asks for; `automatic` chooses. Problems, Cancelled
 // and requirements as for run_reference.
 Checked<Run> run(const Program& program, const Binding& binding, const RunControl& control);

@@ -32,3 +32,12 @@ TEST_CASE("why the replay was not taken is its own reason where it has one, else
     };
     CHECK(use_of(Fidelity::alpha_beta, slow_for_a_time).reason == "some rank is slow for a time");
 }
+
+TEST_CASE("a program that takes more memory than there is comes back as a problem")
+{
+    Scene scene(1);
+    scene.on(0).compute(100).compute(100);
+    scene.bind_roles();
+    CHECK(memory_problems(scene.program, Bytes(1000)).empty());
+    CHECK(memory_problems(scene.program, Bytes(100)).size() == 1);
+}
