@@ -2,7 +2,10 @@
 
 #include "sim/cost/collective_form.h"
 #include "sim/report/links_left.h"
+#include "sim/strategy/bind/fabric_share.h"
+#include "sim/strategy/bind/rank_groups.h"
 #include "sim/strategy/rank_layout.h"
+#include "sim/topology/perturbed_model.h"
 
 #include <algorithm>
 
@@ -55,11 +58,12 @@ CollectiveRow row_of(const TransferTotals& totals, int group_ranks, double world
 
 GroupShape shape_of_world(const Outcome& outcome)
 {
-    std::vector<DeviceId> devices(static_cast<std::size_t>(outcome.job.world()));
-    for (std::size_t i = 0; i < devices.size(); ++i)
-        devices[i] = make_id<DeviceId>(i);
-    GroupShape shape = group_shape(*outcome.topology, devices);
+    const std::vector<std::vector<RankId>> world{all_ranks(outcome)};
+    GroupShape shape = group_shape(*outcome.topology, devices_of(world.front()));
     shape.health = health_of_world(outcome);
+    const FabricPart fabric = fabric_parts(world, in_good_state(*outcome.topology)).front();
+    shape.fabric_share = fabric.ring_share;
+    shape.network.oversubscription = fabric.oversubscription;
     return shape;
 }
 
@@ -132,10 +136,10 @@ std::vector<ClusterCollectiveRow> cluster_collective_rows(const Outcome& outcome
 
 NodePair node_pair(const Outcome& outcome)
 {
-    if (outcome.topology->node_count() < 2)
+    const auto nodes = first_nodes(*outcome.topology);
+    if (nodes.size() < 2)
         return {};
-    const std::array pair{outcome.topology->devices_of(NodeId{0}).front(),
-                          outcome.topology->devices_of(NodeId{1}).front()};
+    const std::array pair{nodes[0].front(), nodes[1].front()};
     if (outcome.topology->path(pair[0], pair[1]).empty())
         return {};
     GroupShape shape = group_shape(*outcome.topology, pair);

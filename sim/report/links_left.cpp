@@ -27,7 +27,7 @@ std::vector<DeviceId> partner_outside(DeviceId device, const Topology& topology)
     for (int n = 0; n < topology.node_count(); ++n) {
         const std::vector<DeviceId> there =
             topology.devices_of(make_id<NodeId>(static_cast<std::size_t>(n)));
-        if (topology.model().placement(there.front()).domain != place.domain)
+        if (!there.empty() && topology.model().placement(there.front()).domain != place.domain)
             return {there[std::min(index, there.size() - 1)]};
     }
     return {};
@@ -41,8 +41,7 @@ public:
     void add(DeviceId device, DeviceId other)
     {
         const auto of_kind = [&](LinkId link) { return sound_.link(link).kind == kind_; };
-        const bool many =
-            sound_.network(NodeId{0}).nics > static_cast<int>(sound_.devices_of(NodeId{0}).size());
+        const bool many = sound_.network(NodeId{0}).nics > sound_.model().gpus_in_node(NodeId{0});
         for (std::uint64_t flow = 0; flow < (many ? 64U : 1U); ++flow) {
             const std::vector<LinkId> out = sound_.path(device, other, flow);
             if (const auto first = std::ranges::find_if(out, of_kind); first != out.end())
@@ -100,6 +99,8 @@ std::vector<std::array<RankId, 2>> pairs_between_domains(const Outcome& outcome,
     return pairs;
 }
 
+} // namespace
+
 std::vector<RankId> all_ranks(const Outcome& outcome)
 {
     std::vector<RankId> ranks(static_cast<std::size_t>(outcome.job.world()));
@@ -108,7 +109,16 @@ std::vector<RankId> all_ranks(const Outcome& outcome)
     return ranks;
 }
 
-} // namespace
+std::vector<std::vector<DeviceId>> first_nodes(const Topology& topology)
+{
+    std::vector<std::vector<DeviceId>> nodes;
+    for (int n = 0; n < topology.node_count() && nodes.size() < 2; ++n)
+        if (std::vector<DeviceId> there =
+                topology.devices_of(make_id<NodeId>(static_cast<std::size_t>(n)));
+            !there.empty())
+            nodes.push_back(std::move(there));
+    return nodes;
+}
 
 double share_left(const Outcome& outcome, LinkKind kind)
 {
@@ -158,11 +168,10 @@ LinkHealth health_of_world(const Outcome& outcome)
 
 LinkHealth health_between_nodes(const Outcome& outcome)
 {
-    const std::vector<DeviceId> first = outcome.topology->devices_of(NodeId{0});
-    const std::vector<DeviceId> second = outcome.topology->devices_of(NodeId{1});
+    const std::vector<std::vector<DeviceId>> nodes = first_nodes(*outcome.topology);
     std::vector<std::array<RankId, 2>> pairs;
-    for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i)
-        pairs.push_back({RankId{first[i].value}, RankId{second[i].value}});
+    for (std::size_t i = 0; i < std::min(nodes.at(0).size(), nodes.at(1).size()); ++i)
+        pairs.push_back({RankId{nodes[0][i].value}, RankId{nodes[1][i].value}});
     LinkHealth worst;
     for (const LinkHealth& health : pair_health(pairs, *outcome.topology, Together::siblings)) {
         worst.inside = std::min(worst.inside, health.inside);

@@ -6,6 +6,11 @@
 
 namespace trainyard {
 
+std::vector<RankId> all_ranks(const Outcome& outcome);
+
+// The devices of the first two nodes of which any are used; fewer where there are fewer.
+std::vector<std::vector<DeviceId>> first_nodes(const Topology& topology);
+
 // Mean share of their line rate that links of this kind have left: of those that a rank's bytes
 // take first on its usual way out and last on its way back, to its neighbours and out of its
 // domain. 1 on a sound cluster.
@@ -20,7 +25,8 @@ double share_left_between_domains(const Outcome& outcome, CollectiveKind collect
 // Of the rings of all ranks, run alone.
 LinkHealth health_of_world(const Outcome& outcome);
 
-// Of the worst pair of devices of the first two nodes while all of them exchange messages.
+// Of the worst pair of devices of the first two nodes, of which there must be two, while all of
+// them exchange messages.
 LinkHealth health_between_nodes(const Outcome& outcome);
 
 } // namespace trainyard

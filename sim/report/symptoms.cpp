@@ -5,6 +5,7 @@
 #include "sim/report/links_left.h"
 #include "sim/report/traffic.h"
 #include "sim/strategy/rank_layout.h"
+#include "sim/topology/used_devices.h"
 
 #include <fmt/core.h>
 
@@ -206,8 +207,7 @@ Symptoms symptoms_of(const Outcome& outcome)
     symptoms.on_cpu = outcome.cost->profile().hardware.device.is_cpu();
     symptoms.through_host = nccl_settings(outcome).host_path.has_value();
     symptoms.nvlink = outcome.topology->device(DeviceId{0}).nvlink.value() > 0;
-    const GroupShape alone = group_shape(*outcome.topology, std::array{DeviceId{0}});
-    symptoms.domain_ranks = alone.gpus_per_node * alone.nodes_per_domain; // the first is full
+    symptoms.domain_ranks = largest_domain(*outcome.topology);
     symptoms.micro_batches = outcome.job.micro_batches();
     symptoms.stages = outcome.job.strategy.pp;
     const NodeNetwork network = outcome.topology->network(NodeId{0});

@@ -5,12 +5,14 @@
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/stages.h"
 #include "sim/study/environment_effects.h"
+#include "sim/topology/topology_model.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace trainyard {
 
@@ -116,6 +118,18 @@ LinkClassRow inside_row(const Outcome& outcome, const TrafficSplit& bytes, const
     return row(link_title(kind), share_left(outcome, kind) * rate, bytes.inside);
 }
 
+// Ranks follow each other node by node.
+std::size_t nodes_in_use(const Outcome& outcome)
+{
+    std::size_t nodes = 0;
+    NodeId last;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(outcome.job.world()); ++rank)
+        if (const NodeId node = outcome.topology->model().placement(make_id<DeviceId>(rank)).node;
+            std::exchange(last, node) != node)
+            ++nodes;
+    return nodes;
+}
+
 std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
 {
     const Seconds step = to_seconds(outcome.result->step_time);
@@ -124,17 +138,14 @@ std::vector<LinkClassRow> rows_from_transfers(const Outcome& outcome)
     if (nccl.one_rank_domains)
         bytes = {0, bytes.inside + bytes.outside};
     const DeviceAttachment device = outcome.topology->device(DeviceId{0});
-    const auto world = static_cast<std::size_t>(outcome.job.world());
     std::vector<LinkClassRow> rows;
     const LinkClassRow inside = inside_row(outcome, bytes, nccl);
     if (inside.bytes > 0 || device.nvlink.value() > 0)
         rows.push_back(inside);
     const NodeNetwork network = outcome.topology->network(device.node);
     if (network.nics > 0) {
-        const std::size_t node = outcome.topology->devices_of(device.node).size();
-        const std::size_t nodes = (world + node - 1) / node;
         rows.push_back({link_title(LinkKind::nic, network),
-                        nodes * static_cast<std::size_t>(network.nics),
+                        nodes_in_use(outcome) * static_cast<std::size_t>(network.nics),
                         share_left(outcome, LinkKind::nic) * network.nic_rate, bytes.outside, 0});
     }
     for (LinkClassRow& row : rows)
@@ -228,8 +239,7 @@ Bandwidth nic_rate_per_gpu(const Outcome& outcome)
 {
     const NodeId first{0};
     const NodeNetwork network = outcome.topology->network(first);
-    const std::size_t gpus = outcome.topology->devices_of(first).size();
-    return Bandwidth(network.nic_rate.value() * network.nics / static_cast<double>(gpus));
+    return network.nic_rate * network.nics / outcome.topology->model().gpus_in_node(first);
 }
 
 } // namespace trainyard

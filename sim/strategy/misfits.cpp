@@ -37,18 +37,19 @@ Problems place_on_devices(Job& job, int devices)
     Strategy& s = job.strategy;
     // A double holds the product of any four ints well enough to compare it.
     const double replica = 1.0 * s.tp * s.cp * s.pp;
+    const std::string there =
+        s.gpus_per_domain > 0
+            ? fmt::format("strategy.gpus_per_domain {} leaves {}", s.gpus_per_domain, devices)
+            : fmt::format("the topology has {}", devices);
     const std::string sizes = fmt::format("tp x cp x pp = {} x {} x {}", s.tp, s.cp, s.pp);
     if (replica * s.dp.value_or(1) > devices) {
         const bool replicas_too_many = s.dp && replica <= devices;
         const std::string needed = fmt::format("{:.0f}", replica * s.dp.value_or(1));
         Diagnostic problem = refusal(
             replicas_too_many ? "/strategy/dp" : "/strategy",
-            s.dp ? fmt::format(
-                       "tp x cp x pp x dp = {} x {} x {} x {} needs {} devices; the topology "
-                       "has {}",
-                       s.tp, s.cp, s.pp, *s.dp, needed, devices)
-                 : fmt::format("one replica, {}, needs {} devices; the topology has {}", sizes,
-                               needed, devices),
+            s.dp ? fmt::format("tp x cp x pp x dp = {} x {} x {} x {} needs {} devices; {}", s.tp,
+                               s.cp, s.pp, *s.dp, needed, there)
+                 : fmt::format("one replica, {}, needs {} devices; {}", sizes, needed, there),
             replicas_too_many ? fmt::format("leave dp out to use all devices, or give at most {}",
                                             devices / static_cast<int>(replica))
                               : fmt::format("use sizes whose product is at most {}", devices));

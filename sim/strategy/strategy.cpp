@@ -93,7 +93,12 @@ const FieldTable<Strategy>& fields_of<Strategy>()
             .field("backends", &Strategy::backends,
                    {.help = "communication libraries of single dimensions"})
             .field("rank_order", &Strategy::rank_order,
-                   {.help = "dimensions of the rank grid from the fastest, e.g. tp-cp-dp-pp"});
+                   {.help = "dimensions of the rank grid from the fastest, e.g. tp-cp-dp-pp"})
+            .field("gpus_per_domain", &Strategy::gpus_per_domain,
+                   {.help = "GPUs of each NVLink domain that ranks run on, the others being idle: "
+                            "64 of the 72 of a rack hold whole groups of 64; 0: all",
+                    .min = 0,
+                    .max = 1e6});
     return table;
 }
 

@@ -80,6 +80,7 @@ struct Strategy {
     Backend backend = Backend::nccl;
     GroupBackends backends;
     std::string rank_order = "tp-cp-dp-pp"; // from the fastest
+    int gpus_per_domain = 0;                // that ranks run on, of each NVLink domain; 0: all
 
     Strategy();
     bool operator==(const Strategy&) const = default;

@@ -15,7 +15,9 @@
 #include "sim/study/environment.h"
 #include "sim/study/idle_settings.h"
 #include "sim/study/inputs.h"
+#include "sim/study/placement.h"
 #include "sim/study/problems.h"
+#include "sim/topology/used_devices.h"
 #include "sim/workload/model_reader.h"
 
 #include <fmt/core.h>
@@ -97,13 +99,6 @@ void check_precision(Precision precision, const Device& device, Problems& proble
                             Severity::warning});
 }
 
-// GPUs of an NVLink domain: where groups begin to leave it.
-int domain_size(const Topology& topology)
-{
-    const int devices = topology.device_count();
-    return std::max(1, (devices + topology.domain_count() - 1) / topology.domain_count());
-}
-
 // The loading with the constants that it names.
 Checked<DataSource> find_data(const DataLoading& loading)
 {
@@ -129,7 +124,7 @@ Checked<Job> build_job(const ScenarioFile& file, const Parts& parts,
     request.strategy = file.scenario.strategy;
     request.software = parts.cost->profile().software;
     request.devices = topology.device_count();
-    request.gpus_per_node = domain_size(topology);
+    request.gpus_per_node = largest_domain(topology);
     request.cuda_graphs = file.scenario.software.cuda_graphs;
     if (file.scenario.data) {
         Checked<DataSource> data = find_data(*file.scenario.data);
@@ -163,6 +158,8 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (parts.topology) {
         parts.topology_hash = topology->hash;
         cost = build_cost(file, *parts.topology, parts.topology_hash, memos.costs, problems);
+        append(problems, placement_misfits(file.scenario.strategy, *parts.topology));
+        parts.topology = used_part(parts.topology, file.scenario.strategy);
     } else
         append(problems, check_environment(file.scenario.environment));
     if (cost)
@@ -187,6 +184,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (job) {
         append(problems, idle_settings(file.scenario, parts.job));
         append(problems, group_notes(parts.job));
+        append(problems, placement_notes(parts.job, *parts.topology));
     }
     if (has_errors(problems))
         return refused();

@@ -2,8 +2,10 @@
 
 #include "sim/base/random.h"
 #include "sim/study/inputs.h"
+#include "sim/study/placement.h"
 #include "sim/study/problems.h"
 #include "sim/topology/read_topology.h"
+#include "sim/topology/used_devices.h"
 #include "sim/workload/model_reader.h"
 
 #include <algorithm>
@@ -56,8 +58,9 @@ Checked<SweepFacts> sweep_facts(const ScenarioFile& file)
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     SweepFacts facts;
-    facts.devices = cluster->device_count();
-    facts.devices_per_node = std::max(1, facts.devices / std::max(1, cluster->domain_count()));
+    const auto used = used_part(std::make_shared<const Topology>(*cluster), file.scenario.strategy);
+    facts.devices = used->device_count();
+    facts.devices_per_node = largest_domain(*used);
     if (const auto* const transformer = std::get_if<Transformer>(&read->architecture)) {
         facts.layers = transformer->layers;
         facts.heads = transformer->heads;

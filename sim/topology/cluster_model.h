@@ -28,6 +28,7 @@ public:
     std::string device_name(DeviceId id) const override;
     NodeNetwork network(NodeId id) const override;
     std::vector<DeviceId> devices_of(NodeId node) const override;
+    int gpus_in_node(NodeId) const override { return description_.node.gpus; }
     int nodes_in_domain(DomainId id) const override;
     Bandwidth nvlink_among(std::span<const DeviceId> members) const override;
 

@@ -24,6 +24,10 @@ public:
     std::string device_name(DeviceId id) const override;
     NodeNetwork network(NodeId id) const override { return networks_[id.value]; }
     std::vector<DeviceId> devices_of(NodeId node) const override;
+    int gpus_in_node(NodeId node) const override
+    {
+        return static_cast<int>(devices_of(node).size());
+    }
     int nodes_in_domain(DomainId id) const override;
     Bandwidth nvlink_among(std::span<const DeviceId> members) const override;
 

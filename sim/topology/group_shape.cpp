@@ -90,7 +90,7 @@ GroupShape group_shape(const Topology& topology, std::span<const DeviceId> membe
     shape.nvswitch = first.nvswitch;
     shape.in_switch_reduction = first.in_switch_reduction;
     shape.network = model.network(first.node);
-    shape.gpus_per_node = static_cast<int>(model.devices_of(first.node).size());
+    shape.gpus_per_node = model.gpus_in_node(first.node);
     shape.nodes_per_domain = model.nodes_in_domain(first.domain);
     return shape;
 }

@@ -42,7 +42,8 @@ struct GroupShape {
     int nodes_per_domain = 1; // 1 for HGX, 18 for a full NVL72
 
     // What switches above the leaves let each member send out of its domain while the group and
-    // its siblings run their rings, links sound; 0: as its NICs. Whoever knows the siblings says it.
+    // its siblings run their rings, links sound; 0: as its NICs. Whoever knows the siblings says
+    // it.
     Bandwidth fabric_share;
 
     // Whoever knows the ways of the group and its siblings says it.

@@ -16,21 +16,21 @@ double left_of(const LinkState& state)
 PerturbedModel::PerturbedModel(std::shared_ptr<const TopologyModel> sound,
                                std::unordered_map<LinkId, LinkState> states,
                                std::optional<std::uint64_t> seed)
-    : sound_(std::move(sound)),
+    : TopologyView(std::move(sound)),
       states_(std::move(states)),
-      seed_(seed.value_or(sound_->ecmp_seed())),
+      seed_(seed.value_or(whole().ecmp_seed())),
       collisions_(seed.has_value())
 {
     for (const auto& [id, state] : states_) {
         some_dead_ = some_dead_ || state.dead;
-        if (const std::optional<Trunk> trunk = sound_->trunk(id))
-            lost_[trunk->number] += sound_->link(id).capacity.value() * (1.0 - left_of(state));
+        if (const std::optional<Trunk> trunk = whole().trunk(id))
+            lost_[trunk->number] += whole().link(id).capacity.value() * (1.0 - left_of(state));
     }
 }
 
 Link PerturbedModel::link(LinkId id) const
 {
-    Link link = sound_->link(id);
+    Link link = whole().link(id);
     if (const auto found = states_.find(id); found != states_.end()) {
         link.capacity = left_of(found->second) * link.capacity;
         link.latency += found->second.latency;
@@ -40,7 +40,7 @@ Link PerturbedModel::link(LinkId id) const
 
 std::optional<Trunk> PerturbedModel::trunk(LinkId id) const
 {
-    std::optional<Trunk> trunk = sound_->trunk(id);
+    std::optional<Trunk> trunk = whole().trunk(id);
     if (!trunk)
         return trunk;
     if (const auto found = lost_.find(trunk->number); found != lost_.end())
@@ -56,17 +56,17 @@ bool PerturbedModel::is_dead(LinkId id) const
 
 std::vector<LinkId> PerturbedModel::route(DeviceId from, DeviceId to, PathChoice& choice) const
 {
-    std::vector<LinkId> usual = sound_->route(from, to, choice);
+    std::vector<LinkId> usual = whole().route(from, to, choice);
     const auto dead = [this](LinkId link) { return is_dead(link); };
     if (!some_dead_ || std::ranges::none_of(usual, dead))
         return usual;
-    return sound_->route_around(from, to, choice, dead);
+    return whole().route_around(from, to, choice, dead);
 }
 
 std::vector<LinkId> PerturbedModel::route_around(DeviceId from, DeviceId to, PathChoice& choice,
                                                  const CutLinks& cut) const
 {
-    return sound_->route_around(from, to, choice,
+    return whole().route_around(from, to, choice,
                                 [&](LinkId link) { return is_dead(link) || cut(link); });
 }
 
@@ -76,7 +76,7 @@ bool PerturbedModel::rerouted(DeviceId from, DeviceId to) const
         return false;
     for (std::uint64_t flow = 0; flow < 16; ++flow) {
         FlowHash choice(seed_, from, to, flow);
-        if (std::ranges::none_of(sound_->route(from, to, choice),
+        if (std::ranges::none_of(whole().route(from, to, choice),
                                  [this](LinkId link) { return is_dead(link); }))
             return false;
     }

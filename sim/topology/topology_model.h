@@ -74,6 +74,7 @@ public:
     virtual std::string device_name(DeviceId id) const = 0;
     virtual NodeNetwork network(NodeId id) const = 0;
     virtual std::vector<DeviceId> devices_of(NodeId node) const = 0;
+    virtual int gpus_in_node(NodeId node) const = 0; // used or not
     virtual int nodes_in_domain(DomainId id) const = 0;
 
     // Rate per GPU and direction that members of one domain reach among themselves over NVLink

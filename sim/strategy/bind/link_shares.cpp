@@ -18,8 +18,7 @@ constexpr std::uint64_t channels = 64; // enough to meet every NIC
 LinkShares::LinkShares(const Topology& topology, std::uint64_t flow)
     : topology_(topology),
       flow_(flow),
-      many_nics_(topology.network(NodeId{0}).nics >
-                 static_cast<int>(topology.devices_of(NodeId{0}).size()))
+      many_nics_(topology.network(NodeId{0}).nics > topology.model().gpus_in_node(NodeId{0}))
 {}
 
 void LinkShares::add(RankId from, RankId to, double share)

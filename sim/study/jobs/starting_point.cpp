@@ -4,6 +4,7 @@
 #include "sim/cost/kernel_time.h"
 #include "sim/study/inputs.h"
 #include "sim/study/stages.h"
+#include "sim/topology/used_devices.h"
 
 #include <fmt/core.h>
 
@@ -492,7 +493,7 @@ Checked<LayoutFacts> facts_of(const StartRequest& request)
     LayoutFacts facts;
     facts.model = *parts->model;
     facts.gpus = topology.device_count();
-    facts.domain = std::max(1, facts.gpus / std::max(1, topology.domain_count()));
+    facts.domain = largest_domain(topology);
     facts.device = parts->cost->profile().hardware.device;
     const ParameterCount count = count_parameters(facts.model);
     facts.parameters = count.total;

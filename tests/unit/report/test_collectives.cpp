@@ -2,6 +2,8 @@
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 
+#include <algorithm>
+
 using namespace trainyard;
 using namespace trainyard::test;
 
@@ -66,6 +68,40 @@ TEST_CASE("a collective of all ranks is given alone and in a step, apart by the 
             // NVIDIA's A100 with NVLink 3: 230 GB/s in nccl-tests at 1 GiB, within a tenth.
             CHECK_THAT(row.bus_bandwidth.value(), WithinRel(230e9, 0.1));
         }
+}
+
+TEST_CASE("a collective of all ranks gets no more than oversubscribed switches leave it")
+{
+    // 32 nodes on eight leaves: a ring leaves each of them once, through what its uplinks are.
+    const auto rows = [](const char* oversubscription) {
+        const Checked<Json> topology = parse_json(
+            std::string(R"({"format": "trainyard.topology/1", "generator": "cluster", "nodes": 32,
+                "node": "dgx-h100", "name": "leaves", "fabric": {"kind": "leaf-spine",
+                "network": "ib_ndr", "nodes_per_unit": 4, "oversubscription": )") +
+                oversubscription + "}}",
+            "leaves.json");
+        REQUIRE(topology);
+        Scenario scenario;
+        scenario.model.path = "llama-2-7b";
+        scenario.training.sequence_length = 2048;
+        scenario.training.global_batch = 256;
+        scenario.strategy.zero = 3;
+        scenario.topology = {"", *topology};
+        Session session;
+        const auto outcome = session.simulate(scenario_in_memory(scenario, ".", "test"));
+        REQUIRE(outcome);
+        return std::pair(cluster_collective_rows(*outcome), collective_rows(*outcome));
+    };
+    const auto [even, even_step] = rows("1");
+    const auto [thin, thin_step] = rows("64");
+    REQUIRE(even[1].collective == CollectiveKind::all_gather);
+    CHECK(thin[0].time > 3 * even[0].time);
+    CHECK(thin[1].time > 3 * even[1].time);
+    // FSDP's own gathers are of all ranks too, and are slowed as much.
+    const auto gather = [](const std::vector<CollectiveRow>& of_step) {
+        return *std::ranges::find(of_step, CollectiveKind::all_gather, &CollectiveRow::collective);
+    };
+    CHECK(gather(even_step).bus_bandwidth > 3 * gather(thin_step).bus_bandwidth);
 }
 
 TEST_CASE("a job without communication has no rows")
