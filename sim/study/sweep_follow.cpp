@@ -27,8 +27,9 @@ bool sweeps_any(const SweepGrid& grid, std::span<const std::string_view> fields)
 }
 
 constexpr std::array<std::string_view, 3> cuts{"strategy.tp", "strategy.cp", "strategy.pp"};
-constexpr std::array<std::string_view, 5> device_counts{
-    "topology", "topology.nodes", "topology.node", "topology.node.preset", "topology.node.gpus"};
+constexpr std::array<std::string_view, 6> device_counts{
+    "topology",           "topology.nodes",          "topology.node", "topology.node.preset",
+    "topology.node.gpus", "strategy.gpus_per_domain"};
 constexpr std::array<std::string_view, 2> stage_counts{"strategy.pp", "strategy.vpp"};
 
 bool any_cut_is_auto(const SweepGrid& grid)
