@@ -26,7 +26,7 @@ bool sweeps_any(const SweepGrid& grid, std::span<const std::string_view> fields)
     return std::ranges::any_of(fields, [&](std::string_view field) { return sweeps(grid, field); });
 }
 
-constexpr std::array<std::string_view, 3> cuts{"strategy.tp", "strategy.cp", "strategy.pp"};
+constexpr std::array<std::string_view, 3> cut_sizes{"strategy.tp", "strategy.cp", "strategy.pp"};
 constexpr std::array<std::string_view, 6> device_counts{
     "topology",           "topology.nodes",          "topology.node", "topology.node.preset",
     "topology.node.gpus", "strategy.gpus_per_domain"};
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 2> stage_counts{"strategy.pp", "strategy.
 bool any_cut_is_auto(const SweepGrid& grid)
 {
     return std::ranges::any_of(grid.axes, [](const SweepAxis& axis) {
-        return std::ranges::find(cuts, axis.field) != cuts.end() &&
+        return std::ranges::find(cut_sizes, axis.field) != cut_sizes.end() &&
                std::ranges::find(axis.values, auto_size) != axis.values.end();
     });
 }
@@ -185,7 +185,7 @@ std::vector<FollowingField> following_fields(const SweepGrid& grid, const Scenar
 {
     const Strategy& own = scenario.strategy;
     std::vector<FollowingField> out;
-    const bool devices = sweeps_any(grid, cuts) || sweeps_any(grid, device_counts);
+    const bool devices = sweeps_any(grid, cut_sizes) || sweeps_any(grid, device_counts);
     if (devices && own.dp && !sweeps(grid, "strategy.dp") && !any_cut_is_auto(grid))
         out.push_back({{"strategy.dp", "null"}, std::to_string(*own.dp)});
     if (!sweeps_any(grid, stage_counts))
