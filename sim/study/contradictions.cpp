@@ -10,6 +10,7 @@
 namespace trainyard {
 namespace {
 
+constexpr std::size_t most_told = 12; // as text
 constexpr std::size_t fewest_neighbours = 3;
 constexpr double least_distance = 0.15; // of logarithms: 16 %
 constexpr double most_spreads = 3;
@@ -164,13 +165,15 @@ std::vector<Contradiction> contradictions(std::span<const RecordFile> files,
 
 std::string contradictions_text(std::span<const Contradiction> found)
 {
-    std::string out;
-    for (const Contradiction& one : found)
+    if (found.empty())
+        return "";
+    std::string out =
+        "\ncontradict their neighbours: look at their source (none is left out for it)\n";
+    for (const Contradiction& one : found.first(std::min(found.size(), most_told)))
         out += fmt::format("    {}: {}\n", one.id, one.why);
-    return out.empty() ? out
-                       : "\ncontradict their neighbours: look at their source (none is left out "
-                         "for it)\n" +
-                             out;
+    if (found.size() > most_told)
+        out += fmt::format("    and {} more: --json has all\n", found.size() - most_told);
+    return out;
 }
 
 Json to_json(std::span<const Contradiction> found)

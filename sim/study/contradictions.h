@@ -26,7 +26,7 @@ struct Contradiction {
 std::vector<Contradiction> contradictions(std::span<const RecordFile> files,
                                           std::span<const RecordVerdict> verdicts);
 
-// One note per record; empty when there is none.
+// A line for each of the first dozen, and how many more there are; empty when there is none.
 std::string contradictions_text(std::span<const Contradiction> found);
 
 Json to_json(std::span<const Contradiction> found);

@@ -3,6 +3,8 @@
 #include "sim/study/contradictions.h"
 #include "tests/catch.h"
 
+#include <algorithm>
+
 using namespace trainyard;
 
 namespace {
@@ -74,4 +76,7 @@ TEST_CASE("without anything out of line nothing is printed")
     CHECK(contradictions_text({}).empty());
     CHECK(contradictions_text(std::vector<Contradiction>{{"run", "why"}}).find("run: why") !=
           std::string::npos);
+    const std::string many = contradictions_text(std::vector<Contradiction>(34, {"run", "why"}));
+    CHECK(std::ranges::count(many, '\n') == 2 + 12 + 1);
+    CHECK(many.find("and 22 more: --json has all") != std::string::npos);
 }
