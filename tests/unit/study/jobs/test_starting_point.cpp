@@ -14,8 +14,8 @@ struct Wish {
     std::string gpu = "h100";
     int nodes = 1;
     int per_node = 8;
-    std::optional<std::int64_t> global_batch;
-    std::optional<std::int64_t> sequence_length;
+    std::optional<std::int64_t> global_batch = {};
+    std::optional<std::int64_t> sequence_length = {};
 };
 
 tl::expected<StartingPoint, StartRefusal> start(const Wish& wish)
