@@ -209,7 +209,7 @@ TEST_CASE("what leaves less than the headroom free is shown after the rest, and 
     CHECK_FALSE(to_json(grid, full(1, 951, 30), 0.05).find("leaves_room")->as_bool());
 }
 
-TEST_CASE("where no point leaves the headroom free, none is recommended; without one all count")
+TEST_CASE("no point without the headroom is recommended, and every point where none is asked for")
 {
     for (const double headroom : {0.05, 0.0}) {
         SweepBest best(SweepMeasure::throughput, 5, headroom);
