@@ -279,4 +279,17 @@ LayoutSpace layout_space(const LayoutFacts& facts)
     return Enumeration(facts).run();
 }
 
+int differences(const Strategy& a, const Strategy& b)
+{
+    return int{a.zero != b.zero} + int{a.tp != b.tp} + int{a.pp != b.pp} + int{a.cp != b.cp} +
+           int{a.ep != b.ep};
+}
+
+bool neighbours(const Strategy& a, const Strategy& b)
+{
+    const auto near = [](int x, int y) { return x <= 3 * y && y <= 3 * x; };
+    return differences(a, b) == 1 && near(a.tp, b.tp) && near(a.pp, b.pp) && near(a.cp, b.cp) &&
+           near(a.ep, b.ep);
+}
+
 } // namespace trainyard

@@ -53,4 +53,10 @@ struct LayoutSpace {
 // All of them, in a fixed order. A layer list (no transformer) has DDP alone.
 LayoutSpace layout_space(const LayoutFacts& facts);
 
+// In how many of zero, tp, pp, cp and ep two layouts differ.
+int differences(const Strategy& a, const Strategy& b);
+
+// One of them apart, by a factor of 3 at most.
+bool neighbours(const Strategy& a, const Strategy& b);
+
 } // namespace trainyard

@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/study/inputs.h"
+#include "sim/study/jobs/layout_text.h"
 #include "sim/study/stages.h"
 #include "sim/topology/used_devices.h"
 
@@ -35,69 +36,6 @@ struct Tried {
     MemoryEstimate memory;
     Seconds step_time;
 };
-
-std::string described(const Scenario& scenario)
-{
-    const Strategy& s = scenario.strategy;
-    std::string out;
-    const auto size = [&](const char* name, int value) {
-        if (value > 1)
-            out += fmt::format("{} {}, ", name, value);
-    };
-    size("tp", s.tp);
-    size("pp", s.pp);
-    size("vpp", s.vpp);
-    size("cp", s.cp);
-    size("ep", s.ep);
-    out += fmt::format("dp {}", *s.dp);
-    if (s.zero > 0)
-        out += fmt::format(", zero {}", s.zero);
-    if (scenario.training.recompute != Recompute::none)
-        out += fmt::format(", recompute {}", to_name(scenario.training.recompute));
-    return out;
-}
-
-std::string pairs_of(const std::set<int>& sizes)
-{
-    std::string out;
-    for (const int size : sizes)
-        out += fmt::format("{}{}", out.empty() ? "" : ", ", size);
-    return out;
-}
-
-// The nearest batches below and above that some number of replicas divides.
-std::string nearest_batches(std::int64_t batch, const std::set<int>& replicas)
-{
-    const auto divides = [&](std::int64_t b) {
-        return std::ranges::any_of(replicas, [b](int dp) { return b % dp == 0; });
-    };
-    const std::int64_t reach = *replicas.rbegin();
-    std::string out;
-    for (std::int64_t below = batch - 1; below >= std::max<std::int64_t>(1, batch - reach); --below)
-        if (divides(below)) {
-            out = fmt::format("{} or ", below);
-            break;
-        }
-    std::int64_t above = batch + 1;
-    while (!divides(above))
-        ++above;
-    return out + std::to_string(above);
-}
-
-// In how many sizes two layouts differ.
-int differences(const Strategy& a, const Strategy& b)
-{
-    return int{a.zero != b.zero} + int{a.tp != b.tp} + int{a.pp != b.pp} + int{a.cp != b.cp} +
-           int{a.ep != b.ep};
-}
-
-// One size apart, by a factor of 3 at most.
-bool neighbours(const Strategy& a, const Strategy& b)
-{
-    const auto near = [](int x, int y) { return x <= 3 * y && y <= 3 * x; };
-    return differences(a, b) == 1 && near(a.tp, b.tp) && near(a.pp, b.pp) && near(a.cp, b.cp) &&
-           near(a.ep, b.ep);
-}
 
 class Chooser {
 public:
@@ -434,7 +372,7 @@ private:
                  fmt::format("a global batch of {} divides over none of the layouts of {} GPUs",
                              facts_.global_batch, facts_.gpus),
                  fmt::format("data-parallel sizes are {}; nearest batches that divide: {}",
-                             pairs_of(space_.replicas),
+                             listed(space_.replicas),
                              nearest_batches(facts_.global_batch, space_.replicas)),
                  Severity::error}};
     }
