@@ -45,8 +45,9 @@ function(trainyard_batched target)
     endif()
 endfunction()
 
-# What runs for every op or kernel. The others are compiled with -O2, which takes a fifth less time
-# than -O3 and computes the same.
+# What runs for every op or kernel. The others are compiled with less, which takes a fifth less time
+# and computes the same.
+set(TRAINYARD_COLD_LEVEL -O2 CACHE STRING "How release builds optimise what does not run for every op")
 set(trainyard_hot_folders base program topology workload cost strategy engine)
 
 # trainyard_library(<folder> [SOURCES a.cpp ...] [LINKS target ...] [PRIVATE_LINKS target ...])
@@ -64,7 +65,7 @@ function(trainyard_library folder)
     if(arg_SOURCES)
         add_library(${target} STATIC ${arg_SOURCES})
         if(NOT folder IN_LIST trainyard_hot_folders)
-            target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+            target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${TRAINYARD_COLD_LEVEL}>)
         endif()
         target_link_libraries(${target}
             PUBLIC trainyard::options ${arg_LINKS}

@@ -3,13 +3,11 @@
 // An explorer of a small scenario, by keyboard and mouse.
 
 #include "gui/explore/explore_panel.h"
+#include "gui/tests/window_test.h"
 
 #include <QTableView>
-#include <QTest>
 
 namespace trainyard::gui::test {
-
-constexpr int patience_ms = 120'000;
 
 class ExploreFixture : public QObject {
     Q_OBJECT

@@ -1,10 +1,10 @@
 // What runs in the background: who wins, what is told, what goes wrong.
 
 #include "gui/model/background_task.h"
+#include "gui/tests/window_test.h"
 #include "sim/base/diagnostic.h"
 
 #include <QSignalSpy>
-#include <QTest>
 #include <QThread>
 #include <atomic>
 #include <chrono>
@@ -167,5 +167,5 @@ void TestBackgroundTask::itsEndCancelsAndWaits()
     QVERIFY(ended);
 }
 
-QTEST_GUILESS_MAIN(TestBackgroundTask)
+TRAINYARD_WINDOW_TEST(TestBackgroundTask, QCoreApplication)
 #include "test_background_task.moc"

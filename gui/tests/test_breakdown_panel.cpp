@@ -5,6 +5,7 @@
 #include "gui/breakdown/roofline_panel.h"
 #include "gui/breakdown/time_bars_panel.h"
 #include "gui/breakdown/tornado_panel.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/export.h"
 #include "gui/widgets/theme.h"
 
@@ -13,18 +14,11 @@
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QToolTip>
 #include <QTreeWidget>
 
 using namespace trainyard;
 using namespace trainyard::gui;
-
-namespace {
-
-constexpr int patience_ms = 60'000;
-
-} // namespace
 
 class TestBreakdownPanel : public QObject {
     Q_OBJECT
@@ -381,5 +375,5 @@ void TestBreakdownPanel::darkAndLightDiffer()
     QVERIFY(picture_of(*panel_, {900, 600}) != light);
 }
 
-QTEST_MAIN(TestBreakdownPanel)
+TRAINYARD_WINDOW_TEST(TestBreakdownPanel, QApplication)
 #include "test_breakdown_panel.moc"

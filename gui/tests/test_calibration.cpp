@@ -4,6 +4,7 @@
 #include "gui/app/main_window.h"
 #include "gui/calibration/ask_device.h"
 #include "gui/calibration/calibration_panel.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/problems_view.h"
 #include "sim/base/files.h"
 #include "sim/cli/exit_codes.h"
@@ -17,7 +18,6 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QTimer>
 #include <QTreeView>
 
@@ -26,13 +26,10 @@ using namespace trainyard::gui;
 
 namespace {
 
-constexpr int patience_ms = 60'000;
-
 const std::string logs = "tests/golden/data/nccl_logs/";
 const std::string reduce_log = logs + "h100_1x8_allreduce_dgxc.txt";
 const std::string rack_log = logs + "coreweave_gb200_nvl72_18x4_allreduce.txt"; // names no device
 const std::string pairs_log = "tests/golden/data/topology_files/nvbandwidth_6xA6000_issue50.txt";
-const std::string eight = "scenarios/llama3-8b-h100-8.json";
 
 } // namespace
 
@@ -504,5 +501,5 @@ void TestCalibration::picturesWithoutAScenario()
     QCOMPARE(run_headless(options), int(exit_invalid_input));
 }
 
-QTEST_MAIN(TestCalibration)
+TRAINYARD_WINDOW_TEST(TestCalibration, QApplication)
 #include "test_calibration.moc"

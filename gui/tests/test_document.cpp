@@ -5,6 +5,7 @@
 #include "gui/model/open_file.h"
 #include "gui/model/workspace.h"
 #include "gui/scenario/form_model.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/panel.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/fields.h"
@@ -19,7 +20,6 @@
 #include <QDir>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -447,5 +447,5 @@ void TestDocument::plainFillsStandOutInTheDark()
     }
 }
 
-QTEST_GUILESS_MAIN(TestDocument)
+TRAINYARD_WINDOW_TEST(TestDocument, QCoreApplication)
 #include "test_document.moc"

@@ -4,6 +4,7 @@
 #include "gui/tests/explore_fixture.h"
 #include "gui/tests/found_points.h"
 #include "gui/tests/painted_picture.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/theme.h"
 
 #include <QAbstractItemModelTester>
@@ -17,14 +18,12 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QTest>
 #include <QTimer>
 #include <QToolButton>
 #include <cmath>
 
 using namespace trainyard;
 using namespace trainyard::gui;
-using test::patience_ms;
 
 class TestExplore : public test::ExploreFixture {
     Q_OBJECT
@@ -318,5 +317,5 @@ void TestExplore::everyPictureHasItsSize()
     }
 }
 
-QTEST_MAIN(TestExplore)
+TRAINYARD_WINDOW_TEST(TestExplore, QApplication)
 #include "test_explore.moc"

@@ -11,7 +11,6 @@
 
 using namespace trainyard;
 using namespace trainyard::gui;
-using test::patience_ms;
 
 class TestExploreWork : public test::ExploreFixture {
     Q_OBJECT
@@ -289,5 +288,6 @@ void TestExploreWork::aSessionKeepsRangesAxesAndPins()
     QVERIFY(explore_state_from(Json::Object{{"pins", 3}, {"swept", "x"}}).pins.empty());
 }
 
-QTEST_MAIN(TestExploreWork)
+TRAINYARD_WINDOW_TEST(TestExploreWork, QApplication)
+#include "gui/tests/window_test.h"
 #include "test_explore_work.moc"

@@ -2,23 +2,17 @@
 
 #include "gui/scenario/scenario_panel.h"
 #include "gui/scenario/stepper.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/elided.h"
 
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QSlider>
-#include <QTest>
 #include <QToolButton>
 #include <QTreeView>
 
 using namespace trainyard;
 using namespace trainyard::gui;
-
-namespace {
-
-constexpr int patience_ms = 60'000;
-
-} // namespace
 
 class TestForm : public QObject {
     Q_OBJECT
@@ -208,5 +202,5 @@ void TestForm::theMoveThatBroughtAProblemIsToBlame()
     QVERIFY(blocked().isEmpty()); // the form's
 }
 
-QTEST_MAIN(TestForm)
+TRAINYARD_WINDOW_TEST(TestForm, QApplication)
 #include "test_form.moc"

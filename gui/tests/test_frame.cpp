@@ -6,6 +6,7 @@
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/scenario/stepper.h"
+#include "gui/tests/window_test.h"
 #include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/dock_title.h"
 #include "gui/widgets/elided.h"
@@ -28,7 +29,6 @@
 #include <QStatusBar>
 #include <QTableView>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QTimer>
 #include <QToolButton>
 #include <fstream>
@@ -36,14 +36,6 @@
 
 using namespace trainyard;
 using namespace trainyard::gui;
-
-namespace {
-
-constexpr int patience_ms = 60'000;
-
-const std::string eight = "scenarios/llama3-8b-h100-8.json";
-
-} // namespace
 
 class TestFrame : public QObject {
     Q_OBJECT
@@ -597,5 +589,5 @@ void TestFrame::manyProblemsAreCutShort()
     QVERIFY(view.item(view.count() - 1)->text().contains(QStringLiteral("more")));
 }
 
-QTEST_MAIN(TestFrame)
+TRAINYARD_WINDOW_TEST(TestFrame, QApplication)
 #include "test_frame.moc"

@@ -3,6 +3,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
 #include "gui/scenario/headline_bar.h"
+#include "gui/tests/window_test.h"
 #include "gui/timeline/timeline_canvas.h"
 #include "gui/topology/topology_canvas.h"
 #include "gui/widgets/chart.h"
@@ -18,7 +19,6 @@
 #include <QSlider>
 #include <QSpinBox>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <QWheelEvent>
@@ -27,12 +27,6 @@
 
 using namespace trainyard;
 using namespace trainyard::gui;
-
-namespace {
-
-constexpr int patience_ms = 60'000;
-
-} // namespace
 
 class TestMenus : public QObject {
     Q_OBJECT
@@ -346,5 +340,5 @@ void TestMenus::numbersOfAnAxisHaveRoom()
     QVERIFY(seen >= (width > 200 ? 2 : 1));
 }
 
-QTEST_MAIN(TestMenus)
+TRAINYARD_WINDOW_TEST(TestMenus, QApplication)
 #include "test_menus.moc"

@@ -1,6 +1,7 @@
 // The timeline as people use it: keyboard and mouse, without a display.
 
 #include "gui/tests/painted_picture.h"
+#include "gui/tests/window_test.h"
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/theme.h"
@@ -13,19 +14,12 @@
 #include <QPointingDevice>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QTest>
 #include <QTextBrowser>
 #include <QToolTip>
 #include <QWheelEvent>
 
 using namespace trainyard;
 using namespace trainyard::gui;
-
-namespace {
-
-constexpr int patience_ms = 60'000;
-
-} // namespace
 
 class TestTimelinePanel : public QObject {
     Q_OBJECT
@@ -457,5 +451,5 @@ void TestTimelinePanel::anEmptyTimelineSaysWhatIsMissing()
     QVERIFY(!panel.table().columns.empty());
 }
 
-QTEST_MAIN(TestTimelinePanel)
+TRAINYARD_WINDOW_TEST(TestTimelinePanel, QApplication)
 #include "test_timeline_panel.moc"

@@ -2,6 +2,7 @@
 
 #include "gui/tests/painted_picture.h"
 #include "gui/tests/topology_fixture.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/theme.h"
 
 #include <QAbstractItemModelTester>
@@ -254,5 +255,5 @@ void TestTopologyPanel::anEmptyTopologySaysWhatIsMissing()
     QVERIFY(!panel.busy());
 }
 
-QTEST_MAIN(TestTopologyPanel)
+TRAINYARD_WINDOW_TEST(TestTopologyPanel, QApplication)
 #include "test_topology_panel.moc"

@@ -2,6 +2,7 @@
 // or refused.
 
 #include "gui/tests/topology_fixture.h"
+#include "gui/tests/window_test.h"
 #include "gui/topology/link_facts.h"
 
 #include <QComboBox>
@@ -9,11 +10,9 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QSlider>
-#include <QTest>
 
 using namespace trainyard;
 using namespace trainyard::gui;
-using test::patience_ms;
 
 class TestTopologyWork : public test::TopologyFixture {
     Q_OBJECT
@@ -227,5 +226,5 @@ void TestTopologyWork::escapeIsTheWindowsWhileSomethingRuns()
     QVERIFY(!panel_->key_help().empty());
 }
 
-QTEST_MAIN(TestTopologyWork)
+TRAINYARD_WINDOW_TEST(TestTopologyWork, QApplication)
 #include "test_topology_work.moc"

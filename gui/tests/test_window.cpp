@@ -5,6 +5,7 @@
 #include "gui/app/start_page.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
+#include "gui/tests/window_test.h"
 #include "gui/widgets/export.h"
 #include "gui/widgets/problems_view.h"
 #include "sim/base/files.h"
@@ -18,17 +19,12 @@
 #include <QSlider>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QTreeView>
 
 using namespace trainyard;
 using namespace trainyard::gui;
 
 namespace {
-
-constexpr int patience_ms = 60'000;
-
-const std::string eight = "scenarios/llama3-8b-h100-8.json";
 
 bool settled(MainWindow& window)
 {
@@ -423,5 +419,5 @@ void TestWindow::picturesWithoutADisplay()
     QCOMPARE(run_headless(options), int{exit_input_output});
 }
 
-QTEST_MAIN(TestWindow)
+TRAINYARD_WINDOW_TEST(TestWindow, QApplication)
 #include "test_window.moc"

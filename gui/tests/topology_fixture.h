@@ -2,13 +2,10 @@
 
 // A window-less topology of two nodes, by keyboard and mouse.
 
+#include "gui/tests/window_test.h"
 #include "gui/topology/topology_panel.h"
 
-#include <QTest>
-
 namespace trainyard::gui::test {
-
-constexpr int patience_ms = 60'000;
 
 class TopologyFixture : public QObject {
     Q_OBJECT
