@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <utility>
 
 namespace trainyard {
@@ -54,6 +55,49 @@ std::size_t nodes_in_use(const Outcome& outcome)
             std::exchange(last, node) != node)
             ++nodes;
     return nodes;
+}
+
+std::string_view trunk_title(LinkKind kind)
+{
+    switch (kind) {
+    case LinkKind::leaf_up:
+        return "leaf to spine";
+    case LinkKind::leaf_down:
+        return "spine to leaf";
+    case LinkKind::spine_up:
+        return "spine to core";
+    case LinkKind::spine_down:
+        return "core to spine";
+    case LinkKind::other:
+        return "other links";
+    case LinkKind::nvlink:
+    case LinkKind::c2c:
+    case LinkKind::pcie:
+    case LinkKind::nic:
+        break; // of a node
+    }
+    return {};
+}
+
+// Which trunks a message takes is known where the engine laid it on them.
+std::vector<LinkClassRow> trunk_rows(const Outcome& outcome)
+{
+    std::map<std::pair<LinkKind, double>, LinkClassRow> classes;
+    for (const LinkTotals& totals : outcome.result->links) {
+        const Link link = outcome.topology->link(totals.link);
+        const std::string_view title = trunk_title(link.kind);
+        if (title.empty())
+            continue;
+        LinkClassRow& row = classes[{link.kind, link.capacity.value()}];
+        row.name = title;
+        row.capacity = link.capacity;
+        row.bytes += totals.bytes;
+        ++row.links;
+    }
+    std::vector<LinkClassRow> rows;
+    for (auto& [key, row] : classes)
+        rows.push_back(std::move(row));
+    return rows;
 }
 
 } // namespace
@@ -107,6 +151,8 @@ std::vector<LinkClassRow> link_rows(const Outcome& outcome)
                         nodes_in_use(outcome) * static_cast<std::size_t>(network.nics),
                         share_left(outcome, LinkKind::nic) * network.nic_rate, bytes.outside, 0});
     }
+    for (LinkClassRow& row : trunk_rows(outcome))
+        rows.push_back(std::move(row));
     for (LinkClassRow& row : rows)
         row.utilization = utilization(row, step);
     return rows;

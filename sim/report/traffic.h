@@ -26,6 +26,7 @@ NcclSettings nccl_settings(const Outcome& outcome);
 
 // The same count in every fidelity: what the program's transfers move in the patterns that their
 // costs chose (sim/strategy/bind/step_traffic.h), over the links of the nodes that the job uses.
+// Trunks of the fabric follow in those fidelities whose engine lays messages on them.
 std::vector<LinkClassRow> link_rows(const Outcome& outcome);
 
 // Of the way out of its domain, per GPU: NIC line rate. 0 when there is no network.

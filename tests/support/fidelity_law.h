@@ -27,14 +27,15 @@ inline double counted_bytes(const Outcome& outcome, LinkKind kind)
 
 // The bytes of a step depend on its program, not on the fidelity: all count the same. The engine
 // finds each of them on two links, up and down, where it moves transfers whole over sound links.
+// Those that share links list the fabric's trunks, too.
 inline void check_bytes(const Outcome& alone, const Outcome& shared)
 {
     const std::vector<LinkClassRow> expected = link_rows(alone);
     const std::vector<LinkClassRow> found = link_rows(shared);
-    REQUIRE(found.size() == expected.size());
+    REQUIRE(found.size() >= expected.size());
     const bool whole =
         shared.engine.fidelity == Fidelity::bundle && shared.topology == shared.sound;
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
         CHECK(found[i].name == expected[i].name);
         CHECK(found[i].links == expected[i].links);
         CHECK(found[i].bytes == Approx(expected[i].bytes).epsilon(1e-9));
