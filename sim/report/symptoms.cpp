@@ -85,7 +85,7 @@ void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
     if (heaviest == nullptr || heaviest->transfer_seconds <= 0)
         return;
     symptoms.group = heaviest->group;
-    const TrafficSplit split = traffic_split(outcome, heaviest->collective, heaviest->group);
+    const TrafficSplit split = bytes_per_payload(outcome, heaviest->collective, heaviest->group);
     symptoms.across_domains = split.outside > 0;
     for (const CollectiveRow& row : collective_rows(outcome)) {
         if (row.group != heaviest->group || row.collective != heaviest->collective)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <map>
 
 namespace trainyard {
 
@@ -278,6 +279,46 @@ std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
     default:
         return RingTraffic(group, shape, flow, topology).uses(weights_of(pattern, shape));
     }
+}
+
+TrafficSplit traffic_split(const RankGroup& group, const GroupShape& shape, TrafficPattern pattern,
+                           const Topology& topology)
+{
+    TrafficSplit split;
+    const auto add = [&](const TrafficSplit& part) {
+        split.inside += part.inside;
+        split.outside += part.outside;
+    };
+    switch (pattern) {
+    case TrafficPattern::all_to_all: {
+        std::map<DomainId, double> members;
+        for (const RankId member : group.members)
+            ++members[topology.model().placement(DeviceId{member.value}).domain];
+        const auto all = static_cast<double>(group.members.size());
+        for (const auto& [domain, here] : members)
+            add({here * (here - 1) / (all - 1), here * (all - here) / (all - 1)});
+        break;
+    }
+    case TrafficPattern::neighbours:
+        for (std::size_t i = 0; i < group.members.size(); ++i)
+            add(traffic_split(group.members[i], group.members[(i + 1) % group.members.size()],
+                              topology));
+        break;
+    default:
+        const Weights weights = weights_of(pattern, shape);
+        for (const RingHop& hop : ring_hops(group.members, topology))
+            add(hop.across ? TrafficSplit{0, hop.share * weights.across}
+                           : TrafficSplit{hop.share * weights.inside, 0});
+    }
+    return split;
+}
+
+TrafficSplit traffic_split(RankId from, RankId to, const Topology& topology)
+{
+    const auto domain_of = [&](RankId rank) {
+        return topology.model().placement(DeviceId{rank.value}).domain;
+    };
+    return domain_of(from) == domain_of(to) ? TrafficSplit{1, 0} : TrafficSplit{0, 1};
 }
 
 std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology)

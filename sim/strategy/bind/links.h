@@ -28,6 +28,20 @@ std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
                                 TrafficPattern pattern, std::uint64_t flow,
                                 const Topology& topology);
 
+// Bytes that stay in NVLink domains and that leave them, of all members together per byte leaving
+// the busiest member. By count of hops, whatever links they cross.
+struct TrafficSplit {
+    double inside = 0;
+    double outside = 0;
+
+    bool operator==(const TrafficSplit&) const = default;
+};
+TrafficSplit traffic_split(const RankGroup& group, const GroupShape& shape, TrafficPattern pattern,
+                           const Topology& topology);
+
+// Of a message.
+TrafficSplit traffic_split(RankId from, RankId to, const Topology& topology);
+
 // What a message puts on them.
 std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology);
 

@@ -12,7 +12,7 @@ namespace {
 
 // The copy into the buffer reads and writes each gradient; a shard that sums over micro-batches
 // reads both summands and writes one.
-ReductionStyle style_of(const Job& job)
+ReductionStyle deepspeed_style(const Job& job)
 {
     const double width = gradient_bytes(job);
     ReductionStyle style;
@@ -39,7 +39,7 @@ public:
     DeepSpeedZero(const Job& job, const StageContent& stage)
         : job_(job),
           stage_(stage),
-          reduction_(job, stage, style_of(job), bucket_sizes(job), bucket_sizes(job))
+          reduction_(job, stage, deepspeed_style(job), bucket_sizes(job), bucket_sizes(job))
     {}
 
     EventId before(StageWriter& writer, std::size_t) override { return writer.never(); }

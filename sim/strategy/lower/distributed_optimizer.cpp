@@ -27,7 +27,7 @@ BucketSizes bucket_sizes(const Job& job, double bytes_per_parameter)
     return {size, size};
 }
 
-ReductionStyle style_of(const Job& job)
+ReductionStyle sharded_style(const Job& job)
 {
     return {.kind = CollectiveKind::reduce_scatter,
             .into_shards = true,
@@ -43,7 +43,7 @@ public:
           groups_{dense_shards(job).group, expert_shards(job).group},
           parameter_bytes_(parameter_bytes(job)),
           narrow_gather_(*job.training.formats.parameter_gather && !job.training.lora),
-          reduction_(job, stage, style_of(job), bucket_sizes(job, gradient_bytes(job)),
+          reduction_(job, stage, sharded_style(job), bucket_sizes(job, gradient_bytes(job)),
                      bucket_sizes(job, gradient_bytes(job)))
     {
         if (gathers_ahead_)

@@ -142,6 +142,17 @@ Binding small_binding(Lanes lanes)
     Binding binding;
     const std::uint32_t per_stage = lanes == Lanes::all ? 2 : 1;
     binding.costs.compute = {ms(10), ms(20), ms(2)};
+    // A ring of two sends the whole buffer; 1 GB in 5 ms, 40 MB in 1 ms.
+    const auto cost = [](Bytes bytes, SimTime time, TrafficPattern pattern) {
+        TransferCost out;
+        out.bytes = bytes;
+        out.ceiling = ByteRate(static_cast<std::uint64_t>((bytes / to_seconds(time)).value()));
+        out.work = work_done(out.ceiling, time);
+        out.pattern = pattern;
+        return out;
+    };
+    binding.costs.transfers = {{cost(gradient_bytes, ms(5), TrafficPattern::ring),
+                                cost(message_bytes, ms(1), TrafficPattern::neighbours)}};
     binding.costs.host_per_kernel.fill(SimTime(5'000'000));
     for (std::uint32_t stage = 0; stage < 2; ++stage) {
         Group group;

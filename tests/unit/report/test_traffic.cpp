@@ -1,45 +1,66 @@
 #include "sim/base/build_info.h"
-#include "sim/cost/collective_form.h"
+#include "sim/topology/cluster.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 
 using namespace trainyard;
+using namespace trainyard::literals;
 using namespace trainyard::test;
 
-TEST_CASE("what a member sends inside and outside its domain adds up to its share of the bus")
+namespace {
+
+// Per byte leaving a member, of `ranks` neighbours on nodes of eight GPUs.
+TrafficSplit split_of(TrafficPattern pattern, std::uint32_t ranks)
 {
-    using enum CollectiveKind;
-    for (const CollectiveKind kind :
-         {all_reduce, all_gather, reduce_scatter, all_to_all, broadcast})
-        for (const int ranks : {2, 8, 64})
-            for (const int per_domain : {1, 2, 8}) {
-                if (per_domain > ranks)
-                    continue;
-                const TrafficSplit split = traffic_split(kind, ranks, per_domain);
-                CHECK_THAT(split.inside + split.outside, WithinRel(bus_factor(kind, ranks), 1e-12));
-                CHECK(split.inside >= 0);
-                CHECK(split.outside >= 0);
-            }
+    ClusterDescription cluster;
+    cluster.nodes = 8;
+    cluster.node.gpus = 8;
+    cluster.node.nvlink.wiring = NvlinkWiring::switched;
+    cluster.node.nvlink.rate = 450_GBps;
+    cluster.node.pcie = 64_GBps;
+    cluster.node.nics = 8;
+    cluster.fabric.emplace();
+    cluster.fabric->network.port_rate = 50_GBps;
+    const Topology topology = make_cluster(cluster);
+    RankGroup group;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        group.members.push_back(RankId{rank});
+    const GroupShape shape = group_shape(topology, devices_of(group.members));
+    const TrafficSplit all = traffic_split(group, shape, pattern, topology);
+    return {all.inside / ranks, all.outside / ranks};
 }
 
-TEST_CASE("a group inside one domain sends nothing out of it")
+} // namespace
+
+TEST_CASE("what a member of a ring sends stays in its domain or leaves it")
 {
-    CHECK(traffic_split(CollectiveKind::all_reduce, 8, 8).outside == 0.0);
-    CHECK(traffic_split(CollectiveKind::all_to_all, 8, 8).outside == 0.0);
-    CHECK(traffic_split(CollectiveKind::all_reduce, 1, 1) == TrafficSplit{});
+    using enum TrafficPattern;
+    for (const TrafficPattern pattern : {ring, all_to_all, neighbours})
+        for (const std::uint32_t ranks : {2U, 8U, 11U, 64U}) {
+            const TrafficSplit split = split_of(pattern, ranks);
+            CHECK_THAT(split.inside + split.outside, WithinRel(1.0, 1e-12));
+            CHECK((split.outside > 0) == (ranks > 8));
+        }
 }
 
-TEST_CASE("an all-to-all of two full nodes of 8 sends 8/16 of each buffer to the other node")
+TEST_CASE("one of each domain's eight members sends a ring's bytes on to the next domain")
 {
-    // 15 peers, 8 of them outside: 15/16 x 8/15 = 1/2.
-    CHECK_THAT(traffic_split(CollectiveKind::all_to_all, 16, 8).outside, WithinRel(0.5, 1e-12));
+    CHECK_THAT(split_of(TrafficPattern::ring, 16).outside, WithinRel(1.0 / 8, 1e-12));
+    CHECK_THAT(split_of(TrafficPattern::ring, 64).outside, WithinRel(1.0 / 8, 1e-12));
 }
 
-TEST_CASE("one member of each domain sends a ring's bytes on to the next")
+TEST_CASE("an all-to-all of two full nodes of 8 sends 8 of 15 parts to the other node")
 {
-    // 2 x 15/16 of the buffer per member, one send in eight leaves.
-    CHECK_THAT(traffic_split(CollectiveKind::all_reduce, 16, 8).outside,
-               WithinRel(2 * 15.0 / 16 / 8, 1e-12));
+    CHECK_THAT(split_of(TrafficPattern::all_to_all, 16).outside, WithinRel(8.0 / 15, 1e-12));
+}
+
+TEST_CASE("a tree of two domains sends each domain's sum out once")
+{
+    // A member sends 2 x 15/16 buffers, a domain of eight 1: 1/8 per member.
+    CHECK_THAT(split_of(TrafficPattern::tree, 16).outside,
+               WithinRel(1.0 / 8 / (2 * 15.0 / 16), 1e-12));
+    // Of three domains as much as a ring.
+    CHECK_THAT(split_of(TrafficPattern::tree, 24).outside, WithinRel(1.0 / 8, 1e-12));
 }
 
 TEST_CASE("link rows hold the bytes of gradients inside nodes and of messages between them")
@@ -121,17 +142,17 @@ TEST_CASE("groups that fold count as often as there are groups like them")
         CHECK(folded[i].bytes == all[i].bytes);
 }
 
-TEST_CASE("the engine's own link totals take precedence")
+TEST_CASE("rows hold what each step's program moves, not what the engine saw within it")
 {
     Outcome outcome = small_outcome();
     StepResult result = *outcome.result;
     result.links = {{LinkId{0}, 1e9, 1.0}, {LinkId{1}, 3e9, 1.0}};
     outcome.result = std::make_shared<const StepResult>(std::move(result));
     const auto rows = link_rows(outcome);
-    REQUIRE(rows.size() == 1);
-    CHECK(rows[0].name == "NVLink");
-    CHECK(rows[0].links == 2);
-    CHECK_THAT(rows[0].utilization, WithinRel(4e9 / (2 * 450e9 * 0.1), 1e-9));
+    const auto usual = link_rows(small_outcome());
+    REQUIRE(rows.size() == usual.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        CHECK(rows[i].bytes == usual[i].bytes);
 }
 
 TEST_CASE("rows of links are of what perturbations leave of them")
