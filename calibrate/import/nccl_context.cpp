@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t most_devices = 1U << 20;
+constexpr std::size_t most_listed_devices = 1U << 20;
 constexpr std::size_t most_variables = 100;
 constexpr std::size_t most_hosts = 10'000;
 
@@ -57,7 +57,7 @@ void read_device(NcclContext& context, NcclDevice device)
         context.devices.clear();
         context.used = false;
     }
-    if (context.devices.size() < most_devices)
+    if (context.devices.size() < most_listed_devices)
         context.devices.push_back(std::move(device));
 }
 

@@ -25,6 +25,12 @@ constexpr IdType make_id(std::size_t index)
     return IdType{static_cast<decltype(IdType::value)>(index)};
 }
 
+// Numbers that are never negative, as containers count.
+constexpr std::size_t to_size(int value)
+{
+    return static_cast<std::size_t>(value);
+}
+
 using DeviceId = Id<struct DeviceTag>; // one GPU (or CPU socket) of a topology
 using NodeId = Id<struct NodeTag>;     // one server or tray
 using DomainId =

@@ -90,7 +90,7 @@ void add_provenance(Imported& imported, const std::string& file, const std::stri
     imported.content["source"] = by;
 }
 
-int refuse(const std::string& file, std::string message, std::string hint)
+int refuse_file(const std::string& file, std::string message, std::string hint)
 {
     print_problems(Problems{{file, 0, "", std::move(message), std::move(hint), Severity::error}},
                    "nothing was imported.");
@@ -127,13 +127,13 @@ int run_import(const ImportOptions& options)
         kind = import_kind_named(options.words.front());
         job_kind = from_name<JobKind>(options.words.front());
         if (!kind && !job_kind)
-            return refuse(options.words.front(), "is no kind of import",
-                          "one of: nccl-tests, nvbandwidth, p2p, topo, megatron, deepspeed, "
-                          "torchtitan, torchrun");
+            return refuse_file(options.words.front(), "is no kind of import",
+                               "one of: nccl-tests, nvbandwidth, p2p, topo, megatron, deepspeed, "
+                               "torchtitan, torchrun");
     }
     const std::string text = read_file(file, most_bytes);
     if (is_compressed(text))
-        return refuse(file, "is compressed", "unpack it first: gunzip");
+        return refuse_file(file, "is compressed", "unpack it first: gunzip");
     if (!kind && !job_kind && recognise_import(text).empty())
         job_kind = recognise_job(text);
     if (job_kind)
@@ -142,10 +142,11 @@ int run_import(const ImportOptions& options)
     if (!kind) {
         others = recognise_import(text);
         if (others.empty())
-            return refuse(file, "nothing in it was recognised",
-                          "wanted: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, nvidia-smi "
-                          "topo -m or NCCL topology XML; or a job of Megatron-LM, DeepSpeed, "
-                          "torchtitan or torchrun");
+            return refuse_file(
+                file, "nothing in it was recognised",
+                "wanted: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, nvidia-smi "
+                "topo -m or NCCL topology XML; or a job of Megatron-LM, DeepSpeed, "
+                "torchtitan or torchrun");
         kind = others.front();
         others.erase(others.begin());
     }

@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 // As many as a job's micro-batches, or more: after those they come again.
-constexpr std::size_t drawn = 4096;
+constexpr std::size_t lengths_drawn = 4096;
 
 std::vector<std::string_view> split(std::string_view text, char separator)
 {
@@ -54,7 +54,7 @@ Checked<std::vector<double>> uniform(std::string_view text, double whole)
         return refused(text);
     std::mt19937 random(static_cast<std::uint32_t>(*seed));
     std::vector<double> lengths;
-    for (std::size_t i = 0; i < drawn; ++i) {
+    for (std::size_t i = 0; i < lengths_drawn; ++i) {
         const double share = static_cast<double>(random()) / 4294967296.0; // 2^32
         const auto tokens =
             *least + static_cast<std::int64_t>(share * static_cast<double>(*most - *least + 1));

@@ -98,8 +98,8 @@ constexpr double long_in_a_log = 30;
 
 CancelFlag interrupted;
 volatile std::sig_atomic_t first_signal = 0;
-volatile std::sig_atomic_t keepers = 0; // of the main thread
-volatile std::sig_atomic_t drawn = 0;   // a bar stands in the last line
+volatile std::sig_atomic_t keepers = 0;   // of the main thread
+volatile std::sig_atomic_t bar_drawn = 0; // a bar stands in the last line
 
 // What looks at the flag ends by itself. What does not (a library that reads a file, a pipe that
 // nobody writes to) is ended here, and says the same.
@@ -110,7 +110,7 @@ extern "C" void on_unheard(int)
     if (keepers > 0)
         return;
     constexpr std::string_view end = "\r\033[Kinterrupted; nothing was written\n";
-    const std::string_view said = drawn ? end : end.substr(clear_line.size());
+    const std::string_view said = bar_drawn ? end : end.substr(clear_line.size());
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, said.data(), said.size());
     ::_exit(128 + first_signal);
 }
@@ -177,7 +177,7 @@ ProgressBar::~ProgressBar()
 {
     if (visible_)
         write_talk(clear_line);
-    drawn = 0;
+    bar_drawn = 0;
 }
 
 WorkControl ProgressBar::control()
@@ -234,7 +234,7 @@ void ProgressBar::draw(std::string_view stage, double done, double total)
         return;
     drawn_ = now;
     visible_ = true;
-    drawn = 1;
+    bar_drawn = 1;
     if (total <= 0) {
         write_talk(fmt::format("{}{} ...", clear_line, stage));
         return;

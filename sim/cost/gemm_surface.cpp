@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::array<const char*, 4> titles{"m", "n", "k", "time [us]"};
+constexpr std::array<const char*, 4> surface_titles{"m", "n", "k", "time [us]"};
 
 using Sides = std::array<std::int64_t, 3>;
 
@@ -65,7 +65,7 @@ std::optional<GemmPoint> read_point(const Reader& row)
 {
     const Json& node = row.node();
     const bool right =
-        node.is_array() && node.items().size() == titles.size() &&
+        node.is_array() && node.items().size() == surface_titles.size() &&
         std::all_of(node.items().begin(), node.items().end() - 1,
                     [](const Json& cell) { return cell.is_integer() && cell.as_integer() > 0; }) &&
         node.items()[3].is_number() && node.items()[3].as_double() > 0;
@@ -208,7 +208,7 @@ bool FieldValue<GemmSurface>::read(const Reader& reader, GemmSurface& out)
         reader.error_count() != before)
         return false;
     Json expected = Json::array();
-    for (const char* title : titles)
+    for (const char* title : surface_titles)
         expected.push_back(title);
     const Reader rows = reader.member("rows");
     if (!(*reader.node().find("columns") == expected))
@@ -237,7 +237,7 @@ Json FieldValue<GemmSurface>::write(const GemmSurface& value)
     if (value.empty())
         return {};
     Json out = Json::object();
-    for (const char* title : titles)
+    for (const char* title : surface_titles)
         out["columns"].push_back(title);
     for (const GemmPoint& point : value.points()) {
         Json row = Json::array();

@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-constexpr const char* titles[] = {"size [B]", "time [us]", "launch"};
+constexpr const char* sample_titles[] = {"size [B]", "time [us]", "launch"};
 
 std::optional<RawSample> read_sample(const Reader& row)
 {
@@ -40,7 +40,7 @@ bool FieldValue<RawSamples>::read(const Reader& reader, RawSamples& out)
         reader.error_count() != before)
         return false;
     Json expected = Json::array();
-    for (const char* title : titles)
+    for (const char* title : sample_titles)
         expected.push_back(title);
     if (!(*reader.node().find("columns") == expected)) {
         reader.member("columns").error("unknown columns",
@@ -65,7 +65,7 @@ bool FieldValue<RawSamples>::read(const Reader& reader, RawSamples& out)
 Json FieldValue<RawSamples>::write(const RawSamples& value)
 {
     Json out = Json::object();
-    for (const char* title : titles)
+    for (const char* title : sample_titles)
         out["columns"].push_back(title);
     out["rows"] = Json::array();
     for (const RawSample& sample : value.samples) {

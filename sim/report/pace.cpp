@@ -48,17 +48,17 @@ std::vector<LaneId> neighbours(const Binding& binding, LaneId pace)
     return lanes;
 }
 
-struct Span {
+struct BusySpan {
     SimTime begin{};
     SimTime end{};
 };
 
 // Apart and in order.
-std::vector<Span> merged(std::vector<Span> spans)
+std::vector<BusySpan> merged(std::vector<BusySpan> spans)
 {
-    std::ranges::sort(spans, {}, &Span::begin);
-    std::vector<Span> out;
-    for (const Span& span : spans)
+    std::ranges::sort(spans, {}, &BusySpan::begin);
+    std::vector<BusySpan> out;
+    for (const BusySpan& span : spans)
         if (out.empty() || out.back().end < span.begin)
             out.push_back(span);
         else
@@ -67,13 +67,13 @@ std::vector<Span> merged(std::vector<Span> spans)
 }
 
 // How long some of `spans` last and none of `others` does.
-SimTime time_outside(const std::vector<Span>& spans, const std::vector<Span>& others)
+SimTime time_outside(const std::vector<BusySpan>& spans, const std::vector<BusySpan>& others)
 {
     SimTime time{};
-    const std::vector<Span> apart = merged(others);
-    for (const Span& span : merged(spans)) {
+    const std::vector<BusySpan> apart = merged(others);
+    for (const BusySpan& span : merged(spans)) {
         time += span.end - span.begin;
-        auto other = std::ranges::lower_bound(apart, span.begin, {}, &Span::end);
+        auto other = std::ranges::lower_bound(apart, span.begin, {}, &BusySpan::end);
         for (; other != apart.end() && other->begin < span.end; ++other)
             time -= std::min(span.end, other->end) - std::max(span.begin, other->begin);
     }
@@ -131,7 +131,7 @@ private:
     void add_messages(const Outcome& seen)
     {
         const std::vector<OpRecord>& records = seen.result->records;
-        std::map<LaneId, std::vector<Span>> waits;
+        std::map<LaneId, std::vector<BusySpan>> waits;
         for (const RecordedMessage& message :
              messages(binding_, records, place_records(*seen.plan, binding_, records)))
         {
@@ -143,7 +143,7 @@ private:
             if (came > other.start)
                 waits[other.lane].push_back({other.start, came});
         }
-        std::map<LaneId, std::vector<Span>> busy;
+        std::map<LaneId, std::vector<BusySpan>> busy;
         for (const OpRecord& op : records)
             if (op.kind == OpKind::compute && waits.contains(op.lane))
                 busy[op.lane].push_back({op.start, op.end});

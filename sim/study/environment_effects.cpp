@@ -43,7 +43,7 @@ constexpr std::array protocol_words{Word<Protocol>{"LL", Protocol::ll},
 // The values of a list such as "Ring,Tree" or, all but these, "^Tree"; words that stand for
 // nothing here are left out.
 template <class T, std::size_t n>
-std::vector<T> listed(std::string_view text, const std::array<Word<T>, n>& words)
+std::vector<T> named_in(std::string_view text, const std::array<Word<T>, n>& words)
 {
     const bool all_but = text.starts_with('^');
     if (all_but)
@@ -235,12 +235,12 @@ private:
     void algorithms()
     {
         if (const std::string* text = value("NCCL_ALGO")) {
-            out_.nccl.algorithms = listed(*text, algorithm_words);
+            out_.nccl.algorithms = named_in(*text, algorithm_words);
             if (!out_.nccl.algorithms.empty())
                 follow("NCCL_ALGO", "no other algorithms where there is one of these");
         }
         if (const std::string* text = value("NCCL_PROTO")) {
-            out_.nccl.protocols = listed(*text, protocol_words);
+            out_.nccl.protocols = named_in(*text, protocol_words);
             follow("NCCL_PROTO", "no other protocols where there is one of these");
         }
     }

@@ -11,8 +11,8 @@ namespace trainyard {
 namespace {
 
 // Seconds; a little less than the clock counts to.
-constexpr double longest = 26 * 86400.0;
-static_assert(longest < to_seconds(longest_sim_time).value());
+constexpr double longest_delay = 26 * 86400.0;
+static_assert(longest_delay < to_seconds(longest_sim_time).value());
 
 } // namespace
 
@@ -88,7 +88,7 @@ const FieldTable<LateArrival>& fields_of<LateArrival>()
     static const auto table =
         FieldTable<LateArrival>("late", "Steps that begin late, or whose data comes late.")
             .field("time", &LateArrival::time,
-                   {.help = "how late", .min = 0, .max = longest, .required = true})
+                   {.help = "how late", .min = 0, .max = longest_delay, .required = true})
             .field("chance", &LateArrival::chance,
                    {.help = "of a step to be late, drawn from run.seed", .min = 0, .max = 1})
             .field("part", &LateArrival::part,
@@ -111,24 +111,24 @@ const FieldTable<Perturbation>& fields_of<Perturbation>()
                    {.help = "the slowdown or the state of the link begins so long after the "
                             "measured step has begun",
                     .min = 0,
-                    .max = longest})
+                    .max = longest_delay})
             .field("until", &Perturbation::until,
                    {.help = "the slowdown or the state of the link ends so long after the measured "
                             "step has begun",
                     .min = 0,
-                    .max = longest})
+                    .max = longest_delay})
             .field("jitter", &Perturbation::jitter, {.help = "random durations of kernels"})
             .field("late", &Perturbation::late, {.help = "steps that begin late"})
             .field("start", &Perturbation::start,
-                   {.help = "its first step begins so late", .min = 0, .max = longest})
+                   {.help = "its first step begins so late", .min = 0, .max = longest_delay})
             .field("hangs", &Perturbation::hangs,
                    {.help = "its host issues nothing more, so long after the measured step began",
                     .min = 0,
-                    .max = longest})
+                    .max = longest_delay})
             .field("dies", &Perturbation::dies,
                    {.help = "its process is gone, so long after the measured step began",
                     .min = 0,
-                    .max = longest})
+                    .max = longest_delay})
             .field("link", &Perturbation::link,
                    {.help = "links instead, as `trainyard topo` names them: \"node3/nic2\", "
                             "\"leaf0/uplink3 up\", \"node3/nic*\"; \"fabric\": all between "
@@ -137,7 +137,7 @@ const FieldTable<Perturbation>& fields_of<Perturbation>()
                 "bandwidth", &Perturbation::bandwidth,
                 {.help = "share of its line rate that the link has left", .min = 0.001, .max = 1})
             .field("latency", &Perturbation::latency,
-                   {.help = "more per traversal of the link", .min = 0, .max = longest})
+                   {.help = "more per traversal of the link", .min = 0, .max = longest_delay})
             .field("background", &Perturbation::background,
                    {.help = "share of the link that other jobs take", .min = 0, .max = 0.999})
             .field("dead", &Perturbation::dead,

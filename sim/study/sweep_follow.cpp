@@ -56,9 +56,11 @@ std::string list_text(const std::vector<int>& numbers)
 }
 
 // The parallel sizes of a point while they are decided.
-class Sizes {
+class SweptSizes {
 public:
-    Sizes(const Strategy& strategy, const SweepFacts& facts) : strategy_(strategy), facts_(facts) {}
+    SweptSizes(const Strategy& strategy, const SweepFacts& facts)
+        : strategy_(strategy), facts_(facts)
+    {}
 
     // Gives the size of `field` what the others leave, and says what. Requires may_be_auto(field).
     Checked<std::int64_t> follow(std::string_view field)
@@ -147,7 +149,7 @@ int turn_of(const Override& change)
     return change.field == layers_field ? 2 : change.field == "strategy.ep" ? 1 : 0;
 }
 
-Problems decide_sizes(std::vector<Override>& changes, Sizes& sizes)
+Problems decide_sizes(std::vector<Override>& changes, SweptSizes& sizes)
 {
     std::vector<Override*> open;
     for (Override& change : changes)
@@ -167,7 +169,7 @@ Problems decide_sizes(std::vector<Override>& changes, Sizes& sizes)
     return {};
 }
 
-std::optional<MovedBatch> moved_batch(const Training& training, const Sizes& sizes)
+std::optional<MovedBatch> moved_batch(const Training& training, const SweptSizes& sizes)
 {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
     const std::optional<std::int64_t> dp = sizes.replicas();
@@ -245,7 +247,7 @@ Checked<SettledPoint> PointSettler::at(std::size_t index)
     const Checked<SweepFacts> known = facts(*file);
     if (!known)
         return tl::unexpected(known.error());
-    Sizes sizes(file->scenario.strategy, *known);
+    SweptSizes sizes(file->scenario.strategy, *known);
     if (Problems problems = decide_sizes(changes, sizes); !problems.empty())
         return tl::unexpected(std::move(problems));
     SettledPoint out;

@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace trainyard {
-namespace {
-
-std::size_t to_size(int value)
-{
-    return static_cast<std::size_t>(value);
-}
-
-} // namespace
-
 ClusterLinks::ClusterLinks(int nodes, const NodeTemplate& node, bool has_fabric,
                            const ClosShape& shape)
     : nodes_(to_size(nodes))

@@ -14,11 +14,6 @@ bool is_network(LinkKind kind)
     return kind != LinkKind::nvlink && kind != LinkKind::c2c && kind != LinkKind::pcie;
 }
 
-std::size_t index(int value)
-{
-    return static_cast<std::size_t>(value);
-}
-
 } // namespace
 
 ExplicitModel::ExplicitModel(ExplicitDescription description)
@@ -57,23 +52,23 @@ int ExplicitModel::nodes_in_domain(DomainId id) const
 
 std::vector<DeviceAttachment> ExplicitModel::find_attachments() const
 {
-    std::vector<DeviceAttachment> all(index(pieces_.devices));
+    std::vector<DeviceAttachment> all(to_size(pieces_.devices));
     for (std::size_t i = 0; i < all.size(); ++i) {
         const int node = pieces_.pieces[i].node;
         all[i].model = description_.devices[i].model;
-        all[i].node = make_id<NodeId>(index(node));
-        all[i].domain = make_id<DomainId>(index(pieces_.domain_of_node[index(node)]));
+        all[i].node = make_id<NodeId>(to_size(node));
+        all[i].domain = make_id<DomainId>(to_size(pieces_.domain_of_node[to_size(node)]));
     }
     for (const DirectedLink& link : pieces_.links) {
         if (!pieces_.is_device(link.from))
             continue;
-        DeviceAttachment& device = all[index(link.from)];
+        DeviceAttachment& device = all[to_size(link.from)];
         if (link.link.kind == LinkKind::nvlink) {
             device.nvlink += link.link.capacity;
             if (pieces_.is_nvswitch(link.to)) {
                 device.nvswitch = true;
                 device.in_switch_reduction =
-                    device.in_switch_reduction || pieces_.pieces[index(link.to)].reduction;
+                    device.in_switch_reduction || pieces_.pieces[to_size(link.to)].reduction;
             }
         } else if (link.link.kind == LinkKind::c2c) {
             device.host_link = std::max(device.host_link, link.link.capacity);
@@ -102,10 +97,10 @@ std::vector<NodeNetwork> ExplicitModel::find_networks() const
             common.oversubscription = std::max(common.oversubscription, layer.oversubscription);
     std::vector<NodeNetwork> all(pieces_.nodes.size(), common);
     for (const DirectedLink& link : pieces_.links) {
-        const int node = pieces_.pieces[index(link.from)].node;
+        const int node = pieces_.pieces[to_size(link.from)].node;
         if (link.link.kind != LinkKind::nic || node < 0)
             continue;
-        NodeNetwork& network = all[index(node)];
+        NodeNetwork& network = all[to_size(node)];
         network.nic_rate =
             network.nics == 0 ? link.link.capacity : std::min(network.nic_rate, link.link.capacity);
         ++network.nics;
@@ -122,7 +117,7 @@ int ExplicitModel::most_switch_hops() const
     std::size_t most = 1;
     for (const int from : {0, first_node - 1})
         for (int to = pieces_.devices - 1; to >= first_node; to -= stride) {
-            FlowHash choice(0, make_id<DeviceId>(index(from)), make_id<DeviceId>(index(to)), 0);
+            FlowHash choice(0, make_id<DeviceId>(to_size(from)), make_id<DeviceId>(to_size(to)), 0);
             std::size_t network_links = 0;
             for (const LinkId link : graph_.route(from, to, choice))
                 network_links += is_network(this->link(link).kind) ? 1 : 0;
@@ -142,8 +137,8 @@ Bandwidth ExplicitModel::nvlink_among(std::span<const DeviceId> members) const
     for (std::size_t next = 0; next < reached.size(); ++next) {
         Bandwidth rate;
         for (const DirectedLink& link : pieces_.links) {
-            const DeviceId to = make_id<DeviceId>(index(link.to));
-            if (link.link.kind != LinkKind::nvlink || index(link.from) != reached[next] ||
+            const DeviceId to = make_id<DeviceId>(to_size(link.to));
+            if (link.link.kind != LinkKind::nvlink || to_size(link.from) != reached[next] ||
                 std::find(members.begin(), members.end(), to) == members.end())
                 continue;
             rate += link.link.capacity;
@@ -158,7 +153,7 @@ Bandwidth ExplicitModel::nvlink_among(std::span<const DeviceId> members) const
 LinkEnds ExplicitModel::link_ends(LinkId id) const
 {
     const DirectedLink& link = pieces_.links[id.value];
-    return {pieces_.pieces[index(link.from)].name, pieces_.pieces[index(link.to)].name};
+    return {pieces_.pieces[to_size(link.from)].name, pieces_.pieces[to_size(link.to)].name};
 }
 
 std::optional<Trunk> ExplicitModel::trunk(LinkId id) const
@@ -210,8 +205,8 @@ std::vector<FabricLayer> ExplicitModel::fabric_layers() const
     Bandwidth nics;
     std::map<int, FabricLayer> above; // by the lower layer
     for (const DirectedLink& link : pieces_.links) {
-        const int from = pieces_.pieces[index(link.from)].layer;
-        const int to = pieces_.pieces[index(link.to)].layer;
+        const int from = pieces_.pieces[to_size(link.from)].layer;
+        const int to = pieces_.pieces[to_size(link.to)].layer;
         if (from == 0 && to == 1)
             nics += link.link.capacity;
         if (from == 0 || to != from + 1)

@@ -7,11 +7,6 @@
 namespace trainyard {
 namespace {
 
-std::size_t to_size(int value)
-{
-    return static_cast<std::size_t>(value);
-}
-
 // Which switches up to a layer hang together.
 class Blocks {
 public:

@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint32_t chunks_per_member = 8;
 constexpr std::uint32_t chunks_of_tree = 64;
 
-using Numbers = std::vector<std::vector<std::uint32_t>>;
+using WireLists = std::vector<std::vector<std::uint32_t>>;
 
-NumberLists lists_of(const Numbers& lists)
+NumberLists lists_of(const WireLists& lists)
 {
     NumberLists out;
     for (const auto& list : lists) {
@@ -24,10 +24,10 @@ NumberLists lists_of(const Numbers& lists)
 }
 
 // Fills what follows from wires and needs.
-void link_up(StepPlan& plan, const Numbers& needs)
+void link_up(StepPlan& plan, const WireLists& needs)
 {
-    Numbers feeds(plan.wires.size());
-    Numbers leaving(plan.members);
+    WireLists feeds(plan.wires.size());
+    WireLists leaving(plan.members);
     for (std::uint32_t w = 0; w < plan.wires.size(); ++w) {
         leaving[plan.wires[w].from].push_back(w);
         for (const std::uint32_t need : needs[w])
@@ -39,7 +39,7 @@ void link_up(StepPlan& plan, const Numbers& needs)
 }
 
 // Wires that pass chunks on begin one round behind the last of those they need.
-void let_lag(StepPlan& plan, const Numbers& needs)
+void let_lag(StepPlan& plan, const WireLists& needs)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -55,9 +55,9 @@ void let_lag(StepPlan& plan, const Numbers& needs)
 }
 
 // Wire 2e goes up edge e, wire 2e + 1 down.
-Numbers add_tree(StepPlan& plan, const std::vector<TreeEdge>& edges)
+WireLists add_tree(StepPlan& plan, const std::vector<TreeEdge>& edges)
 {
-    Numbers needs(2 * edges.size());
+    WireLists needs(2 * edges.size());
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> up; // tree, child: edge
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> children;
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
@@ -147,7 +147,7 @@ StepPlan step_plan(const Group& group, StepShape shape)
     plan.members = members;
     plan.ahead = chain || shape == StepShape::tree ? 1 : 0;
     plan.ways = &ways_of(group, shape);
-    Numbers needs;
+    WireLists needs;
     if (shape == StepShape::tree) {
         needs = add_tree(plan, group.tree_edges);
     } else {

@@ -10,10 +10,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr double width = 1000;
-constexpr double label_width = 150;
-constexpr double bar_height = 34;
-constexpr double bar_gap = 12;
+constexpr double time_bar_height = 34;
+constexpr double time_bar_gap = 12;
 constexpr double room_for_text = 46;
 
 std::string bar(const std::string& name, const TimeShares& shares, double y)
@@ -23,11 +21,11 @@ std::string bar(const std::string& name, const TimeShares& shares, double y)
     for (const TimeKind kind : time_kinds()) {
         const Seconds part = shares[index_of(kind)];
         const double share = share_of(shares, kind);
-        const double length = share * (width - label_width);
+        const double length = share * (chart_width - label_width);
         if (share <= 0)
             continue;
         out +=
-            svg_rect({x, y, length, bar_height}, css_class(kind),
+            svg_rect({x, y, length, time_bar_height}, css_class(kind),
                      fmt::format("{}: {}, {}", title_of(kind), to_display(part), percent(share)));
         if (length >= room_for_text && class_of(kind) == TimeClass::compute)
             out += svg_text({x + length / 2, y + 21, Anchor::middle, "on-colour"}, percent(share));
@@ -44,10 +42,10 @@ std::string breakdown_figure(const Summary& summary)
     for (const TimeKind kind : visible_kinds(summary.critical, summary.mean))
         entries.push_back({css_class(kind), std::string(title_of(kind))});
     std::string body = bar(fmt::format("rank {}", summary.critical_rank), summary.critical, 2) +
-                       bar("mean", summary.mean, 2 + bar_height + bar_gap);
-    const double legend_top = 2 * (bar_height + bar_gap) + 4;
-    const Legend legend = svg_legend(entries, label_width, legend_top, width - label_width);
-    return svg_figure(width, legend_top + legend.height, "where the time of a step goes",
+                       bar("mean", summary.mean, 2 + time_bar_height + time_bar_gap);
+    const double legend_top = 2 * (time_bar_height + time_bar_gap) + 4;
+    const Legend legend = svg_legend(entries, label_width, legend_top, chart_width - label_width);
+    return svg_figure(chart_width, legend_top + legend.height, "where the time of a step goes",
                       body + legend.body);
 }
 

@@ -20,4 +20,7 @@ std::string memory_over_time_figure(const Outcome& outcome);
 // The same by kind, of the recorded rank that holds most. Empty without named tensors.
 std::string memory_by_kind_figure(const Outcome& outcome);
 
+// Lines across a chart of that height at round numbers of bytes, named at its left.
+std::string byte_axis(double full_bytes, double height);
+
 } // namespace trainyard

@@ -15,12 +15,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr double width = 1000;
-constexpr double label_width = 150;
-constexpr double value_width = 70;
-constexpr double plot_width = width - label_width - value_width;
-constexpr double bar_height = 20;
-constexpr double bar_gap = 6;
+constexpr double stage_bar_height = 20;
+constexpr double stage_bar_gap = 6;
 constexpr double curve_height = 190;
 constexpr std::size_t most_curves = 4;
 
@@ -86,11 +82,11 @@ std::string stage_bar(const StageMemory& stage, std::size_t index,
         if (parts[k].bytes.value() == 0)
             continue;
         const double length = pixels(parts[k].bytes, full);
-        out += svg_rect({x, y, length, bar_height}, series_class(k),
+        out += svg_rect({x, y, length, stage_bar_height}, series_class(k),
                         fmt::format("{}: {}", parts[k].title, to_display(parts[k].bytes)));
         x += length;
     }
-    return out + svg_text({width, y + 14, Anchor::end}, to_display(stage.total()));
+    return out + svg_text({chart_width, y + 14, Anchor::end}, to_display(stage.total()));
 }
 
 // A curve of steps, one segment per change; changes closer than a pixel keep the higher value.
@@ -146,19 +142,19 @@ std::vector<Curve> curves_of(const Outcome& outcome)
     return curves;
 }
 
-std::string byte_axis(double full_bytes)
+} // namespace
+
+std::string byte_axis(double full_bytes, double height)
 {
     std::string out;
     for (const double tick : round_ticks(full_bytes, 4)) {
-        const double y = curve_height * (1 - tick / full_bytes);
+        const double y = height * (1 - tick / full_bytes);
         out += svg_line(label_width, y, label_width + plot_width, y, "grid");
         out += svg_text({label_width - 8, y + 4, Anchor::end, "muted"},
                         to_display(Bytes(static_cast<std::uint64_t>(tick))));
     }
     return out;
 }
-
-} // namespace
 
 std::string memory_figure(const MemoryEstimate& memory)
 {
@@ -168,7 +164,7 @@ std::string memory_figure(const MemoryEstimate& memory)
     double y = 16;
     for (std::size_t i = 0; i < memory.stages.size(); ++i) {
         body += stage_bar(memory.stages[i], i, kinds, full, y);
-        y += bar_height + bar_gap;
+        y += stage_bar_height + stage_bar_gap;
     }
     const double limit = label_width + pixels(memory.capacity, full);
     body += svg_line(limit, 12, limit, y, "limit");
@@ -182,8 +178,9 @@ std::string memory_figure(const MemoryEstimate& memory)
     };
     if (std::any_of(memory.stages.begin(), memory.stages.end(), has_others))
         entries.push_back({series_class(kinds.size()), "others"});
-    const Legend legend = svg_legend(entries, label_width, y + 8, width - label_width);
-    return svg_figure(width, y + 8 + legend.height, "peak memory by stage", body + legend.body);
+    const Legend legend = svg_legend(entries, label_width, y + 8, chart_width - label_width);
+    return svg_figure(chart_width, y + 8 + legend.height, "peak memory by stage",
+                      body + legend.body);
 }
 
 std::string memory_over_time_figure(const Outcome& outcome)
@@ -201,7 +198,7 @@ std::string memory_over_time_figure(const Outcome& outcome)
     if (full <= 0 || end <= curves.front().points.front().time)
         return "";
     full *= 1.02;
-    std::string body = byte_axis(full);
+    std::string body = byte_axis(full, curve_height);
     const double limit =
         curve_height * (1 - static_cast<double>(outcome.memory.capacity.value()) / full);
     body += svg_line(label_width, limit, label_width + plot_width, limit, "limit");
@@ -211,8 +208,9 @@ std::string memory_over_time_figure(const Outcome& outcome)
                             curve_path(curves[i].points, end, full), escaped(curves[i].name));
         entries.push_back({series_class(i), curves[i].name});
     }
-    const Legend legend = svg_legend(entries, label_width, curve_height + 12, width - label_width);
-    return svg_figure(width, curve_height + 12 + legend.height, "memory held over one step",
+    const Legend legend =
+        svg_legend(entries, label_width, curve_height + 12, chart_width - label_width);
+    return svg_figure(chart_width, curve_height + 12 + legend.height, "memory held over one step",
                       body + legend.body);
 }
 

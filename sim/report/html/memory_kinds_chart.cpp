@@ -15,9 +15,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double width = 1000;
-constexpr double label_width = 150;
-constexpr double plot_width = 780;
 constexpr double plot_height = 190;
 constexpr std::size_t columns = 390; // of two units each
 
@@ -111,18 +108,6 @@ std::string band(const std::vector<double>& low, const std::vector<double>& high
     return path + "Z";
 }
 
-std::string byte_axis(double full_bytes)
-{
-    std::string out;
-    for (const double tick : round_ticks(full_bytes, 4)) {
-        const double y = plot_height * (1 - tick / full_bytes);
-        out += svg_line(label_width, y, label_width + plot_width, y, "grid");
-        out += svg_text({label_width - 8, y + 4, Anchor::end, "muted"},
-                        to_display(Bytes(static_cast<std::uint64_t>(tick))));
-    }
-    return out;
-}
-
 } // namespace
 
 std::string memory_by_kind_figure(const Outcome& outcome)
@@ -135,7 +120,7 @@ std::string memory_by_kind_figure(const Outcome& outcome)
         return "";
     const std::vector<MemoryPoint> shown = by_column(fullest.points);
     const double full = 1.02 * static_cast<double>(most_of(fullest.points));
-    std::string body = byte_axis(full);
+    std::string body = byte_axis(full, plot_height);
     std::vector<double> low(columns, plot_height);
     std::vector<LegendEntry> entries;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -148,11 +133,12 @@ std::string memory_by_kind_figure(const Outcome& outcome)
         entries.push_back({series_class(i), name});
         low = std::move(high);
     }
-    const Legend legend = svg_legend(entries, label_width, plot_height + 12, width - label_width);
+    const Legend legend =
+        svg_legend(entries, label_width, plot_height + 12, chart_width - label_width);
     const Lane& lane = outcome.binding->lanes[fullest.lane.value];
     return fmt::format("<h3>By kind, on rank {}</h3>", lane.rank.value) +
-           svg_figure(width, plot_height + 12 + legend.height, "memory held by kind over one step",
-                      body + legend.body);
+           svg_figure(chart_width, plot_height + 12 + legend.height,
+                      "memory held by kind over one step", body + legend.body);
 }
 
 } // namespace trainyard

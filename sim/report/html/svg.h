@@ -8,6 +8,11 @@
 
 namespace trainyard {
 
+// Of every chart of a step: names stand at its left, values at its right.
+inline constexpr double chart_width = 1000;
+inline constexpr double label_width = 150;
+inline constexpr double plot_width = chart_width - label_width - 70;
+
 // & < > " ' as entities, control characters dropped: safe as text and in quoted attributes.
 std::string escaped(std::string_view text);
 

@@ -17,8 +17,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double width = 1000;
-constexpr double label_width = 150;
 constexpr double compute_height = 18;
 constexpr double other_height = 8;
 constexpr double row_gap = 1.5;
@@ -84,7 +82,7 @@ std::string lane_svg(const TimelineLane& lane, const Scale& scale, double top)
     for (const TimelineRow& row : lane.rows) {
         const double height = height_of(row);
         if (row.kind == StreamKind::compute)
-            out += svg_rect({label_width, y, width - label_width, height}, "k-bubble",
+            out += svg_rect({label_width, y, chart_width - label_width, height}, "k-bubble",
                             fmt::format("{}: idle", lane.name));
         else
             out += svg_text({label_width - 8, y + height - 0.5, Anchor::end, "tiny"},
@@ -102,8 +100,9 @@ std::string axis_svg(SimTime span, double pixels_per_ps, double top, double bott
     for (const double tick : round_ticks(to_seconds(span).value(), 8)) {
         const double x = label_width + tick * 1e12 * pixels_per_ps;
         out += svg_line(x, top, x, bottom, "grid");
-        out += svg_text({x, bottom + 14, x > width - 20 ? Anchor::end : Anchor::middle, "muted"},
-                        to_display(Seconds(tick)));
+        out +=
+            svg_text({x, bottom + 14, x > chart_width - 20 ? Anchor::end : Anchor::middle, "muted"},
+                     to_display(Seconds(tick)));
     }
     return out;
 }
@@ -130,8 +129,10 @@ struct Drawing {
 Drawing draw(const Timeline& timeline, double top)
 {
     const SimTime span = timeline.end - timeline.start;
-    const Scale scale{timeline.start, (width - label_width) / static_cast<double>(span.value())};
-    const Legend legend = svg_legend(legend_of(timeline), label_width, top, width - label_width);
+    const Scale scale{timeline.start,
+                      (chart_width - label_width) / static_cast<double>(span.value())};
+    const Legend legend =
+        svg_legend(legend_of(timeline), label_width, top, chart_width - label_width);
     double y = top + legend.height + 6;
     double bottom = y;
     for (const TimelineLane& lane : timeline.lanes)
@@ -149,7 +150,7 @@ Drawing draw(const Timeline& timeline, double top)
 std::string timeline_figure(const Timeline& timeline)
 {
     const Drawing drawing = draw(timeline, 2);
-    return svg_figure(width, drawing.height, "timeline of one step", drawing.body);
+    return svg_figure(chart_width, drawing.height, "timeline of one step", drawing.body);
 }
 
 std::string timeline_svg(const Outcome& outcome, const TimelineOptions& options)
@@ -157,15 +158,16 @@ std::string timeline_svg(const Outcome& outcome, const TimelineOptions& options)
     const Timeline timeline = make_timeline(outcome, options);
     std::string body = fmt::format("<style>{}{}</style><defs>{}</defs>", picture_style(),
                                    palette_style(), palette_patterns());
-    body += fmt::format("<rect class=\"page\" width=\"{0}\" height=\"100%\"/>", coordinate(width));
+    body += fmt::format("<rect class=\"page\" width=\"{0}\" height=\"100%\"/>",
+                        coordinate(chart_width));
     body += svg_text({12, 22, Anchor::start, "title"}, job_title(outcome));
     body += svg_text({12, 40, Anchor::start, "muted"},
                      fmt::format("{}; one step, {}", job_settings(outcome),
                                  to_display(outcome.step_time.value)));
     if (timeline.lanes.empty())
-        return svg_figure(width, 56, job_title(outcome), body);
+        return svg_figure(chart_width, 56, job_title(outcome), body);
     const Drawing drawing = draw(timeline, 56);
-    return svg_figure(width, drawing.height, job_title(outcome), body + drawing.body);
+    return svg_figure(chart_width, drawing.height, job_title(outcome), body + drawing.body);
 }
 
 } // namespace trainyard

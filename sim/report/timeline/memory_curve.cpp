@@ -8,7 +8,7 @@ namespace trainyard {
 
 namespace {
 
-struct Span {
+struct OpSpan {
     SimTime start;
     SimTime end;
 };
@@ -32,8 +32,8 @@ public:
     }
 
     bool whole() const { return whole_; }
-    Span span() const { return {begin_, end_}; }
-    Span of(MemoryPlace place) const { return spans_[first_[place.use] + place.op]; }
+    OpSpan span() const { return {begin_, end_}; }
+    OpSpan of(MemoryPlace place) const { return spans_[first_[place.use] + place.op]; }
 
 private:
     void place(const std::vector<OpRecord>& records)
@@ -64,7 +64,7 @@ private:
     const Program& program_;
     const Role& role_;
     std::vector<std::size_t> first_; // by use, into spans_
-    std::vector<Span> spans_;
+    std::vector<OpSpan> spans_;
     SimTime begin_;
     SimTime end_;
     bool whole_ = false;
@@ -133,7 +133,7 @@ private:
             return;
         come_to(place_);
         const bool here = computes(place_);
-        const Span span = here ? step_.of(place_) : Span{now_, now_};
+        const OpSpan span = here ? step_.of(place_) : OpSpan{now_, now_};
         const std::size_t starts = waiting_.size() - events_at_end(place_);
         for (std::size_t i = 0; i < waiting_.size(); ++i) {
             const double part =

@@ -75,13 +75,13 @@ void add_inside(std::vector<Slice>& slices, Slice slice, SimTime from, SimTime t
 }
 
 // Time of a step, as records have it.
-struct Span {
+struct StepSpan {
     SimTime start;
     SimTime end;
 };
 
 void add_slices(std::vector<Slice>& slices, const OpRecord& record, const Label& label,
-                const Span& shown)
+                const StepSpan& shown)
 {
     Slice slice{record.start,       record.end, {}, slice_kind_of(record, label),
                 record.micro_batch, label.name, 1};
@@ -127,7 +127,7 @@ bool is_shown(const OpRecord& record, const Program& program)
     return record.stream != host_stream || program.labels[record.label.value].phase == Phase::data;
 }
 
-Rows rows_of(const Outcome& outcome, std::uint16_t step, const Span& shown)
+Rows rows_of(const Outcome& outcome, std::uint16_t step, const StepSpan& shown)
 {
     Rows rows;
     const Program& program = outcome.plan->program;
@@ -174,18 +174,18 @@ std::vector<LaneId> lanes_of(const Rows& rows, const Binding& binding, std::size
     return chosen;
 }
 
-Span span_of(const std::vector<OpRecord>& records, const Program& program, std::uint16_t step)
+StepSpan span_of(const std::vector<OpRecord>& records, const Program& program, std::uint16_t step)
 {
-    std::optional<Span> span;
+    std::optional<StepSpan> span;
     for (const OpRecord& record : records) {
         if (record.step != step || !is_shown(record, program))
             continue;
         if (!span)
-            span = Span{record.start, record.end};
+            span = StepSpan{record.start, record.end};
         span->start = std::min(span->start, record.start);
         span->end = std::max(span->end, record.end);
     }
-    return span.value_or(Span{});
+    return span.value_or(StepSpan{});
 }
 
 Timeline build(const Outcome& outcome, const Rows& rows, const TimelineOptions& options,
@@ -262,7 +262,7 @@ Timeline make_timeline(const Outcome& outcome, const TimelineOptions& options)
     std::uint16_t step = 0;
     for (const OpRecord& record : records)
         step = std::max(step, record.step);
-    Span shown = span_of(records, outcome.plan->program, step);
+    StepSpan shown = span_of(records, outcome.plan->program, step);
     if (options.window) {
         shown.start += options.window->from;
         shown.end = std::min(shown.end, shown.start + options.window->length);

@@ -37,7 +37,7 @@ private:
     double expert_;
 };
 
-Bytes whole(double bytes)
+Bytes in_bytes(double bytes)
 {
     return scaled(Bytes(1), bytes);
 }
@@ -75,7 +75,7 @@ void send_gradients(StageWriter& writer, const StageContent& stage)
     const double width = state_bytes(job.training).gradients;
     writer.copy({.name = "gradients to host",
                  .stream = to_host_stream,
-                 .bytes = whole(width * Shards(job).of(stage)),
+                 .bytes = in_bytes(width * Shards(job).of(stage)),
                  .phase = Phase::gradient_sync,
                  .waits = {writer.computed(), writer.reduced(), writer.tail()},
                  .record = writer.offloaded(),
@@ -103,7 +103,7 @@ void write_host_update(StageWriter& writer, const StageContent& stage)
     const auto send_back = [&](double count, bool last, UseIndex index) {
         writer.copy({.name = "parameters to device",
                      .stream = from_host_stream,
-                     .bytes = whole(width * count),
+                     .bytes = in_bytes(width * count),
                      .phase = Phase::parameter_sync,
                      .record = writer.reduced(),
                      .index = index,
@@ -112,7 +112,7 @@ void write_host_update(StageWriter& writer, const StageContent& stage)
     for (const LayerUpdate& update : layers) {
         const UseIndex index = index_of(stage, update.layer);
         HostPass pass{.name = "optimizer",
-                      .bytes = whole(host_traffic(job, update)),
+                      .bytes = in_bytes(host_traffic(job, update)),
                       .phase = Phase::optimizer,
                       .index = index};
         if (update.layer == layers.front().layer) // later ones need not wait for what went back
@@ -135,7 +135,7 @@ void write_peer_update(StageWriter& writer, const StageContent& stage)
     std::array<EventId, 2> free{writer.event(), writer.event()};
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const UseIndex index = index_of(stage, layers[i].layer);
-        const Bytes moved = whole(layers[i].states);
+        const Bytes moved = in_bytes(layers[i].states);
         const Tensor buffer{"optimizer states", MemoryKind::workspace,
                             static_cast<std::int64_t>(moved.value()), TensorScope::layer};
         const bool waits_for_gradients = i == 0 || !job.strategy.offload.overlap;
@@ -174,7 +174,7 @@ void write_parameters_home(StageWriter& writer, const StageContent& stage)
     const Job& job = writer.job();
     writer.copy({.name = "parameters to host",
                  .stream = to_host_stream,
-                 .bytes = whole(state_bytes(job.training).parameters * Shards(job).of(stage)),
+                 .bytes = in_bytes(state_bytes(job.training).parameters * Shards(job).of(stage)),
                  .phase = Phase::parameter_sync,
                  .waits = {writer.computed()},
                  .blocks_host = true});

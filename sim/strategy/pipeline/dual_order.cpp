@@ -7,7 +7,7 @@ namespace trainyard {
 
 namespace {
 
-enum class Weights { now, later };
+enum class WeightGradients { now, later };
 
 class Writer {
 public:
@@ -15,10 +15,10 @@ public:
     {
         out_.push_back({PassKind::forward, next(forwards_, direction), direction});
     }
-    void backward(int direction, Weights weights = Weights::now)
+    void backward(int direction, WeightGradients weights = WeightGradients::now)
     {
         const int micro_batch = next(backwards_, direction);
-        if (weights == Weights::now) {
+        if (weights == WeightGradients::now) {
             out_.push_back({PassKind::backward, micro_batch, direction});
             return;
         }
@@ -65,7 +65,7 @@ void warm_up(Writer& write, const DualOrder& order)
         write.forward(1);
     }
     for (int i = 0; i < inner; ++i) {
-        write.backward(1, Weights::later);
+        write.backward(1, WeightGradients::later);
         write.weights();
         write.forward(1);
     }
@@ -98,12 +98,12 @@ void cool_down(Writer& write, const DualOrder& order)
     const bool odd = order.position % 2 == 1;
     for (int i = 0; i < both; ++i) {
         const bool second_half = i > both / 2 || (i == both / 2 && odd);
-        write.backward(1, second_half ? Weights::later : Weights::now);
-        write.backward(0, i >= both / 2 ? Weights::later : Weights::now);
+        write.backward(1, second_half ? WeightGradients::later : WeightGradients::now);
+        write.backward(0, i >= both / 2 ? WeightGradients::later : WeightGradients::now);
     }
     for (int i = 0; i < order.half - order.position - 1; ++i) {
         write.weights();
-        write.backward(0, Weights::later);
+        write.backward(0, WeightGradients::later);
     }
     for (int i = 0; i < both; ++i)
         write.weights();

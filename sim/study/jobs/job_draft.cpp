@@ -15,6 +15,14 @@ std::string at_line(const Origin& origin)
 
 } // namespace
 
+std::optional<std::string_view> why_aside(std::span<const Aside> list, std::string_view name)
+{
+    for (const Aside& aside : list)
+        if (name.starts_with(aside.prefix))
+            return aside.why;
+    return std::nullopt;
+}
+
 std::string JobDraft::pointer_of(std::string_view place)
 {
     std::string out = "/" + std::string(place);

@@ -31,6 +31,15 @@ struct JobSize {
     bool operator==(const JobSize&) const = default;
 };
 
+// Settings that no field of a scenario stands for, by the beginning of their names, and why.
+struct Aside {
+    std::string_view prefix;
+    std::string_view why;
+};
+
+// Why a setting is left aside; nothing when no name of the list begins it.
+std::optional<std::string_view> why_aside(std::span<const Aside> list, std::string_view name);
+
 class JobDraft {
 public:
     explicit JobDraft(std::string file) : file_(std::move(file)) {}

@@ -19,11 +19,6 @@ constexpr std::array own_names{"--num-layers",
                                "--ffn-hidden-size",
                                "--use-distributed-optimizer"};
 
-struct Aside {
-    std::string_view prefix;
-    std::string_view why;
-};
-
 constexpr std::string_view of_learning = "of the learning, not of the time of a step";
 constexpr std::string_view of_data = "of the data, not of the time of a step";
 constexpr std::string_view of_files = "of checkpoints and logs, which are not part of a step";
@@ -31,7 +26,7 @@ constexpr std::string_view of_numbers = "of the numerics, within the noise of a 
 constexpr std::string_view as_modelled = "as the kernels of the framework's class already are";
 
 // By the beginning of the name.
-constexpr std::array asides{
+constexpr std::array arguments_aside{
     Aside{"--lr", of_learning},
     Aside{"--min-lr", of_learning},
     Aside{"--weight-decay", of_learning},
@@ -152,10 +147,7 @@ void list_unseen(MegatronReader& reader)
 
 std::optional<std::string_view> megatron_aside(std::string_view name)
 {
-    for (const Aside& aside : asides)
-        if (name.starts_with(aside.prefix))
-            return aside.why;
-    return std::nullopt;
+    return why_aside(arguments_aside, name);
 }
 
 int megatron_names(const Arguments& arguments)

@@ -8,14 +8,14 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t longest = 10'000;
+constexpr std::size_t longest_layout = 10'000;
 
 // A whole number at `at`, which moves behind it; 0 when there is none.
 std::size_t count_at(std::string_view text, std::size_t& at)
 {
     std::size_t out = 0;
     while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0)
-        out = std::min(longest + 1, out * 10 + static_cast<std::size_t>(text[at++] - '0'));
+        out = std::min(longest_layout + 1, out * 10 + static_cast<std::size_t>(text[at++] - '0'));
     return out;
 }
 
@@ -27,7 +27,7 @@ bool repeat(Sequence& sequence, std::string_view text, std::size_t& at)
         return true;
     ++at;
     const std::size_t times = count_at(text, at);
-    if (times == 0 || times * std::max<std::size_t>(1, sequence.size()) > longest)
+    if (times == 0 || times * std::max<std::size_t>(1, sequence.size()) > longest_layout)
         return false;
     const Sequence once = sequence;
     for (std::size_t i = 1; i < times; ++i)
@@ -61,7 +61,7 @@ std::optional<std::vector<int>> pattern_sum(std::string_view text, std::size_t& 
                 return std::nullopt;
         } else
             return std::nullopt;
-        if (!repeat(term, text, at) || out.size() + term.size() > longest)
+        if (!repeat(term, text, at) || out.size() + term.size() > longest_layout)
             return std::nullopt;
         out.insert(out.end(), term.begin(), term.end());
         if (at >= text.size() || text[at] != '+')

@@ -6,10 +6,10 @@
 namespace trainyard {
 namespace {
 
-using Words = std::vector<std::string>;
+using TestWords = std::vector<std::string>;
 
-std::optional<bool> of_numbers(const std::string& left, const std::string& operation,
-                               const std::string& right)
+std::optional<bool> compared(const std::string& left, const std::string& operation,
+                             const std::string& right)
 {
     const ShellLookup none = [](std::string_view) { return std::nullopt; };
     const auto a = shell_arithmetic(left, none);
@@ -31,7 +31,7 @@ std::optional<bool> of_numbers(const std::string& left, const std::string& opera
     return std::nullopt;
 }
 
-std::optional<bool> simple(const Words& words)
+std::optional<bool> simple(const TestWords& words)
 {
     if (words.size() == 2 && (words[0] == "-z" || words[0] == "-n")) {
         if (words[1].starts_with("$("))
@@ -48,12 +48,12 @@ std::optional<bool> simple(const Words& words)
         return words[0] == words[2];
     if (words[1] == "!=" && !pattern)
         return words[0] != words[2];
-    return of_numbers(words[0], words[1], words[2]);
+    return compared(words[0], words[1], words[2]);
 }
 
 } // namespace
 
-std::optional<bool> shell_test(const Words& words)
+std::optional<bool> shell_test(const TestWords& words)
 {
     constexpr std::size_t most_words = 64;
     if (words.size() > most_words)
@@ -62,15 +62,15 @@ std::optional<bool> shell_test(const Words& words)
         for (std::size_t i = words.size(); i-- > 0;)
             if (words[i] == operation) {
                 const auto middle = words.begin() + static_cast<std::ptrdiff_t>(i);
-                const std::optional<bool> left = shell_test(Words(words.begin(), middle));
-                const std::optional<bool> right = shell_test(Words(middle + 1, words.end()));
+                const std::optional<bool> left = shell_test(TestWords(words.begin(), middle));
+                const std::optional<bool> right = shell_test(TestWords(middle + 1, words.end()));
                 const bool decides = operation == "||";
                 if (left == decides || right == decides)
                     return decides;
                 return left && right ? std::optional(!decides) : std::nullopt;
             }
     if (!words.empty() && words.front() == "!") {
-        const std::optional<bool> rest = simple(Words(words.begin() + 1, words.end()));
+        const std::optional<bool> rest = simple(TestWords(words.begin() + 1, words.end()));
         return rest ? std::optional(!*rest) : std::nullopt;
     }
     return simple(words);

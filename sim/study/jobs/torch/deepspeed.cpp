@@ -16,11 +16,7 @@ int gradient_bytes(const Training& training)
 
 namespace {
 
-struct Aside {
-    std::string_view prefix;
-    std::string_view why;
-};
-constexpr std::array asides{
+constexpr std::array settings_aside{
     Aside{"optimizer.params", "of the learning, not of the time of a step"},
     Aside{"scheduler", "of the learning, not of the time of a step"},
     Aside{"gradient_clipping", "of the learning, not of the time of a step"},
@@ -275,12 +271,8 @@ private:
     {
         const std::vector<std::string> missed = settings_.missed();
         for (const Unseen& unseen : settings_.unseen()) {
-            const auto* const aside =
-                std::find_if(asides.begin(), asides.end(), [&](const Aside& known) {
-                    return unseen.name.starts_with(known.prefix);
-                });
-            if (aside != asides.end())
-                draft_.ignore(unseen.origin, aside->why);
+            if (const auto why = why_aside(settings_aside, unseen.name))
+                draft_.ignore(unseen.origin, *why);
             else
                 draft_.ignore_unknown(unseen.origin, unseen.name, missed);
         }

@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-struct Sizes {
+struct ModelSizes {
     int layers;
     std::int64_t hidden;
     int heads;
@@ -17,7 +17,7 @@ struct Sizes {
     std::int64_t vocabulary;
 };
 
-Transformer llama(const Sizes& sizes)
+Transformer llama(const ModelSizes& sizes)
 {
     Transformer out;
     out.layers = sizes.layers;
@@ -32,7 +32,7 @@ Transformer llama(const Sizes& sizes)
 
 enum class Embeddings { untied, tied };
 
-Transformer qwen3(const Sizes& sizes, Embeddings embeddings)
+Transformer qwen3(const ModelSizes& sizes, Embeddings embeddings)
 {
     Transformer out = llama(sizes);
     out.qk_norm = true;
@@ -41,7 +41,7 @@ Transformer qwen3(const Sizes& sizes, Embeddings embeddings)
 }
 
 // 128 experts, 8 per token; no dense layers.
-Transformer qwen3_moe(const Sizes& sizes)
+Transformer qwen3_moe(const ModelSizes& sizes)
 {
     Transformer out = qwen3(sizes, Embeddings::untied);
     MixtureOfExperts moe;
