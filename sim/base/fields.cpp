@@ -41,42 +41,91 @@ bool check_keys(const Reader& reader,
     return true;
 }
 
-void check_range(const Reader& reader, double value, const FieldInfo& info,
-                 std::string (*text)(double))
+namespace {
+
+void check_range(const Reader& reader, double value, const FieldList::Field& field)
 {
-    if (info.min && value < *info.min)
+    const std::optional<double>& min = field.description.min;
+    const std::optional<double>& max = field.description.max;
+    if (min && value < *min)
         reader.error(fmt::format("{} is too small", to_text(reader.node(), JsonStyle::compact)),
-                     fmt::format("at least {}", text(*info.min)));
-    if (info.max && value > *info.max)
+                     fmt::format("at least {}", field.access.magnitude_text(*min)));
+    if (max && value > *max)
         reader.error(fmt::format("{} is too large", to_text(reader.node(), JsonStyle::compact)),
-                     fmt::format("at most {}", text(*info.max)));
+                     fmt::format("at most {}", field.access.magnitude_text(*max)));
 }
 
-Json object_schema(std::string_view title, std::string_view help,
-                   const std::vector<const FieldDescription*>& fields)
+} // namespace
+
+void FieldList::add(std::string_view name, const FieldInfo& info, const ValueAccess& access,
+                    const void* defaults, const void* member)
+{
+    FieldDescription description{.name = std::string(name),
+                                 .help = std::string(info.help),
+                                 .min = info.min,
+                                 .max = info.max,
+                                 .required = info.required,
+                                 .type_name = access.type_name(),
+                                 .default_value = info.required ? Json() : access.write(member),
+                                 .schema = access.schema()};
+    fields_.push_back(
+        {std::move(description), access,
+         static_cast<const std::byte*>(member) - static_cast<const std::byte*>(defaults)});
+}
+
+void FieldList::read_struct(const Reader& reader, void* value) const
+{
+    std::vector<std::pair<std::string, bool>> names;
+    for (const Field& field : fields_)
+        names.emplace_back(field.description.name, field.description.required);
+    if (!check_keys(reader, names, name_))
+        return;
+    for (const Field& field : fields_) {
+        if (reader.node().find(field.description.name) == nullptr)
+            continue;
+        const Reader at = reader.member(field.description.name);
+        void* const member = static_cast<std::byte*>(value) + field.offset;
+        if (field.access.read(at, member) && field.access.magnitude != nullptr)
+            check_range(at, field.access.magnitude(member), field);
+    }
+}
+
+Json FieldList::write_struct(const void* value) const
 {
     Json out = Json::object();
-    out["title"] = title;
-    out["description"] = help;
+    for (const Field& field : fields_) {
+        Json written = field.access.write(static_cast<const std::byte*>(value) + field.offset);
+        if (field.description.required || !(written == field.description.default_value))
+            out[field.description.name] = std::move(written);
+    }
+    return out;
+}
+
+Json FieldList::schema() const
+{
+    Json out = Json::object();
+    out["title"] = name_;
+    out["description"] = help_;
     out["type"] = "object";
     out["additionalProperties"] = false;
     Json properties = Json::object();
     Json required = Json::array();
-    for (const FieldDescription* field : fields) {
-        Json schema = field->schema;
-        schema["description"] = field->info.help;
-        if (field->info.required)
-            required.push_back(field->name);
-        else if (!field->default_value.is_null())
-            schema["default"] = field->default_value;
+    for (const Field& field : fields_) {
+        const FieldDescription& description = field.description;
+        Json schema = description.schema;
+        schema["description"] = description.help;
+        if (description.required)
+            required.push_back(description.name);
+        else if (!description.default_value.is_null())
+            schema["default"] = description.default_value;
         const Json* type = schema.find("type");
         if (type != nullptr && type->is_string() && type->as_string() != "string") {
-            if (field->info.min)
-                schema["minimum"] = *field->info.min;
-            if (field->info.max)
-                schema["maximum"] = *field->info.max;
+            if (description.min)
+                schema["minimum"] = *description.min;
+            if (description.max)
+                schema["maximum"] = *description.max;
         }
-        properties[field->name] = std::move(schema);
+        properties[description.name] = std::move(schema);
     }
     out["properties"] = std::move(properties);
     if (!required.items().empty())

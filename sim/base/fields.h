@@ -16,13 +16,13 @@
 
 #include "sim/base/field_values.h"
 
-#include <functional>
+#include <cstddef>
 #include <utility>
 
 namespace trainyard {
 
 struct FieldInfo {
-    std::string help = {};
+    std::string_view help = {}; // which field() copies
     std::optional<double> min =
         {}; // inclusive, in SI units (bytes, seconds, bytes/s) for quantities
     std::optional<double> max = {};
@@ -32,39 +32,76 @@ struct FieldInfo {
 // A field as forms and docs see it.
 struct FieldDescription {
     std::string name;
-    FieldInfo info;
+    std::string help;
+    std::optional<double> min; // as in FieldInfo
+    std::optional<double> max;
+    bool required = false;
     std::string type_name; // "integer", "bandwidth (\"450 GB/s\")", ...
     Json default_value;    // null when there is none
     Json schema;           // JSON Schema of the value
 };
 
-template <class T>
-class FieldTable {
+// What can be done with the values of one type, wherever they lie.
+struct ValueAccess {
+    std::string (*type_name)();
+    Json (*schema)();
+    bool (*read)(const Reader&, void* value);
+    Json (*write)(const void* value);
+    double (*magnitude)(const void* value); // null: it has none
+    std::string (*magnitude_text)(double magnitude);
+};
+
+template <class M>
+constexpr ValueAccess value_access()
+{
+    ValueAccess access{
+        &FieldValue<M>::type_name,
+        &FieldValue<M>::schema,
+        [](const Reader& reader, void* value) {
+            return FieldValue<M>::read(reader, *static_cast<M*>(value));
+        },
+        [](const void* value) { return FieldValue<M>::write(*static_cast<const M*>(value)); },
+        nullptr,
+        nullptr};
+    if constexpr (HasMagnitude<M>) {
+        access.magnitude = [](const void* value) {
+            return FieldValue<M>::magnitude(*static_cast<const M*>(value));
+        };
+        access.magnitude_text = &FieldValue<M>::magnitude_text;
+    }
+    return access;
+}
+
+// The type-independent part of reading a struct: checks that the node is an object, reports unknown
+// keys and missing required ones. Returns false when it is no object.
+bool check_keys(const Reader& reader,
+                const std::vector<std::pair<std::string, bool>>& names_and_required,
+                std::string_view table_name);
+
+// The part of a table that does not depend on its type, so that it is compiled once.
+class FieldList {
 public:
     struct Field {
         FieldDescription description;
-        std::function<void(const Reader&, T&)> read;
-        std::function<Json(const T&)> write;
+        ValueAccess access;
+        std::ptrdiff_t offset; // of the member, in its struct
     };
 
-    FieldTable(std::string name, std::string help) : name_(std::move(name)), help_(std::move(help))
+    FieldList(std::string name, std::string help) : name_(std::move(name)), help_(std::move(help))
     {}
-
-    template <class M>
-    FieldTable&& field(std::string name, M T::*member, FieldInfo info = {}) &&;
 
     const std::string& name() const { return name_; }
     const std::string& help() const { return help_; }
     const std::vector<Field>& fields() const { return fields_; }
 
-    // Reads an object. Problems (unknown keys with a suggestion, wrong kinds, ranges, missing
-    // required fields) go to the reader; what could not be read keeps its default.
-    void read(const Reader& reader, T& value) const;
-
-    // Members whose value equals the default are left out, required ones never.
-    Json write(const T& value) const;
-
     Json schema() const;
+
+protected:
+    // `member` is that of the struct `defaults`.
+    void add(std::string_view name, const FieldInfo& info, const ValueAccess& access,
+             const void* defaults, const void* member);
+    void read_struct(const Reader& reader, void* value) const;
+    Json write_struct(const void* value) const;
 
 private:
     std::string name_;
@@ -72,71 +109,27 @@ private:
     std::vector<Field> fields_;
 };
 
-// The type-independent part of FieldTable::read: checks that the node is an object, reports unknown
-// keys and missing required ones. Returns false when it is no object.
-bool check_keys(const Reader& reader,
-                const std::vector<std::pair<std::string, bool>>& names_and_required,
-                std::string_view table_name);
-void check_range(const Reader& reader, double value, const FieldInfo& info,
-                 std::string (*text)(double));
-Json object_schema(std::string_view title, std::string_view help,
-                   const std::vector<const FieldDescription*>& fields);
-
 template <class T>
-template <class M>
-FieldTable<T>&& FieldTable<T>::field(std::string name, M T::*member, FieldInfo info) &&
-{
-    Field f;
-    f.description.name = std::move(name);
-    f.description.info = info;
-    f.description.type_name = FieldValue<M>::type_name();
-    f.description.schema = FieldValue<M>::schema();
-    if (!info.required)
-        f.description.default_value = FieldValue<M>::write(T{}.*member);
-    f.read = [member, info](const Reader& reader, T& value) {
-        if (!FieldValue<M>::read(reader, value.*member))
-            return;
-        if constexpr (HasMagnitude<M>)
-            check_range(reader, FieldValue<M>::magnitude(value.*member), info,
-                        &FieldValue<M>::magnitude_text);
-    };
-    f.write = [member](const T& value) { return FieldValue<M>::write(value.*member); };
-    fields_.push_back(std::move(f));
-    return std::move(*this);
-}
+class FieldTable : public FieldList {
+public:
+    using FieldList::FieldList;
 
-template <class T>
-void FieldTable<T>::read(const Reader& reader, T& value) const
-{
-    std::vector<std::pair<std::string, bool>> names;
-    for (const Field& f : fields_)
-        names.emplace_back(f.description.name, f.description.info.required);
-    if (!check_keys(reader, names, name_))
-        return;
-    for (const Field& f : fields_)
-        if (reader.node().find(f.description.name) != nullptr)
-            f.read(reader.member(f.description.name), value);
-}
-
-template <class T>
-Json FieldTable<T>::write(const T& value) const
-{
-    Json out = Json::object();
-    for (const Field& f : fields_) {
-        Json written = f.write(value);
-        if (f.description.info.required || !(written == f.description.default_value))
-            out[f.description.name] = std::move(written);
+    template <class M>
+    FieldTable&& field(std::string_view name, M T::*member, const FieldInfo& info = {}) &&
+    {
+        add(name, info, value_access<M>(), &defaults_, &(defaults_.*member));
+        return std::move(*this);
     }
-    return out;
-}
 
-template <class T>
-Json FieldTable<T>::schema() const
-{
-    std::vector<const FieldDescription*> all;
-    for (const Field& f : fields_)
-        all.push_back(&f.description);
-    return object_schema(name_, help_, all);
-}
+    // Reads an object. Problems (unknown keys with a suggestion, wrong kinds, ranges, missing
+    // required fields) go to the reader; what could not be read keeps its default.
+    void read(const Reader& reader, T& value) const { read_struct(reader, &value); }
+
+    // Members whose value equals the default are left out, required ones never.
+    Json write(const T& value) const { return write_struct(&value); }
+
+private:
+    T defaults_{};
+};
 
 } // namespace trainyard

@@ -6,19 +6,19 @@
 
 namespace trainyard {
 
-FieldInfo share(std::string help)
+FieldInfo share(std::string_view help)
 {
-    return {.help = std::move(help), .min = 0, .max = 1};
+    return {.help = help, .min = 0, .max = 1};
 }
 
-FieldInfo not_negative(std::string help)
+FieldInfo not_negative(std::string_view help)
 {
-    return {.help = std::move(help), .min = 0};
+    return {.help = help, .min = 0};
 }
 
-FieldInfo factor(std::string help)
+FieldInfo factor(std::string_view help)
 {
-    return {.help = std::move(help), .min = 0.01, .max = 100};
+    return {.help = help, .min = 0.01, .max = 100};
 }
 
 void need_positive(const Reader& reader, std::string_view part,

@@ -10,13 +10,13 @@
 namespace trainyard {
 
 // 0 to 1 of something.
-FieldInfo share(std::string help);
+FieldInfo share(std::string_view help);
 
 // A time, a rate or a size; 0 where it does not apply.
-FieldInfo not_negative(std::string help);
+FieldInfo not_negative(std::string_view help);
 
 // What another value is multiplied by: 0.01 to 100.
-FieldInfo factor(std::string help);
+FieldInfo factor(std::string_view help);
 
 // Reports every quantity that is not positive as missing from `part`.
 void need_positive(const Reader& reader, std::string_view part,

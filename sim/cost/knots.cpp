@@ -185,9 +185,7 @@ template <>
 const FieldTable<CurveErrors>& fields_of<CurveErrors>()
 {
     using E = CurveErrors;
-    const auto share = [](std::string help) {
-        return FieldInfo{.help = std::move(help), .min = 0};
-    };
+    const auto share = [](std::string_view help) { return FieldInfo{.help = help, .min = 0}; };
     static const auto table =
         FieldTable<E>("errors", "Mean absolute relative errors of a curve, as shares.")
             .field("in_sample", &E::in_sample, share("against its own samples"))

@@ -7,9 +7,9 @@ namespace trainyard {
 namespace {
 
 // Fitted to whole steps a share may pass one: it stands for the losses beside it too.
-FieldInfo fitted_share(std::string help)
+FieldInfo fitted_share(std::string_view help)
 {
-    return {.help = std::move(help), .min = 0, .max = 10};
+    return {.help = help, .min = 0, .max = 10};
 }
 
 FieldTable<SoftwareClass> habits()

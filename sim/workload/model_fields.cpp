@@ -52,8 +52,8 @@ template <>
 const FieldTable<LatentAttention>& fields_of<LatentAttention>()
 {
     using L = LatentAttention;
-    const auto size = [](std::string help) {
-        return FieldInfo{.help = std::move(help), .min = 1, .max = largest_size, .required = true};
+    const auto size = [](std::string_view help) {
+        return FieldInfo{.help = help, .min = 1, .max = largest_size, .required = true};
     };
     static const auto table =
         FieldTable<L>("latent_attention", "Multi-head latent attention.")
