@@ -1,5 +1,7 @@
 #include "sim/report/network_notes.h"
 
+#include "sim/report/collectives.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,8 +43,8 @@ std::string asks_in_words(const FabricDemand& demand)
     std::vector<std::string> asks;
     for (const TrunkAsk& ask : demand.asks)
         if (ask.share >= least_named)
-            asks.push_back(fmt::format("{} ({}) {:.0f} %", to_name(ask.collective),
-                                       to_name(ask.group), 100 * ask.share));
+            asks.push_back(fmt::format("{} {} {:.0f} %", title_of(ask.group),
+                                       title_of(ask.collective), 100 * ask.share));
     return fmt::format("Links from {} may be asked for {:.0f} % of what they carry: {}",
                        demand.layer, 100 * demand.share, fmt::join(asks, ", "));
 }
@@ -105,7 +107,7 @@ std::vector<std::string> sharing_notes(const Outcome& outcome)
         for (const WholeCollectives& whole : outcome.result->steps.whole)
             if (whole.reason == reason)
                 names.push_back(
-                    fmt::format("{} ({})", to_name(whole.collective), to_name(whole.group)));
+                    fmt::format("{} {}", title_of(whole.group), title_of(whole.collective)));
         if (!names.empty())
             notes.push_back(fmt::format("One activity with one rate each: {}; {}.",
                                         fmt::join(names, ", "), why_whole(reason)));

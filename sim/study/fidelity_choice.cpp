@@ -72,6 +72,19 @@ Problems fidelity_notes(const Scenario& scenario)
              "a link changes within the run: simulated in fidelity bundle", "", Severity::warning}};
 }
 
+Json without_fidelity(Json scenario)
+{
+    const auto take_out = [](Json& object, std::string_view key) {
+        std::erase_if(object.members(), [&](const Json::Member& m) { return m.first == key; });
+    };
+    if (Json* const run = scenario.find("run"); run != nullptr && run->is_object()) {
+        take_out(*run, "fidelity");
+        if (run->members().empty())
+            take_out(scenario, "run");
+    }
+    return scenario;
+}
+
 ScenarioFile in_fidelity(ScenarioFile file, Fidelity fidelity)
 {
     file.scenario.run.fidelity = fidelity;

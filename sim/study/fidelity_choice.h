@@ -37,6 +37,9 @@ FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts);
 // That `alpha-beta` cannot be had.
 Problems fidelity_notes(const Scenario& scenario);
 
+// The scenario's JSON but for its fidelity. The one that was chosen tells more.
+Json without_fidelity(Json scenario);
+
 // With a fidelity of its own, as text and as value: for runs that are held against one another.
 ScenarioFile in_fidelity(ScenarioFile file, Fidelity fidelity);
 

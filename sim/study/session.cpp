@@ -248,8 +248,9 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
     out.step_time =
         predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
-    out.input_hash = hash_key(bound->key, content_hash(to_text(file.json, JsonStyle::compact)),
-                              parts->model_hash);
+    out.input_hash =
+        hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
+                 parts->model_hash);
     out.engine = engine_report(out, made->use, parts->network);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
