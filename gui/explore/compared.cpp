@@ -2,17 +2,29 @@
 
 #include "sim/study/inputs.h"
 
+#include <algorithm>
+
 namespace trainyard::gui {
 
 namespace {
 
-Checked<Outcome> outcome_of(const Compared& one, Session& session, const WorkControl& work)
+// In which those that were not run yet are, where they leave it open.
+Fidelity common_fidelity(const std::vector<Compared>& wanted)
+{
+    const auto run = std::ranges::find_if(wanted, [](const Compared& one) { return !!one.run; });
+    return run == wanted.end() ? Fidelity::alpha_beta : run->run->outcome->engine.network.fidelity;
+}
+
+Checked<Outcome> outcome_of(const Compared& one, Fidelity fidelity, Session& session,
+                            const WorkControl& work)
 {
     if (one.run)
         return *one.run->outcome;
-    const Checked<ScenarioFile> file = scenario_from(one.scenario, one.file);
+    Checked<ScenarioFile> file = scenario_from(one.scenario, one.file);
     if (!file)
         return tl::unexpected(file.error());
+    if (!file->scenario.run.fidelity)
+        file = in_fidelity(std::move(*file), fidelity);
     SimulateRequest request;
     request.memory = AllocatorView::fullest_stage;
     request.work = work;
@@ -26,8 +38,9 @@ std::shared_ptr<const ComparedResult> compare_all(const std::vector<Compared>& w
 {
     auto out = std::make_shared<ComparedResult>();
     std::vector<ComparedRun> runs;
+    const Fidelity fidelity = common_fidelity(wanted);
     for (const Compared& one : wanted) {
-        Checked<Outcome> outcome = outcome_of(one, session, work);
+        Checked<Outcome> outcome = outcome_of(one, fidelity, session, work);
         if (!outcome) {
             out->problem +=
                 QStringLiteral("%1: %2\n")

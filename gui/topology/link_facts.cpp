@@ -144,8 +144,8 @@ std::vector<LinkFact> link_facts(const TopologyRun& run, LinkId link, LoadTime t
                                 .arg(loads.ranks_recorded())
                                 .arg(world)});
     if (part_of(run, link, highest) > 1.0005)
-        facts.push_back({text("above 100 %"),
-                         QString::fromStdString(fidelity_meaning(run.outcome->engine.fidelity))});
+        facts.push_back({text("above 100 %"), QString::fromStdString(fidelity_meaning(
+                                                  run.outcome->engine.network.fidelity))});
     if (const LinkTotals* const totals = loads.totals(link))
         facts.push_back({text("engine's count"),
                          text("%1, highest %2")

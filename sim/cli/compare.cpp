@@ -3,8 +3,11 @@
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
+#include "sim/study/problems.h"
 
 #include <CLI/CLI.hpp>
+
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -15,23 +18,44 @@ struct CompareOptions {
     bool json = false;
 };
 
+// Scenarios that leave the fidelity open are held against one another in one: what each of them
+// would take, if that is the same, else `alpha-beta`.
+void settle_fidelity(std::vector<ScenarioFile>& files, Session& session)
+{
+    std::set<Fidelity> chosen;
+    for (const ScenarioFile& file : files)
+        if (const Checked<FidelityChoice> choice = session.fidelity(file))
+            chosen.insert(choice->fidelity);
+    if (chosen.size() > 1)
+        for (ScenarioFile& file : files)
+            if (!file.scenario.run.fidelity)
+                file = in_fidelity(std::move(file), Fidelity::alpha_beta);
+}
+
 int run_compare(const CompareOptions& options)
 {
     Session session;
     std::vector<ComparedRun> runs;
     Problems problems;
     ProgressBar bar;
+    std::vector<ScenarioFile> files;
     for (const std::string& path : options.scenarios) {
-        const Checked<ScenarioFile> file = read_scenario(path, options.changes);
-        Checked<Outcome> outcome =
-            file ? session.simulate(*file, {{}, bar.control()}) : tl::unexpected(file.error());
+        Checked<ScenarioFile> file = read_scenario(path, options.changes);
+        if (file)
+            files.push_back(std::move(*file));
+        else
+            append(problems, file.error());
+    }
+    settle_fidelity(files, session);
+    for (const ScenarioFile& file : files) {
+        Checked<Outcome> outcome = session.simulate(file, {{}, bar.control()});
         if (!outcome) {
             problems.insert(problems.end(), outcome.error().begin(), outcome.error().end());
             continue;
         }
         problems.insert(problems.end(), outcome->warnings.begin(), outcome->warnings.end());
-        Summary summary = summarize(*outcome, *file, session);
-        runs.push_back({path, std::move(*outcome), std::move(summary)});
+        Summary summary = summarize(*outcome, file, session);
+        runs.push_back({file.file, std::move(*outcome), std::move(summary)});
     }
     print_problems(problems, "nothing was compared.");
     if (has_errors(problems))

@@ -51,7 +51,7 @@ LongWork simulation_work(const Scenario& scenario)
     const RunOptions& run = scenario.run;
     if (has_link_windows(scenario.perturbations))
         return {"simulating {} operations, each rank by itself since links change", ""};
-    if (run.fidelity != Fidelity::alpha_beta)
+    if (run.fidelity && shares_links(*run.fidelity))
         return {"simulating {} operations, each rank by itself since links are shared",
                 "--fidelity alpha-beta simulates one of each kind of rank"};
     if (!run.fold)

@@ -31,6 +31,11 @@ enum class Fidelity : std::uint8_t {
     chunk       // every collective step by step
 };
 
+constexpr bool shares_links(Fidelity fidelity)
+{
+    return fidelity != Fidelity::alpha_beta;
+}
+
 constexpr bool knows_steps(Fidelity fidelity)
 {
     return fidelity == Fidelity::flow || fidelity == Fidelity::chunk;

@@ -111,7 +111,7 @@ private:
         const u128 work = cost.work.value * scale / full_share;
         const SimTime from = record.transfer_start + cost.latency;
         SimTime to = record.end;
-        if (outcome_.engine.fidelity == Fidelity::alpha_beta && cost.ceiling.value() > 0)
+        if (outcome_.engine.network.fidelity == Fidelity::alpha_beta && cost.ceiling.value() > 0)
             to = std::min(to, from + time_to_finish(Work{work}, cost.ceiling));
         if (work == 0 || to <= from)
             return;

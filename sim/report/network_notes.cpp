@@ -1,11 +1,16 @@
 #include "sim/report/network_notes.h"
 
+#include "sim/report/collectives.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace trainyard {
 
 namespace {
+
+// Of a trunk's capacity: smaller asks are left out of the words.
+constexpr double least_named = 0.01;
 
 std::string why_whole(WholeReason reason)
 {
@@ -33,6 +38,38 @@ std::string slowed(const Outcome& outcome)
                      : fmt::format(", {} of them collectives that went step by step", stepped));
 }
 
+std::string asks_in_words(const FabricDemand& demand)
+{
+    std::vector<std::string> asks;
+    for (const TrunkAsk& ask : demand.asks)
+        if (ask.share >= least_named)
+            asks.push_back(fmt::format("{} {} {:.0f} %", title_of(ask.group),
+                                       title_of(ask.collective), 100 * ask.share));
+    return fmt::format("Links from {} may be asked for {:.0f} % of what they carry: {}",
+                       demand.layer, 100 * demand.share, fmt::join(asks, ", "));
+}
+
+// What `alpha-beta` does not see.
+std::vector<std::string> unseen_sharing(const FidelityChoice& network)
+{
+    if (!network.shared)
+        return {};
+    return {fmt::format("{}. Fidelity alpha-beta lets each go at its own rate; --fidelity bundle "
+                        "shares the links{}.",
+                        asks_in_words(*network.shared),
+                        network.reason == FidelityReason::too_many_ops
+                            ? ", rank by rank, and takes longer for so many operations"
+                            : "")};
+}
+
+// Why `bundle` was taken unasked.
+std::vector<std::string> why_shared(const FidelityChoice& network)
+{
+    if (network.reason != FidelityReason::links_shared || !network.shared)
+        return {};
+    return {fmt::format("{}, hence fidelity bundle.", asks_in_words(*network.shared))};
+}
+
 constexpr const char* how_steps_go =
     "Steps pass through buffers that never run out, the channels of a communicator as one, and a "
     "member goes on when its own part is done.";
@@ -56,10 +93,11 @@ std::string fidelity_meaning(Fidelity fidelity)
 
 std::vector<std::string> sharing_notes(const Outcome& outcome)
 {
-    const Fidelity fidelity = outcome.engine.fidelity;
-    if (fidelity == Fidelity::alpha_beta)
-        return {};
-    std::vector<std::string> notes{slowed(outcome)};
+    const Fidelity fidelity = outcome.engine.network.fidelity;
+    if (!shares_links(fidelity))
+        return unseen_sharing(outcome.engine.network);
+    std::vector<std::string> notes = why_shared(outcome.engine.network);
+    notes.push_back(slowed(outcome));
     if (!knows_steps(fidelity))
         return notes;
     notes.emplace_back(how_steps_go);
@@ -69,7 +107,7 @@ std::vector<std::string> sharing_notes(const Outcome& outcome)
         for (const WholeCollectives& whole : outcome.result->steps.whole)
             if (whole.reason == reason)
                 names.push_back(
-                    fmt::format("{} ({})", to_name(whole.collective), to_name(whole.group)));
+                    fmt::format("{} {}", title_of(whole.group), title_of(whole.collective)));
         if (!names.empty())
             notes.push_back(fmt::format("One activity with one rate each: {}; {}.",
                                         fmt::join(names, ", "), why_whole(reason)));

@@ -13,7 +13,8 @@ namespace trainyard {
 std::string fidelity_meaning(Fidelity fidelity);
 
 // Why a run differs from one in which transfers share nothing, one sentence each: what was slowed,
-// what went step by step and what did not. None in fidelity `alpha-beta`.
+// what went step by step and what did not. In fidelity `alpha-beta` what the links between
+// switches may be asked for beyond what they carry, if anything.
 std::vector<std::string> sharing_notes(const Outcome& outcome);
 
 } // namespace trainyard

@@ -35,9 +35,10 @@ void name_answer(Summary& summary)
 
 } // namespace
 
-Summary summarize(const Outcome& outcome, const ScenarioFile& file, Session& session,
+Summary summarize(const Outcome& outcome, const ScenarioFile& scenario, Session& session,
                   const SummaryOptions& options)
 {
+    const ScenarioFile file = in_fidelity(scenario, outcome.engine.network.fidelity);
     Summary summary = summarize(outcome);
     std::optional<Scaling> scaling;
     std::vector<std::function<void()>> runs;

@@ -101,7 +101,7 @@ void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
             continue;
         // PCIe between GPU and NIC, or the library itself, may be slower than a NIC's line rate.
         // The closed form knows, unless transfers slow each other.
-        const bool alone = outcome.scenario.run.fidelity == Fidelity::alpha_beta ||
+        const bool alone = !shares_links(outcome.engine.network.fidelity) ||
                            row.mean_time < as_if_alone * first.total;
         if (outside / nic < (inside > 0 ? split.inside / inside : 0) ||
             (alone && first.nics_save < hold_back))

@@ -5,6 +5,7 @@
 #include "sim/base/random.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace trainyard {
 
@@ -12,6 +13,13 @@ namespace {
 
 // The first step waits for its first batch in full; steps repeat from the fifth on.
 constexpr int steps_with_loader = 5;
+
+// Session settles it before anything is bound.
+Fidelity fidelity_of(const Scenario& scenario)
+{
+    assert(scenario.run.fidelity);
+    return *scenario.run.fidelity;
+}
 
 LinkDetail link_detail(Fidelity fidelity)
 {
@@ -32,8 +40,8 @@ LinkDetail link_detail(Fidelity fidelity)
 
 Folding folding_of(const Scenario& scenario)
 {
-    return scenario.run.fold && scenario.run.fidelity == Fidelity::alpha_beta ? Folding::replicas
-                                                                              : Folding::none;
+    return scenario.run.fold && !shares_links(fidelity_of(scenario)) ? Folding::replicas
+                                                                     : Folding::none;
 }
 
 int steps_of(const Scenario& scenario)
@@ -45,7 +53,7 @@ BindOptions bind_options(const Scenario& scenario, const Parts& parts, SimTime m
 {
     BindOptions options;
     options.folding = folding_of(scenario);
-    options.links = link_detail(scenario.run.fidelity);
+    options.links = link_detail(fidelity_of(scenario));
     options.conditions = conditions_of(scenario.perturbations, *parts.topology, parts.job.world(),
                                        {scenario.run.seed, steps_of(scenario), measured_from});
     return options;
@@ -55,7 +63,7 @@ std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario, SimTime
 {
     std::uint64_t hash = hash_key(parts.job_hash, parts.topology_hash, parts.cost_hash,
                                   static_cast<std::uint64_t>(folding_of(scenario)));
-    hash = hash_key(hash, static_cast<std::uint64_t>(scenario.run.fidelity));
+    hash = hash_key(hash, static_cast<std::uint64_t>(fidelity_of(scenario)));
     for (const Perturbation& p : scenario.perturbations)
         hash = hash_key(
             hash, content_hash(to_text(fields_of<Perturbation>().write(p), JsonStyle::compact)));
@@ -70,7 +78,7 @@ RunControl run_control(const Scenario& scenario, const WorkControl& work)
 {
     RunControl control;
     control.steps = steps_of(scenario);
-    control.fidelity = scenario.run.fidelity;
+    control.fidelity = fidelity_of(scenario);
     control.tier = scenario.run.engine;
     control.work = work;
     return control;

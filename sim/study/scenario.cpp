@@ -7,8 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace trainyard {
 
 std::string FieldValue<Source>::type_name()
@@ -107,7 +105,9 @@ const FieldTable<RunOptions>& fields_of<RunOptions>()
                     .min = 1,
                     .max = 1000})
             .field("seed", &RunOptions::seed, {.help = "of everything random"})
-            .field("fidelity", &RunOptions::fidelity, {.help = "how the network is modelled"})
+            .field("fidelity", &RunOptions::fidelity,
+                   {.help = "how the network is modelled; else alpha-beta, or bundle where links "
+                            "between switches are shared and the job is small"})
             .field("engine", &RunOptions::engine,
                    {.help = "which engine runs the step; all that can give the same result"})
             .field("fold", &RunOptions::fold,
@@ -169,24 +169,6 @@ Checked<ScenarioFile> read_scenario_file(const std::string& path,
     return scenario_from(std::move(*json), path, overrides);
 }
 
-namespace {
-
-// Links that change within the run are felt where transfers use links.
-void raise_fidelity(ScenarioFile& file)
-{
-    RunOptions& run = file.scenario.run;
-    const std::vector<Perturbation>& all = file.scenario.perturbations;
-    const auto found = std::ranges::find_if(all, &Perturbation::changes_links_for_a_time);
-    if (run.fidelity != Fidelity::alpha_beta || found == all.end())
-        return;
-    run.fidelity = Fidelity::bundle;
-    file.warnings.push_back({"", 0, fmt::format("/perturbations/{}/link", found - all.begin()),
-                             "a link changes within the run: simulated in fidelity bundle", "",
-                             Severity::warning});
-}
-
-} // namespace
-
 Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
                                     std::span<const Override> overrides)
 {
@@ -206,7 +188,6 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
     if (has_errors(problems))
         return tl::unexpected(std::move(problems));
     out.warnings = std::move(problems);
-    raise_fidelity(out);
     return out;
 }
 
@@ -217,7 +198,6 @@ ScenarioFile scenario_in_memory(Scenario scenario, std::filesystem::path base, s
     out.scenario = std::move(scenario);
     out.base = std::move(base);
     out.file = std::move(name);
-    raise_fidelity(out);
     return out;
 }
 

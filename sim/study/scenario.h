@@ -49,7 +49,7 @@ struct SoftwareChoice {
 struct RunOptions {
     int steps = 2;
     std::uint64_t seed = 1;
-    Fidelity fidelity = Fidelity::alpha_beta;
+    std::optional<Fidelity> fidelity; // else as the job asks for (fidelity_choice.h)
     Tier engine = Tier::automatic;
     bool fold = true; // simulate one rank per class of identical ones where that is exact
 

@@ -87,16 +87,24 @@ Problems stuck_problem(const Stuck& stuck)
              "`trainyard simulate` shows who waits for whom", Severity::error}};
 }
 
-EngineReport engine_report(const Outcome& outcome, const TierUse& use)
+EngineReport engine_report(const Outcome& outcome, const TierUse& use,
+                           const FidelityChoice& network)
 {
     EngineReport report;
     report.use = use;
-    report.fidelity = outcome.scenario.run.fidelity;
+    report.network = network;
     report.ranks = outcome.job.world();
     report.lanes = static_cast<int>(outcome.binding->lanes.size());
     report.ops = outcome.result->ops;
     report.events = outcome.result->events;
     return report;
+}
+
+// In the fidelity that was chosen.
+Scenario settled(Scenario scenario, const Parts& parts)
+{
+    scenario.run.fidelity = parts.network.fidelity;
+    return scenario;
 }
 
 // What the parts know, before the run.
@@ -194,10 +202,10 @@ Session::~Session() = default;
 Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateRequest& request)
 {
     const auto began = std::chrono::steady_clock::now();
-    const Scenario& scenario = file.scenario;
     Checked<Parts> parts = build_parts(file, state_->memos);
     if (!parts)
         return tl::unexpected(parts.error());
+    const Scenario scenario = settled(file.scenario, *parts);
     request.work.check();
     if (has_stops(scenario.perturbations)) {
         const Checked<std::optional<Stuck>> found = stuck(file, request.work);
@@ -240,9 +248,10 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
     out.step_time =
         predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
-    out.input_hash = hash_key(bound->key, content_hash(to_text(file.json, JsonStyle::compact)),
-                              parts->model_hash);
-    out.engine = engine_report(out, made->use);
+    out.input_hash =
+        hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
+                 parts->model_hash);
+    out.engine = engine_report(out, made->use, parts->network);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     return out;
@@ -250,10 +259,10 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
 
 Checked<std::optional<Stuck>> Session::stuck(const ScenarioFile& file, const WorkControl& work)
 {
-    const Scenario& scenario = file.scenario;
     Checked<Parts> parts = build_parts(file, state_->memos);
     if (!parts)
         return tl::unexpected(parts.error());
+    const Scenario scenario = settled(file.scenario, *parts);
     work.check();
     const Checked<SimTime> origin = state_->origin(*parts, scenario, run_control(scenario, work));
     if (!origin)
@@ -283,7 +292,15 @@ Checked<Samples> Session::samples(const ScenarioFile& file, int count, const Wor
     Checked<Parts> parts = build_parts(file, state_->memos);
     if (!parts)
         return tl::unexpected(parts.error());
-    return sample_steps(*parts, file.scenario, count, work);
+    return sample_steps(*parts, settled(file.scenario, *parts), count, work);
+}
+
+Checked<FidelityChoice> Session::fidelity(const ScenarioFile& file)
+{
+    Checked<Parts> parts = build_parts(file, state_->memos);
+    if (!parts)
+        return tl::unexpected(std::move(parts.error()));
+    return parts->network;
 }
 
 Problems Session::check(const ScenarioFile& file)

@@ -6,6 +6,7 @@
 #include "sim/cost/cost_model.h"
 #include "sim/strategy/memory.h"
 #include "sim/strategy/plan.h"
+#include "sim/study/fidelity_choice.h"
 #include "sim/study/prediction.h"
 #include "sim/study/samples.h"
 #include "sim/study/scenario.h"
@@ -18,7 +19,7 @@ namespace trainyard {
 
 struct EngineReport {
     TierUse use;
-    Fidelity fidelity = Fidelity::alpha_beta;
+    FidelityChoice network;
     int ranks = 0;
     int lanes = 0; // simulated; fewer than ranks when folded
     std::uint64_t ops = 0;
@@ -28,7 +29,7 @@ struct EngineReport {
 
 // All that one simulation knows. Shared parts are immutable.
 struct Outcome {
-    Scenario scenario;
+    Scenario scenario; // its fidelity settled
     Job job;
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Topology> sound; // the same without perturbations
@@ -80,6 +81,9 @@ public:
     // The step time under `count` seeds, from run.seed on, on all cores. The same inputs give the
     // same numbers.
     Checked<Samples> samples(const ScenarioFile& file, int count, const WorkControl& work = {});
+
+    // Which one `simulate` takes.
+    Checked<FidelityChoice> fidelity(const ScenarioFile& file);
 
     // Everything up to the program, without running it: is this scenario right?
     Problems check(const ScenarioFile& file);

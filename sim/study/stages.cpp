@@ -146,6 +146,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
 {
     Parts parts;
     Problems problems = file.warnings;
+    append(problems, fidelity_notes(file.scenario));
     const auto refused = [&] {
         locate(problems, file);
         return tl::unexpected(std::move(problems));
@@ -202,6 +203,7 @@ Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
         return parts;
     parts->plan = memos.plans.find_or_make(
         parts->job_hash, [&] { return std::optional<Plan>(make_plan(parts->job)); });
+    parts->network = choose_fidelity(file.scenario, *parts);
     return parts;
 }
 

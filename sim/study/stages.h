@@ -6,6 +6,7 @@
 #include "sim/strategy/memory.h"
 #include "sim/strategy/plan.h"
 #include "sim/study/cost_part.h"
+#include "sim/study/fidelity_choice.h"
 #include "sim/topology/read_topology.h"
 
 namespace trainyard {
@@ -25,6 +26,7 @@ struct Parts {
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;
     Job job;
+    FidelityChoice network;        // with the plan
     Grade grade = Grade::measured; // the worst of the constants that matter
     std::uint64_t topology_hash = 0;
     std::uint64_t model_hash = 0;

@@ -88,7 +88,9 @@ SweepEnd sweep(const ScenarioFile& base, const SweepGrid& grid, Session& session
     SweepEnd end;
     end.points = options.points ? options.points->size() : grid.points();
     std::mutex mutex;
-    PointSettler points(base, grid);
+    const ScenarioFile comparable =
+        base.scenario.run.fidelity ? base : in_fidelity(base, Fidelity::alpha_beta);
+    PointSettler points(comparable, grid);
     const int threads = options.threads > 0 ? options.threads : usable_threads();
     const auto one = [&](std::size_t i) {
         options.work.check();

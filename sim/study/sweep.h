@@ -61,7 +61,8 @@ struct SweepEnd {
     bool cancelled = false;
 };
 
-// Takes a point when it is done. Called by the threads that simulate, several at once.
+// Takes a point when it is done. All points are simulated in one fidelity: the scenario's, else
+// `alpha-beta`. Called by the threads that simulate, several at once.
 using SweepCall = std::function<void(SweepPoint&&)>;
 
 // Points begin in the order asked for and end in any. What is found of each does not depend on

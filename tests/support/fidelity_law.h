@@ -34,7 +34,7 @@ inline void check_bytes(const Outcome& alone, const Outcome& shared)
     const std::vector<LinkClassRow> found = link_rows(shared);
     REQUIRE(found.size() >= expected.size());
     const bool whole =
-        shared.engine.fidelity == Fidelity::bundle && shared.topology == shared.sound;
+        shared.engine.network.fidelity == Fidelity::bundle && shared.topology == shared.sound;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         CHECK(found[i].name == expected[i].name);
         CHECK(found[i].links == expected[i].links);
@@ -64,7 +64,7 @@ inline void check_fidelities(const std::string& scenario)
         check_bytes(alone, shared);
         const double found = to_seconds(shared.result->step_time).value();
         const std::uint64_t slowed = shared.result->slowed;
-        const bool in_steps = shared.engine.fidelity == Fidelity::chunk;
+        const bool in_steps = shared.engine.network.fidelity == Fidelity::chunk;
         const bool sound = shared.topology == shared.sound;
         if (slowed == 0 && sound && !in_steps)
             CHECK(shared.result->step_time == alone.result->step_time);

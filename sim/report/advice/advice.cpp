@@ -17,7 +17,7 @@ constexpr double worth_telling = 0.005;
 // simulated once then, unless folding is switched off), else each rank.
 double simulated_ops(const Outcome& outcome)
 {
-    const bool links = outcome.scenario.run.fidelity != Fidelity::alpha_beta;
+    const bool links = shares_links(outcome.engine.network.fidelity);
     const Program& program = outcome.plan->program;
     std::vector<double> ranks(program.roles.size(), links ? 0.0 : 1.0);
     if (links)
@@ -36,7 +36,7 @@ int usual_tries(const Outcome& outcome)
 {
     constexpr double quick_operations = 1.2e6;
     constexpr double dearer_with_links = 20;
-    const bool links = outcome.scenario.run.fidelity != Fidelity::alpha_beta;
+    const bool links = shares_links(outcome.engine.network.fidelity);
     const double each = std::max(1.0, simulated_ops(outcome)) * (links ? dearer_with_links : 1);
     return static_cast<int>(std::clamp(std::floor(quick_operations / each), 0.0, 8.0));
 }

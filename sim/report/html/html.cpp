@@ -138,8 +138,8 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
         add("Interval: " + summary.step_time.basis + ".");
     add(fmt::format("Evidence is {}: the worst grade among the inputs that matter.",
                     to_name(summary.step_time.grade)));
-    add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.fidelity),
-                    fidelity_meaning(outcome.engine.fidelity)));
+    add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.network.fidelity),
+                    fidelity_meaning(outcome.engine.network.fidelity)));
     for (const std::string& note : sharing_notes(outcome))
         add(note);
     if (outcome.engine.lanes < outcome.engine.ranks)

@@ -111,20 +111,34 @@ Json whole_collectives(const StepTotals& steps)
     return whole;
 }
 
+Json shared_links(const FabricDemand& demand)
+{
+    Json::Array asks;
+    for (const TrunkAsk& ask : demand.asks)
+        asks.push_back(Json::Object{member("collective", to_name(ask.collective)),
+                                    member("group", to_name(ask.group)),
+                                    member("share_of_capacity", ask.share)});
+    return Json::Object{member("layer", demand.layer), member("share_of_capacity", demand.share),
+                        member("asked_by", std::move(asks))};
+}
+
 Json engine_used(const Outcome& outcome)
 {
     const EngineReport& engine = outcome.engine;
     Json out = Json::Object{member("tier", to_name(engine.use.tier)),
                             member("reason", engine.use.reason),
-                            member("fidelity", to_name(engine.fidelity)),
+                            member("fidelity", to_name(engine.network.fidelity)),
                             member("ranks", engine.ranks),
                             member("lanes", engine.lanes),
                             member("ops", engine.ops),
                             member("events", engine.events),
                             member("wall_ms", engine.wall_ms)};
-    if (engine.fidelity != Fidelity::alpha_beta)
+    out["fidelity_reason"] = to_name(engine.network.reason);
+    if (engine.network.shared)
+        out["shared_links"] = shared_links(*engine.network.shared);
+    if (shares_links(engine.network.fidelity))
         out["slowed_transfers"] = outcome.result->slowed;
-    if (knows_steps(engine.fidelity)) {
+    if (knows_steps(engine.network.fidelity)) {
         out["disturbed_collectives"] = outcome.result->steps.disturbed;
         out["whole_collectives"] = whole_collectives(outcome.result->steps);
     }

@@ -315,7 +315,7 @@ std::string footer(const Outcome& outcome, const Paint& paint, std::size_t width
     const EngineReport& engine = outcome.engine;
     const std::string line = fmt::format(
         "{}, {}, {} rank{} in {} lane{}, {} ops in {:.0f} ms; inputs {}", engine_words(outcome),
-        to_name(engine.fidelity), engine.ranks, engine.ranks == 1 ? "" : "s", engine.lanes,
+        to_name(engine.network.fidelity), engine.ranks, engine.ranks == 1 ? "" : "s", engine.lanes,
         engine.lanes == 1 ? "" : "s", count_text(static_cast<double>(engine.ops)), engine.wall_ms,
         hash_text(outcome.input_hash));
     std::string notes;

@@ -1,5 +1,6 @@
 #include "sim/strategy/bind/step_traffic.h"
 
+#include "sim/strategy/bind/role_transfers.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/stages.h"
 
@@ -10,48 +11,6 @@
 namespace trainyard {
 
 namespace {
-
-enum class Via : std::uint8_t { group, peer };
-
-// What an op of a role asks for, but for who takes part.
-struct Request {
-    Via via = Via::group;
-    std::uint8_t slot = 0; // of groups, or of peers
-    CollectiveKind collective = CollectiveKind::all_reduce;
-    GroupKind group = GroupKind::world;
-    CostId cost{};
-    ScaleSlot scale{};
-
-    auto operator<=>(const Request&) const = default;
-};
-using Requests = std::map<Request, std::uint64_t>; // how often in a step
-
-Requests requests_of(const Program& program, const Role& role)
-{
-    std::vector<std::uint64_t> uses(program.blocks.size());
-    for (const BlockUse& use : role.order)
-        ++uses[use.block.value];
-    Requests requests;
-    for (std::size_t b = 0; b < uses.size(); ++b) {
-        if (uses[b] == 0)
-            continue;
-        const Block& block = program.blocks[b];
-        for (const Op& op : block.ops) {
-            const bool transfers = op.kind == OpKind::collective || op.kind == OpKind::exchange;
-            if (!transfers)
-                continue;
-            const Label& label = program.labels[op.label.value];
-            if (op.kind == OpKind::collective)
-                requests[{Via::group, op.group.value, label.collective, label.group, op.cost,
-                          op.scale}] += uses[b];
-            for (std::size_t p = op.part_first; p < std::size_t{op.part_first} + op.part_count; ++p)
-                if (const ExchangePart& part = block.parts[p]; part.direction == Direction::send)
-                    requests[{Via::peer, part.peer.value, label.collective, label.group, part.cost,
-                              op.scale}] += uses[b];
-        }
-    }
-    return requests;
-}
 
 // Communicators or pairs that move the same bytes alike.
 using Scales = std::vector<std::uint32_t>;
@@ -73,7 +32,7 @@ public:
                                          : neighbours(placement_of(job)))
     {
         for (const Role& role : program.roles)
-            requests_.push_back(requests_of(program, role));
+            requests_.push_back(role_transfers(program, role));
     }
 
     std::vector<TransferTraffic> count()
@@ -196,7 +155,7 @@ private:
     const Topology& topology_;
     RankLayout layout_;
     std::vector<std::vector<int>> stages_; // neighbours by stage
-    std::vector<Requests> requests_;       // by role
+    std::vector<RoleTransfers> requests_;  // by role
     std::map<AlikeKey, Alike> alike_;
     std::vector<TransferTraffic> out_;
 };

@@ -1,5 +1,6 @@
 #include "sim/cost/collective_form.h"
 #include "tests/catch.h"
+#include "tests/support/leaf_spine.h"
 #include "tests/unit/report/small_outcome.h"
 
 #include <algorithm>
@@ -73,27 +74,20 @@ TEST_CASE("a collective of all ranks is given alone and in a step, apart by the 
 TEST_CASE("a collective of all ranks gets no more than oversubscribed switches leave it")
 {
     // 32 nodes on eight leaves: a ring leaves each of them once, through what its uplinks are.
-    const auto rows = [](const char* oversubscription) {
-        const Checked<Json> topology = parse_json(
-            std::string(R"({"format": "trainyard.topology/1", "generator": "cluster", "nodes": 32,
-                "node": "dgx-h100", "name": "leaves", "fabric": {"kind": "leaf-spine",
-                "network": "ib_ndr", "nodes_per_unit": 4, "oversubscription": )") +
-                oversubscription + "}}",
-            "leaves.json");
-        REQUIRE(topology);
+    const auto rows = [](int oversubscription) {
         Scenario scenario;
         scenario.model.path = "llama-2-7b";
         scenario.training.sequence_length = 2048;
         scenario.training.global_batch = 256;
         scenario.strategy.zero = 3;
-        scenario.topology = {"", *topology};
+        scenario.topology = testing::leaf_spine(32, oversubscription);
         Session session;
         const auto outcome = session.simulate(scenario_in_memory(scenario, ".", "test"));
         REQUIRE(outcome);
         return std::pair(cluster_collective_rows(*outcome), collective_rows(*outcome));
     };
-    const auto [even, even_step] = rows("1");
-    const auto [thin, thin_step] = rows("64");
+    const auto [even, even_step] = rows(1);
+    const auto [thin, thin_step] = rows(64);
     REQUIRE(even[1].collective == CollectiveKind::all_gather);
     CHECK(thin[0].time > 3 * even[0].time);
     CHECK(thin[1].time > 3 * even[1].time);

@@ -4,6 +4,7 @@
 #include "sim/base/build_info.h"
 #include "sim/study/session.h"
 #include "tests/catch.h"
+#include "tests/support/leaf_spine.h"
 
 using namespace trainyard;
 using Catch::Matchers::WithinRel;
@@ -11,20 +12,12 @@ using Catch::Matchers::WithinRel;
 namespace {
 
 // 64 ranks, data-parallel, on 8 of 32 nodes: two leaves of four nodes each.
-ScenarioFile leaf_spine(const char* oversubscription,
-                        const std::vector<Perturbation>& perturbations,
-                        Fidelity fidelity = Fidelity::alpha_beta)
+ScenarioFile on_leaves(int oversubscription, const std::vector<Perturbation>& perturbations,
+                       Fidelity fidelity = Fidelity::alpha_beta)
 {
     Scenario s;
     s.model = {"llama-2-7b", {}};
-    const Checked<Json> topology = parse_json(
-        std::string(R"({"format": "trainyard.topology/1", "generator": "cluster", "nodes": 32,
-            "node": "dgx-h100", "name": "leaves", "fabric": {"kind": "leaf-spine",
-            "network": "ib_ndr", "nodes_per_unit": 4, "oversubscription": )") +
-            oversubscription + "}}",
-        "leaves.json");
-    REQUIRE(topology);
-    s.topology = {"", *topology};
+    s.topology = testing::leaf_spine(32, oversubscription);
     s.training.sequence_length = 2048;
     s.training.global_batch = 64;
     s.strategy.dp = 64;
@@ -69,11 +62,11 @@ std::vector<Perturbation> uplinks_shared_with(double background)
 
 TEST_CASE("halving what uplinks have left doubles a collective at most, and in the end")
 {
-    for (const char* oversubscription : {"1", "2", "4"}) {
-        double last = transfers(leaf_spine(oversubscription, {}));
+    for (const int oversubscription : {1, 2, 4}) {
+        double last = transfers(on_leaves(oversubscription, {}));
         double growth = 0;
         for (const double share : {0.5, 0.25, 0.125, 0.0625, 0.03125}) {
-            const double now = transfers(leaf_spine(oversubscription, uplinks_at(share)));
+            const double now = transfers(on_leaves(oversubscription, uplinks_at(share)));
             growth = now / last;
             CHECK(growth >= 1.0);
             CHECK(growth <= 2.0 + 1e-9);
@@ -87,15 +80,15 @@ TEST_CASE("uplinks that limit limit by the rate that they have left, whatever th
 {
     // A ring over two leaves needs a quarter of what the NICs below a leaf can send.
     for (const double share : {0.2, 0.1, 0.05}) {
-        const double fat = transfers(leaf_spine("1", uplinks_at(share / 2)));
-        CHECK_THAT(transfers(leaf_spine("2", uplinks_at(share))), WithinRel(fat, 0.02));
+        const double fat = transfers(on_leaves(1, uplinks_at(share / 2)));
+        CHECK_THAT(transfers(on_leaves(2, uplinks_at(share))), WithinRel(fat, 0.02));
     }
 }
 
 TEST_CASE("what other jobs take of uplinks is lost as if they were that much slower")
 {
-    CHECK_THAT(transfers(leaf_spine("2", uplinks_shared_with(0.9))),
-               WithinRel(transfers(leaf_spine("2", uplinks_at(0.1))), 1e-9));
+    CHECK_THAT(transfers(on_leaves(2, uplinks_shared_with(0.9))),
+               WithinRel(transfers(on_leaves(2, uplinks_at(0.1))), 1e-9));
 }
 
 TEST_CASE("dead uplinks cost what all cost when each has lost as much")
@@ -107,8 +100,8 @@ TEST_CASE("dead uplinks cost what all cost when each has lost as much")
         p.link = "leaf*/uplink" + std::to_string(i);
         p.dead = true;
     }
-    CHECK_THAT(transfers(leaf_spine("2", lost)),
-               WithinRel(transfers(leaf_spine("2", uplinks_at(0.25))), 0.02));
+    CHECK_THAT(transfers(on_leaves(2, lost)),
+               WithinRel(transfers(on_leaves(2, uplinks_at(0.25))), 0.02));
 }
 
 TEST_CASE("costs of narrow uplinks are those of links that transfers share, where flows collide")
@@ -118,7 +111,7 @@ TEST_CASE("costs of narrow uplinks are those of links that transfers share, wher
     for (const double share : {1.0, 0.5, 0.1}) {
         std::vector<Perturbation> perturbed = uplinks_at(share);
         perturbed.push_back(collisions);
-        CHECK_THAT(transfers(leaf_spine("2", perturbed)),
-                   WithinRel(transfers(leaf_spine("2", perturbed, Fidelity::bundle)), 0.1));
+        CHECK_THAT(transfers(on_leaves(2, perturbed)),
+                   WithinRel(transfers(on_leaves(2, perturbed, Fidelity::bundle)), 0.1));
     }
 }

@@ -1,0 +1,46 @@
+#pragma once
+
+// Which network fidelity a scenario is simulated in, where it leaves that open.
+
+#include "sim/strategy/bind/fabric_demand.h"
+#include "sim/study/scenario.h"
+
+namespace trainyard {
+
+struct Parts;
+
+enum class FidelityReason : std::uint8_t {
+    given,
+    links_change,   // within the run, which is felt where transfers use links
+    nothing_shared, // between switches
+    links_shared,   // and the job is quick to simulate rank by rank
+    too_many_ops    // to do that, though links are shared
+};
+
+template <>
+std::vector<EnumName<FidelityReason>> enum_names<FidelityReason>();
+
+struct FidelityChoice {
+    Fidelity fidelity = Fidelity::alpha_beta;
+    FidelityReason reason = FidelityReason::given;
+    // Of more than a trunk carries.
+    std::optional<FabricDemand> shared;
+
+    bool operator==(const FidelityChoice&) const = default;
+};
+
+// `bundle` where different kinds of transfers together ask more of the links between switches than
+// these carry and the job has few enough ops, else `alpha-beta`. Links nearer to the devices do not
+// count: what transfers lose there is part of the constants, which were fitted in `alpha-beta`.
+FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts);
+
+// That `alpha-beta` cannot be had.
+Problems fidelity_notes(const Scenario& scenario);
+
+// The scenario's JSON but for its fidelity. The one that was chosen tells more.
+Json without_fidelity(Json scenario);
+
+// With a fidelity of its own, as text and as value: for runs that are held against one another.
+ScenarioFile in_fidelity(ScenarioFile file, Fidelity fidelity);
+
+} // namespace trainyard

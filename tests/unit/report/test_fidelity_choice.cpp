@@ -1,0 +1,121 @@
+// Which fidelity a scenario gets that leaves it open: laws of links between switches.
+
+#include "sim/base/build_info.h"
+#include "sim/report/network_notes.h"
+#include "sim/study/session.h"
+#include "tests/catch.h"
+#include "tests/support/leaf_spine.h"
+
+using namespace trainyard;
+
+namespace {
+
+// Two stages of 64 ranks, each over two leaves: gradients and messages between stages climb to the
+// spines, on streams of their own.
+Scenario two_stages(int oversubscription)
+{
+    Scenario s;
+    s.model = {"llama-2-7b", {}};
+    s.topology = testing::leaf_spine(16, oversubscription);
+    s.training.sequence_length = 2048;
+    s.training.global_batch = 32;
+    s.strategy.tp = 8;
+    s.strategy.pp = 2;
+    s.strategy.dp = 8;
+    s.strategy.zero = 1;
+    s.strategy.overlap.pp = true;
+    return s;
+}
+
+// One stage: whatever climbs is of one kind, and costs know what its groups leave one another.
+Scenario one_stage(int oversubscription)
+{
+    Scenario s = two_stages(oversubscription);
+    s.strategy.pp = 1;
+    s.strategy.dp = 16;
+    s.strategy.overlap.dp = false;
+    return s;
+}
+
+Outcome outcome_of(const Scenario& scenario)
+{
+    Session session;
+    Checked<Outcome> outcome =
+        session.simulate(scenario_in_memory(scenario, data_dir() / "scenarios", "test"));
+    if (!outcome)
+        FAIL(render(outcome.error(), ""));
+    return std::move(*outcome);
+}
+
+Outcome outcome_in(Scenario scenario, Fidelity fidelity)
+{
+    scenario.run.fidelity = fidelity;
+    return outcome_of(scenario);
+}
+
+} // namespace
+
+TEST_CASE("links between switches are not shared where these carry all that NICs send")
+{
+    const Outcome outcome = outcome_of(two_stages(1));
+    CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
+    CHECK(outcome.engine.network.reason == FidelityReason::nothing_shared);
+    CHECK(sharing_notes(outcome).empty());
+}
+
+TEST_CASE("groups of one kind share what their costs know of")
+{
+    const Outcome outcome = outcome_of(one_stage(8));
+    CHECK(outcome.engine.network.reason == FidelityReason::nothing_shared);
+    CHECK(outcome.result->step_time ==
+          outcome_in(one_stage(8), Fidelity::alpha_beta).result->step_time);
+}
+
+TEST_CASE("a small job whose kinds of transfers share spines is simulated with shared links")
+{
+    const Outcome outcome = outcome_of(two_stages(8));
+    const FidelityChoice& network = outcome.engine.network;
+    CHECK(network.fidelity == Fidelity::bundle);
+    CHECK(network.reason == FidelityReason::links_shared);
+    REQUIRE(network.shared);
+    CHECK(network.shared->layer == "leaf to spine");
+    CHECK(network.shared->share > 1.0);
+    CHECK(network.shared->share <= 8.0);
+    CHECK(network.shared->asks.size() == 2);
+    CHECK(outcome.result->slowed > 0);
+    CHECK(outcome.result->step_time ==
+          outcome_in(two_stages(8), Fidelity::bundle).result->step_time);
+    CHECK(sharing_notes(outcome).front().find("hence fidelity bundle") != std::string::npos);
+}
+
+TEST_CASE("a fidelity that is given stays, and the report tells what it does not see")
+{
+    const Outcome outcome = outcome_in(two_stages(8), Fidelity::alpha_beta);
+    CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
+    CHECK(outcome.engine.network.reason == FidelityReason::given);
+    REQUIRE(sharing_notes(outcome).size() == 1);
+    CHECK(sharing_notes(outcome).front().find("--fidelity bundle shares the links") !=
+          std::string::npos);
+}
+
+TEST_CASE("a job of too many operations keeps alpha-beta, and the report tells of it")
+{
+    Scenario longer = two_stages(8);
+    longer.training.global_batch *= 16;
+    const Outcome outcome = outcome_of(longer);
+    CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
+    CHECK(outcome.engine.network.reason == FidelityReason::too_many_ops);
+    CHECK(sharing_notes(outcome).size() == 1);
+}
+
+TEST_CASE("thinner spines never make a step shorter")
+{
+    SimTime last{};
+    for (const int oversubscription : {1, 2, 4, 8, 16}) {
+        INFO(oversubscription);
+        const SimTime step =
+            outcome_in(two_stages(oversubscription), Fidelity::bundle).result->step_time;
+        CHECK(step >= last);
+        last = step;
+    }
+}
