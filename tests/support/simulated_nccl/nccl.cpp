@@ -320,7 +320,8 @@ const char* last_error(NcclComm)
     // Of the rank that fails to make a communicator: there is one at most in a test.
     static thread_local std::string words;
     words.clear();
-    for (const auto& [rank, faults] : current()->faults)
+    const std::shared_ptr<World> here = current(); // for as long as the loop reads it
+    for (const auto& [rank, faults] : here->faults)
         words += faults.says;
     return words.c_str();
 }
