@@ -27,7 +27,7 @@ bool is_same_file(const fs::path& a, const fs::path& b)
     return fs::equivalent(a, b, ignored);
 }
 
-QString text_of(const fs::path& path)
+QString path_text(const fs::path& path)
 {
     return QString::fromStdString(path.string());
 }
@@ -90,7 +90,7 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
                 tell({{file, 0, "", notes, "", Severity::warning}});
         } else
             take(std::move(std::get<SessionContent>(*content)), file);
-        add_recent(text_of(fs::absolute(file)));
+        add_recent(path_text(fs::absolute(file)));
     });
 }
 
@@ -154,7 +154,7 @@ bool MainWindow::save_session(const std::string& file)
 {
     return attempt([&] {
         write_file(file, to_text(to_json(content())) + "\n");
-        add_recent(text_of(fs::absolute(file)));
+        add_recent(path_text(fs::absolute(file)));
     });
 }
 

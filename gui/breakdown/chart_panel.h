@@ -3,6 +3,7 @@
 // One chart of the view: its heading with tools, the picture or what to do to get one, and a mark
 // that mouse and arrow keys move over its items.
 
+#include "gui/model/qt_text.h"
 #include "gui/widgets/chart.h"
 #include "gui/widgets/panel.h"
 
@@ -15,11 +16,6 @@ class QPushButton;
 class QStackedLayout;
 
 namespace trainyard::gui {
-
-inline QString text_of(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 // Paints with the chart, in its pixels, while its axes are where they are painted.
 class PaintItem : public QCPAbstractItem {

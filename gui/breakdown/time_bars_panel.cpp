@@ -19,11 +19,6 @@ const Outcome* outcome_of(const std::shared_ptr<const RunView>& run)
     return run == nullptr ? nullptr : run->outcome.get();
 }
 
-QString escaped(const std::string& text)
-{
-    return text_of(text).toHtmlEscaped();
-}
-
 } // namespace
 
 TimeBarsPanel::TimeBarsPanel(Workspace& workspace, QWidget* parent)

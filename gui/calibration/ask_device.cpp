@@ -14,7 +14,7 @@ namespace trainyard::gui {
 
 namespace {
 
-QString tr(const char* text)
+QString calibration_tr(const char* text)
 {
     return QCoreApplication::translate("calibration", text);
 }
@@ -24,13 +24,14 @@ QString tr(const char* text)
 QString ask_device(QWidget* parent)
 {
     QDialog dialog(parent);
-    dialog.setWindowTitle(tr("Device"));
+    dialog.setWindowTitle(calibration_tr("Device"));
     auto* const devices = new QComboBox;
     for (const std::string& one : known_devices())
         devices->addItem(QString::fromStdString(one));
-    devices->setPlaceholderText(tr("choose the device"));
+    devices->setPlaceholderText(calibration_tr("choose the device"));
     devices->setCurrentIndex(-1);
-    auto* const question = new QLabel(tr("The files do not say which GPU they were measured on:"));
+    auto* const question =
+        new QLabel(calibration_tr("The files do not say which GPU they were measured on:"));
     question->setBuddy(devices);
     devices->setAccessibleName(question->text());
     auto* const answers = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);

@@ -8,7 +8,7 @@ namespace trainyard::gui {
 
 namespace {
 
-QString nothing_text()
+QString no_curve_text()
 {
     return CurvePanel::tr(
         "Nothing is measured yet: open logs of nccl-tests or of trainyard calibrate, or a scenario "
@@ -63,7 +63,7 @@ void CurvePanel::draw(CurvePlot::View view)
     if (curve_)
         series = series_of(curve_->study, quantity_);
     else
-        series.note = nothing_text();
+        series.note = no_curve_text();
     plot_->set_series(std::move(series), quantity_, view);
     tell();
 }

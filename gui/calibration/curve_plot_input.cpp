@@ -10,7 +10,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double reach = 9; // pixels around a point
+constexpr double sample_reach = 9; // pixels around a point
 
 double distance(const QPointF& a, const QPointF& b)
 {
@@ -22,7 +22,7 @@ double distance(const QPointF& a, const QPointF& b)
 std::optional<std::size_t> CurvePlot::point_at(const QPointF& position) const
 {
     std::optional<std::size_t> nearest;
-    double least = reach;
+    double least = sample_reach;
     for (std::size_t i = 0; i < series_.points.size(); ++i) {
         const CurvePoint& point = series_.points[i];
         double away = distance(position_of(i), position);
@@ -48,12 +48,12 @@ QString CurvePlot::facts_at(const QPointF& position) const
     for (const CurvePoint& point : series_.replaced)
         if (distance({sizes->coordToPixel(static_cast<double>(point.size.value())),
                       values->coordToPixel(point.value)},
-                     position) <= reach)
+                     position) <= sample_reach)
             return point.facts;
     for (std::size_t i = 0; i < series_.switches.size(); ++i)
         if (above_->rect().contains(position.toPoint()) &&
             std::abs(sizes->coordToPixel(static_cast<double>(series_.switches[i].value())) -
-                     position.x()) <= reach / 2)
+                     position.x()) <= sample_reach / 2)
             return series_.switch_of[i];
     return {};
 }

@@ -10,10 +10,10 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double margin = 10;
+constexpr double map_margin = 10;
 constexpr int numbered_rows = 64; // beyond, colours only
 
-QString number_text(double value)
+QString cell_text(double value)
 {
     return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 }
@@ -52,10 +52,10 @@ QRectF HeatMap::area(const QSize& size, const QFont& font) const
     if (rows_ == 0 || columns_ == 0)
         return {};
     const QFontMetricsF metrics(font);
-    const double left = margin + metrics.horizontalAdvance(row_name(rows_ - 1)) + 8;
-    const double top = margin + 2 * (metrics.height() + 4);
-    const double width = size.width() - left - legend_width(metrics) - 3 * margin;
-    const double height = size.height() - top - margin - metrics.height() - 6;
+    const double left = map_margin + metrics.horizontalAdvance(row_name(rows_ - 1)) + 8;
+    const double top = map_margin + 2 * (metrics.height() + 4);
+    const double width = size.width() - left - legend_width(metrics) - 3 * map_margin;
+    const double height = size.height() - top - map_margin - metrics.height() - 6;
     if (width < 20 || height < 20)
         return {};
     const double cell = std::min({width / columns_, height / rows_, 9 * metrics.height()});
@@ -71,7 +71,7 @@ void HeatMap::paint_cells(QPainter& painter, const QRectF& area, const QPalette&
     const QRectF first = rect_of({0, 0}, area);
     double widest = 0;
     for (const double value : {least_, most_})
-        widest = std::max(widest, metrics.horizontalAdvance(number_text(value)));
+        widest = std::max(widest, metrics.horizontalAdvance(cell_text(value)));
     widest = std::max(widest, metrics.horizontalAdvance(QStringLiteral("0000")));
     const bool numbers = rows_ <= numbered_rows && first.width() > widest + 6 &&
                          first.height() > metrics.height() + 2;
@@ -88,7 +88,7 @@ void HeatMap::paint_cells(QPainter& painter, const QRectF& area, const QPalette&
                 painter.fillRect(rect, hatch(signs.grid));
             if (one && numbers) {
                 painter.setPen(is_self(cell) ? signs.quiet : ink_on(colour));
-                painter.drawText(rect, Qt::AlignCenter, number_text(*one));
+                painter.drawText(rect, Qt::AlignCenter, cell_text(*one));
             }
         }
     // Frames last: neighbours do not cover them.
@@ -138,7 +138,7 @@ void HeatMap::paint_names(QPainter& painter, const QRectF& area, const QPalette&
 void HeatMap::paint_legend(QPainter& painter, const QRectF& area, const QPalette& palette) const
 {
     const QFontMetricsF metrics(painter.font());
-    const QRectF bar(area.right() + 2 * margin, area.top(), metrics.height(),
+    const QRectF bar(area.right() + 2 * map_margin, area.top(), metrics.height(),
                      std::min(area.height(), 12 * metrics.height()));
     QLinearGradient gradient(bar.bottomLeft(), bar.topLeft());
     for (int i = 0; i <= 10; ++i)
@@ -150,7 +150,7 @@ void HeatMap::paint_legend(QPainter& painter, const QRectF& area, const QPalette
         const double y = std::clamp(bar.bottom() - share * bar.height() - metrics.height() / 2,
                                     bar.top(), bar.bottom() - metrics.height());
         painter.drawText(QPointF(bar.right() + 6, y + metrics.ascent()),
-                         QStringLiteral("%1 %2").arg(number_text(value), unit()));
+                         QStringLiteral("%1 %2").arg(cell_text(value), unit()));
     }
     if (slow_.empty())
         return;
@@ -177,8 +177,8 @@ void HeatMap::paint(QPainter& painter, const QSize& size, const QPalette& palett
     painter.setPen(palette.color(QPalette::Text));
     const QString title = QStringLiteral("%1, from row to column [%2]")
                               .arg(QString::fromStdString(matrix_->matrix.test), unit());
-    painter.drawText(QPointF(margin, margin + metrics.ascent()),
-                     metrics.elidedText(title, Qt::ElideRight, size.width() - 2 * margin));
+    painter.drawText(QPointF(map_margin, map_margin + metrics.ascent()),
+                     metrics.elidedText(title, Qt::ElideRight, size.width() - 2 * map_margin));
     paint_cells(painter, cells, palette);
     paint_names(painter, cells, palette);
     paint_legend(painter, cells, palette);

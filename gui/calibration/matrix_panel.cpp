@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_findings = 8;
 
-QString nothing_text()
+QString no_matrix_text()
 {
     return MatrixPanel::tr("No pair matrix is open: open the output of nvbandwidth or "
                            "p2pBandwidthLatencyTest.");
@@ -152,7 +152,7 @@ void MatrixPanel::tell()
 {
     const std::optional<HeatMap>& map = view_->map();
     if (!map)
-        findings_->setText(nothing_text());
+        findings_->setText(no_matrix_text());
     else
         findings_->setText(view_->mark() ? map->facts(*view_->mark()) : findings_text(*map));
 }
@@ -161,7 +161,7 @@ void MatrixPanel::paint_to(QPainter& painter, const QSize& size)
 {
     const std::optional<HeatMap>& map = view_->map();
     if (!map) {
-        paint_message(painter, size, nothing_text(), palette());
+        paint_message(painter, size, no_matrix_text(), palette());
         return;
     }
     painter.fillRect(QRect(QPoint(), size), palette().base());

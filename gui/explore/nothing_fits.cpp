@@ -1,6 +1,7 @@
 #include "gui/explore/nothing_fits.h"
 
 #include "gui/explore/words.h"
+#include "gui/model/qt_text.h"
 #include "sim/base/units.h"
 
 #include <algorithm>
@@ -8,11 +9,6 @@
 namespace trainyard::gui {
 
 namespace {
-
-QString escaped(const std::string& text)
-{
-    return QString::fromStdString(text).toHtmlEscaped();
-}
 
 QString bytes_text(double bytes)
 {

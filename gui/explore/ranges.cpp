@@ -13,7 +13,7 @@ namespace trainyard::gui {
 
 namespace {
 
-QString tr(const char* text)
+QString explore_tr(const char* text)
 {
     return QCoreApplication::translate("explore", text);
 }
@@ -192,13 +192,13 @@ QString title_of(Preset preset)
 {
     switch (preset) {
     case Preset::parallel:
-        return tr("Parallel dimensions");
+        return explore_tr("Parallel dimensions");
     case Preset::memory:
-        return tr("Memory savers");
+        return explore_tr("Memory savers");
     case Preset::everything:
         break;
     }
-    return tr("Everything");
+    return explore_tr("Everything");
 }
 
 std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document)
@@ -210,7 +210,7 @@ std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& docume
             continue;
         AxisRange range;
         range.field = one.field;
-        range.name = tr(one.name);
+        range.name = explore_tr(one.name);
         range.help = QString::fromStdString(field->help);
         range.values = one.values ? one.values(facts) : values_of(*field);
         range.own = include(range.values, own_value(document, *field));

@@ -12,8 +12,8 @@ namespace trainyard::gui {
 namespace {
 
 constexpr double point_size = 7;
-constexpr double reach = 9;    // pixels from a point that still mean it
-constexpr int least_brush = 5; // pixels
+constexpr double dot_reach = 9; // pixels from a point that still mean it
+constexpr int least_brush = 5;  // pixels
 constexpr std::size_t most_styles = 8;
 
 const std::array<QCPScatterStyle::ScatterShape, most_styles> shapes{
@@ -318,8 +318,8 @@ void ScatterChart::set_pinned(const std::vector<std::uint32_t>& points)
 std::optional<std::uint32_t> ScatterChart::point_at(const QPointF& pixel) const
 {
     if (axisRect(0)->rect().contains(pixel.toPoint()))
-        return cloud_->nearest(pixel, reach);
-    return strip_->rect().contains(pixel.toPoint()) ? strip_cloud_->nearest(pixel, reach)
+        return cloud_->nearest(pixel, dot_reach);
+    return strip_->rect().contains(pixel.toPoint()) ? strip_cloud_->nearest(pixel, dot_reach)
                                                     : std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace trainyard::gui {
 
 namespace {
 
-Problems problem(std::string message, std::string hint)
+Problems sweep_problem(std::string message, std::string hint)
 {
     return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
 }
@@ -73,11 +73,12 @@ Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepF
         if (range.swept) {
             plan.grid.axes.push_back({range.field, range.chosen_values()});
             if (plan.grid.axes.back().values.empty())
-                return tl::unexpected(problem(fmt::format("no value of {} is chosen", range.field),
-                                              "choose one, or take the field out of the sweep"));
+                return tl::unexpected(
+                    sweep_problem(fmt::format("no value of {} is chosen", range.field),
+                                  "choose one, or take the field out of the sweep"));
         }
     if (plan.grid.axes.empty())
-        return tl::unexpected(problem("nothing is swept", "tick a field, or take a preset"));
+        return tl::unexpected(sweep_problem("nothing is swept", "tick a field, or take a preset"));
     const Checked<ScenarioFile> read = document.read();
     if (!read)
         return tl::unexpected(read.error());
@@ -88,12 +89,12 @@ Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepF
     if (!base)
         return tl::unexpected(base.error());
     if (plan.grid.points() > most_sweep_points)
-        return tl::unexpected(
-            problem("there are far too many combinations", "take fewer fields, or fewer values"));
+        return tl::unexpected(sweep_problem("there are far too many combinations",
+                                            "take fewer fields, or fewer values"));
     plan.points = SizeRule(plan.grid, *base, facts.devices).count();
     if (plan.points > most_points)
-        return tl::unexpected(problem(fmt::format("{} points are too many", plan.points),
-                                      "take fewer fields, or fewer values"));
+        return tl::unexpected(sweep_problem(fmt::format("{} points are too many", plan.points),
+                                            "take fewer fields, or fewer values"));
     plan.base = std::make_shared<const ScenarioFile>(std::move(*base));
     return plan;
 }

@@ -13,7 +13,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr int margin = 8;
+constexpr int bars_margin = 8;
 
 QString title_text(TimeKind kind)
 {
@@ -88,10 +88,10 @@ std::vector<TimeBars::Piece> TimeBars::pieces(const QRect& rect, const QFontMetr
     double longest = 0;
     for (const Summary& summary : result_->summaries)
         longest = std::max(longest, sum_of(summary.critical).value());
-    const double left = rect.left() + margin + name_width(metrics);
-    const double width = std::max(20.0, rect.right() - margin - memory_width(metrics) - left);
+    const double left = rect.left() + bars_margin + name_width(metrics);
+    const double width = std::max(20.0, rect.right() - bars_margin - memory_width(metrics) - left);
     std::vector<Piece> out;
-    double top = rect.top() + margin;
+    double top = rect.top() + bars_margin;
     for (std::size_t run = 0; run < result_->summaries.size(); ++run) {
         double at = left;
         for (const TimeKind kind : time_kinds()) {
@@ -139,21 +139,22 @@ void TimeBars::paint_bars(QPainter& painter, const QRect& rect) const
     const QColor text = palette().color(QPalette::Text);
     for (std::size_t run = 0; run < result_->summaries.size(); ++run) {
         const Summary& summary = result_->summaries[run];
-        const int top = rect.top() + margin + static_cast<int>(run) * bar_height(metrics);
+        const int top = rect.top() + bars_margin + static_cast<int>(run) * bar_height(metrics);
         painter.setPen(text);
-        painter.drawText(QRect(rect.left() + margin, top, name_width(metrics), metrics.height()),
-                         Qt::AlignVCenter, result_->names[run]);
+        painter.drawText(
+            QRect(rect.left() + bars_margin, top, name_width(metrics), metrics.height()),
+            Qt::AlignVCenter, result_->names[run]);
         painter.setPen(summary.fits ? text : sign_colours(palette()).error);
-        painter.drawText(QRect(rect.right() - margin - memory_width(metrics), top,
+        painter.drawText(QRect(rect.right() - bars_margin - memory_width(metrics), top,
                                memory_width(metrics), metrics.height()),
                          Qt::AlignVCenter | Qt::AlignRight,
                          tr("%1 of %2")
                              .arg(QString::fromStdString(to_display(summary.peak_memory)),
                                   QString::fromStdString(to_display(summary.capacity))));
     }
-    const int below =
-        rect.top() + margin + static_cast<int>(result_->summaries.size()) * bar_height(metrics) + 4;
-    paint_legend(painter, QRect(rect.left() + margin, below, rect.width() - 2 * margin,
+    const int below = rect.top() + bars_margin +
+                      static_cast<int>(result_->summaries.size()) * bar_height(metrics) + 4;
+    paint_legend(painter, QRect(rect.left() + bars_margin, below, rect.width() - 2 * bars_margin,
                                 std::max(0, rect.bottom() - below)));
     painter.restore();
 }
@@ -191,8 +192,8 @@ QSize TimeBars::sizeHint() const
 {
     const QFontMetrics metrics(font());
     const int runs = result_ ? static_cast<int>(result_->summaries.size()) : 0;
-    const int rows = runs > 0 ? legend_rows(width() - 2 * margin, metrics) : 0;
-    return {400, 2 * margin + runs * bar_height(metrics) + rows * (metrics.height() + 4) + 4};
+    const int rows = runs > 0 ? legend_rows(width() - 2 * bars_margin, metrics) : 0;
+    return {400, 2 * bars_margin + runs * bar_height(metrics) + rows * (metrics.height() + 4) + 4};
 }
 
 QSize TimeBars::minimumSizeHint() const

@@ -11,7 +11,7 @@ namespace trainyard::gui {
 
 namespace {
 
-std::string text_in(const Json& schema, std::string_view key)
+std::string schema_text(const Json& schema, std::string_view key)
 {
     const Json* const value = schema.find(key);
     return value != nullptr && value->is_string() ? value->as_string() : std::string();
@@ -30,14 +30,14 @@ FieldKind kind_of(const Json& schema)
         return FieldKind::group;
     if (const Json* const forms = schema.find("anyOf"))
         return std::any_of(forms->items().begin(), forms->items().end(),
-                           [](const Json& form) { return text_in(form, "type") == "object"; })
+                           [](const Json& form) { return schema_text(form, "type") == "object"; })
                    ? FieldKind::file
                    : FieldKind::json;
     if (const Json* const item = schema.find("items"); item && item->find("properties") != nullptr)
         return FieldKind::list;
     if (schema.find("enum") != nullptr)
         return FieldKind::choice;
-    const std::string type = text_in(schema, "type");
+    const std::string type = schema_text(schema, "type");
     if (type == "integer")
         return FieldKind::integer;
     if (type == "number")
@@ -61,7 +61,7 @@ FormField field_of(const Json& schema, std::string field, std::string name)
     FormField out;
     out.field = std::move(field);
     out.name = std::move(name);
-    out.help = text_in(schema, "description");
+    out.help = schema_text(schema, "description");
     out.kind = kind_of(schema);
     out.min = number_in(schema, "minimum");
     out.max = number_in(schema, "maximum");

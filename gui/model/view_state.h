@@ -11,6 +11,12 @@
 
 namespace trainyard::gui {
 
+// Picoseconds, for arithmetic with pixels.
+inline double as_double(SimTime time)
+{
+    return static_cast<double>(time.value());
+}
+
 struct TimeRange {
     SimTime from;
     SimTime to;

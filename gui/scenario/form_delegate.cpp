@@ -12,13 +12,13 @@ namespace trainyard::gui {
 
 namespace {
 
-struct Place {
+struct FieldPlace {
     const FormModel* model = nullptr;
     QModelIndex index;
 };
 
 // Through the filter, to the form itself.
-Place place_of(const QModelIndex& index)
+FieldPlace place_of(const QModelIndex& index)
 {
     if (const auto* proxy = qobject_cast<const QSortFilterProxyModel*>(index.model()))
         return {qobject_cast<const FormModel*>(proxy->sourceModel()), proxy->mapToSource(index)};
@@ -50,7 +50,7 @@ bool is_free(const FormField& field)
 QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&,
                                     const QModelIndex& index) const
 {
-    const Place place = place_of(index);
+    const FieldPlace place = place_of(index);
     const FormField& field = *place.model->row_at(place.index).field;
     const QStringList choices = choices_of(field);
     QLineEdit* line = nullptr;
@@ -71,7 +71,7 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
     line->setFrame(false);
     line->setPlaceholderText(QString::fromStdString(field.default_text()));
     connect(line, &QLineEdit::textEdited, this, [this, line, index](const QString& text) {
-        const Place at = place_of(index);
+        const FieldPlace at = place_of(index);
         const QString problem = at.model->problem_with(at.index, text);
         QPalette palette = line->parentWidget()->palette();
         if (!problem.isEmpty())

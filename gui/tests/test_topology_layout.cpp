@@ -176,7 +176,7 @@ TEST_CASE("the same cluster is laid out alike every time")
 
 TEST_CASE("bundles carry what their links carry, and the busiest says so")
 {
-    const TopologyRun run(test::recorded_job(), nullptr, {});
+    const TopologyRun run(gui::test::recorded_job(), nullptr, {});
     TopologyLayout layout(run.graph);
     const std::vector<double> loads = link_loads(run, step_of(*run.outcome));
     layout.set_all_open({PlaceKind::node}, false);

@@ -10,11 +10,6 @@ namespace {
 constexpr std::int64_t shortest = 1000; // ps in sight
 constexpr std::size_t lines_of_a_screen = 60;
 
-double as_double(SimTime time)
-{
-    return static_cast<double>(time.value());
-}
-
 SimTime rounded(double picoseconds)
 {
     const auto most = static_cast<double>(longest_sim_time.value());

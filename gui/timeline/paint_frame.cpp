@@ -1,3 +1,4 @@
+#include "gui/model/qt_text.h"
 #include "gui/timeline/scene.h"
 #include "gui/timeline/time_text.h"
 
@@ -10,11 +11,6 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int indent = 14;
-
-QString text_of(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 class FramePainter {
 public:

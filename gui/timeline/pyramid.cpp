@@ -138,11 +138,6 @@ private:
     double busy_ = 0;
 };
 
-double as_double(SimTime time)
-{
-    return static_cast<double>(time.value());
-}
-
 // Counts in buckets: cell i is [offset + i step, offset + (i + 1) step).
 void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange range,
                        std::span<Bucket> cells)

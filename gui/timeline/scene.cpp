@@ -10,7 +10,7 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int swatch = 22;
-constexpr int gap = 14;
+constexpr int lane_gap = 14;
 
 } // namespace
 
@@ -48,7 +48,7 @@ std::vector<LegendEntry> legend_of(const Scene& scene, int width)
             y += metrics.height() + 3;
         }
         entries.push_back({kind, {x, y, own, metrics.height()}});
-        x += own + gap;
+        x += own + lane_gap;
     }
     return entries;
 }

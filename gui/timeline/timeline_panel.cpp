@@ -26,7 +26,7 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int search_after_ms = 120;
-constexpr int table_after_ms = 60;
+constexpr int rows_table_after_ms = 60;
 
 } // namespace
 
@@ -73,7 +73,7 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     for (QTimer* timer : {search_timer_, table_timer_})
         timer->setSingleShot(true);
     search_timer_->setInterval(search_after_ms);
-    table_timer_->setInterval(table_after_ms);
+    table_timer_->setInterval(rows_table_after_ms);
     connect(search_timer_, &QTimer::timeout, this, &TimelinePanel::search);
     connect(table_timer_, &QTimer::timeout, this, &TimelinePanel::fill_table);
     const auto later = [this] {

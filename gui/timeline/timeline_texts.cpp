@@ -1,17 +1,9 @@
 #include "gui/timeline/timeline_texts.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/timeline/timeline_panel.h"
 
 namespace trainyard::gui {
-
-namespace {
-
-QString escaped(const std::string& text)
-{
-    return QString::fromStdString(text).toHtmlEscaped();
-}
-
-} // namespace
 
 QString details_html(const SliceFacts& facts)
 {

@@ -38,7 +38,7 @@ double share_of(const Json& entry)
     return share != nullptr && share->is_number() ? share->as_double() : 1.0;
 }
 
-Diagnostic problem(std::string message, std::string hint)
+Diagnostic link_problem(std::string message, std::string hint)
 {
     return {"", 0, "/perturbations", std::move(message), std::move(hint), Severity::error};
 }
@@ -70,8 +70,9 @@ std::optional<Diagnostic> change_link(Json& entries, const std::string& link,
                 return is_of(e, link) || is_of(e, both_ways(link));
             }) > 0)
             return std::nullopt;
-        return problem(fmt::format("no entry of the perturbations is about \"{}\" alone", link),
-                       "mend it among the scenario's fields: a pattern names other links too");
+        return link_problem(
+            fmt::format("no entry of the perturbations is about \"{}\" alone", link),
+            "mend it among the scenario's fields: a pattern names other links too");
     }
     auto found = std::ranges::find_if(all, [&](const Json& e) { return is_of(e, link); });
     if (found == all.end())
@@ -105,9 +106,9 @@ Checked<Json> with_links(Json scenario, const std::vector<std::string>& links,
         change.kind == LinkChange::Kind::scale || change.kind == LinkChange::Kind::share;
     if (scales && !(change.share > 0 && change.share <= 1))
         return tl::unexpected(Problems{
-            problem(fmt::format("a link cannot have {:.6g} of its line rate", change.share),
-                    "more than none, at most all; a cut carries nothing, and faster links are "
-                    "another topology")});
+            link_problem(fmt::format("a link cannot have {:.6g} of its line rate", change.share),
+                         "more than none, at most all; a cut carries nothing, and faster links are "
+                         "another topology")});
     Json& entries = scenario["perturbations"];
     if (!entries.is_array())
         entries = Json::array();

@@ -1,5 +1,6 @@
 #include "gui/topology/link_facts.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/timeline/time_text.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
@@ -42,11 +43,6 @@ double part_of(const TopologyRun& run, LinkId link, Bandwidth load)
 QString row(const QString& name, const QString& value)
 {
     return QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>").arg(name, value);
-}
-
-QString escaped(const std::string& name)
-{
-    return QString::fromStdString(name).toHtmlEscaped();
 }
 
 QString place_title(const TopologyScene& scene, std::uint32_t place)

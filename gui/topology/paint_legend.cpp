@@ -15,9 +15,9 @@ QString legend_text(const char* english)
 }
 
 // One after the other along a line, as far as there is room.
-class Line {
+class LegendLine {
 public:
-    Line(QPainter& painter, const TopologyScene& scene, const QRectF& place)
+    LegendLine(QPainter& painter, const TopologyScene& scene, const QRectF& place)
         : painter_(painter), scene_(scene), metrics_(scene.font), place_(place), x_(place.left())
     {}
 
@@ -53,7 +53,7 @@ private:
     double x_;
 };
 
-void paint_scale(QPainter& painter, const TopologyScene& scene, Line& line)
+void paint_scale(QPainter& painter, const TopologyScene& scene, LegendLine& line)
 {
     line.write(scene.tint == Tint::mean ? legend_text("utilisation 0")
                                         : legend_text("utilisation, busiest 0"));
@@ -65,7 +65,7 @@ void paint_scale(QPainter& painter, const TopologyScene& scene, Line& line)
     line.write(legend_text("100 %"), 14);
 }
 
-void paint_mark_keys(QPainter& painter, const TopologyScene& scene, Line& line)
+void paint_mark_keys(QPainter& painter, const TopologyScene& scene, LegendLine& line)
 {
     const LinkColours& colours = scene.colours;
     const auto stroke = [&](const QPen& pen) {
@@ -113,10 +113,11 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
     painter.setPen(colours.stub);
     painter.drawLine(place.topLeft(), place.topRight());
     const double height = QFontMetricsF(scene.font).height();
-    Line first(painter, scene, QRectF(8, place.top() + 5, place.width() - 12, height));
+    LegendLine first(painter, scene, QRectF(8, place.top() + 5, place.width() - 12, height));
     paint_scale(painter, scene, first);
     paint_mark_keys(painter, scene, first);
-    Line second(painter, scene, QRectF(8, place.top() + 10 + height, place.width() - 12, height));
+    LegendLine second(painter, scene,
+                      QRectF(8, place.top() + 10 + height, place.width() - 12, height));
     second.write(scene.when, 14);
     const double most = most_capacity(scene);
     if (most > 0) {

@@ -13,7 +13,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double reach = 7;       // pixels from a line that still hit it
+constexpr double link_reach = 7;  // pixels from a line that still hit it
 constexpr double zoom_step = 1.4; // of a key
 constexpr double pan_step = 60;   // pixels
 
@@ -75,7 +75,7 @@ void TopologyCanvas::mouseMoveEvent(QMouseEvent* event)
     if (!run_)
         return;
     if (!(event->buttons() & (Qt::LeftButton | Qt::MiddleButton))) {
-        hover(hit(scene_, size(), event->position(), reach));
+        hover(hit(scene_, size(), event->position(), link_reach));
         return;
     }
     constexpr double slack = 4;
@@ -91,7 +91,7 @@ void TopologyCanvas::mouseReleaseEvent(QMouseEvent* event)
 {
     if (!run_ || dragging_ || event->button() != Qt::LeftButton)
         return;
-    const TopologyHit at = hit(scene_, size(), event->position(), reach);
+    const TopologyHit at = hit(scene_, size(), event->position(), link_reach);
     if (at.bundle)
         select(use_of(scene_.uses[*at.bundle], at.way).busiest);
     else if (at.item)
@@ -106,7 +106,7 @@ void TopologyCanvas::mouseDoubleClickEvent(QMouseEvent* event)
 {
     if (!run_)
         return;
-    const TopologyHit at = hit(scene_, size(), event->position(), reach);
+    const TopologyHit at = hit(scene_, size(), event->position(), link_reach);
     if (!at.item)
         return;
     const LaidPlace& item = layout_.items()[*at.item];
@@ -131,7 +131,7 @@ void TopologyCanvas::contextMenuEvent(QContextMenuEvent* event)
     if (!run_)
         return;
     if (event->reason() == QContextMenuEvent::Mouse) {
-        const TopologyHit at = hit(scene_, size(), event->pos(), reach);
+        const TopologyHit at = hit(scene_, size(), event->pos(), link_reach);
         if (at.bundle)
             select(use_of(scene_.uses[*at.bundle], at.way).busiest);
         else if (at.item)
@@ -326,7 +326,7 @@ QString TopologyCanvas::tip_of(const TopologyHit& at) const
 
 bool TopologyCanvas::show_tooltip(QHelpEvent* event)
 {
-    const QString tip = run_ ? tip_of(hit(scene_, size(), event->pos(), reach)) : QString();
+    const QString tip = run_ ? tip_of(hit(scene_, size(), event->pos(), link_reach)) : QString();
     if (tip.isEmpty())
         QToolTip::hideText();
     else

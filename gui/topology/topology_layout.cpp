@@ -9,7 +9,7 @@ namespace trainyard::gui {
 namespace {
 
 constexpr double padding = 0.5;         // inside a frame
-constexpr double gap = 0.5;             // between boxes
+constexpr double box_gap = 0.5;         // between boxes
 constexpr double switch_width = 1.1;    // of one in a row
 constexpr double row_of_switches = 2.6; // folded
 constexpr std::size_t readable = 500;   // things that open by themselves
@@ -227,8 +227,8 @@ double TopologyLayout::measure(std::uint32_t place)
         double sum = 0;
         for (std::uint32_t p = place + 1; p < at.end; p = graph_->places[p].end)
             if (is_box(graph_->places[p].kind))
-                sum += measure(p) + gap;
-        box.content = sum - gap + (place == 0 ? 0 : 2 * padding);
+                sum += measure(p) + box_gap;
+        box.content = sum - box_gap + (place == 0 ? 0 : 2 * padding);
     }
     std::map<std::uint32_t, double> needed; // by row
     for (const std::uint32_t over : over_[place])
@@ -272,7 +272,7 @@ void TopologyLayout::put(std::uint32_t place, double left)
     for (std::uint32_t p = place + 1; p < at.end; p = graph_->places[p].end)
         if (is_box(graph_->places[p].kind)) {
             put(p, x);
-            x += boxes_[p].width + gap;
+            x += boxes_[p].width + box_gap;
         }
 }
 

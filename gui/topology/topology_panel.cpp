@@ -21,7 +21,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr int table_after_ms = 80;
+constexpr int links_table_after_ms = 80;
 constexpr int table_while_playing_ms = 400; // people read no faster
 
 } // namespace
@@ -59,7 +59,7 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
     connect(table_timer_, &QTimer::timeout, this, &TopologyPanel::follow_time);
     connect(canvas_, &TopologyCanvas::timeChanged, this, [this] {
         if (!scrubber_->playing())
-            table_timer_->start(table_after_ms);
+            table_timer_->start(links_table_after_ms);
         else if (!table_timer_->isActive())
             table_timer_->start(table_while_playing_ms);
     });
@@ -319,7 +319,7 @@ void TopologyPanel::paint_to(QPainter& painter, const QSize& size)
 
 TableData TopologyPanel::table() const
 {
-    return canvas_->run() ? table_of(canvas_->scene()) : table_of({});
+    return canvas_->run() ? table_of(canvas_->scene()) : table_of(TopologyScene{});
 }
 
 } // namespace trainyard::gui

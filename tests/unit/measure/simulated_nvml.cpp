@@ -8,15 +8,14 @@
 namespace trainyard {
 namespace {
 
-using nvml::Device;
 using nvml::Return;
 
-std::size_t index_of(Device device)
+std::size_t index_of(nvml::Device device)
 {
     return reinterpret_cast<std::uintptr_t>(device) - 1;
 }
 
-const SimulatedGpu& gpu_of(Device device)
+const SimulatedGpu& gpu_of(nvml::Device device)
 {
     return simulated_nvml().gpus.at(index_of(device));
 }
@@ -40,13 +39,13 @@ void write_address(const std::string& address, nvml::PciInfo* out)
     std::memcpy(out->bus_id, address.c_str(), std::min<std::size_t>(address.size() + 1, 32));
 }
 
-const SimulatedNvlink* link_of(Device device, unsigned link)
+const SimulatedNvlink* link_of(nvml::Device device, unsigned link)
 {
     const SimulatedGpu& gpu = gpu_of(device);
     return link < gpu.links.size() ? &gpu.links[link] : nullptr;
 }
 
-Return processes(Device device, unsigned* count, nvml::ProcessInfo* out)
+Return processes(nvml::Device device, unsigned* count, nvml::ProcessInfo* out)
 {
     const std::vector<unsigned>& found = gpu_of(device).processes;
     if (simulated_nvml().growing_processes) {
@@ -63,7 +62,7 @@ Return processes(Device device, unsigned* count, nvml::ProcessInfo* out)
     return nvml::success;
 }
 
-std::optional<unsigned> field_of(Device device, unsigned field, unsigned scope)
+std::optional<unsigned> field_of(nvml::Device device, unsigned field, unsigned scope)
 {
     const std::vector<bool>& c2c = gpu_of(device).c2c;
     if (field == nvml::field_nvlink_speed && link_of(device, scope) != nullptr)
@@ -77,7 +76,7 @@ std::optional<unsigned> field_of(Device device, unsigned field, unsigned scope)
     return std::nullopt;
 }
 
-Return fields(Device device, int count, nvml::FieldValue* out)
+Return fields(nvml::Device device, int count, nvml::FieldValue* out)
 {
     for (int i = 0; i < count; ++i) {
         const std::optional<unsigned> value = field_of(device, out[i].field, out[i].scope);
@@ -121,73 +120,79 @@ nvml::Functions simulated_functions()
         *out = static_cast<unsigned>(simulated_nvml().gpus.size());
         return simulated_nvml().count;
     };
-    f.device_at = [](unsigned index, Device* out) {
-        *out = reinterpret_cast<Device>(std::uintptr_t{index} + 1);
+    f.device_at = [](unsigned index, nvml::Device* out) {
+        *out = reinterpret_cast<nvml::Device>(std::uintptr_t{index} + 1);
         return simulated_nvml().gpus.at(index).opens;
     };
-    f.name = [](Device d, char* out, unsigned room) { return copy(gpu_of(d).name, out, room); };
-    f.uuid = [](Device d, char* out, unsigned room) {
+    f.name = [](nvml::Device d, char* out, unsigned room) {
+        return copy(gpu_of(d).name, out, room);
+    };
+    f.uuid = [](nvml::Device d, char* out, unsigned room) {
         return copy(fmt::format("GPU-{}", index_of(d)), out, room);
     };
-    f.pci = [](Device d, nvml::PciInfo* out) {
+    f.pci = [](nvml::Device d, nvml::PciInfo* out) {
         write_address(gpu_of(d).address, out);
         out->device_and_vendor = gpu_of(d).number << 16 | 0x10de;
         return nvml::success;
     };
-    f.capability = [](Device, int* major, int* minor) {
+    f.capability = [](nvml::Device, int* major, int* minor) {
         *major = 9;
         *minor = 0;
         return nvml::success;
     };
-    f.memory = [](Device d, nvml::Memory* out) {
+    f.memory = [](nvml::Device d, nvml::Memory* out) {
         *out = {80ULL << 30, 79ULL << 30, 1ULL << 30};
         return gpu_of(d).memory;
     };
-    f.mig_mode = [](Device d, unsigned* now, unsigned* pending) {
+    f.mig_mode = [](nvml::Device d, unsigned* now, unsigned* pending) {
         *pending = gpu_of(d).mig;
         return number(gpu_of(d).mig, now);
     };
-    f.persistence = [](Device, unsigned* out) { return number(1, out); };
-    f.ecc = [](Device, unsigned* now, unsigned* pending) {
+    f.persistence = [](nvml::Device, unsigned* out) { return number(1, out); };
+    f.ecc = [](nvml::Device, unsigned* now, unsigned* pending) {
         *pending = 1;
         return number(1, now);
     };
-    f.power_limit = [](Device d, unsigned* out) { return number(gpu_of(d).power_limit, out); };
-    f.default_power_limit = [](Device, unsigned* out) { return number(700'000, out); };
-    f.clock = [](Device, int, unsigned* out) { return number(1200, out); };
-    f.max_clock = [](Device, int, unsigned* out) { return number(1980, out); };
-    f.slow_reasons = [](Device d, unsigned long long* out) {
+    f.power_limit = [](nvml::Device d, unsigned* out) {
+        return number(gpu_of(d).power_limit, out);
+    };
+    f.default_power_limit = [](nvml::Device, unsigned* out) { return number(700'000, out); };
+    f.clock = [](nvml::Device, int, unsigned* out) { return number(1200, out); };
+    f.max_clock = [](nvml::Device, int, unsigned* out) { return number(1980, out); };
+    f.slow_reasons = [](nvml::Device d, unsigned long long* out) {
         *out = gpu_of(d).slow_reasons;
         return nvml::success;
     };
-    f.utilization = [](Device d, nvml::Utilization* out) {
+    f.utilization = [](nvml::Device d, nvml::Utilization* out) {
         *out = {gpu_of(d).busy, 0};
         return nvml::success;
     };
     f.processes = processes;
-    f.pcie_generation = [](Device d, unsigned* out) { return number(gpu_of(d).generation, out); };
-    f.max_pcie_generation = [](Device, unsigned* out) { return number(5, out); };
-    f.pcie_width = [](Device d, unsigned* out) { return number(gpu_of(d).lanes, out); };
-    f.max_pcie_width = [](Device, unsigned* out) { return number(16, out); };
-    f.nvlink_state = [](Device d, unsigned link, unsigned* out) {
+    f.pcie_generation = [](nvml::Device d, unsigned* out) {
+        return number(gpu_of(d).generation, out);
+    };
+    f.max_pcie_generation = [](nvml::Device, unsigned* out) { return number(5, out); };
+    f.pcie_width = [](nvml::Device d, unsigned* out) { return number(gpu_of(d).lanes, out); };
+    f.max_pcie_width = [](nvml::Device, unsigned* out) { return number(16, out); };
+    f.nvlink_state = [](nvml::Device d, unsigned link, unsigned* out) {
         const SimulatedNvlink* const found = link_of(d, link);
         return found == nullptr ? nvml::invalid_argument : number(found->active ? 1 : 0, out);
     };
-    f.nvlink_remote = [](Device d, unsigned link, nvml::PciInfo* out) {
+    f.nvlink_remote = [](nvml::Device d, unsigned link, nvml::PciInfo* out) {
         write_address(link_of(d, link)->remote, out);
         return nvml::success;
     };
-    f.nvlink_remote_type = [](Device d, unsigned link, int* out) {
+    f.nvlink_remote_type = [](nvml::Device d, unsigned link, int* out) {
         *out = link_of(d, link)->remote_type;
         return nvml::success;
     };
     f.fields = fields;
-    f.fabric = [](Device d, nvml::FabricInfo* out) {
+    f.fabric = [](nvml::Device d, nvml::FabricInfo* out) {
         *out = {{}, nvml::success, gpu_of(d).clique, nvml::fabric_complete};
         out->cluster[3] = gpu_of(d).domain;
         return nvml::success;
     };
-    f.common_ancestor = [](Device a, Device b, int* out) {
+    f.common_ancestor = [](nvml::Device a, nvml::Device b, int* out) {
         if (simulated_nvml().levels.empty())
             return nvml::not_supported;
         *out = simulated_nvml().levels.at(index_of(a)).at(index_of(b));

@@ -9,7 +9,7 @@ using namespace trainyard;
 
 namespace {
 
-Job job_of(int tp, int cp, int dp, int pp)
+Job job_with_sizes(int tp, int cp, int dp, int pp)
 {
     Job job;
     job.strategy.tp = tp;
@@ -19,9 +19,9 @@ Job job_of(int tp, int cp, int dp, int pp)
     return job;
 }
 
-Job job_of(int tp, int cp, int dp, int pp, int ep, int etp, std::string order)
+Job job_with_sizes(int tp, int cp, int dp, int pp, int ep, int etp, std::string order)
 {
-    Job job = job_of(tp, cp, dp, pp);
+    Job job = job_with_sizes(tp, cp, dp, pp);
     job.strategy.ep = ep;
     job.strategy.etp = etp;
     job.strategy.rank_order = std::move(order);
@@ -37,13 +37,13 @@ std::vector<RankId> ranks(std::initializer_list<unsigned> values)
 }
 
 const std::vector<Job> layouts = {
-    job_of(1, 1, 1, 1),
-    job_of(2, 1, 4, 4),
-    job_of(2, 3, 5, 2),
-    job_of(2, 2, 4, 2, 4, 1, "tp-cp-dp-pp"),
-    job_of(2, 2, 4, 3, 4, 2, "tp-pp-dp-cp"),
-    job_of(3, 2, 4, 2, 6, 2, "pp-tp-dp-cp"),
-    job_of(4, 1, 6, 2, 3, 4, "dp-tp-pp"),
+    job_with_sizes(1, 1, 1, 1),
+    job_with_sizes(2, 1, 4, 4),
+    job_with_sizes(2, 3, 5, 2),
+    job_with_sizes(2, 2, 4, 2, 4, 1, "tp-cp-dp-pp"),
+    job_with_sizes(2, 2, 4, 3, 4, 2, "tp-pp-dp-cp"),
+    job_with_sizes(3, 2, 4, 2, 6, 2, "pp-tp-dp-cp"),
+    job_with_sizes(4, 1, 6, 2, 3, 4, "dp-tp-pp"),
 };
 
 const std::vector<GroupKind> partitioning = {GroupKind::tp,  GroupKind::cp,   GroupKind::ep,
@@ -115,7 +115,7 @@ TEST_CASE("16 ranks with TP 2, PP 4 form the groups of Megatron-LM's documentati
     // GPUs ... 2 GPUs to parallelize the model tensor, and 4 GPUs to parallelize the model
     // pipeline": 8 tensor groups [g0, g1] ..., 4 pipeline groups [g0, g4, g8, g12] ..., 8 data
     // groups [g0, g2], [g1, g3], [g4, g6] ...
-    const RankLayout layout(job_of(2, 1, 2, 4));
+    const RankLayout layout(job_with_sizes(2, 1, 2, 4));
     CHECK(layout.members(GroupKind::tp, RankId{15}) == ranks({14, 15}));
     CHECK(layout.members(GroupKind::pp, RankId{0}) == ranks({0, 4, 8, 12}));
     CHECK(layout.members(GroupKind::pp, RankId{7}) == ranks({3, 7, 11, 15}));
@@ -127,11 +127,11 @@ TEST_CASE("16 ranks with TP 2, PP 4 form the groups of Megatron-LM's documentati
 
 TEST_CASE("with the pipeline before data parallelism its stages are neighbours")
 {
-    const RankLayout layout(job_of(2, 1, 2, 4, 1, 1, "tp-pp-dp"));
+    const RankLayout layout(job_with_sizes(2, 1, 2, 4, 1, 1, "tp-pp-dp"));
     CHECK(layout.members(GroupKind::pp, RankId{0}) == ranks({0, 2, 4, 6}));
     CHECK(layout.members(GroupKind::dp, RankId{0}) == ranks({0, 8}));
     // A stage's ranks 0, 1, 8, 9 are its experts' grid.
-    const RankLayout experts(job_of(2, 1, 2, 4, 2, 2, "tp-pp-dp"));
+    const RankLayout experts(job_with_sizes(2, 1, 2, 4, 2, 2, "tp-pp-dp"));
     CHECK(experts.members(GroupKind::etp, RankId{8}) == ranks({8, 9}));
     CHECK(experts.members(GroupKind::ep, RankId{8}) == ranks({0, 8}));
 }
@@ -139,8 +139,8 @@ TEST_CASE("with the pipeline before data parallelism its stages are neighbours")
 TEST_CASE("the order of dimensions only renames ranks")
 {
     // The members' places are the same set whatever numbers the ranks bear.
-    const RankLayout a(job_of(2, 3, 2, 4));
-    const RankLayout b(job_of(2, 3, 2, 4, 1, 1, "pp-dp-tp-cp"));
+    const RankLayout a(job_with_sizes(2, 3, 2, 4));
+    const RankLayout b(job_with_sizes(2, 3, 2, 4, 1, 1, "pp-dp-tp-cp"));
     const auto by_place = [](const RankPlace& x, const RankPlace& y) {
         return std::tuple(x.tp, x.cp, x.dp, x.pp) < std::tuple(y.tp, y.cp, y.dp, y.pp);
     };
@@ -168,7 +168,7 @@ TEST_CASE("an order of ranks names dimensions once each")
 
 TEST_CASE("groups of a hundred thousand ranks come without tables")
 {
-    const RankLayout layout(job_of(8, 2, 512, 16, 64, 1, "tp-cp-dp-pp"));
+    const RankLayout layout(job_with_sizes(8, 2, 512, 16, 64, 1, "tp-cp-dp-pp"));
     REQUIRE(layout.world() == 131072);
     std::size_t members = 0;
     for (unsigned r = 0; r < 131072; r += 64)

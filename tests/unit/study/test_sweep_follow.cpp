@@ -1,30 +1,10 @@
-#include "sim/base/build_info.h"
-#include "sim/study/sweep.h"
-#include "tests/catch.h"
+#include "tests/unit/study/swept.h"
 
 #include <mutex>
 
 using namespace trainyard;
 
 namespace {
-
-ScenarioFile shipped(const std::string& name, std::vector<Override> changes = {})
-{
-    const std::string path = (data_dir() / "scenarios" / name).string();
-    Checked<ScenarioFile> file = read_scenario_file(path, changes);
-    if (!file)
-        FAIL(render(file.error(), ""));
-    return *file;
-}
-
-SweepGrid grid_of(std::initializer_list<const char*> axes, BatchRule batch = BatchRule::as_asked)
-{
-    SweepGrid grid;
-    for (const char* text : axes)
-        grid.axes.push_back(parse_axis(text).value());
-    grid.batch = batch;
-    return grid;
-}
 
 // The scenarios of all points; those that cannot be are left out.
 std::vector<Scenario> settled(const ScenarioFile& own, SweepGrid grid)

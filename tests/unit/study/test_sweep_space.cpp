@@ -1,8 +1,6 @@
-#include "sim/base/build_info.h"
 #include "sim/study/session.h"
-#include "sim/study/sweep.h"
 #include "sim/study/sweep_space.h"
-#include "tests/catch.h"
+#include "tests/unit/study/swept.h"
 
 #include <algorithm>
 #include <map>
@@ -11,28 +9,17 @@ using namespace trainyard;
 
 namespace {
 
-ScenarioFile shipped(const std::string& name)
+// Whose replicas follow from the other sizes.
+ScenarioFile shipped_without_dp(const std::string& name)
 {
-    const std::string path = (data_dir() / "scenarios" / name).string();
-    Checked<ScenarioFile> file = read_scenario_file(path, {{{"strategy.dp", "null"}}});
-    if (!file)
-        FAIL(render(file.error(), ""));
-    return *file;
-}
-
-SweepGrid grid_of(std::initializer_list<const char*> axes)
-{
-    SweepGrid grid;
-    for (const char* text : axes)
-        grid.axes.push_back(parse_axis(text).value());
-    return grid;
+    return shipped(name, {Override{"strategy.dp", "null"}});
 }
 
 } // namespace
 
 TEST_CASE("what there is to sweep is told by model and cluster, whatever the strategy")
 {
-    ScenarioFile file = shipped("mixtral-8x7b-ep8-h100-64.json");
+    ScenarioFile file = shipped_without_dp("mixtral-8x7b-ep8-h100-64.json");
     const SweepFacts facts = sweep_facts(file).value();
     CHECK(facts == SweepFacts{64, 8, 32, 32, 8, 0, 4096, 256});
     file.scenario.strategy.tp = 7; // refused by a simulation
@@ -46,7 +33,7 @@ TEST_CASE("the rule of sizes drops only what a simulation would refuse")
     const auto [name, devices] = GENERATE(std::pair("llama3-70b-h100-64.json", 64),
                                           std::pair("mixtral-8x7b-ep8-h100-64.json", 64),
                                           std::pair("llama3-8b-h100-8.json", 8));
-    const ScenarioFile base = shipped(name);
+    const ScenarioFile base = shipped_without_dp(name);
     const SweepGrid grid =
         grid_of({"training.micro_batch=1,2,3", "strategy.zero=0,1", "strategy.tp=1,2,8,16",
                  "strategy.pp=1,2,4,5", "strategy.dp=1,3,8,null", "strategy.cp=1,2",
@@ -75,7 +62,7 @@ TEST_CASE("the rule of sizes drops only what a simulation would refuse")
 
 TEST_CASE("without sizes among its axes a grid is allowed whole, or not at all")
 {
-    const ScenarioFile base = shipped("llama3-8b-h100-8.json");
+    const ScenarioFile base = shipped_without_dp("llama3-8b-h100-8.json");
     const SweepGrid grid = grid_of({"strategy.zero=0..3"});
     CHECK(SizeRule(grid, base, 8).count() == 4);
     CHECK(SizeRule(grid, base, 8).points().size() == 4);
@@ -84,7 +71,7 @@ TEST_CASE("without sizes among its axes a grid is allowed whole, or not at all")
 
 TEST_CASE("a sweep of some points simulates these")
 {
-    const ScenarioFile base = shipped("llama3-8b-h100-8.json");
+    const ScenarioFile base = shipped_without_dp("llama3-8b-h100-8.json");
     const SweepGrid grid = grid_of({"strategy.zero=0..3"});
     Session session;
     std::map<std::size_t, SweepPoint> found;
