@@ -197,7 +197,7 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
         out.lane_of.push_back(LaneId{lane});
     if (with_links) {
         bind_links(out, sources, near.shapes, {topology, options.links});
-        bind_link_windows(out, options.conditions);
+        bind_link_windows(out, options.conditions, topology);
     }
     return out;
 }

@@ -24,7 +24,7 @@ struct FabricPart {
 // several rings gives each its part of the capacity:
 //   share = min over trunks of capacity / sum over hops (1 / members of the hop's domain) / members
 // The cluster is taken to be sound: what it has lost is for LinkHealth.
-// Perfect spreading over the links of a trunk: collisions of ECMP are for fidelity bundle.
+// Perfect spreading over the links of a trunk, as in trunks.h.
 std::vector<FabricPart> fabric_parts(std::span<const std::vector<RankId>> groups,
                                      const Topology& topology);
 

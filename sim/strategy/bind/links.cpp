@@ -3,12 +3,14 @@
 #include "sim/strategy/bind/link_shares.h"
 #include "sim/strategy/bind/ring.h"
 #include "sim/strategy/bind/trees.h"
+#include "sim/strategy/bind/trunks.h"
 #include "sim/topology/topology_model.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -338,15 +340,57 @@ void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
     for (Lane& lane : binding.lanes)
         for (Peer& peer : lane.peers)
             peer.links = message_uses(lane.rank, binding.lanes[peer.lane.value].rank, topology);
+    spread_over_trunks(binding, topology);
 }
 
-void bind_link_windows(Binding& binding, const Conditions& conditions)
+namespace {
+
+// A trunk loses what its links lose, each at its times.
+std::vector<LinkWindow> trunk_windows(LinkId carrier, double usual,
+                                      const std::vector<LinkSpan>& lost)
 {
+    std::set<SimTime> times;
+    for (const LinkSpan& span : lost) {
+        times.insert(span.from);
+        times.insert(span.until);
+    }
+    std::vector<LinkWindow> windows;
+    for (auto at = times.begin(); at != times.end() && std::next(at) != times.end(); ++at) {
+        double left = usual;
+        for (const LinkSpan& span : lost)
+            if (span.from <= *at && *at < span.until)
+                left -= span.share;
+        if (left < usual)
+            windows.push_back({carrier, *at, *std::next(at),
+                               ByteRate(static_cast<std::uint64_t>(std::max(0.0, left)))});
+    }
+    return windows;
+}
+
+} // namespace
+
+void bind_link_windows(Binding& binding, const Conditions& conditions, const Topology& topology)
+{
+    const bool spreads = spreads_flows(topology);
+    std::map<LinkId, std::vector<LinkSpan>> lost; // by trunk; shares are bytes per second here
+    std::optional<Trunks> trunks;
     for (const auto& [link, span] : conditions.links) {
+        if (spreads && topology.model().trunk(link)) {
+            if (!trunks)
+                trunks.emplace(topology);
+            LinkSpan loss = span;
+            loss.share = topology.link(link).capacity.value() * (1 - span.share);
+            lost[trunks->carrier(link)].push_back(loss);
+            continue;
+        }
         const double usual = static_cast<double>(binding.links[link.value].value());
         binding.link_windows.push_back({link, span.from, span.until,
                                         ByteRate(static_cast<std::uint64_t>(usual * span.share))});
     }
+    for (const auto& [carrier, spans] : lost)
+        for (const LinkWindow& window : trunk_windows(
+                 carrier, static_cast<double>(binding.links[carrier.value].value()), spans))
+            binding.link_windows.push_back(window);
     std::ranges::stable_sort(binding.link_windows, {}, &LinkWindow::begin);
 }
 

@@ -46,6 +46,6 @@ TrafficSplit traffic_split(RankId from, RankId to, const Topology& topology);
 std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology);
 
 // What links have left for a time. Requires bound links.
-void bind_link_windows(Binding& binding, const Conditions& conditions);
+void bind_link_windows(Binding& binding, const Conditions& conditions, const Topology& topology);
 
 } // namespace trainyard

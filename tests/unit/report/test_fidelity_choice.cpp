@@ -37,7 +37,7 @@ Scenario one_stage(int oversubscription)
     return s;
 }
 
-Outcome outcome_of(const Scenario& scenario)
+Outcome simulated(const Scenario& scenario)
 {
     Session session;
     Checked<Outcome> outcome =
@@ -47,17 +47,17 @@ Outcome outcome_of(const Scenario& scenario)
     return std::move(*outcome);
 }
 
-Outcome outcome_in(Scenario scenario, Fidelity fidelity)
+Outcome simulated_in(Scenario scenario, Fidelity fidelity)
 {
     scenario.run.fidelity = fidelity;
-    return outcome_of(scenario);
+    return simulated(scenario);
 }
 
 } // namespace
 
 TEST_CASE("links between switches are not shared where these carry all that NICs send")
 {
-    const Outcome outcome = outcome_of(two_stages(1));
+    const Outcome outcome = simulated(two_stages(1));
     CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
     CHECK(outcome.engine.network.reason == FidelityReason::nothing_shared);
     CHECK(sharing_notes(outcome).empty());
@@ -65,15 +65,20 @@ TEST_CASE("links between switches are not shared where these carry all that NICs
 
 TEST_CASE("groups of one kind share what their costs know of")
 {
-    const Outcome outcome = outcome_of(one_stage(8));
-    CHECK(outcome.engine.network.reason == FidelityReason::nothing_shared);
-    CHECK(outcome.result->step_time ==
-          outcome_in(one_stage(8), Fidelity::alpha_beta).result->step_time);
+    for (const int oversubscription : {1, 2, 4, 8, 16}) {
+        INFO(oversubscription);
+        const Outcome outcome = simulated(one_stage(oversubscription));
+        CHECK(outcome.engine.network.reason == FidelityReason::nothing_shared);
+        const Seconds alone = to_seconds(outcome.result->step_time);
+        const Outcome shared = simulated_in(one_stage(oversubscription), Fidelity::bundle);
+        CHECK_THAT(to_seconds(shared.result->step_time).value(),
+                   Catch::Matchers::WithinRel(alone.value(), 0.01));
+    }
 }
 
 TEST_CASE("a small job whose kinds of transfers share spines is simulated with shared links")
 {
-    const Outcome outcome = outcome_of(two_stages(8));
+    const Outcome outcome = simulated(two_stages(8));
     const FidelityChoice& network = outcome.engine.network;
     CHECK(network.fidelity == Fidelity::bundle);
     CHECK(network.reason == FidelityReason::links_shared);
@@ -84,13 +89,13 @@ TEST_CASE("a small job whose kinds of transfers share spines is simulated with s
     CHECK(network.shared->asks.size() == 2);
     CHECK(outcome.result->slowed > 0);
     CHECK(outcome.result->step_time ==
-          outcome_in(two_stages(8), Fidelity::bundle).result->step_time);
+          simulated_in(two_stages(8), Fidelity::bundle).result->step_time);
     CHECK(sharing_notes(outcome).front().find("hence fidelity bundle") != std::string::npos);
 }
 
 TEST_CASE("a fidelity that is given stays, and the report tells what it does not see")
 {
-    const Outcome outcome = outcome_in(two_stages(8), Fidelity::alpha_beta);
+    const Outcome outcome = simulated_in(two_stages(8), Fidelity::alpha_beta);
     CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
     CHECK(outcome.engine.network.reason == FidelityReason::given);
     REQUIRE(sharing_notes(outcome).size() == 1);
@@ -102,7 +107,7 @@ TEST_CASE("a job of too many operations keeps alpha-beta, and the report tells o
 {
     Scenario longer = two_stages(8);
     longer.training.global_batch *= 16;
-    const Outcome outcome = outcome_of(longer);
+    const Outcome outcome = simulated(longer);
     CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
     CHECK(outcome.engine.network.reason == FidelityReason::too_many_ops);
     CHECK(sharing_notes(outcome).size() == 1);
@@ -114,7 +119,7 @@ TEST_CASE("thinner spines never make a step shorter")
     for (const int oversubscription : {1, 2, 4, 8, 16}) {
         INFO(oversubscription);
         const SimTime step =
-            outcome_in(two_stages(oversubscription), Fidelity::bundle).result->step_time;
+            simulated_in(two_stages(oversubscription), Fidelity::bundle).result->step_time;
         CHECK(step >= last);
         last = step;
     }

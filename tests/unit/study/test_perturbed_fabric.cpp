@@ -115,3 +115,15 @@ TEST_CASE("costs of narrow uplinks are those of links that transfers share, wher
                    WithinRel(transfers(on_leaves(2, perturbed, Fidelity::bundle)), 0.1));
     }
 }
+
+TEST_CASE("uplinks that lose a part for the whole run do so in a window as long")
+{
+    std::vector<Perturbation> window = uplinks_at(0.25);
+    window.front().from = Seconds(0);
+    window.front().until = Seconds(1000);
+    const double sound = transfers(on_leaves(8, {}, Fidelity::bundle));
+    const double narrow = transfers(on_leaves(8, window, Fidelity::bundle));
+    CHECK(narrow > 1.5 * sound);
+    CHECK_THAT(narrow,
+               WithinRel(transfers(on_leaves(8, uplinks_at(0.25), Fidelity::bundle)), 0.05));
+}
