@@ -15,7 +15,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double quick_ms = 300; // a run so quick is tried again without asking
+constexpr int unseen_ms = 300; // work as short as this shows no progress
 constexpr double bar_thickness = 0.7;
 
 // "-12.3 %": what becomes of the step time.
@@ -97,7 +97,7 @@ void TornadoPanel::follow()
         return;
     task_.cancel();
     const bool quick =
-        run->summary.step_time.value.value() > 0 && run->outcome->engine.wall_ms <= quick_ms;
+        run->summary.step_time.value.value() > 0 && run->outcome->engine.wall_ms <= quick_ms_;
     if (quick && in_sight()) {
         compute();
         return;
@@ -167,7 +167,7 @@ void TornadoPanel::follow_task()
         return;
     }
     progress_->setRange(0, 0);
-    QTimer::singleShot(static_cast<int>(quick_ms), this, [this] {
+    QTimer::singleShot(unseen_ms, this, [this] {
         progress_->setVisible(task_.busy());
         cancel_->setVisible(task_.busy());
     });

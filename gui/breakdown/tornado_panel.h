@@ -30,6 +30,8 @@ public:
     // Of the run shown, largest gain first.
     const std::vector<WhatIf>& rows() const { return rows_; }
     void compute();
+    // How long a run may have taken that is tried again without asking, in milliseconds.
+    void set_quick(double limit) { quick_ms_ = limit; }
 
 protected:
     void fit(const QSize& size) override;
@@ -50,6 +52,7 @@ private:
     std::shared_ptr<const RunView> shown_; // that the rows are of
     std::vector<WhatIf> rows_;
     std::size_t room_ = 4; // rows that fit
+    double quick_ms_ = 300;
 };
 
 } // namespace trainyard::gui

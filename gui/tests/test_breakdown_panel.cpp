@@ -40,6 +40,7 @@ private slots:
     void theRooflineIsUnderItsRoofs();
     void improvementsAreSortedByGain();
     void improvementsAreSimulatedOnlyInSight();
+    void improvementsOfASlowRunAreAskedFor();
     void theBaselineHasBars();
     void anInvalidScenarioLeavesPaleFigures();
     void emptyChartsSayWhatIsMissing();
@@ -70,6 +71,7 @@ void TestBreakdownPanel::init()
     workspace_ = std::make_unique<Workspace>();
     workspace_->want_ops(true);
     panel_ = std::make_unique<BreakdownPanel>(*workspace_);
+    tornado().set_quick(patience_ms); // on slow machines too
     panel_->resize(1280, 800);
     panel_->show();
     QVERIFY(QTest::qWaitForWindowExposed(panel_.get()));
@@ -283,6 +285,19 @@ void TestBreakdownPanel::improvementsAreSimulatedOnlyInSight()
     settle();
     QVERIFY(!tornado().stale());
     QVERIFY(tornado().rows() != before);
+}
+
+void TestBreakdownPanel::improvementsOfASlowRunAreAskedFor()
+{
+    tornado().set_quick(0); // as no run is
+    QVERIFY(!workspace_->document().set("training.global_batch", "64"));
+    settle();
+    QVERIFY(tornado().rows().empty());
+    QVERIFY(!tornado().message().isEmpty());
+    tornado().compute();
+    settle();
+    QVERIFY(tornado().rows().size() > 3);
+    QVERIFY(tornado().message().isEmpty());
 }
 
 void TestBreakdownPanel::theBaselineHasBars()
