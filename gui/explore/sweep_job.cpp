@@ -1,5 +1,6 @@
 #include "gui/explore/sweep_job.h"
 
+#include "sim/base/parallel.h"
 #include "sim/study/sweep.h"
 
 #include <sys/resource.h>
@@ -36,6 +37,16 @@ struct SweepJob::Shared {
     std::condition_variable go_on;
     bool paused = false;
     std::vector<FoundPoint> waiting;
+    std::size_t threads = 0; // 0: not begun
+    std::size_t held = 0;    // of them, by the pause
+    std::size_t to_come = 0; // points
+
+    void begin(std::size_t points)
+    {
+        const std::lock_guard lock(mutex);
+        threads = static_cast<std::size_t>(usable_threads());
+        to_come = points;
+    }
 
     // Called by several threads.
     void take(const SweepPoint& point)
@@ -43,7 +54,17 @@ struct SweepJob::Shared {
         FoundPoint found = found_point(row_of(point));
         std::unique_lock lock(mutex);
         waiting.push_back(std::move(found));
+        --to_come;
+        ++held;
         go_on.wait(lock, [this] { return !paused; });
+        --held;
+    }
+
+    // A thread that is not held is at a point that is to come, or there are none.
+    bool rests()
+    {
+        const std::lock_guard lock(mutex);
+        return waiting.empty() && threads > 0 && (held == threads || to_come == 0);
     }
 
     void set_paused(bool pause)
@@ -93,6 +114,7 @@ void SweepJob::start(const SweepPlan& plan)
         SweepOptions options;
         options.work.cancel = work.cancel;
         options.points = SizeRule(plan.grid, *plan.base, plan.facts.devices).points();
+        shared->begin(options.points->size());
         sweep(*plan.base, plan.grid, session, options,
               [&](SweepPoint&& point) { shared->take(point); });
         return [this] { finish({}); };
@@ -136,6 +158,11 @@ void SweepJob::set_paused(bool paused)
     else
         began_ = Clock::now();
     shared_->set_paused(paused);
+}
+
+bool SweepJob::resting() const
+{
+    return paused_ && shared_->rests();
 }
 
 void SweepJob::deliver()

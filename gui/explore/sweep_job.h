@@ -35,6 +35,8 @@ public:
 
     bool running() const { return running_; }
     bool paused() const { return paused_; }
+    // Paused, what was under way has come to its end, and all points have been told.
+    bool resting() const;
     SweepProgress progress() const;
 
 signals:

@@ -68,7 +68,7 @@ void TestExploreWork::aSweepIsPausedAndCancelled()
     QVERIFY(pause != nullptr && cancel != nullptr);
     QTest::mouseClick(pause, Qt::LeftButton);
     QVERIFY(panel_->job().paused());
-    QTest::qWait(300); // what was under way comes to its end
+    QTRY_VERIFY_WITH_TIMEOUT(panel_->job().resting(), patience_ms);
     const std::uint32_t paused = panel_->store().size();
     QTest::qWait(300);
     QCOMPARE(panel_->store().size(), paused);
