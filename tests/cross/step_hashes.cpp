@@ -119,7 +119,7 @@ TEST_CASE("hashes of random jobs and their costs")
 {
     using namespace trainyard::testing;
     const std::vector<SoftwareClass> software = all_software();
-    const Topology cluster = h100_nodes(16);
+    const Topology cluster = cluster_for_random_jobs();
     Profile profile = h100_costs().profile();
     Random random(5);
     for (std::uint64_t ran = 0; ran < 60;) {

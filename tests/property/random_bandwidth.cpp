@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, Binding>> improvements(const Binding& binding
 void check_more_bandwidth(const Draws& draws)
 {
     constexpr double anomaly = 0.02; // by which interference may turn it around
-    const Topology cluster = h100_nodes(8);
+    const Topology cluster = cluster_for_random_jobs();
     each_job(draws, random_request, [&](const JobRequest&, const Job& job) {
         const Plan plan = make_plan(job);
         BindOptions options;

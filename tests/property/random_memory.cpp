@@ -37,7 +37,7 @@ std::map<SimTime, std::int64_t> changes(const Program& program, const Role& role
 
 void check_memory_over_time(const Draws& draws)
 {
-    const Topology cluster = h100_nodes(8);
+    const Topology cluster = cluster_for_random_jobs();
     each_job(draws, random_request, [&](const JobRequest&, const Job& job) {
         const Plan plan = make_plan(job);
         BindOptions options;

@@ -98,7 +98,7 @@ void add_conditions(Conditions& conditions, Random& random, int world)
 
 TEST_CASE("every job that resolves runs to its end, folded as unfolded")
 {
-    const Topology cluster = h100_nodes(16);
+    const Topology cluster = cluster_for_random_jobs();
     Profile profile = h100_costs().profile();
     Random random(20240502);
     int with_pipeline = 0;
@@ -138,7 +138,7 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
 
 TEST_CASE("jobs under windows, jitter and lateness run folded as unfolded")
 {
-    const Topology cluster = h100_nodes(16);
+    const Topology cluster = cluster_for_random_jobs();
     Random random(20261121);
     Profile profile = h100_costs().profile();
     int folds = 0;

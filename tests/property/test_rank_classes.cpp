@@ -71,7 +71,7 @@ Colours refined(const Neighbourhood& n, Colours colour)
 
 TEST_CASE("classes of ranks are those of a refinement that looks at every rank in every round")
 {
-    const Topology cluster = h100_nodes(16);
+    const Topology cluster = cluster_for_random_jobs();
     Random random(72);
     int split = 0;
     const Draws draws{.seed = 71, .jobs = 300};

@@ -28,6 +28,8 @@ Model random_model(Random& random)
     return model;
 }
 
+constexpr int most_devices = 4 * 4 * 4 * 4; // of the sizes below
+
 Strategy random_strategy(Random& random, bool experts)
 {
     Strategy s;
@@ -151,6 +153,11 @@ JobRequest random_request(Random& random, const std::vector<SoftwareClass>& soft
     return request;
 }
 
+Topology cluster_for_random_jobs()
+{
+    return h100_nodes(most_devices / 8);
+}
+
 std::string describe(const JobRequest& request)
 {
     const auto text = [](const auto& value) {
@@ -174,6 +181,7 @@ void each_job(const Draws& draws,
         if (!job)
             continue;
         INFO(describe(drawn));
+        REQUIRE(job->world() <= most_devices);
         check(drawn, *job);
         ++ran;
     }

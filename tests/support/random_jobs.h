@@ -4,6 +4,7 @@
 
 #include "sim/base/random.h"
 #include "sim/strategy/job.h"
+#include "sim/topology/topology.h"
 
 #include <functional>
 #include <string>
@@ -14,11 +15,14 @@ namespace trainyard::testing {
 // Every shipped class of software.
 std::vector<SoftwareClass> all_software();
 
-// A small model over 1 to 64 devices.
+// A small model over 1 to 256 devices.
 JobRequest random_request(Random& random, const std::vector<SoftwareClass>& software);
 
 // The same without what cuts traffic in ways of its own: adapters, offload, options of ZeRO.
 JobRequest random_plain_request(Random& random, const std::vector<SoftwareClass>& software);
+
+// Devices for the largest of them.
+Topology cluster_for_random_jobs();
 
 // What a failing test prints.
 std::string describe(const JobRequest& request);
