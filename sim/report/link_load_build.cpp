@@ -1,6 +1,7 @@
 #include "sim/report/link_load.h"
 #include "sim/report/timeline/record_graph.h"
 #include "sim/strategy/bind/links.h"
+#include "sim/strategy/bind/trunks.h"
 
 #include <algorithm>
 #include <map>
@@ -16,6 +17,7 @@ public:
           work_(work),
           recorded_(outcome_.binding->lanes.size()),
           stand_in_(outcome_.binding->lanes.size()),
+          trunks_(*outcome_.topology),
           by_link_(outcome_.topology->link_count())
     {}
 
@@ -193,8 +195,12 @@ private:
     {
         const auto number = static_cast<std::uint32_t>(out_.ways_.size());
         out_.ways_.push_back(way);
-        for (const LinkUse& use : uses)
-            by_link_[use.link.value].push_back({number, use.coefficient / 65536.0});
+        for (const LinkUse& use : trunks_.carried(uses)) {
+            const std::span<const LinkId> links = trunks_.links(use.link);
+            const double share = use.coefficient / 65536.0 / static_cast<double>(links.size());
+            for (const LinkId link : links)
+                by_link_[link.value].push_back({number, share});
+        }
     }
 
     void index_links()
@@ -250,6 +256,7 @@ private:
     std::vector<bool> recorded_;   // by lane
     std::vector<LaneId> stand_in_; // by lane; none: its role is not recorded
     std::map<Key, std::uint32_t> source_of_;
+    Trunks trunks_;
     std::vector<std::vector<LinkPart>> by_link_;
 };
 

@@ -3,6 +3,7 @@
 #include "sim/base/files.h"
 #include "sim/base/random.h"
 #include "sim/base/units.h"
+#include "sim/strategy/bind/trunks.h"
 #include "sim/study/idle_settings.h"
 #include "sim/study/memo.h"
 #include "sim/study/problems.h"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <unordered_map>
 
 namespace trainyard {
 
@@ -55,15 +57,35 @@ std::shared_ptr<const Binding> find_binding(Memo<Binding>& memo, std::uint64_t k
     });
 }
 
+// The engine counts what a trunk's carrier carries; each of the trunk's links carries its part.
+void spread_totals(std::vector<LinkTotals>& totals, const Topology& topology)
+{
+    const Trunks trunks(topology);
+    if (!trunks.any())
+        return;
+    std::unordered_map<LinkId, LinkTotals> carried;
+    for (const LinkTotals& link : totals)
+        if (trunks.links(link.link).size() > 1)
+            carried.emplace(link.link, link);
+    for (LinkTotals& link : totals)
+        if (const auto of = carried.find(trunks.carrier(link.link)); of != carried.end()) {
+            link.bytes = of->second.bytes / static_cast<double>(trunks.links(of->first).size());
+            link.busiest_share = of->second.busiest_share;
+        }
+}
+
 // Runs the program; a run without a record is kept under `key`.
-Checked<std::shared_ptr<const Run>> find_run(Memo<Run>& memo, std::uint64_t key, const Plan& plan,
+Checked<std::shared_ptr<const Run>> find_run(Memo<Run>& memo, std::uint64_t key, const Parts& parts,
                                              const Binding& binding, const RunControl& control)
 {
     Problems problems;
     const auto make = [&]() -> std::optional<Run> {
-        Checked<Run> made = run(plan.program, binding, control);
-        if (made)
+        Checked<Run> made = run(parts.plan->program, binding, control);
+        if (made) {
+            if (!made->result.links.empty())
+                spread_totals(made->result.links, *parts.topology);
             return std::move(*made);
+        }
         problems = std::move(made.error());
         return std::nullopt;
     };
@@ -136,7 +158,7 @@ struct Session::State {
             hash_key(out.key, static_cast<std::uint64_t>(scenario.run.steps),
                      static_cast<std::uint64_t>(scenario.run.engine));
         Checked<std::shared_ptr<const Run>> made =
-            find_run(runs, run_key, *parts.plan, *out.binding, control);
+            find_run(runs, run_key, parts, *out.binding, control);
         if (!made)
             return tl::unexpected(std::move(made.error()));
         out.run = std::move(*made);

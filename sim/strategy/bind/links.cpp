@@ -10,7 +10,6 @@
 #include <cassert>
 #include <cmath>
 #include <map>
-#include <set>
 
 namespace trainyard {
 
@@ -340,56 +339,29 @@ void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
     for (Lane& lane : binding.lanes)
         for (Peer& peer : lane.peers)
             peer.links = message_uses(lane.rank, binding.lanes[peer.lane.value].rank, topology);
-    spread_over_trunks(binding, topology);
+    bind_trunks(binding, Trunks(topology));
 }
-
-namespace {
-
-// A trunk loses what its links lose, each at its times.
-std::vector<LinkWindow> trunk_windows(LinkId carrier, double usual,
-                                      const std::vector<LinkSpan>& lost)
-{
-    std::set<SimTime> times;
-    for (const LinkSpan& span : lost) {
-        times.insert(span.from);
-        times.insert(span.until);
-    }
-    std::vector<LinkWindow> windows;
-    for (auto at = times.begin(); at != times.end() && std::next(at) != times.end(); ++at) {
-        double left = usual;
-        for (const LinkSpan& span : lost)
-            if (span.from <= *at && *at < span.until)
-                left -= span.share;
-        if (left < usual)
-            windows.push_back({carrier, *at, *std::next(at),
-                               ByteRate(static_cast<std::uint64_t>(std::max(0.0, left)))});
-    }
-    return windows;
-}
-
-} // namespace
 
 void bind_link_windows(Binding& binding, const Conditions& conditions, const Topology& topology)
 {
-    const bool spreads = spreads_flows(topology);
-    std::map<LinkId, std::vector<LinkSpan>> lost; // by trunk; shares are bytes per second here
-    std::optional<Trunks> trunks;
+    if (conditions.links.empty())
+        return;
+    const Trunks trunks(topology);
+    std::map<LinkId, std::vector<TrunkLoss>> losses;
     for (const auto& [link, span] : conditions.links) {
-        if (spreads && topology.model().trunk(link)) {
-            if (!trunks)
-                trunks.emplace(topology);
-            LinkSpan loss = span;
-            loss.share = topology.link(link).capacity.value() * (1 - span.share);
-            lost[trunks->carrier(link)].push_back(loss);
+        const LinkId carrier = trunks.carrier(link);
+        if (trunks.links(carrier).size() > 1) {
+            const Bandwidth capacity = topology.link(link).capacity;
+            losses[carrier].push_back({span.from, span.until, capacity * (1 - span.share)});
             continue;
         }
         const double usual = static_cast<double>(binding.links[link.value].value());
         binding.link_windows.push_back({link, span.from, span.until,
                                         ByteRate(static_cast<std::uint64_t>(usual * span.share))});
     }
-    for (const auto& [carrier, spans] : lost)
-        for (const LinkWindow& window : trunk_windows(
-                 carrier, static_cast<double>(binding.links[carrier.value].value()), spans))
+    for (const auto& [carrier, of_links] : losses)
+        for (const LinkWindow& window :
+             trunk_windows(carrier, binding.links[carrier.value], of_links))
             binding.link_windows.push_back(window);
     std::ranges::stable_sort(binding.link_windows, {}, &LinkWindow::begin);
 }

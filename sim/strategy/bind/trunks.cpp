@@ -2,28 +2,48 @@
 
 #include "sim/topology/perturbed_model.h"
 
+#include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <set>
 
 namespace trainyard {
 
-bool spreads_flows(const Topology& topology)
+namespace {
+
+bool flows_collide(const Topology& topology)
 {
     const auto* const perturbed = dynamic_cast<const PerturbedModel*>(&topology.model());
-    return perturbed == nullptr || !perturbed->has_collisions();
+    return perturbed != nullptr && perturbed->has_collisions();
 }
+
+} // namespace
 
 Trunks::Trunks(const Topology& topology)
 {
-    std::unordered_map<std::uint32_t, LinkId> first;
+    const bool alone = flows_collide(topology);
+    std::unordered_map<std::uint32_t, std::vector<LinkId>> by_number;
     for (std::size_t i = 0; i < topology.link_count(); ++i) {
         const auto link = make_id<LinkId>(i);
-        const std::optional<Trunk> trunk = topology.model().trunk(link);
-        carrier_.push_back(trunk ? first.try_emplace(trunk->number, link).first->second : link);
+        carrier_.push_back(link);
+        if (const std::optional<Trunk> trunk = topology.model().trunk(link); trunk && !alone) {
+            std::vector<LinkId>& links = by_number[trunk->number];
+            links.push_back(link);
+            carrier_.back() = links.front();
+        }
     }
+    for (auto& [number, links] : by_number)
+        if (const LinkId carrier = links.front(); links.size() > 1)
+            links_.emplace(carrier, std::move(links));
 }
 
-std::vector<LinkUse> Trunks::spread(std::span<const LinkUse> uses) const
+std::span<const LinkId> Trunks::links(LinkId carrier) const
+{
+    const auto several = links_.find(carrier);
+    return several == links_.end() ? std::span(&carrier_[carrier.value], 1)
+                                   : std::span<const LinkId>(several->second);
+}
+
+std::vector<LinkUse> Trunks::carried(std::span<const LinkUse> uses) const
 {
     std::map<LinkId, std::uint32_t> sums;
     for (const LinkUse& use : uses)
@@ -34,34 +54,57 @@ std::vector<LinkUse> Trunks::spread(std::span<const LinkUse> uses) const
     return out;
 }
 
-Ways Trunks::spread(const Ways& ways) const
+Ways Trunks::carried(const Ways& ways) const
 {
     Ways out;
     for (std::size_t way = 0; way < ways.size(); ++way)
-        out.add(spread(ways[way]));
+        out.add(carried(ways[way]));
     return out;
 }
 
-void spread_over_trunks(Binding& binding, const Topology& topology)
+void bind_trunks(Binding& binding, const Trunks& trunks)
 {
-    if (topology.model().fabric_layers().empty() || !spreads_flows(topology))
+    if (!trunks.any())
         return;
-    const Trunks trunks(topology);
-    for (std::size_t i = 0; i < topology.link_count(); ++i)
-        if (const auto link = make_id<LinkId>(i); trunks.carrier(link) == link)
-            if (const std::optional<Trunk> trunk = topology.model().trunk(link))
-                binding.links[i] = ByteRate(static_cast<std::uint64_t>(trunk->capacity.value()));
+    std::vector<ByteRate> capacities(binding.links.size());
+    for (std::size_t i = 0; i < binding.links.size(); ++i)
+        capacities[trunks.carrier(make_id<LinkId>(i)).value] += binding.links[i];
+    for (std::size_t i = 0; i < binding.links.size(); ++i)
+        if (trunks.carrier(make_id<LinkId>(i)) == make_id<LinkId>(i))
+            binding.links[i] = capacities[i];
     for (Group& group : binding.groups) {
         for (std::vector<LinkUse>* const uses :
              {&group.ring, &group.tree, &group.nvls, &group.all_to_all, &group.neighbours})
-            *uses = trunks.spread(*uses);
+            *uses = trunks.carried(*uses);
         for (Ways* const ways :
              {&group.ring_hops, &group.neighbour_hops, &group.pairs, &group.tree_ways})
-            *ways = trunks.spread(*ways);
+            *ways = trunks.carried(*ways);
     }
     for (Lane& lane : binding.lanes)
         for (Peer& peer : lane.peers)
-            peer.links = trunks.spread(peer.links);
+            peer.links = trunks.carried(peer.links);
+}
+
+std::vector<LinkWindow> trunk_windows(LinkId carrier, ByteRate usual,
+                                      std::span<const TrunkLoss> losses)
+{
+    std::set<SimTime> times;
+    for (const TrunkLoss& loss : losses) {
+        times.insert(loss.from);
+        times.insert(loss.until);
+    }
+    std::vector<LinkWindow> windows;
+    for (auto at = times.begin(); at != times.end() && std::next(at) != times.end(); ++at) {
+        Bandwidth lost;
+        for (const TrunkLoss& loss : losses)
+            if (loss.from <= *at && *at < loss.until)
+                lost += loss.lost;
+        const double left = std::max(0.0, static_cast<double>(usual.value()) - lost.value());
+        if (lost.value() > 0)
+            windows.push_back(
+                {carrier, *at, *std::next(at), ByteRate(static_cast<std::uint64_t>(left))});
+    }
+    return windows;
 }
 
 } // namespace trainyard

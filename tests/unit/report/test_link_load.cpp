@@ -1,10 +1,13 @@
 #include "sim/base/build_info.h"
 #include "sim/report/link_load.h"
+#include "sim/topology/topology_model.h"
 #include "tests/catch.h"
+#include "tests/support/leaf_spine.h"
 #include "tests/unit/report/small_outcome.h"
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -216,5 +219,42 @@ TEST_CASE("one recorded rank of each role tells the bytes of all links, also bes
         CAPTURE(all->topology->link_name(link));
         CHECK_THAT(a.bytes(link, SimTime(0), end),
                    WithinRel(b.bytes(link, SimTime(0), end), 1e-6) || WithinAbs(0, 1e-3));
+    }
+}
+
+TEST_CASE("the links of a trunk carry the same, by records and by the engine's count")
+{
+    Scenario scenario;
+    scenario.model = {"llama-2-7b", {}};
+    scenario.topology = testing::leaf_spine(8, 2);
+    scenario.training.sequence_length = 2048;
+    scenario.training.global_batch = 64;
+    scenario.strategy.dp = 64;
+    scenario.strategy.zero = 3;
+    scenario.run.fidelity = Fidelity::bundle;
+    Session session;
+    SimulateRequest request;
+    request.record = RecordRequest{[](LaneId) { return true; }, 1};
+    Checked<Outcome> outcome =
+        session.simulate(scenario_in_memory(scenario, data_dir() / "scenarios", "test"), request);
+    REQUIRE(outcome);
+    const LinkLoads loads = loads_of(std::move(*outcome));
+    const Topology& topology = *loads.outcome().topology;
+    std::map<std::uint32_t, std::vector<LinkId>> trunks;
+    for (std::size_t i = 0; i < topology.link_count(); ++i)
+        if (const auto trunk = topology.model().trunk(make_id<LinkId>(i)))
+            trunks[trunk->number].push_back(make_id<LinkId>(i));
+    REQUIRE(trunks.size() > 1);
+    const SimTime end = loads.outcome().result->records.back().end + ms(10'000);
+    for (const auto& [number, links] : trunks) {
+        REQUIRE(links.size() > 1);
+        const double first = loads.bytes(links.front(), SimTime{}, end);
+        CHECK(first > 0);
+        for (const LinkId link : links) {
+            INFO(topology.link_name(link));
+            CHECK_THAT(loads.bytes(link, SimTime{}, end), WithinRel(first, 1e-9));
+            REQUIRE(loads.totals(link) != nullptr);
+            CHECK_THAT(loads.totals(link)->bytes, WithinRel(first, 1e-3));
+        }
     }
 }

@@ -125,5 +125,5 @@ TEST_CASE("uplinks that lose a part for the whole run do so in a window as long"
     const double narrow = transfers(on_leaves(8, window, Fidelity::bundle));
     CHECK(narrow > 1.5 * sound);
     CHECK_THAT(narrow,
-               WithinRel(transfers(on_leaves(8, uplinks_at(0.25), Fidelity::bundle)), 0.05));
+               WithinRel(transfers(on_leaves(8, uplinks_at(0.25), Fidelity::bundle)), 1e-6));
 }
