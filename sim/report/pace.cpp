@@ -25,6 +25,8 @@ constexpr std::size_t most_recording_runs = 2;
 // `entries_always_tried`.
 constexpr std::uint64_t most_ops_without = 50'000'000;
 constexpr std::size_t entries_always_tried = 8;
+// Reading and binding one entry takes as long as simulating so many ops: some 8 us.
+constexpr std::uint64_t ops_per_entry = 400;
 
 // Those that exchange messages with `pace` or share a communicator with it, of the smallest first.
 std::vector<LaneId> neighbours(const Binding& binding, LaneId pace)
@@ -225,10 +227,10 @@ std::optional<Seconds> step_without(const ScenarioFile& file, Session& session,
 // As many entries as are quick to leave out, at least `entries_always_tried`.
 std::size_t entries_to_try(const Outcome& outcome)
 {
-    return std::min<std::size_t>(
-        outcome.scenario.perturbations.size(),
-        std::max<std::uint64_t>(entries_always_tried,
-                                most_ops_without / std::max<std::uint64_t>(1, outcome.engine.ops)));
+    const std::uint64_t entries = outcome.scenario.perturbations.size();
+    const std::uint64_t ops_of_run = outcome.engine.ops + ops_per_entry * entries;
+    return std::min(entries,
+                    std::max<std::uint64_t>(entries_always_tried, most_ops_without / ops_of_run));
 }
 
 std::vector<CulpritRow> culprits(const Outcome& outcome, const ScenarioFile& file, Session& session)
