@@ -9,7 +9,7 @@ namespace trainyard::gui {
 namespace {
 
 // In which those that were not run yet are, where they leave it open.
-Fidelity common_fidelity(const std::vector<Compared>& wanted)
+Fidelity fidelity_of_runs(const std::vector<Compared>& wanted)
 {
     const auto run = std::ranges::find_if(wanted, [](const Compared& one) { return !!one.run; });
     return run == wanted.end() ? Fidelity::alpha_beta : run->run->outcome->engine.network.fidelity;
@@ -38,7 +38,7 @@ std::shared_ptr<const ComparedResult> compare_all(const std::vector<Compared>& w
 {
     auto out = std::make_shared<ComparedResult>();
     std::vector<ComparedRun> runs;
-    const Fidelity fidelity = common_fidelity(wanted);
+    const Fidelity fidelity = fidelity_of_runs(wanted);
     for (const Compared& one : wanted) {
         Checked<Outcome> outcome = outcome_of(one, fidelity, session, work);
         if (!outcome) {

@@ -7,8 +7,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <set>
-
 namespace trainyard {
 namespace {
 
@@ -18,18 +16,17 @@ struct CompareOptions {
     bool json = false;
 };
 
-// Scenarios that leave the fidelity open are held against one another in one: what each of them
-// would take, if that is the same, else `alpha-beta`.
+// Scenarios that leave the fidelity open get the one that they have in common with the others.
 void settle_fidelity(std::vector<ScenarioFile>& files, Session& session)
 {
-    std::set<Fidelity> chosen;
+    std::vector<FidelityChoice> choices;
     for (const ScenarioFile& file : files)
         if (const Checked<FidelityChoice> choice = session.fidelity(file))
-            chosen.insert(choice->fidelity);
-    if (chosen.size() > 1)
-        for (ScenarioFile& file : files)
-            if (!file.scenario.run.fidelity)
-                file = in_fidelity(std::move(file), Fidelity::alpha_beta);
+            choices.push_back(*choice);
+    const Fidelity common = common_fidelity(choices);
+    for (ScenarioFile& file : files)
+        if (!file.scenario.run.fidelity)
+            file = in_fidelity(std::move(file), common);
 }
 
 int run_compare(const CompareOptions& options)

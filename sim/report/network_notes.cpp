@@ -49,19 +49,6 @@ std::string asks_in_words(const FabricDemand& demand)
                        demand.layer, 100 * demand.share, fmt::join(asks, ", "));
 }
 
-// What `alpha-beta` does not see.
-std::vector<std::string> unseen_sharing(const FidelityChoice& network)
-{
-    if (!network.shared)
-        return {};
-    return {fmt::format("{}. Fidelity alpha-beta lets each go at its own rate; --fidelity bundle "
-                        "shares the links{}.",
-                        asks_in_words(*network.shared),
-                        network.reason == FidelityReason::too_many_ops
-                            ? ", rank by rank, and takes longer for so many operations"
-                            : "")};
-}
-
 // Why `bundle` was taken unasked.
 std::vector<std::string> why_shared(const FidelityChoice& network)
 {
@@ -89,6 +76,18 @@ std::string fidelity_meaning(Fidelity fidelity)
         break;
     }
     return "transfers share links max-min fairly, collectives step by step";
+}
+
+std::vector<std::string> unseen_sharing(const FidelityChoice& network)
+{
+    if (!network.shared)
+        return {};
+    return {fmt::format("{}. Fidelity alpha-beta lets each go at its own rate; --fidelity bundle "
+                        "shares the links{}.",
+                        asks_in_words(*network.shared),
+                        network.reason == FidelityReason::too_many_ops
+                            ? ", rank by rank, and takes longer for so many operations"
+                            : "")};
 }
 
 std::vector<std::string> sharing_notes(const Outcome& outcome)

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 
@@ -40,7 +41,10 @@ std::vector<EnumName<FidelityReason>> enum_names<FidelityReason>()
 FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts)
 {
     const std::optional<Fidelity> given = scenario.run.fidelity;
-    FidelityChoice choice{given.value_or(Fidelity::alpha_beta), FidelityReason::given, {}};
+    FidelityChoice choice{given.value_or(Fidelity::alpha_beta),
+                          FidelityReason::given,
+                          ops_rank_by_rank(scenario, parts) <= quick_ops,
+                          {}};
     if (shares_links(choice.fidelity))
         return choice;
     if (has_link_windows(scenario.perturbations)) {
@@ -53,13 +57,29 @@ FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts)
         choice.shared.reset();
     if (given)
         return choice;
-    const bool quick = ops_rank_by_rank(scenario, parts) <= quick_ops;
     choice.reason = !choice.shared ? FidelityReason::nothing_shared
-                    : quick        ? FidelityReason::links_shared
+                    : choice.quick ? FidelityReason::links_shared
                                    : FidelityReason::too_many_ops;
     if (choice.reason == FidelityReason::links_shared)
         choice.fidelity = Fidelity::bundle;
     return choice;
+}
+
+Fidelity common_fidelity(std::span<const FidelityChoice> choices)
+{
+    const auto is_given = [](const FidelityChoice& choice) {
+        return choice.reason == FidelityReason::given;
+    };
+    const bool any_given = std::ranges::any_of(choices, is_given);
+    std::set<Fidelity> wanted;
+    for (const FidelityChoice& choice : choices)
+        if (!any_given || is_given(choice))
+            wanted.insert(choice.fidelity);
+    if (wanted.size() == 1)
+        return *wanted.begin();
+    const bool share = !any_given && !choices.empty() &&
+                       std::ranges::all_of(choices, &FidelityChoice::quick);
+    return share ? Fidelity::bundle : Fidelity::alpha_beta;
 }
 
 Problems fidelity_notes(const Scenario& scenario)

@@ -5,6 +5,8 @@
 #include "sim/strategy/bind/fabric_demand.h"
 #include "sim/study/scenario.h"
 
+#include <span>
+
 namespace trainyard {
 
 struct Parts;
@@ -23,6 +25,7 @@ std::vector<EnumName<FidelityReason>> enum_names<FidelityReason>();
 struct FidelityChoice {
     Fidelity fidelity = Fidelity::alpha_beta;
     FidelityReason reason = FidelityReason::given;
+    bool quick = false; // the job is quick to simulate rank by rank
     // Of more than a trunk carries.
     std::optional<FabricDemand> shared;
 
@@ -33,6 +36,11 @@ struct FidelityChoice {
 // these carry and the job has few enough ops, else `alpha-beta`. Links nearer to the devices do not
 // count: what transfers lose there is part of the constants, which were fitted in `alpha-beta`.
 FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts);
+
+// One for scenarios that are held against one another, each of which would take its own choice:
+// what those that give one agree on; else what all would take; else `bundle` where all are quick in
+// it, and `alpha-beta` where one is not.
+Fidelity common_fidelity(std::span<const FidelityChoice> choices);
 
 // That `alpha-beta` cannot be had.
 Problems fidelity_notes(const Scenario& scenario);

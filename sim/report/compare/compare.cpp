@@ -120,6 +120,7 @@ Comparison compare(std::span<const ComparedRun> runs)
         comparison.names.push_back(run.name);
         comparison.bottlenecks.emplace_back(to_name(run.summary.bottleneck.kind));
         comparison.fits.push_back(run.summary.fits);
+        comparison.networks.push_back(run.outcome.engine.network);
     }
     comparison.settings = differing_settings(runs);
     comparison.metrics = metrics_of(runs);
@@ -157,9 +158,14 @@ Json comparison_json(const Comparison& comparison)
     }
     Json bottlenecks = Json::array();
     Json fits = Json::array();
+    Json fidelities = Json::array();
+    Json shares = Json::array();
     for (std::size_t i = 0; i < comparison.names.size(); ++i) {
         bottlenecks.push_back(comparison.bottlenecks[i]);
         fits.push_back(static_cast<bool>(comparison.fits[i]));
+        const FidelityChoice& network = comparison.networks[i];
+        fidelities.push_back(to_name(network.fidelity));
+        shares.push_back(network.shared ? Json(network.shared->share) : Json());
     }
     Json out = Json::object();
     out["format"] = "trainyard.comparison/1";
@@ -169,6 +175,8 @@ Json comparison_json(const Comparison& comparison)
     out["metrics"] = std::move(metrics);
     out["bottlenecks"] = std::move(bottlenecks);
     out["fits"] = std::move(fits);
+    out["fidelities"] = std::move(fidelities);
+    out["shared_links_share_of_capacity"] = std::move(shares);
     if (!comparison.crossovers.empty())
         out["crossovers"] = comparison.crossover_data;
     return out;

@@ -44,6 +44,7 @@ struct Comparison {
     std::vector<MetricComparison> metrics;   // all that any run has
     std::vector<std::string> bottlenecks;
     std::vector<bool> fits;
+    std::vector<FidelityChoice> networks;    // by run
     std::vector<std::string> crossovers; // sizes at which another library is faster, as text
     Json crossover_data = Json::array();
 };

@@ -1,9 +1,10 @@
 #include "sim/base/units.h"
 #include "sim/report/compare/compare.h"
 #include "sim/report/figures.h"
+#include "sim/report/network_notes.h"
 #include "sim/report/text/table.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -190,6 +191,36 @@ std::string below_each_other(const Comparison& comparison, const Paint& paint, s
     return out + "\nResults (change against the first)\n" + table.text_within(width);
 }
 
+bool in_one_fidelity(const Comparison& comparison)
+{
+    return std::ranges::adjacent_find(comparison.networks, std::ranges::not_equal_to(),
+                                      &FidelityChoice::fidelity) == comparison.networks.end();
+}
+
+// Which fidelity the runs have in common or each has, and what it does not see in any of them.
+std::string fidelity_lines(const Comparison& comparison, std::size_t width)
+{
+    const std::vector<std::string> names = titles(comparison, width - 4);
+    const bool common = in_one_fidelity(comparison);
+    const Fidelity first = comparison.networks.front().fidelity;
+    std::string out = "\n";
+    if (common)
+        out += hung(
+            "", fmt::format("Network fidelity {}: {}.", to_name(first), fidelity_meaning(first)),
+            width);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::vector<std::string> notes;
+        if (!common)
+            notes.push_back(
+                fmt::format("network fidelity {}.", to_name(comparison.networks[i].fidelity)));
+        if (!shares_links(comparison.networks[i].fidelity))
+            std::ranges::move(unseen_sharing(comparison.networks[i]), std::back_inserter(notes));
+        if (!notes.empty())
+            out += hung("", fmt::format("{}: {}", names[i], fmt::join(notes, " ")), width);
+    }
+    return out;
+}
+
 // Where libraries differ, the sizes at which the faster one changes.
 std::string crossover_lines(const Comparison& comparison, std::size_t width)
 {
@@ -206,9 +237,10 @@ std::string comparison_text(const Comparison& comparison, const TerminalStyle& s
     const Paint paint(style.colour);
     const std::size_t width = std::max<std::size_t>(style.width, 80);
     if (comparison.names.size() > most_columns)
-        return below_each_other(comparison, paint, width);
+        return below_each_other(comparison, paint, width) + fidelity_lines(comparison, width);
     const std::string head = comparison.settings.empty() ? "No setting differs.\n\n" : "";
-    return head + side_by_side(comparison, paint, width) + crossover_lines(comparison, width);
+    return head + side_by_side(comparison, paint, width) + crossover_lines(comparison, width) +
+           fidelity_lines(comparison, width);
 }
 
 std::string comparison_text(std::span<const ComparedRun> runs, const TerminalStyle& style)

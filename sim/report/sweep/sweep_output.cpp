@@ -59,7 +59,7 @@ std::string sweep_csv_head(const SweepGrid& grid)
     return out + ",feasible,reason,hint,at,leaves_room,global_batch,global_batch_asked,gpus,step_"
                  "time_s,step_time_low_s,step_time_high_s,grade,"
                  "tokens_per_s,samples_per_s,mfu,peak_memory_bytes,device_memory_bytes,bottleneck,"
-                 "trainyard,input_hash\n";
+                 "fidelity,links_asked,trainyard,input_hash\n";
 }
 
 std::string sweep_csv_line(const PointRow& row, double headroom)
@@ -69,16 +69,18 @@ std::string sweep_csv_line(const PointRow& row, double headroom)
         out += "," + csv_field(value);
     const std::string asked = row.moved ? fmt::format("{}", row.moved->asked) : "";
     if (!row.feasible())
-        return out + fmt::format(",false,{},{},{},,{},{},,,,,,,,,,,,{},\n", csv_field(row.reason),
+        return out + fmt::format(",false,{},{},{},,{},{},,,,,,,,,,,,,,{},\n", csv_field(row.reason),
                                  csv_field(row.hint), csv_field(row.hindrance.pointer),
                                  row.moved ? fmt::format("{}", row.moved->taken) : "", asked,
                                  version());
     const Prediction& step = row.step_time;
-    return out + fmt::format(",true,,,,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+    return out + fmt::format(",true,,,,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                              leaves_room(row, headroom), row.global_batch, asked, row.gpus,
                              step.value.value(), step.low.value(), step.high.value(),
                              to_name(step.grade), row.tokens_per_s, row.samples_per_s, row.mfu,
                              row.peak_memory.value(), row.capacity.value(), to_name(row.bottleneck),
+                             to_name(row.fidelity),
+                             row.links_asked > 0 ? fmt::format("{}", row.links_asked) : "",
                              version(), hash_text(row.input_hash));
 }
 
@@ -114,6 +116,9 @@ Json to_json(const SweepGrid& grid, const PointRow& row, double headroom)
     out["peak_memory_bytes"] = row.peak_memory.value();
     out["device_memory_bytes"] = row.capacity.value();
     out["bottleneck"] = to_name(row.bottleneck);
+    out["fidelity"] = to_name(row.fidelity);
+    if (row.links_asked > 0)
+        out["links_asked"] = row.links_asked;
     out["input_hash"] = hash_text(row.input_hash);
     return out;
 }

@@ -83,6 +83,10 @@ PointRow row_of(const SweepPoint& point)
     row.exposed_share = summary.communication_exposed_fraction;
     row.bubble_share = summary.bubble_share;
     row.bottleneck = summary.bottleneck.kind;
+    const FidelityChoice& network = outcome.engine.network;
+    row.fidelity = network.fidelity;
+    if (network.shared && !shares_links(network.fidelity))
+        row.links_asked = network.shared->share;
     row.input_hash = outcome.input_hash;
     return row;
 }
@@ -119,6 +123,9 @@ void SweepBest::add(PointRow row)
     if (row.feasible()) {
         ++feasible_count_;
         roomy_count_ += leaves_room(row, headroom_) ? 1 : 0;
+        fidelities_.insert(row.fidelity);
+        overasked_count_ += row.links_asked > 0 ? 1 : 0;
+        most_asked_ = std::max(most_asked_, row.links_asked);
         const auto before = [this](const PointRow& a, const PointRow& b) {
             return comes_before(a, b);
         };

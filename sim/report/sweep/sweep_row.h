@@ -6,6 +6,7 @@
 #include "sim/study/sweep.h"
 
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -28,6 +29,8 @@ struct PointRow {
     Bytes peak_memory; // of points that do not fit too; else 0
     Bytes capacity;
     BottleneckClass bottleneck = BottleneckClass::compute;
+    Fidelity fidelity = Fidelity::alpha_beta;
+    double links_asked = 0; // of what links between switches carry, where the fidelity shares none
     std::uint64_t input_hash = 0;
 
     bool feasible() const { return reason.empty(); }
@@ -79,6 +82,11 @@ public:
     const PointRow* recommended() const;
     // The most frequent first.
     std::vector<ReasonCount> reasons() const;
+    const std::set<Fidelity>& fidelities() const { return fidelities_; } // of rows that can be
+    // How many of those ask links between switches for more than these carry, unseen by their
+    // fidelity, and how much the worst does, of what they carry.
+    std::size_t overasked_count() const { return overasked_count_; }
+    double most_asked() const { return most_asked_; }
     double headroom() const { return headroom_; }
     std::size_t feasible_count() const { return feasible_count_; }
     std::size_t roomy_count() const { return roomy_count_; } // of those, the ones that leave room
@@ -95,6 +103,9 @@ private:
     std::size_t feasible_count_ = 0;
     std::size_t roomy_count_ = 0;
     std::size_t infeasible_count_ = 0;
+    std::set<Fidelity> fidelities_;
+    std::size_t overasked_count_ = 0;
+    double most_asked_ = 0;
 };
 
 } // namespace trainyard

@@ -1,4 +1,5 @@
 #include "sim/report/figures.h"
+#include "sim/report/network_notes.h"
 #include "sim/report/sweep/sweep_output.h"
 #include "sim/report/text/paste.h"
 #include "sim/report/text/table.h"
@@ -217,6 +218,21 @@ std::string recommendation(const SweepTitle& title, const SweepBest& best, const
                        paint.bold(paste_of(title, *taken)));
 }
 
+// The fidelity of all points, where they have one, and at how many it does not see what it could.
+std::string fidelity_notes(const SweepBest& best, std::size_t width)
+{
+    if (best.fidelities().size() != 1)
+        return "";
+    const Fidelity fidelity = *best.fidelities().begin();
+    std::string text =
+        fmt::format("Network fidelity {}: {}.", to_name(fidelity), fidelity_meaning(fidelity));
+    if (best.overasked_count() > 0)
+        text += fmt::format(" At {} links between switches may be asked for up to {:.0f} % of what "
+                            "they carry; --fidelity bundle shares them.",
+                            points_text(best.overasked_count()), 100 * best.most_asked());
+    return "\n" + paragraph(text, 0, width);
+}
+
 std::string following_notes(const SweepTitle& title, std::size_t width)
 {
     std::string out;
@@ -244,7 +260,7 @@ std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Pai
                                headroom_words(best.headroom()));
         out += recommendation(title, best, paint, width);
     }
-    out += following_notes(title, width);
+    out += fidelity_notes(best, width) + following_notes(title, width);
     if (best.infeasible_count() > 0)
         out += "\n" + reason_list(title.grid, best, paint, width);
     return out;

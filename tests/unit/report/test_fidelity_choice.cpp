@@ -2,6 +2,7 @@
 
 #include "sim/base/build_info.h"
 #include "sim/report/network_notes.h"
+#include "sim/report/sweep/sweep_output.h"
 #include "sim/study/session.h"
 #include "tests/catch.h"
 #include "tests/support/leaf_spine.h"
@@ -72,7 +73,7 @@ TEST_CASE("groups of one kind share what their costs know of")
         const Seconds alone = to_seconds(outcome.result->step_time);
         const Outcome shared = simulated_in(one_stage(oversubscription), Fidelity::bundle);
         CHECK_THAT(to_seconds(shared.result->step_time).value(),
-                   Catch::Matchers::WithinRel(alone.value(), 0.01));
+                   Catch::Matchers::WithinRel(alone.value(), 1e-6));
     }
 }
 
@@ -123,4 +124,46 @@ TEST_CASE("thinner spines never make a step shorter")
         CHECK(step >= last);
         last = step;
     }
+}
+
+TEST_CASE("scenarios that are held against one another have one fidelity in common")
+{
+    using enum Fidelity;
+    using enum FidelityReason;
+    const FidelityChoice sparse{alpha_beta, nothing_shared, true, {}};
+    const FidelityChoice crowded{bundle, links_shared, true, {}};
+    const FidelityChoice large{alpha_beta, too_many_ops, false, {}};
+    const FidelityChoice asked{flow, given, true, {}};
+    const auto common = [](std::vector<FidelityChoice> choices) {
+        return common_fidelity(choices);
+    };
+    CHECK(common({sparse, sparse}) == alpha_beta);
+    CHECK(common({crowded, crowded}) == bundle);
+    CHECK(common({sparse, crowded}) == bundle);
+    CHECK(common({crowded, large}) == alpha_beta);
+    CHECK(common({crowded, asked}) == flow);
+    CHECK(common({crowded, asked, {bundle, given, true, {}}}) == alpha_beta);
+    CHECK(common({}) == alpha_beta);
+}
+
+TEST_CASE("a sweep tells where links between switches may be asked for more than they carry")
+{
+    const SweepGrid grid{{{"strategy.pp", {"1", "2"}}}, {}};
+    Scenario base = two_stages(8);
+    base.strategy.dp.reset();
+    Session session;
+    SweepBest best(SweepMeasure::throughput, 10);
+    sweep(scenario_in_memory(base, data_dir() / "scenarios", "test"), grid, session, {},
+          [&](SweepPoint&& point) {
+              if (!point.feasible())
+                  FAIL_CHECK(point.reason());
+              best.add(row_of(point));
+          });
+    CHECK(best.fidelities() == std::set{Fidelity::alpha_beta});
+    CHECK(best.overasked_count() == 1);
+    CHECK(best.most_asked() > 1);
+    const std::string text = sweep_text({"test", grid, {}, SweepMeasure::throughput, {2, 2, false}},
+                                        best, Paint({}), 400);
+    CHECK(text.find("Network fidelity alpha-beta") != std::string::npos);
+    CHECK(text.find("At 1 point links between switches") != std::string::npos);
 }
