@@ -63,7 +63,8 @@ void choose_batch(FirstTraining& out, const LayoutFacts& facts)
 
 } // namespace
 
-FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts)
+FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts,
+                             std::optional<std::int64_t> instead)
 {
     FirstTraining out;
     out.scenario.model = request.model;
@@ -71,9 +72,14 @@ FirstTraining first_training(const StartRequest& request, const LayoutFacts& fac
     choose_precision(out, facts.device);
     if (const Transformer* model = facts.transformer())
         choose_sequence(out, request, *model);
+    std::int64_t& batch = out.scenario.training.global_batch;
     if (request.global_batch)
-        out.scenario.training.global_batch = *request.global_batch;
-    else
+        batch = *request.global_batch;
+    else if (instead) {
+        batch = *instead;
+        out.reasons.push_back(fmt::format(
+            "training.global_batch {}: the nearest to the usual one that a layout divides", batch));
+    } else
         choose_batch(out, facts);
     return out;
 }

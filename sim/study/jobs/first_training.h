@@ -14,7 +14,9 @@ struct FirstTraining {
 
 // What `request` leaves open is as usual: the 16-bit format of the device, sequences of 4,096
 // tokens (or what learned positions reach), about a million tokens a step and more on many GPUs, in
-// a number that many sizes of data parallelism divide.
-FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts);
+// a number that many sizes of data parallelism divide. Where that batch is found to divide over no
+// layout that fits, `instead` is the one that does.
+FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts,
+                             std::optional<std::int64_t> instead = {});
 
 } // namespace trainyard

@@ -39,9 +39,13 @@ bool LayoutTrials::within_share(const MemoryEstimate& memory) const
 
 std::optional<MemoryEstimate> LayoutTrials::fitting(const Layout& layout)
 {
-    request_.work.check();
     ++memory_checks_;
-    const Scenario scenario = scenario_of(layout);
+    return fitting(scenario_of(layout));
+}
+
+std::optional<MemoryEstimate> LayoutTrials::fitting(const Scenario& scenario)
+{
+    request_.work.check();
     Checked<MemoryEstimate> memory = session_.memory(file_of(scenario));
     if (!memory) {
         if (problems_.empty())
@@ -49,17 +53,8 @@ std::optional<MemoryEstimate> LayoutTrials::fitting(const Layout& layout)
         return std::nullopt;
     }
     if (!leanest_ || memory->peak() < leanest_->memory.peak())
-        leanest_ = LayoutTrial{layout, scenario, *memory, Seconds(0)};
+        leanest_ = WeighedScenario{scenario, *memory};
     if (!within_share(*memory))
-        return std::nullopt;
-    return std::move(*memory);
-}
-
-std::optional<MemoryEstimate> LayoutTrials::fitting(const Scenario& scenario)
-{
-    request_.work.check();
-    Checked<MemoryEstimate> memory = session_.memory(file_of(scenario));
-    if (!memory || !within_share(*memory))
         return std::nullopt;
     return std::move(*memory);
 }

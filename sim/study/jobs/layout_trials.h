@@ -14,6 +14,11 @@ struct LayoutTrial {
     Seconds step_time;
 };
 
+struct WeighedScenario {
+    Scenario scenario;
+    MemoryEstimate memory;
+};
+
 class LayoutTrials {
 public:
     // `base` has all that layouts leave open.
@@ -40,9 +45,9 @@ public:
     const std::vector<LayoutTrial>& all() const { return trials_; }
     // Requires one or more.
     const LayoutTrial& best() const;
-    // Of all layouts whose memory was asked for, that which takes the least.
-    const std::optional<LayoutTrial>& leanest() const { return leanest_; }
-    // Of the first layout that is refused for another reason.
+    // Of all whose memory was asked for, that which takes the least.
+    const std::optional<WeighedScenario>& leanest() const { return leanest_; }
+    // Of the first that is refused for another reason.
     const Problems& problems() const { return problems_; }
 
 private:
@@ -55,7 +60,7 @@ private:
     const LayoutFacts& facts_;
     Scenario base_;
     std::vector<LayoutTrial> trials_;
-    std::optional<LayoutTrial> leanest_;
+    std::optional<WeighedScenario> leanest_;
     Problems problems_;
     double share_ = 1;
     int memory_checks_ = 0;

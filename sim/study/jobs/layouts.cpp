@@ -1,5 +1,6 @@
 #include "sim/study/jobs/layouts.h"
 
+#include "sim/strategy/misfits.h"
 #include "sim/study/uneven_stages.h"
 
 #include <algorithm>
@@ -199,11 +200,10 @@ private:
             }
     }
 
-    // With every micro-batch and number of virtual stages.
+    // With every micro-batch and number of virtual stages. The last of `recomputes` is the leanest.
     void add_variants(Strategy s, const char* framework,
                       std::initializer_list<Recompute> recomputes)
     {
-        space_.replicas.insert(*s.dp);
         const Bytes states = states_of(s);
         if (states > facts_.device.memory) {
             if (space_.too_large++ == 0 || states < space_.least_states)
@@ -212,7 +212,8 @@ private:
         }
         bool divides = false;
         for (const std::int64_t micro : micro_batches) {
-            if (facts_.global_batch % (micro * *s.dp) != 0)
+            if (facts_.global_batch % (micro * *s.dp) != 0 ||
+                facts_.global_batch / (micro * *s.dp) > most_micro_batches)
                 continue;
             divides = true;
             for (const int v : virtual_stages)
@@ -222,7 +223,11 @@ private:
                         add({s, framework, recompute, micro, states, Seconds(0)});
                 }
         }
-        space_.batch_divides_not += divides ? 0 : 1;
+        if (!divides) {
+            s.vpp = 1;
+            space_.undivided.push_back(
+                {s, framework, *std::prev(recomputes.end()), 1, states, Seconds(0)});
+        }
     }
 
     bool interleaves(const Strategy& s, int v, std::int64_t micro_batch_count) const

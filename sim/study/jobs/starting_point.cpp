@@ -5,6 +5,7 @@
 #include "sim/study/jobs/first_training.h"
 #include "sim/study/jobs/layout_search.h"
 #include "sim/study/jobs/layout_text.h"
+#include "sim/study/jobs/nearest_batches.h"
 #include "sim/study/jobs/start_refusal.h"
 #include "sim/study/stages.h"
 #include "sim/topology/used_devices.h"
@@ -88,28 +89,49 @@ std::vector<std::string> reasons_for(const FoundLayout& found, const LayoutFacts
     return out;
 }
 
+struct NoLayout {
+    StartRefusal refusal;
+    std::vector<std::int64_t> batches; // that some layout would divide
+};
+
+tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Session& session,
+                                               LayoutFacts facts, FirstTraining training)
+{
+    if (facts.transformer() != nullptr)
+        facts.sequence_length = training.scenario.training.sequence_length;
+    facts.global_batch = training.scenario.training.global_batch;
+    const LayoutSpace space = layout_space(facts);
+    LayoutTrials trials(request, session, facts, training.scenario);
+    std::optional<FoundLayout> found = search_layouts(space, facts, trials);
+    if (!found) {
+        std::vector<std::int64_t> batches = nearest_batches(space, facts, trials);
+        StartRefusal refusal = start_refusal(facts, space, trials, batches);
+        return tl::unexpected(NoLayout{std::move(refusal), std::move(batches)});
+    }
+    std::vector<std::string> reasons = std::move(training.reasons);
+    for (std::string& reason : reasons_for(*found, facts, space, trials.all().size()))
+        reasons.push_back(std::move(reason));
+    return StartingPoint{std::move(found->chosen.scenario), std::move(found->chosen.memory),
+                         found->chosen.step_time, std::move(reasons)};
+}
+
 } // namespace
 
 tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
                                                          Session& session)
 {
-    Checked<LayoutFacts> facts = facts_of(request);
+    const Checked<LayoutFacts> facts = facts_of(request);
     if (!facts)
         return tl::unexpected(StartRefusal{facts.error(), false});
-    FirstTraining training = first_training(request, *facts);
-    facts->sequence_length =
-        facts->transformer() != nullptr ? training.scenario.training.sequence_length : 0;
-    facts->global_batch = training.scenario.training.global_batch;
-    const LayoutSpace space = layout_space(*facts);
-    LayoutTrials trials(request, session, *facts, training.scenario);
-    std::optional<FoundLayout> found = search_layouts(space, *facts, trials);
-    if (!found)
-        return tl::unexpected(start_refusal(request, *facts, space, trials));
-    std::vector<std::string> reasons = std::move(training.reasons);
-    for (std::string& reason : reasons_for(*found, *facts, space, trials.all().size()))
-        reasons.push_back(std::move(reason));
-    return StartingPoint{std::move(found->chosen.scenario), std::move(found->chosen.memory),
-                         found->chosen.step_time, std::move(reasons)};
+    tl::expected<StartingPoint, NoLayout> start =
+        quickest(request, session, *facts, first_training(request, *facts));
+    if (!start && !request.global_batch && !start.error().batches.empty()) {
+        const std::int64_t batch = start.error().batches.back();
+        start = quickest(request, session, *facts, first_training(request, *facts, batch));
+    }
+    if (!start)
+        return tl::unexpected(std::move(start.error().refusal));
+    return std::move(*start);
 }
 
 } // namespace trainyard

@@ -119,6 +119,38 @@ TEST_CASE("a batch that no layout divides is the reason, with the nearest that s
     says(text, "96 or 104");
 }
 
+TEST_CASE("a batch that divides over no layout that fits is the reason, whatever does not fit")
+{
+    // 1016 = 8 x 127: states that fit leave 127 replicas or a multiple; 128 GB of DDP's do not.
+    const std::string text = refused({"llama-3.1-8b", "h100", 127, 8, 1000}, false);
+    says(text, "global batch of 1000");
+    says(text, "889 or 1016"); // 7 x 127, 8 x 127
+    says(refused({"llama-3.1-8b", "h100", 127, 8, 8}, false), "works: 127");
+    // 296 = 8 x 37
+    says(refused({"llama-3.1-8b", "h100", 37, 8, 64}, false), "37 or 74");
+}
+
+TEST_CASE("a batch of more micro-batches than a step may have is the reason, with the most it may")
+{
+    // 65,534 micro-batches x 8 replicas of ResNet-50
+    const std::string text = refused({"resnet-50", "v100", 1, 8, 8'000'000'000}, false);
+    says(text, "micro-batches");
+    says(text, "524272");
+}
+
+TEST_CASE("memory is the reason where no other batch would make a layout fit")
+{
+    // 8 replicas of TP 1 at the most, and 16 bytes x 69e9 on 8 GPUs are too many for any.
+    says(refused({"llama-2-70b", "h100", 1, 8, 9}, true), "does not fit on 8 x");
+}
+
+TEST_CASE("a batch that init chooses divides over a layout")
+{
+    // About 4 million tokens are 32 sequences; replicas are a multiple of 127.
+    const StartingPoint point = started({"llama-3.1-8b", "h100", 127, 8, {}, 131'072});
+    CHECK(point.scenario.training.global_batch == 127);
+}
+
 TEST_CASE("a batch that few sizes divide starts with one of those")
 {
     const StartingPoint point = started({"llama-3.1-8b", "h100", 3, 8, 100});
