@@ -38,8 +38,8 @@ public:
 
     // Whether there is time left to simulate it.
     bool affords(const Layout& layout) const;
-    void simulate(const Layout& layout, MemoryEstimate memory);
-    // Nothing where it is refused.
+    // The time of its step; nothing where it is refused.
+    std::optional<Seconds> simulate(const Layout& layout, MemoryEstimate memory);
     std::optional<Seconds> step_time(const Scenario& scenario);
 
     const std::vector<LayoutTrial>& all() const { return trials_; }

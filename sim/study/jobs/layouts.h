@@ -46,8 +46,8 @@ struct LayoutSpace {
     std::int64_t layouts = 0;           // in them
     std::int64_t too_large = 0;         // left out: the states alone exceed a device
     Bytes least_states;                 // per device, of the leanest of those
-    // Left out: the batch is no whole number of micro-batches, or of too many. The leanest of each
-    // family.
+    // Left out, all or those of small micro-batches: the batch is no whole number of micro-batches,
+    // or of too many. The leanest of each family.
     std::vector<Layout> undivided;
 };
 
