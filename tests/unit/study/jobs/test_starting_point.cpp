@@ -1,6 +1,7 @@
 #include "sim/base/build_info.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/jobs/starting_point.h"
+#include "sim/topology/read_topology.h"
 #include "tests/catch.h"
 
 #include <numeric>
@@ -106,6 +107,20 @@ TEST_CASE("sequences of a token make no more micro-batches than a step may have"
     const Scenario scenario = started({"llama-3.1-8b", "h100", 1, 8, {}, 1}).scenario;
     const Training& training = scenario.training;
     CHECK(training.global_batch / (training.micro_batch * *scenario.strategy.dp) <= 65'534);
+}
+
+TEST_CASE("more nodes than three layers of the usual switches hold get switches of more ports")
+{
+    // 64 ports hold 64^3 / 4 = 65,536 NICs.
+    const auto usual = usual_machine("h100", 8192, 8);
+    const auto wide = usual_machine("h100", 16'384, 8);
+    REQUIRE((usual && wide));
+    CHECK(usual->widened.empty());
+    CHECK(!wide->widened.empty());
+    const Checked<Topology> topology = read_topology(wide->topology, "");
+    REQUIRE(topology);
+    CHECK(topology->device_count() == 131'072);
+    CHECK(read_topology(usual_machine("a100", 125'000, 8)->topology, ""));
 }
 
 TEST_CASE("the same request gives the same starting point")
