@@ -95,6 +95,10 @@ struct JsonLimits {
 Checked<Json> parse_json(std::string_view text, const std::string& file,
                          const JsonLimits& limits = {});
 
+// The same of text that is no file but `source`: problems say at which character instead of a line.
+Checked<Json> parse_json_argument(std::string_view text, const std::string& source,
+                                  const JsonLimits& limits = {});
+
 // Reads and parses a file. A missing or unreadable file or a directory throws WorldError.
 Checked<Json> read_json_file(const std::string& path, const JsonLimits& limits = {});
 

@@ -12,6 +12,7 @@ namespace {
 // How far nlohmann's lexer has read.
 struct TextPosition {
     int line = 1;
+    std::size_t characters = 0;
     char last = '\0';
 
     // The lexer reads one character past a number or a wrong word; no token but a string spans
@@ -33,6 +34,7 @@ public:
     CountingIterator& operator++()
     {
         position_->last = *at_;
+        ++position_->characters;
         if (*at_ == '\n')
             ++position_->line;
         ++at_;
@@ -80,11 +82,19 @@ SyntaxProblem explain(std::string what)
     return {"not valid JSON: " + what, std::move(hint)};
 }
 
+// Where a text is from: for problems.
+struct Origin {
+    enum class Kind { file, argument };
+
+    std::string name;
+    Kind kind = Kind::file;
+};
+
 // Builds the tree from nlohmann's events.
 class TreeBuilder final : public nlohmann::json_sax<nlohmann::json> {
 public:
-    TreeBuilder(const TextPosition& position, const JsonLimits& limits, const std::string& file)
-        : position_(position), limits_(limits), file_(file)
+    TreeBuilder(const TextPosition& position, const JsonLimits& limits, const Origin& origin)
+        : position_(position), limits_(limits), origin_(origin)
     {}
 
     bool null() override { return put(Json()); }
@@ -129,9 +139,14 @@ public:
     Problems take_problems() { return std::move(problems_); }
 
 private:
+    // As problems give it.
+    int line(int of_text) const { return origin_.kind == Origin::Kind::file ? of_text : 0; }
+
     bool refuse(std::string message, std::string hint = {})
     {
-        problems_.push_back({file_, position_.line_of_token(), "", std::move(message),
+        if (origin_.kind == Origin::Kind::argument)
+            message = fmt::format("at character {} of this JSON: {}", position_.characters, message);
+        problems_.push_back({origin_.name, line(position_.line_of_token()), "", std::move(message),
                              std::move(hint), Severity::error});
         return false;
     }
@@ -179,11 +194,14 @@ private:
                          [](const auto* a, const auto* b) { return a->first < b->first; });
         for (std::size_t i = 1; i < sorted.size(); ++i)
             if (sorted[i - 1]->first == sorted[i]->first)
-                problems_.push_back({file_, sorted[i]->second.line(),
+                problems_.push_back({origin_.name, line(sorted[i]->second.line()),
                                      pointer_to_innermost() + "/" + pointer_token(sorted[i]->first),
                                      fmt::format("key \"{}\" appears twice", sorted[i]->first),
-                                     fmt::format("keep one of them; the first stands in line {}",
-                                                 sorted[i - 1]->second.line()),
+                                     origin_.kind == Origin::Kind::argument
+                                         ? "keep one of them"
+                                         : fmt::format("keep one of them; the first stands in "
+                                                       "line {}",
+                                                       sorted[i - 1]->second.line()),
                                      Severity::error});
     }
     // Every open container is the last child of the one around it.
@@ -199,7 +217,7 @@ private:
 
     const TextPosition& position_;
     JsonLimits limits_;
-    std::string file_;
+    Origin origin_;
     Json root_;
     std::vector<Json*> open_; // stable: a container only grows while it is the innermost one
     std::size_t values_ = 0;
@@ -216,8 +234,11 @@ Problems too_large(const std::string& file, const JsonLimits& limits)
 
 } // namespace
 
-Checked<Json> parse_json(std::string_view text, const std::string& file, const JsonLimits& limits)
+namespace {
+
+Checked<Json> parse_text(std::string_view text, const Origin& origin, const JsonLimits& limits)
 {
+    const std::string& file = origin.name;
     const auto refuse = [&](int line, std::string message, std::string hint) {
         return tl::unexpected(
             Problems{{file, line, "", std::move(message), std::move(hint), Severity::error}});
@@ -234,7 +255,7 @@ Checked<Json> parse_json(std::string_view text, const std::string& file, const J
                       "JSON in UTF-8 is expected");
     }
     TextPosition position;
-    TreeBuilder builder(position, limits, file);
+    TreeBuilder builder(position, limits, origin);
     const CountingIterator first(text.data(), &position);
     const CountingIterator last(text.data() + text.size(), &position);
     nlohmann::json::sax_parse(first, last, &builder, nlohmann::json::input_format_t::json, true,
@@ -242,6 +263,19 @@ Checked<Json> parse_json(std::string_view text, const std::string& file, const J
     if (Problems problems = builder.take_problems(); !problems.empty())
         return tl::unexpected(std::move(problems));
     return builder.take_root();
+}
+
+} // namespace
+
+Checked<Json> parse_json(std::string_view text, const std::string& file, const JsonLimits& limits)
+{
+    return parse_text(text, {file, Origin::Kind::file}, limits);
+}
+
+Checked<Json> parse_json_argument(std::string_view text, const std::string& source,
+                                  const JsonLimits& limits)
+{
+    return parse_text(text, {source, Origin::Kind::argument}, limits);
 }
 
 Checked<Json> read_json_file(const std::string& path, const JsonLimits& limits)

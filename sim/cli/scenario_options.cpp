@@ -37,13 +37,15 @@ Checked<ScenarioFile> read_scenario(const std::string& path, const ScenarioOptio
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     if (options.fidelity)
-        overrides.push_back({"run.fidelity", *options.fidelity});
+        overrides.push_back({"run.fidelity", *options.fidelity, "--fidelity " + *options.fidelity});
     if (options.engine)
-        overrides.push_back({"run.engine", *options.engine});
-    if (options.steps)
-        overrides.push_back({"run.steps", std::to_string(*options.steps)});
+        overrides.push_back({"run.engine", *options.engine, "--engine " + *options.engine});
+    if (options.steps) {
+        const std::string steps = std::to_string(*options.steps);
+        overrides.push_back({"run.steps", steps, "--steps " + steps});
+    }
     if (options.no_fold)
-        overrides.push_back({"run.fold", "false"});
+        overrides.push_back({"run.fold", "false", "--no-fold"});
     return read_scenario_file(path, overrides);
 }
 

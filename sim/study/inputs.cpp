@@ -166,17 +166,26 @@ Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFi
 {
     if (source.path.empty())
         return Input{source.value, scenario.file,
-                     content_hash(to_text(source.value, JsonStyle::compact))};
+                     content_hash(to_text(source.value, JsonStyle::compact)),
+                     std::string(facts(kind).pointer)};
     if (const auto file = file_of(source.path, kind, scenario.base)) {
         Checked<Json> json = read_json_file(file->string(), input_limits);
         if (!json)
             return tl::unexpected(json.error());
         const std::uint64_t hash = content_hash(to_text(*json, JsonStyle::compact));
-        return Input{std::move(*json), file->string(), hash};
+        return Input{std::move(*json), file->string(), hash, {}};
     }
     Problems problems{not_found(source, kind, scenario.base)};
     locate(problems, scenario);
     return tl::unexpected(std::move(problems));
+}
+
+Problems in_its_file(Problems problems, const Input& input)
+{
+    for (Diagnostic& problem : problems)
+        if (problem.file == input.file)
+            problem.pointer = input.inside + problem.pointer;
+    return problems;
 }
 
 std::vector<std::string> shipped_inputs(InputKind kind)

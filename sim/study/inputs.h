@@ -13,7 +13,11 @@ struct Input {
     Json json;
     std::string file;
     std::uint64_t hash = 0; // of its text
+    std::string inside;     // "/model": the field of the scenario that holds it; empty: its own file
 };
+
+// Problems of an input, with pointers from where its file begins.
+Problems in_its_file(Problems problems, const Input& input);
 
 // The scenario in `json`, which came from `path` (a pipe, say, that cannot be read twice).
 Checked<ScenarioFile> scenario_from(Json json, const std::string& path,

@@ -40,13 +40,23 @@ bool takes_text(std::string_view field)
     return type != nullptr && *type == Json("string") && schema->find("examples") == nullptr;
 }
 
-// The value of an override: JSON where it parses as such, else text.
-Json value_of(const Override& change)
+// Whether somebody who writes this means JSON.
+bool opens_json(std::string_view text)
 {
-    const Checked<Json> parsed = parse_json(change.value, "--set");
-    const bool as_json =
-        parsed && (parsed->is_string() || parsed->is_null() || !takes_text(change.field));
-    Json value = as_json ? *parsed : Json(change.value);
+    const std::size_t first = text.find_first_not_of(" \t\n");
+    return first != std::string_view::npos &&
+           (text[first] == '{' || text[first] == '[' || text[first] == '"');
+}
+
+// The value of an override: JSON where it parses as such, else text.
+Checked<Json> value_of(const Override& change)
+{
+    const bool text = takes_text(change.field);
+    Checked<Json> parsed = parse_json_argument(change.value, cited(change));
+    if (!parsed && opens_json(change.value) && !text)
+        return parsed;
+    const bool as_json = parsed && (parsed->is_string() || parsed->is_null() || !text);
+    Json value = as_json ? std::move(*parsed) : Json(change.value);
     value.set_lines(0); // it stands in no line of the file
     return value;
 }
@@ -173,22 +183,31 @@ Checked<Override> parse_override(std::string_view text)
     return Override{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
+std::string cited(const Override& change)
+{
+    constexpr std::size_t longest = 60;
+    if (!change.said.empty())
+        return change.said;
+    std::size_t end = std::min(change.value.size(), longest);
+    while (end < change.value.size() && end > 0 && (change.value[end] & 0xC0) == 0x80)
+        --end; // within a character
+    return fmt::format("--set {}={}{}", change.field, change.value.substr(0, end),
+                       end < change.value.size() ? " ..." : "");
+}
+
 std::optional<Diagnostic> apply_override(Json& scenario, const Override& change)
 {
-    Json value = value_of(change);
-    if (value.is_null() && schema_of(change.field) != nullptr) {
+    Checked<Json> value = value_of(change);
+    if (!value)
+        return std::move(value.error().front());
+    if (value->is_null() && schema_of(change.field) != nullptr) {
         remove_field(scenario, change.field);
         return std::nullopt;
     }
     const auto place = place_of(scenario, change.field);
     if (!place)
-        return Diagnostic{fmt::format("--set {}={}", change.field, change.value),
-                          0,
-                          "",
-                          place.error(),
-                          "",
-                          Severity::error};
-    **place = std::move(value);
+        return Diagnostic{cited(change), 0, "", place.error(), "", Severity::error};
+    **place = std::move(*value);
     return std::nullopt;
 }
 

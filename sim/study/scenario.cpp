@@ -189,10 +189,12 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
         append(problems, write_out_part(out.json, change.field, out));
         if (std::optional<Diagnostic> problem = apply_override(out.json, change))
             problems.push_back(std::move(*problem));
+        out.changes.push_back(change);
     }
     const Reader reader(out.json, path, problems);
     if (check_format(reader, scenario_format))
         fields_of<Scenario>().read(reader, out.scenario);
+    locate(problems, out);
     if (has_errors(problems))
         return tl::unexpected(std::move(problems));
     out.warnings = std::move(problems);
@@ -219,23 +221,61 @@ Json to_json(const Scenario& scenario)
     return out;
 }
 
+namespace {
+
+// Where `change` puts its value.
+std::string pointer_of(const Override& change)
+{
+    std::string pointer;
+    for (std::string_view rest = change.field; !rest.empty();) {
+        const std::size_t dot = rest.find('.');
+        pointer += "/" + pointer_token(rest.substr(0, dot));
+        rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+    }
+    return pointer;
+}
+
+// The last change that gives what `pointer` names; null where none does.
+const Override* giver(const ScenarioFile& file, std::string_view pointer)
+{
+    const Override* last = nullptr;
+    for (const Override& change : file.changes)
+        if (const std::string given = pointer_of(change);
+            pointer == given || pointer.starts_with(given + "/"))
+            last = &change;
+    return last;
+}
+
+// The line of what `pointer` names, else of its nearest parent; 0 where none has one.
+int line_of(const Json& json, std::string_view pointer)
+{
+    int line = json.line();
+    const Json* at = &json;
+    for (std::string_view rest = pointer.substr(1); !rest.empty();) {
+        const auto slash = rest.find('/');
+        at = at->find(rest.substr(0, slash));
+        if (at == nullptr)
+            break;
+        if (at->line() > 0)
+            line = at->line();
+        rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+    }
+    return line;
+}
+
+} // namespace
+
 void locate(Problems& problems, const ScenarioFile& file)
 {
     for (Diagnostic& problem : problems) {
-        if (!problem.file.empty() || problem.pointer.empty())
+        if (problem.pointer.empty() || !(problem.file.empty() || problem.file == file.file))
             continue;
-        problem.file = file.file;
-        const Json* at = &file.json;
-        std::string_view rest = std::string_view(problem.pointer).substr(1);
-        problem.line = at->line();
-        while (!rest.empty()) {
-            const auto slash = rest.find('/');
-            at = at->find(rest.substr(0, slash));
-            if (at == nullptr)
-                break;
-            if (at->line() > 0)
-                problem.line = at->line();
-            rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+        if (const Override* const change = giver(file, problem.pointer)) {
+            problem.file = cited(*change);
+            problem.line = 0;
+        } else if (problem.file.empty()) {
+            problem.file = file.file;
+            problem.line = line_of(file.json, problem.pointer);
         }
     }
 }

@@ -83,23 +83,29 @@ const FieldTable<Scenario>& fields_of<Scenario>();
 
 inline constexpr std::string_view scenario_format = "trainyard.scenario/1";
 
-// A scenario and what is needed to say where something stood in its file.
-struct ScenarioFile {
-    Scenario scenario;
-    Json json;                  // as read, overrides applied
-    std::string file;           // as the user named it
-    std::filesystem::path base; // folder that paths inside are relative to
-    Problems warnings;
-};
-
 // "strategy.tp=8": sets one field before checking. The value is JSON where it parses as such, else
 // text. "topology.nodes=4" of a topology that a file holds changes a copy of its content.
 struct Override {
     std::string field;
     std::string value;
+    std::string said = {}; // "--fidelity flow": the option, where it is not --set
 
     bool operator==(const Override&) const = default;
 };
+
+// "--set strategy.tp=8": what problems of the value are said of; a long one is cut.
+std::string cited(const Override& change);
+
+// A scenario and what is needed to say where something stood in its file.
+struct ScenarioFile {
+    Scenario scenario;
+    Json json;                     // as read, changes applied
+    std::string file;              // as the user named it
+    std::filesystem::path base;    // folder that paths inside are relative to
+    std::vector<Override> changes; // of what the file says, in order
+    Problems warnings;
+};
+
 Checked<Override> parse_override(std::string_view text);
 
 // Sets the field in a scenario's JSON, making the objects on the way; null takes it out. Form and
@@ -118,8 +124,9 @@ Json to_json(const Scenario& scenario);
 // Checks the "format" member; a missing one is allowed, another kind or a newer version is not.
 bool check_format(const Reader& reader, std::string_view expected);
 
-// Adds to each problem below `pointer` the line at which the scenario gives that field (or its
-// nearest parent).
+// Adds to each problem of a field of no file the change that gives the field, else the line at which
+// the scenario does (or its nearest parent). Problems of the file that a change gives become the
+// change's.
 void locate(Problems& problems, const ScenarioFile& file);
 
 } // namespace trainyard

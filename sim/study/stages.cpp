@@ -40,8 +40,10 @@ std::shared_ptr<const T> build_input(const Checked<Input>& input,
     }
     return memo.find_or_make(input->hash, [&]() -> std::optional<T> {
         Checked<T> value = read(input->json, input->file);
-        return take(value, problems) != nullptr ? std::optional<T>(std::move(*value))
-                                                : std::nullopt;
+        if (value)
+            return std::move(*value);
+        append(problems, in_its_file(std::move(value.error()), *input));
+        return std::nullopt;
     });
 }
 
@@ -53,7 +55,7 @@ std::shared_ptr<const Topology> build_topology(const Checked<Input>& input,
         build_input<TopologyFile>(input, inspect_topology, memo, problems);
     if (!read)
         return nullptr;
-    append(problems, read->warnings);
+    append(problems, in_its_file(read->warnings, *input));
     return {read, &read->topology};
 }
 
@@ -176,9 +178,10 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (take(job, problems) != nullptr) {
         parts.job = std::move(*job);
         add_perturbations(file.scenario, parts, problems);
-        append(problems,
-               device_model_problems(*parts.topology, parts.cost->profile().hardware.device,
-                                     parts.job.world(), *topology));
+        append(problems, in_its_file(device_model_problems(*parts.topology,
+                                                           parts.cost->profile().hardware.device,
+                                                           parts.job.world(), *topology),
+                                     *topology));
         append(problems, offload_misfits(parts.job, parts.cost->profile().hardware.device));
         append(problems, one_host_misfits(parts.job, *parts.topology));
     }

@@ -201,6 +201,12 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     for (const std::string& skipped : script->skipped)
         add_note(draft.notes.ignored, skipped);
     std::optional<Launch> launch = find_launch(*script);
+    if (!launch && script->too_deep > 0) {
+        draft.problems.push_back({draft.file(), script->too_deep, "",
+                                  "expansions are nested too deeply to be read",
+                                  "give the launch line with the values put in", Severity::error});
+        return std::nullopt;
+    }
     if (!launch) {
         std::string hint =
             "wanted: torchrun, srun, deepspeed or python with a program, or a list of arguments";

@@ -193,6 +193,25 @@ TEST_CASE("a problem of a job is shown at the line that gives the field, or its 
     CHECK(problems[2].line == 3);
 }
 
+TEST_CASE("a problem of a field is its last change's, wherever it is found")
+{
+    const TemporaryScenario file(small_scenario);
+    ScenarioFile read = *read_scenario_file(
+        file.path(), overrides({"strategy.tp=1", "training.micro_batch=1", "strategy.tp=2"}));
+    Problems problems{{"", 0, "/strategy/tp", "tp", "", Severity::error},
+                      {file.path(), 5, "/training/micro_batch", "read", "", Severity::error},
+                      {"", 0, "/strategy", "above it", "", Severity::error},
+                      {"other.json", 3, "/strategy/tp", "elsewhere", "", Severity::error}};
+    locate(problems, read);
+    CHECK(problems[0].file == "--set strategy.tp=2");
+    CHECK(problems[0].line == 0);
+    CHECK(problems[1].file == "--set training.micro_batch=1");
+    CHECK(problems[2].file == file.path());
+    CHECK(problems[3].file == "other.json");
+    CHECK(cited({"model", std::string(100, 'x')}) == "--set model=" + std::string(60, 'x') + " ...");
+    CHECK(cited({"run.fold", "false", "--no-fold"}) == "--no-fold");
+}
+
 TEST_CASE("a missing file is a problem of the scenario that names it, with the nearest name")
 {
     const TemporaryScenario file(small_scenario);

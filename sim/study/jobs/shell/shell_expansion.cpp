@@ -122,8 +122,10 @@ std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
 // deep in one another.
 std::optional<TracedText> ShellExpander::inner_text(const TracedText& inside)
 {
-    if (depth_ == deepest)
+    if (depth_ == deepest) {
+        too_deep_ = too_deep_ == 0 ? inside.line() : too_deep_;
         return std::nullopt;
+    }
     ++depth_;
     TracedText out = text(quoted_pieces(inside));
     --depth_;

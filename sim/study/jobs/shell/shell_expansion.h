@@ -33,6 +33,9 @@ public:
     // Whether what came out so far is beyond all reason: a script that doubles its variables.
     bool overflown() const { return produced_ > most_produced; }
 
+    // The line of an expansion that stays as it is since it lies too deep in others; 0: none.
+    int too_deep() const { return too_deep_; }
+
     static constexpr std::size_t most_produced = std::size_t{8} << 20; // characters
 
 private:
@@ -46,6 +49,7 @@ private:
     const ShellVariables& variables_;
     std::size_t produced_ = 0;
     int depth_ = 0;
+    int too_deep_ = 0;
 };
 
 // Whether something in it could not be expanded.

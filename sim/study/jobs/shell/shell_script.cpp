@@ -74,6 +74,7 @@ public:
             pop(frames_.back().line);
     }
 
+    int too_deep() const { return expander_.too_deep(); }
     bool overflown() const { return expander_.overflown() || out_.commands.size() > most_commands; }
 
 private:
@@ -368,6 +369,7 @@ Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
     }
     Interpreter interpreter(out);
     interpreter.run(tokens.tokens);
+    out.too_deep = tokens.too_deep > 0 ? tokens.too_deep : interpreter.too_deep();
     for (const auto& [name, variable] : out.variables)
         if (variable.exported && !variable.values.empty())
             out.exported[name] = variable.values.front();

@@ -21,6 +21,7 @@ struct ShellScript {
     std::map<std::string, TracedText> exported; // to the programs it starts
     std::vector<TracedText> directives;         // of Slurm: what follows #SBATCH
     std::vector<std::string> skipped;           // sentences on lines that were left out
+    int too_deep = 0; // line of expansions nested too deep to be read; 0: none
 };
 
 // `defined`: variables the caller knows. Refused: a text that is not text or too long, and

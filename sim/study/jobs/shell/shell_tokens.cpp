@@ -285,7 +285,7 @@ private:
     }
 
     // Where `close` stands that ends what opened `from` characters ahead; brackets inside count.
-    std::size_t closing(std::string_view close, std::size_t from) const
+    std::size_t closing(std::string_view close, std::size_t from)
     {
         const char last = close.back();
         const char open = last == ')' ? '(' : last == '}' ? '{' : '\0';
@@ -296,8 +296,10 @@ private:
                 ++i;
             else if (depth == 0 && std::string_view(source_.text).substr(i).starts_with(close))
                 return i;
-            else if (c == open)
-                ++depth;
+            else if (c == open) {
+                if (++depth > most_brackets && out_.too_deep == 0)
+                    out_.too_deep = source_.lines[i];
+            }
             else if (c == last)
                 --depth;
         }

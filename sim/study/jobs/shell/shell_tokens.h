@@ -55,7 +55,11 @@ struct ShellTokens {
     std::vector<ShellToken> tokens;
     std::vector<TracedText> directives; // what follows #SBATCH on its line
     std::vector<std::string> skipped;   // sentences on what was not read
+    int too_deep = 0; // line of brackets within an expansion beyond `most_brackets`; 0: none
 };
+
+// How deep brackets lie in one another where a script means it.
+inline constexpr int most_brackets = 64;
 
 // Any text has tokens: an open quote ends with it.
 ShellTokens shell_tokens(const TracedText& text);
