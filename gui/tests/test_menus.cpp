@@ -1,10 +1,8 @@
 // The window's menus, and what its charts and tables have in common.
 
-#include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
 #include "gui/scenario/headline_bar.h"
-#include "gui/tests/window_test.h"
-#include "gui/timeline/timeline_canvas.h"
+#include "gui/tests/window_fixture.h"
 #include "gui/topology/topology_canvas.h"
 #include "gui/widgets/chart.h"
 #include "gui/widgets/problems_button.h"
@@ -18,7 +16,6 @@
 #include <QScrollBar>
 #include <QSlider>
 #include <QSpinBox>
-#include <QTemporaryDir>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <QWheelEvent>
@@ -28,13 +25,10 @@
 using namespace trainyard;
 using namespace trainyard::gui;
 
-class TestMenus : public QObject {
+class TestMenus : public test::WindowFixture {
     Q_OBJECT
 
 private slots:
-    void init();
-    void cleanup();
-
     void examplesAndRecentFilesAreOpened();
     void theBaselineIsForgottenOnlyWhereThereIsOne();
     void theThemeIsTicked();
@@ -63,27 +57,7 @@ private:
                 return action;
         return nullptr;
     }
-    bool settled()
-    {
-        return QTest::qWaitFor([&] { return !window_->busy(); }, patience_ms);
-    }
-
-    QTemporaryDir folder_;
-    std::unique_ptr<MainWindow> window_;
 };
-
-void TestMenus::init()
-{
-    window_ = std::make_unique<MainWindow>(
-        Places{folder_.filePath(QStringLiteral("autosave")).toStdString(), false});
-    window_->resize(1280, 800);
-    window_->show();
-}
-
-void TestMenus::cleanup()
-{
-    window_.reset();
-}
 
 void TestMenus::examplesAndRecentFilesAreOpened()
 {

@@ -44,16 +44,6 @@ void advance(Device& device)
     }
 }
 
-Stream& of(CudaStream stream)
-{
-    return *reinterpret_cast<Stream*>(stream);
-}
-
-Event& of(CudaEvent event)
-{
-    return *reinterpret_cast<Event*>(event);
-}
-
 void fill_now(std::byte* memory, const DataPattern& pattern)
 {
     for (std::uint64_t i = 0; i < pattern.elements; ++i) {

@@ -130,6 +130,17 @@ NcclLibrary nccl_of(std::shared_ptr<World> world);
 
 std::unique_ptr<CudaApi> cuda_of(std::shared_ptr<World> world, int rank);
 
+// What CUDA's handles stand for.
+inline Stream& of(CudaStream stream)
+{
+    return *reinterpret_cast<Stream*>(stream);
+}
+
+inline Event& of(CudaEvent event)
+{
+    return *reinterpret_cast<Event*>(event);
+}
+
 // Under world.mutex.
 void queue(Stream& stream, Item item);
 

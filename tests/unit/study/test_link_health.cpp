@@ -20,7 +20,7 @@ Topology h100_nodes(int nodes)
         "fabric": {"kind": "rail", "network": "ib_ndr"}})");
 }
 
-Topology perturbed(const Topology& sound, const Perturbation& perturbation)
+Topology worse(const Topology& sound, const Perturbation& perturbation)
 {
     return *perturbed_topology(std::make_shared<const Topology>(sound), {perturbation}, 1);
 }
@@ -59,7 +59,7 @@ TEST_CASE("a NIC at half its rate halves the rail that uses it, and no other")
     const Topology sound = h100_nodes(4);
     Perturbation half = of_link("node1/nic3");
     half.bandwidth = 0.5;
-    const Topology t = perturbed(sound, half);
+    const Topology t = worse(sound, half);
     const auto health = health_of(rails(sound, 4), t, Together::siblings);
     for (std::size_t rail = 0; rail < 8; ++rail)
         CHECK_THAT(health[rail].across, WithinRel(rail == 3 ? 0.5 : 1.0, 1e-12));
@@ -70,7 +70,7 @@ TEST_CASE("seven NICs do the work of eight")
     const Topology sound = h100_nodes(4);
     Perturbation dead = of_link("node1/nic3");
     dead.dead = true;
-    const Topology t = perturbed(sound, dead);
+    const Topology t = worse(sound, dead);
     // The dead one's traffic spreads over seven: each carries 1 + 1/7, so all take 8/7 as long.
     for (const LinkHealth& health : health_of(rails(sound, 4), t, Together::siblings))
         CHECK_THAT(health.across, WithinRel(7.0 / 8.0, 1e-9));
@@ -81,7 +81,7 @@ TEST_CASE("longer links delay a ring by their mean over its hops")
     const Topology sound = h100_nodes(4);
     Perturbation longer = of_link("node1/nic3 out");
     longer.latency = Seconds(8e-6);
-    const Topology t = perturbed(sound, longer);
+    const Topology t = worse(sound, longer);
     const auto health = health_of(rails(sound, 4), t, Together::siblings);
     // One of the four hops of rail 3.
     CHECK_THAT(health[3].across_latency.value(), WithinRel(2e-6, 1e-9));

@@ -1,0 +1,84 @@
+// What views are made of: lines, tables and fills, each alone.
+
+#include "gui/tests/window_test.h"
+#include "gui/widgets/elided.h"
+#include "gui/widgets/panel.h"
+#include "gui/widgets/theme.h"
+
+using namespace trainyard;
+using namespace trainyard::gui;
+
+namespace {
+
+// WCAG 2: from 1 for the same to 21 for black on white.
+double contrast(const QColor& one, const QColor& other)
+{
+    const auto luminance = [](const QColor& colour) {
+        const auto linear = [](double x) {
+            return x <= 0.03928 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
+        };
+        return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
+               0.0722 * linear(colour.blueF());
+    };
+    const double a = luminance(one) + 0.05;
+    const double b = luminance(other) + 0.05;
+    return std::max(a, b) / std::min(a, b);
+}
+
+} // namespace
+
+class TestWidgets : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aLongLineEndsInAnEllipsis();
+    void tablesAreQuotedAsCsvWantsIt();
+    void inkCanBeReadOnEveryFill();
+    void plainFillsStandOutInTheDark();
+};
+
+void TestWidgets::aLongLineEndsInAnEllipsis()
+{
+    const QString text = QStringLiteral("224 were planned: 6 of 124 points can be").repeated(4);
+    const auto picture_of = [](const QString& shown) {
+        ElidedLabel label;
+        label.resize(180, 24);
+        label.set_text(shown);
+        return label.grab().toImage();
+    };
+    const ElidedLabel label;
+    QCOMPARE(picture_of(text),
+             picture_of(label.fontMetrics().elidedText(text, Qt::ElideRight, 180)));
+    QCOMPARE(label.minimumSizeHint().width(), 0); // it asks for no room
+}
+
+void TestWidgets::tablesAreQuotedAsCsvWantsIt()
+{
+    const TableData table{{"a", "b"}, {{"1,5", "say \"x\""}, {"two\nlines", ""}}};
+    QCOMPARE(to_csv(table), QString("a,b\n\"1,5\",\"say \"\"x\"\"\"\n\"two\nlines\",\n"));
+}
+
+void TestWidgets::inkCanBeReadOnEveryFill()
+{
+    // WCAG 2 asks for 3:1 of large text and marks; what black or white gives on each colour.
+    for (const Theme theme : {Theme::light, Theme::dark})
+        for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+            const QColor fill = colour_of(fill_of(static_cast<TimeKind>(kind)), palette_of(theme));
+            QVERIFY(contrast(fill, ink_on(fill)) >= 4.5);
+        }
+}
+
+void TestWidgets::plainFillsStandOutInTheDark()
+{
+    // What has no hatch is told from what lies behind it by its colour alone.
+    const QPalette palette = palette_of(Theme::dark);
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+        const Fill& fill = fill_of(static_cast<TimeKind>(kind));
+        for (const QPalette::ColorRole behind : {QPalette::Window, QPalette::Base})
+            QVERIFY(fill.hatch != Hatch::none ||
+                    contrast(colour_of(fill, palette), palette.color(behind)) >= 2);
+    }
+}
+
+TRAINYARD_WINDOW_TEST(TestWidgets, QApplication)
+#include "test_widgets.moc"
