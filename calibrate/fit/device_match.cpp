@@ -1,6 +1,7 @@
 #include "calibrate/fit/device_match.h"
 
 #include "sim/base/reader.h"
+#include "sim/base/spelling.h"
 #include "sim/cost/profile_builder.h"
 
 #include <algorithm>

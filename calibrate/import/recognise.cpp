@@ -56,6 +56,14 @@ std::string_view name_of(ImportKind kind)
     return "?";
 }
 
+std::vector<std::string> import_kind_names()
+{
+    std::vector<std::string> names;
+    for (const auto& [kind, name] : kind_names)
+        names.emplace_back(name);
+    return names;
+}
+
 std::optional<ImportKind> import_kind_named(std::string_view name)
 {
     for (const auto& [kind, known] : kind_names)

@@ -3,6 +3,7 @@
 #include "gui/app/main_window.h"
 #include "gui/widgets/export.h"
 #include "sim/base/files.h"
+#include "sim/base/utf8.h"
 #include "sim/cli/exit_codes.h"
 
 #include <fmt/core.h>
@@ -21,7 +22,7 @@ constexpr QSize most_size(16'384, 16'384);
 
 void say(const std::string& text)
 {
-    fmt::print(stderr, "{}", text);
+    fmt::print(stderr, "{}", printable_lines(text));
 }
 
 // "1600x1000"; an empty size where it is none, or none that a picture can have.

@@ -5,6 +5,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/message_filter.h"
 #include "sim/base/build_info.h"
+#include "sim/base/utf8.h"
 #include "sim/cli/exit_codes.h"
 
 #include <CLI/CLI.hpp>
@@ -54,7 +55,7 @@ int run(int argc, char** argv)
             return exit_ok;
         }
         fmt::print(stderr, "error: {}\n      trainyard-gui --help shows what there is\n",
-                   error.what());
+                   printable_lines(error.what()));
         return exit_usage;
     }
     options.file = file;

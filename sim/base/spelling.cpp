@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <limits>
 
 namespace trainyard {
@@ -21,9 +22,10 @@ struct SlipCosts {
     std::size_t digit_gap = 1; // a digit too many or too few
     std::size_t letter = 1;    // another letter
     std::size_t digit = 1;     // another digit
+    std::size_t other = 1;     // a letter for a digit, a digit for a letter
 };
 constexpr SlipCosts counted{};
-constexpr SlipCosts weighed{.gap = 4, .digit_gap = 6, .letter = 6, .digit = 11};
+constexpr SlipCosts weighed{.gap = 4, .digit_gap = 6, .letter = 6, .digit = 11, .other = 9};
 
 // Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbours.
 // Upper and lower case are alike.
@@ -34,7 +36,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b, const SlipCost
     const auto same = [&](char x, char y) { return lower(x) == lower(y); };
     const auto gap = [&](char c) { return is_digit(c) ? costs.digit_gap : costs.gap; };
     const auto change = [&](char x, char y) {
-        return same(x, y) ? 0 : is_digit(x) && is_digit(y) ? costs.digit : costs.letter;
+        if (same(x, y))
+            return std::size_t{0};
+        return is_digit(x) != is_digit(y) ? costs.other
+               : is_digit(x)              ? costs.digit
+                                          : costs.letter;
     };
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 1; i <= a.size(); ++i)
@@ -115,6 +121,26 @@ std::string near_option(std::string_view name, std::span<const std::string> cand
             best = candidate;
     }
     return best;
+}
+
+std::string plain_name(std::string_view name)
+{
+    std::string out;
+    for (const char c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+}
+
+std::vector<std::string> names_beginning(std::string_view word,
+                                         std::span<const std::string> candidates)
+{
+    const std::string begin = plain_name(word);
+    std::vector<std::string> out;
+    if (begin.size() >= 3)
+        std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(out),
+                     [&](const std::string& name) { return plain_name(name).starts_with(begin); });
+    return out;
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates)

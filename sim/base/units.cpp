@@ -188,6 +188,8 @@ std::string exact(double value, std::span<const Unit> units)
 std::string three_digits(double number)
 {
     const double size = std::abs(number);
+    if (size >= 1e7) // no unit is larger
+        return fmt::format("{:.3g}", number);
     if (size >= 99.95 || size == 0)
         return fmt::format("{:.0f}", number);
     return size >= 9.995 ? fmt::format("{:.1f}", number) : fmt::format("{:.2f}", number);

@@ -36,7 +36,8 @@ std::string to_text(Bandwidth rate);
 std::string to_text(Flops work);
 std::string to_text(FlopRate rate);
 
-// For people: three significant digits, "1.53 s", "312 us", "68.2 GB", "44.1 GB/s", "412 TFLOP/s".
+// For people: three significant digits, "1.53 s", "312 us", "68.2 GB", "44.1 GB/s", "412 TFLOP/s";
+// "1e+30 s" where no unit is large enough.
 std::string to_display(Seconds time);
 std::string to_display(SimTime time);
 std::string to_display(Bytes size);

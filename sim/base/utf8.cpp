@@ -60,4 +60,17 @@ std::size_t append_printable(std::string& out, std::string_view text)
     return length;
 }
 
+std::string printable_lines(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const bool laid_out = text.front() == '\n' || text.front() == '\t';
+        if (laid_out)
+            out += text.front();
+        text.remove_prefix(laid_out ? 1 : append_printable(out, text));
+    }
+    return out;
+}
+
 } // namespace trainyard

@@ -12,4 +12,7 @@ namespace trainyard {
 // the line (marks of direction) or is no UTF-8. Returns how many bytes of `text` that was.
 std::size_t append_printable(std::string& out, std::string_view text);
 
+// The whole of `text` like that, but for its line breaks and tabs, which stay.
+std::string printable_lines(std::string_view text);
+
 } // namespace trainyard

@@ -1,3 +1,4 @@
+#include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_options.h"
@@ -54,12 +55,9 @@ int run_export(const ExportOptions& options)
 
 std::string check_kind(const std::string& name)
 {
-    std::vector<std::string> names;
-    for (const EnumName<JobKind>& kind : enum_names<JobKind>())
-        names.emplace_back(kind.name);
-    return from_name<JobKind>(name)
-               ? ""
-               : fmt::format("\"{}\" is no format of jobs: {}", name, suggestion(name, names));
+    return from_name<JobKind>(name) ? ""
+                                    : fmt::format("\"{}\" is no format of jobs: {}", name,
+                                                  suggestion(name, FieldValue<JobKind>::names()));
 }
 
 } // namespace

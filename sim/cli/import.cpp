@@ -4,6 +4,7 @@
 #include "calibrate/import/recognise.h"
 #include "calibrate/import/sweep_collection.h"
 #include "sim/base/build_info.h"
+#include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
@@ -117,6 +118,14 @@ JobOptions job_options(const ImportOptions& options)
     return out;
 }
 
+std::vector<std::string> kinds_to_import()
+{
+    std::vector<std::string> names = import_kind_names();
+    for (std::string& name : FieldValue<JobKind>::names())
+        names.push_back(std::move(name));
+    return names;
+}
+
 int run_import(const ImportOptions& options)
 {
     const std::string& file = options.words.back();
@@ -128,8 +137,7 @@ int run_import(const ImportOptions& options)
         job_kind = from_name<JobKind>(options.words.front());
         if (!kind && !job_kind)
             return refuse_file(options.words.front(), "is no kind of import",
-                               "one of: nccl-tests, nvbandwidth, p2p, topo, megatron, deepspeed, "
-                               "torchtitan, torchrun");
+                               suggestion(options.words.front(), kinds_to_import()));
     }
     const std::string text = read_file(file, most_bytes);
     if (is_compressed(text))

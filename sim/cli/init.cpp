@@ -72,12 +72,17 @@ Problems problem(std::string message, std::string hint)
     return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
 }
 
-// The topology of so many GPUs of a kind.
-Checked<Source> cluster(const InitOptions& options, const std::filesystem::path& folder)
+struct Cluster {
+    Source topology;
+    std::vector<std::string> reasons; // for what is unusual about it
+};
+
+// So many GPUs of a kind.
+Checked<Cluster> cluster(const InitOptions& options, const std::filesystem::path& folder)
 {
     const JobOptions& job = options.job;
     if (!job.topology.empty())
-        return source_from(job.topology, folder);
+        return Cluster{source_from(job.topology, folder), {}};
     const int usual = usual_gpus_per_node(job.gpu);
     if (usual == 0)
         return tl::unexpected(
@@ -103,7 +108,10 @@ Checked<Source> cluster(const InitOptions& options, const std::filesystem::path&
     const auto machine = usual_machine(job.gpu, nodes, per_node);
     if (!machine)
         return tl::unexpected(problem(machine.error(), "give --topology FILE"));
-    return Source{{}, machine->topology};
+    Cluster out{{{}, machine->topology}, {}};
+    if (!machine->widened.empty())
+        out.reasons.push_back("topology." + machine->widened);
+    return out;
 }
 
 void report(const InitOptions& options, const StartingPoint& start)
@@ -148,10 +156,10 @@ int run_init(InitOptions options, bool output_given)
     StartRequest request;
     request.folder = folder_of(options.output);
     request.model = source_from(options.job.model, request.folder);
-    Checked<Source> topology = cluster(options, request.folder);
-    if (!topology)
-        return refuse(topology.error(), "nothing was written.");
-    request.topology = std::move(*topology);
+    const Checked<Cluster> chosen = cluster(options, request.folder);
+    if (!chosen)
+        return refuse(chosen.error(), "nothing was written.");
+    request.topology = chosen->topology;
     if (options.sequence_length > 0)
         request.sequence_length = options.sequence_length;
     if (options.global_batch > 0)
@@ -159,10 +167,11 @@ int run_init(InitOptions options, bool output_given)
     Session session;
     ProgressBar bar;
     request.work = bar.control();
-    const auto start = starting_point(request, session);
+    auto start = starting_point(request, session);
     if (!start)
         return refuse(start.error().problems, "nothing was written.",
                       start.error().too_large ? exit_no : exit_invalid_input);
+    start->reasons.insert(start->reasons.begin(), chosen->reasons.begin(), chosen->reasons.end());
     report(options, *start);
     return exit_ok;
 }

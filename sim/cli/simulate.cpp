@@ -12,7 +12,6 @@
 #include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
 #include "sim/report/timeline/kineto.h"
-#include "sim/report/timeline/recorded.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -61,33 +60,21 @@ LongWork simulation_work(const Scenario& scenario)
             run.steps > 2 ? "--set run.steps=2 simulates fewer steps" : ""};
 }
 
-// A record and its text are some 800 bytes.
-constexpr std::uint64_t most_recorded_ops = 5'000'000;
-
-Problems too_long(std::uint64_t ops)
-{
-    return {{"", 0, "",
-             fmt::format("a timeline of {} operations; at most {} are drawn or traced", ops,
-                         most_recorded_ops),
-             "fewer --trace-ranks, or fewer micro-batches: they are alike, and "
-             "--set training.global_batch=N shortens the step",
-             Severity::error}};
-}
-
 Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& file,
                           Session& session)
 {
     ProgressBar bar;
     SimulateRequest request;
     request.work = bar.control(simulation_work(file.scenario));
+    if (options.needs_records())
+        request.laid_out = [&](const Outcome& laid_out) {
+            return options.trace_ranks.flaws(laid_out);
+        };
     Checked<Outcome> outcome = session.simulate(file, request);
     if (!outcome || !options.needs_records())
         return outcome;
-    if (Problems unknown = options.trace_ranks.unknown(*outcome); !unknown.empty())
-        return tl::unexpected(std::move(unknown));
+    request.laid_out = nullptr;
     request.record = options.trace_ranks.request(*outcome);
-    if (const std::uint64_t ops = ops_of(*outcome, *request.record); ops > most_recorded_ops)
-        return tl::unexpected(too_long(ops));
     const EngineReport engine = outcome->engine;
     Checked<Outcome> recorded = session.simulate(file, request);
     if (recorded)

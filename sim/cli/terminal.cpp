@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -38,15 +39,13 @@ std::size_t width_of_stdout()
 std::string for_terminal(std::string_view text)
 {
     std::string out;
-    out.reserve(text.size());
     while (!text.empty()) {
-        std::size_t length = Paint::code_length(text);
-        if (length == 0 && (text.front() == '\n' || text.front() == '\t'))
-            length = 1;
-        if (length == 0)
-            length = append_printable(out, text);
-        else
-            out += text.substr(0, length);
+        const PaintCode colour = Paint::code_at(text);
+        const bool painted = colour.length > 0;
+        const std::size_t length =
+            painted ? colour.length : std::min(text.find('\x1b', 1), text.size());
+        out += painted ? '\x1b' + std::string(colour.sequence)
+                       : printable_lines(text.substr(0, length));
         text.remove_prefix(length);
     }
     return out;

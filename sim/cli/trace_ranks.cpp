@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view all_ranks = "all";
 constexpr std::string_view one_per_stage = "stages";
 
+// A record and its text are some 800 bytes.
+constexpr std::uint64_t most_recorded_ops = 5'000'000;
+
 // CLI11 wants an empty text where all is well.
 std::string flaw_of(const std::string& word)
 {
@@ -60,26 +63,49 @@ Problems TraceRanks::unknown(const Outcome& outcome) const
         if (!found)
             problems.push_back(
                 {"", 0, "", fmt::format("--trace-ranks: rank {} is not simulated", rank),
-                 rank < outcome.engine.ranks
+                 rank < outcome.job.world()
                      ? "it is alike another rank; --no-fold simulates every one"
-                     : fmt::format("ranks are numbered 0 to {}", outcome.engine.ranks - 1),
+                     : fmt::format("ranks are numbered 0 to {}", outcome.job.world() - 1),
                  Severity::error});
     }
     return problems;
 }
 
+Problems TraceRanks::flaws(const Outcome& outcome) const
+{
+    if (Problems missing = unknown(outcome); !missing.empty())
+        return missing;
+    const auto usual = [first = first_lanes(*outcome.binding)](LaneId lane) {
+        return first.contains(lane);
+    };
+    const std::uint64_t ops = ops_in_step(outcome.plan->program, *outcome.binding,
+                                          lanes(outcome.binding, usual));
+    if (ops <= most_recorded_ops)
+        return {};
+    return {{"", 0, "",
+             fmt::format("a timeline of {} operations; at most {} are drawn or traced", ops,
+                         most_recorded_ops),
+             "fewer --trace-ranks, or fewer micro-batches: they are alike, and "
+             "--set training.global_batch=N shortens the step",
+             Severity::error}};
+}
+
 RecordRequest TraceRanks::request(const Outcome& outcome) const
 {
     RecordRequest request = default_trace_lanes(outcome);
+    request.lane = lanes(outcome.binding, std::move(request.lane));
+    return request;
+}
+
+std::function<bool(LaneId)> TraceRanks::lanes(std::shared_ptr<const Binding> binding,
+                                              std::function<bool(LaneId)> usual) const
+{
     if (words_.empty())
-        return request;
-    const auto binding = outcome.binding;
-    const std::function<bool(LaneId)> stages = says(one_per_stage) ? request.lane : nullptr;
-    request.lane = [binding, stages, asked = *this](LaneId lane) {
-        return asked.says(all_ranks) || (stages && stages(lane)) ||
+        return usual;
+    return [binding = std::move(binding), usual = std::move(usual), asked = *this](LaneId lane) {
+        return asked.says(all_ranks) || (asked.says(one_per_stage) && usual(lane)) ||
                asked.names(binding->lanes[lane.value].rank);
     };
-    return request;
 }
 
 std::vector<RankId> TraceRanks::of_trace(const Outcome& recorded) const

@@ -4,6 +4,8 @@
 
 #include "sim/study/session.h"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,9 @@ class TraceRanks {
 public:
     void add_option(CLI::App& app);
 
-    // Ranks asked for that are not simulated one by one.
-    Problems unknown(const Outcome& outcome) const;
+    // Ranks asked for that are not simulated one by one, and too many ops to draw or trace. The
+    // outcome needs no result.
+    Problems flaws(const Outcome& outcome) const;
 
     // What the engine has to record: the lanes asked for, else one per stage and the critical one.
     RecordRequest request(const Outcome& outcome) const;
@@ -27,6 +30,10 @@ public:
     std::vector<RankId> of_trace(const Outcome& recorded) const;
 
 private:
+    // The lanes asked for where `usual` are those of the default.
+    std::function<bool(LaneId)> lanes(std::shared_ptr<const Binding> binding,
+                                      std::function<bool(LaneId)> usual) const;
+    Problems unknown(const Outcome& outcome) const;
     bool says(std::string_view word) const;
     bool names(RankId rank) const;
 

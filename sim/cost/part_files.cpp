@@ -2,11 +2,11 @@
 
 #include "sim/base/input_limits.h"
 #include "sim/base/reader.h"
+#include "sim/base/spelling.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace trainyard {
 namespace {
@@ -16,7 +16,7 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
     std::vector<std::filesystem::path> out;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-        if (entry.path().extension() == ".json")
+        if (entry.path().extension() == ".json" && entry.is_regular_file(error))
             out.push_back(entry.path());
     std::sort(out.begin(), out.end());
     return out;
@@ -67,15 +67,6 @@ bool good_format(const Reader& reader, std::string_view expected)
 }
 
 } // namespace
-
-std::string plain_name(std::string_view name)
-{
-    std::string out;
-    for (const char c : name)
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
 
 bool answers_to(const std::string& name, const std::vector<std::string>& aliases,
                 std::string_view wanted)

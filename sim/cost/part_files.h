@@ -28,8 +28,6 @@ inline constexpr PartKind storage_kind{"storage", "storage", storage_format};
 inline constexpr PartKind host_kind{"host", "hosts", host_format};
 inline constexpr PartKind profile_kind{"profile", ".", profile_format};
 
-// "H100-SXM5 80GB" and "h100_sxm5_80gb" are one name.
-std::string plain_name(std::string_view name);
 bool answers_to(const std::string& name, const std::vector<std::string>& aliases,
                 std::string_view wanted);
 

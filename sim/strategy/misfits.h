@@ -8,6 +8,9 @@
 
 namespace trainyard {
 
+// Of a replica in a step: programs count them in 16 bits.
+constexpr std::int64_t most_micro_batches = 65534;
+
 Diagnostic refusal(std::string pointer, std::string message, std::string hint);
 
 // "tensor parallel sizes that work here: 1, 2, 4, 8": those from 1 to `limit` that `works` accepts,

@@ -10,9 +10,6 @@ namespace trainyard {
 
 namespace {
 
-// Micro-batches are counted in 16 bits by programs.
-constexpr std::int64_t most_micro_batches = 65534;
-
 void check_batch(const Job& job, Problems& problems)
 {
     const Training& training = job.training;

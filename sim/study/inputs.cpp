@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
+#include "sim/base/spelling.h"
 
 #include <fmt/core.h>
 
@@ -49,14 +50,15 @@ std::optional<fs::path> existing_file(const fs::path& candidate)
     return std::nullopt;
 }
 
-// Names of files and folders beside where the file was looked for.
+// Names of inputs beside where the file was looked for.
 std::vector<std::string> neighbours(const fs::path& candidate)
 {
     std::vector<std::string> names;
     std::error_code ignored;
     for (const fs::directory_entry& entry :
          fs::directory_iterator(candidate.parent_path(), ignored))
-        names.push_back(entry.path().filename().string());
+        if (existing_file(entry.path()))
+            names.push_back(entry.path().filename().string());
     return names;
 }
 
@@ -83,39 +85,78 @@ std::optional<fs::path> file_of(const std::string& path, InputKind kind, const f
             return file;
     if (kind == InputKind::model)
         for (auto& [id, file] : published_models())
-            if (id == path)
+            if (id == path || id.substr(id.find('/') + 1) == path)
                 return file;
     return std::nullopt;
+}
+
+// What is wrong, and a way out.
+struct Fault {
+    std::string message;
+    std::string hint;
+};
+
+// Why what stands at `path` is no file that can be read; nothing where nothing stands there.
+std::optional<Fault> fault_of(const fs::path& path, InputKind kind)
+{
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    const std::string name = fmt::format("\"{}\"", path.string());
+    std::error_code ignored;
+    if (status.type() == fs::file_type::not_found)
+        return fs::is_symlink(path, ignored) ? std::optional(Fault{name + " links to nothing", ""})
+                                             : std::nullopt;
+    if (error)
+        return Fault{fmt::format("cannot read {}: {}", name, error.message()), ""};
+    if (fs::is_directory(status))
+        return Fault{name + (kind == InputKind::model
+                                 ? " is a folder without a config.json or model.json"
+                                 : " is a folder, where a file is expected"),
+                     ""};
+    if (fs::is_fifo(status))
+        return Fault{name + " is a pipe, which cannot be read more than once",
+                     "save what comes out of it as a file"};
+    return Fault{name + " is no file that can be read", ""};
+}
+
+// The inputs that `source` may have meant; empty where none is like it.
+std::string likely_inputs(const Source& source, InputKind kind, const fs::path& base)
+{
+    const fs::path named(source.path);
+    for (const fs::path& folder : {base, data_dir() / facts(kind).shipped}) {
+        const std::vector<std::string> names = neighbours((folder / named).lexically_normal());
+        for (const std::string& word :
+             {named.filename().string(), named.filename().string() + ".json"})
+            if (const std::string near = did_you_mean(word, names); !near.empty())
+                return fmt::format("did you mean \"{}\"?", (named.parent_path() / near).string());
+    }
+    std::vector<std::string> ids;
+    if (kind == InputKind::model)
+        for (const auto& [id, file] : published_models())
+            ids.push_back(id);
+    if (const std::string near = did_you_mean(source.path, ids); !near.empty())
+        return fmt::format("did you mean \"{}\"?", near);
+    const std::vector<std::string> family =
+        names_beginning(named.filename().string(), shipped_inputs(kind));
+    return family.size() == 1 ? fmt::format("did you mean \"{}\"?", family.front())
+                              : suggestion("", family);
 }
 
 Diagnostic not_found(const Source& source, InputKind kind, const fs::path& base)
 {
     const KindFacts about = facts(kind);
     const fs::path wanted = (base / source.path).lexically_normal();
-    std::string hint;
-    for (const fs::path& folder : {wanted, data_dir() / about.shipped / source.path}) {
-        const std::vector<std::string> names = neighbours(folder);
-        for (const std::string& word :
-             {folder.filename().string(), folder.filename().string() + ".json"})
-            if (const std::string near = did_you_mean(word, names); hint.empty() && !near.empty())
-                hint = fmt::format("did you mean \"{}\"?",
-                                   (fs::path(source.path).parent_path() / near).string());
-    }
-    if (hint.empty() && kind == InputKind::model) {
-        std::vector<std::string> ids;
-        for (const auto& [id, file] : published_models())
-            ids.push_back(id);
-        if (const std::string near = did_you_mean(source.path, ids); !near.empty())
-            hint = fmt::format("did you mean \"{}\"?", near);
-    }
-    if (hint.empty())
-        hint = fmt::format("looked for {} and among the shipped files ({})", wanted.string(),
-                           about.shipped);
+    const Fault none{fmt::format("there is no {} \"{}\"", about.word, source.path),
+                     fmt::format("looked for {} and among the shipped files ({})", wanted.string(),
+                                 about.shipped)};
+    Fault fault = fault_of(wanted, kind).value_or(none);
+    if (std::string likely = likely_inputs(source, kind, base); !likely.empty())
+        fault.hint = std::move(likely);
     return {"",
             0,
             std::string(about.pointer),
-            fmt::format("there is no {} \"{}\"", about.word, source.path),
-            std::move(hint),
+            std::move(fault.message),
+            std::move(fault.hint),
             Severity::error};
 }
 

@@ -21,8 +21,9 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
 
 // Finds `source`: as a path relative to the scenario's folder, else among the shipped data (by
 // path, by name without ".json", or by Hugging Face's name of a model, as in
-// "meta-llama/Llama-3.1-70B"); a folder means the config.json or model.json in it. A missing
-// or unreadable file is a problem located at `pointer` of the scenario.
+// "meta-llama/Llama-3.1-70B" or without what stands before the slash); a folder means the
+// config.json or model.json in it. A missing file, or a pipe, is a problem located at `pointer` of
+// the scenario.
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario);
 
 // Before `field` of a model or a topology is set: puts the file in place of its name, where

@@ -78,7 +78,8 @@ private:
         const double limit = std::is_integral_v<N> ? std::ldexp(1.0, std::numeric_limits<N>::digits)
                                                    : std::numeric_limits<double>::infinity();
         if (!(value >= 0 && value < limit)) {
-            at.error(fmt::format("{} is out of range", value));
+            at.error(fmt::format("{} is out of range", value),
+                     std::is_integral_v<N> ? fmt::format("from 0 to {}", limit - 1) : "0 or more");
             return false;
         }
         if (std::is_integral_v<N> && value != std::floor(value)) {

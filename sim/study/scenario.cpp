@@ -9,6 +9,13 @@
 
 namespace trainyard {
 
+namespace {
+
+// Seconds: a hundred years. Scripts say one or a few where they mean that nobody ever gives up.
+constexpr double longest_timeout = 36'500 * 86'400.0;
+
+} // namespace
+
 std::string FieldValue<Source>::type_name()
 {
     return "path of a file, or the object itself";
@@ -89,7 +96,8 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
             .field("timeout", &SoftwareChoice::timeout,
                    {.help = "how long a process waits for an op of a process group before it ends "
                             "the job; else PyTorch's default for the library",
-                    .min = 0});
+                    .min = 0,
+                    .max = longest_timeout});
     return table;
 }
 

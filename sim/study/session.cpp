@@ -176,6 +176,19 @@ struct Session::State {
         return measured_from(before->run->result);
     }
 
+    // What `request` has against the ranks and ops that would be simulated, conditions aside.
+    Problems laid_out(const Parts& parts, const Scenario& scenario, const SimulateRequest& request)
+    {
+        if (!request.laid_out)
+            return {};
+        const Scenario before =
+            has_windows(scenario.perturbations) ? before_windows(scenario) : scenario;
+        Outcome out = outcome_of(before, parts);
+        out.binding = find_binding(bindings, binding_hash(parts, before, SimTime(0)), parts,
+                                   bind_options(before, parts, SimTime(0)));
+        return request.laid_out(out);
+    }
+
     // Where `stuck` comes to rest; false where the measured step ends before anybody stops. Hosts
     // run ahead of their devices: who stops late in the step may leave it whole, and others wait in
     // one of the next. Hence steps after it are unrolled, until they hold everyone or say no more.
@@ -229,6 +242,8 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         return tl::unexpected(parts.error());
     const Scenario scenario = settled(file.scenario, *parts);
     request.work.check();
+    if (Problems problems = state_->laid_out(*parts, scenario, request); !problems.empty())
+        return tl::unexpected(std::move(problems));
     if (has_stops(scenario.perturbations)) {
         const Checked<std::optional<Stuck>> found = stuck(file, request.work);
         if (!found)

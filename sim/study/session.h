@@ -60,6 +60,9 @@ struct SimulateRequest {
     AllocatorView memory = AllocatorView::every_stage;
     // Hears what the stages would hold before anything is run, of jobs that are refused too.
     std::function<void(const MemoryEstimate&)> weighed = {};
+    // Sees which ranks are simulated, and their program, before anything is run; nothing is where it
+    // finds problems. The outcome has job, plan and binding, no result.
+    std::function<Problems(const Outcome&)> laid_out = {};
 };
 
 // Any number of threads may call it at once; they share what it remembers.

@@ -9,7 +9,14 @@ namespace trainyard {
 
 enum class Colour { none, ansi };
 
-// Text in terminal colours, or as it is.
+// The colour that a text starts with, as `Paint` wrote it.
+struct PaintCode {
+    std::size_t length = 0;    // bytes of the text; 0: it starts with none
+    std::string_view sequence; // what a terminal is sent after its escape character
+};
+
+// Text in terminal colours, or as it is. Colours are marked with a number that this run drew: what
+// names and files of others may hold is never taken for one of them, and is sent to no terminal.
 class Paint {
 public:
     explicit Paint(Colour colour) : on_(colour == Colour::ansi) {}
@@ -21,15 +28,10 @@ public:
     std::string bad(std::string_view text) const { return wrap("31", text); }
     std::string alarm(std::string_view text) const { return wrap("1;31", text); }
 
-    // Length of the colour code of these that `text` starts with; 0: none.
-    static std::size_t code_length(std::string_view text)
-    {
-        for (const std::string_view code :
-             {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[1;31m"})
-            if (text.starts_with(code))
-                return code.size();
-        return 0;
-    }
+    static PaintCode code_at(std::string_view text);
+
+    // Ends a colour.
+    static std::string plain();
 
     std::string verdict(Verdict verdict) const
     {
@@ -49,8 +51,10 @@ private:
     {
         if (!on_ || text.empty())
             return std::string(text);
-        return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+        return marked(code) + std::string(text) + plain();
     }
+
+    static std::string marked(std::string_view code);
 
     bool on_;
 };

@@ -1,5 +1,7 @@
 #include "sim/report/text/table.h"
 
+#include "sim/report/text/paint.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cctype>
@@ -14,13 +16,12 @@ bool starts_code_point(char byte)
     return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
-// Escape sequences ("\x1b[...m") take no cells.
-std::size_t skip_escape(std::string_view text, std::size_t at)
+// Where the colours that stand at `at` end: they take no cells.
+std::size_t skip_colours(std::string_view text, std::size_t at)
 {
-    if (text[at] != '\x1b')
-        return at;
-    const std::size_t end = text.find('m', at);
-    return end == std::string_view::npos ? text.size() : end + 1;
+    while (const std::size_t length = Paint::code_at(text.substr(at)).length)
+        at += length;
+    return at;
 }
 
 std::string padded(const std::string& cell, std::size_t width, Align align)
@@ -40,7 +41,7 @@ std::size_t end_of_word(std::string_view text)
     const std::size_t space = text.find(' ');
     if (space == std::string_view::npos)
         return text.size();
-    const std::size_t bare = skip_escape(text, 0);
+    const std::size_t bare = skip_colours(text, 0);
     const std::size_t begin = std::min(space, text.substr(bare).starts_with('(') ? bare + 1 : bare);
     const std::string_view word = text.substr(begin, space - begin);
     const char next = space + 1 < text.size() ? text[space + 1] : ' ';
@@ -51,20 +52,22 @@ std::size_t end_of_word(std::string_view text)
     return space;
 }
 
-// The lines of a painted cell, each with an escape sequence at its beginning and one at its end.
+// The lines of a painted cell, each with a colour at its beginning and its end at its end.
 std::vector<std::string> painted_apart(std::vector<std::string> lines)
 {
-    constexpr std::string_view plain = "\x1b[0m";
     std::string open;
     for (std::string& line : lines) {
         line = open + line;
-        for (std::size_t at = line.find('\x1b'); at != std::string::npos;
-             at = line.find('\x1b', at + 1)) {
-            const std::string escape = line.substr(at, skip_escape(line, at) - at);
-            open = escape == plain ? "" : escape;
+        for (std::size_t at = 0; at < line.size();) {
+            const std::size_t length = Paint::code_at(std::string_view(line).substr(at)).length;
+            if (length > 0)
+                open = line.substr(at, length);
+            if (open == Paint::plain())
+                open.clear();
+            at += std::max<std::size_t>(1, length);
         }
         if (!open.empty())
-            line += plain;
+            line += Paint::plain();
     }
     return lines;
 }
@@ -75,7 +78,7 @@ std::size_t text_width(std::string_view text)
 {
     std::size_t width = 0;
     for (std::size_t i = 0; i < text.size();) {
-        const std::size_t next = skip_escape(text, i);
+        const std::size_t next = skip_colours(text, i);
         if (next != i) {
             i = next;
             continue;

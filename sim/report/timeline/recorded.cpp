@@ -36,16 +36,23 @@ bool agree(const std::vector<OpRecord>& records, std::span<const std::uint32_t> 
 
 } // namespace
 
+std::set<LaneId> first_lanes(const Binding& binding)
+{
+    std::set<LaneId> lanes;
+    std::set<RoleId> seen;
+    for (std::size_t i = 0; i < binding.lanes.size(); ++i)
+        if (seen.insert(binding.lanes[i].role).second)
+            lanes.insert(make_id<LaneId>(i));
+    return lanes;
+}
+
 RecordRequest default_trace_lanes(const Outcome& outcome)
 {
-    std::set<LaneId> lanes{outcome.result->critical_lane};
-    std::set<RoleId> seen;
-    for (std::size_t i = 0; i < outcome.binding->lanes.size(); ++i)
-        if (seen.insert(outcome.binding->lanes[i].role).second)
-            lanes.insert(make_id<LaneId>(i));
+    std::set<LaneId> lanes = first_lanes(*outcome.binding);
+    lanes.insert(outcome.result->critical_lane);
     const std::size_t steps = outcome.result->step_ends.size();
     RecordRequest request;
-    request.lane = [lanes](LaneId lane) { return lanes.contains(lane); };
+    request.lane = [lanes = std::move(lanes)](LaneId lane) { return lanes.contains(lane); };
     request.first_step = static_cast<std::uint16_t>(steps > 0 ? steps - 1 : 0);
     return request;
 }
@@ -59,19 +66,18 @@ RecordRequest picture_lanes(const Outcome& outcome, std::uint64_t most_ops)
     return request;
 }
 
-std::uint64_t ops_of(const Outcome& outcome, const RecordRequest& request)
+std::uint64_t ops_in_step(const Program& program, const Binding& binding,
+                          const std::function<bool(LaneId)>& lanes)
 {
-    const Program& program = outcome.plan->program;
     std::vector<std::uint64_t> of_role(program.roles.size(), 0);
     for (std::size_t role = 0; role < of_role.size(); ++role)
         for (const BlockUse& use : program.roles[role].order)
             of_role[role] += program.blocks[use.block.value].ops.size();
     std::uint64_t ops = 0;
-    for (std::size_t lane = 0; lane < outcome.binding->lanes.size(); ++lane)
-        if (request.lane && request.lane(make_id<LaneId>(lane)))
-            ops += of_role[outcome.binding->lanes[lane].role.value];
-    const std::size_t steps = outcome.result->step_ends.size();
-    return ops * (steps - std::min<std::size_t>(steps, request.first_step));
+    for (std::size_t lane = 0; lane < binding.lanes.size(); ++lane)
+        if (lanes(make_id<LaneId>(lane)))
+            ops += of_role[binding.lanes[lane].role.value];
+    return ops;
 }
 
 std::vector<RankId> representative_ranks(const Outcome& outcome, std::size_t most_ops)

@@ -1,9 +1,44 @@
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/record_machine.h"
+#include "sim/topology/read_topology.h"
 #include "sim/topology/restated.h"
+
+#include <fmt/core.h>
 
 namespace trainyard {
 namespace fs = std::filesystem;
+
+namespace {
+
+// Gives the switches of a fabric that cannot hold its nodes twice the ports, as splitting ports
+// does, or more. Says so; nothing where the usual ones do, or none would.
+std::string widen_switches(Json& topology, const Presets& presets)
+{
+    const Json* const fabric = topology.find("fabric");
+    if (fabric == nullptr || read_topology(topology, ""))
+        return {};
+    const Json network = *fabric->find("network");
+    const Json* const preset = presets.networks.find(network.as_string());
+    const Json* const ports = preset != nullptr ? preset->find("switch_ports") : nullptr;
+    if (ports == nullptr)
+        return {};
+    for (const int factor : {2, 4, 8, 16}) {
+        Json wider = topology;
+        Json& spoken = wider["fabric"]["network"];
+        spoken = Json::object();
+        spoken["preset"] = network;
+        spoken["switch_ports"] = factor * ports->as_integer();
+        if (!read_topology(wider, ""))
+            continue;
+        topology = std::move(wider);
+        return fmt::format("fabric.network.switch_ports {}: three layers of {} with {} ports hold "
+                           "fewer nodes",
+                           factor * ports->as_integer(), network.as_string(), ports->as_integer());
+    }
+    return {};
+}
+
+} // namespace
 
 Source source_from(const std::string& path, const fs::path& folder)
 {
@@ -28,9 +63,13 @@ tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, in
     if (!machine)
         return tl::unexpected(machine.error());
     const Checked<Presets> presets = load_presets();
-    UsualMachine out{machine->topology, machine->assumptions};
-    if (presets)
+    UsualMachine out{machine->topology, machine->assumptions, {}};
+    if (presets) {
+        out.widened = widen_switches(out.topology, *presets);
         out.topology = without_restated(std::move(out.topology), *presets);
+    }
+    if (!out.widened.empty())
+        out.assumptions.push_back(out.widened);
     // Names the record's preset, and would outlive a change of it.
     std::erase_if(out.topology.members(),
                   [](const Json::Member& member) { return member.first == "name"; });

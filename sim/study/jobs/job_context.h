@@ -45,6 +45,7 @@ void choose_cluster(JobDraft& draft, const ClusterChoice& cluster);
 struct UsualMachine {
     Json topology;
     std::vector<std::string> assumptions;
+    std::string widened; // why its switches have more ports than usual; one of the assumptions
 };
 tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, int nodes,
                                                       int gpus_per_node);

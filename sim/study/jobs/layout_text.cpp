@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace trainyard {
 
 std::string described(const Scenario& scenario)
@@ -25,32 +23,6 @@ std::string described(const Scenario& scenario)
     if (scenario.training.recompute != Recompute::none)
         out += fmt::format(", recompute {}", to_name(scenario.training.recompute));
     return out;
-}
-
-std::string listed(const std::set<int>& sizes)
-{
-    std::string out;
-    for (const int size : sizes)
-        out += fmt::format("{}{}", out.empty() ? "" : ", ", size);
-    return out;
-}
-
-std::string nearest_batches(std::int64_t batch, const std::set<int>& replicas)
-{
-    const auto divides = [&](std::int64_t b) {
-        return std::ranges::any_of(replicas, [b](int dp) { return b % dp == 0; });
-    };
-    const std::int64_t reach = *replicas.rbegin();
-    std::string out;
-    for (std::int64_t below = batch - 1; below >= std::max<std::int64_t>(1, batch - reach); --below)
-        if (divides(below)) {
-            out = fmt::format("{} or ", below);
-            break;
-        }
-    std::int64_t above = batch + 1;
-    while (!divides(above))
-        ++above;
-    return out + std::to_string(above);
 }
 
 } // namespace trainyard

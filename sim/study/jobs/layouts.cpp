@@ -1,5 +1,6 @@
 #include "sim/study/jobs/layouts.h"
 
+#include "sim/strategy/misfits.h"
 #include "sim/study/uneven_stages.h"
 
 #include <algorithm>
@@ -11,9 +12,13 @@ namespace trainyard {
 namespace {
 
 constexpr int most_stages = 64;
-constexpr std::int64_t long_sequence = 32'768; // from here on CP is worth a look
-constexpr std::array<std::int64_t, 4> micro_batches{1, 2, 4, 8};
+constexpr std::int64_t long_sequence = 32'768;     // from here on CP is worth a look
+constexpr std::int64_t least_pass_tokens = 256;    // of a device, where that can be: fewer idle it
+constexpr std::int64_t most_pass_tokens = 131'072; // of a device: more make nothing quicker
 constexpr std::array<int, 5> virtual_stages{1, 2, 3, 4, 5};
+// What a host takes to issue the kernels of a layer, forward and backward: a pass of one sequence
+// through BERT-large takes 0.7 (Megatron-Core) to 1.1 ms (FSDP) a layer.
+constexpr double issue_seconds = 0.7e-3;
 
 std::vector<int> divisors(int number)
 {
@@ -21,6 +26,19 @@ std::vector<int> divisors(int number)
     for (int d = 1; d <= number; ++d)
         if (number % d == 0)
             out.push_back(d);
+    return out;
+}
+
+// Sizes up to `most` that divide a replica's `sequences`, each at least twice the one before.
+std::vector<std::int64_t> micro_batches(std::int64_t sequences, std::int64_t most)
+{
+    std::vector<std::int64_t> out;
+    for (std::int64_t size = 1; size <= std::min(sequences, most);) {
+        const bool divides = sequences % size == 0;
+        if (divides)
+            out.push_back(size);
+        size = divides ? 2 * size : size + 1;
+    }
     return out;
 }
 
@@ -65,14 +83,22 @@ public:
     }
 
 private:
-    // Of the fullest stage, at half of the peak.
+    // Of the fullest stage, at half of the peak or as quick as the host.
     double compute(const Layout& layout) const
     {
         const Flops flops = model_flops_per_sequence(facts_.model, facts_.sequence_length);
         const double whole = flops.value() * static_cast<double>(facts_.global_batch) /
                              (0.5 * usual_peak(facts_.device).value() * facts_.gpus);
         const double again = layout.recompute == Recompute::full ? 4.0 / 3 : 1.0;
-        return whole * again * fullness(layout.strategy);
+        return std::max(whole, issued(layout)) * again * fullness(layout.strategy);
+    }
+
+    double issued(const Layout& layout) const
+    {
+        const Transformer* model = facts_.transformer();
+        const double layers = model != nullptr ? model->layers : 0;
+        return issue_seconds * layers / layout.strategy.pp *
+               static_cast<double>(micro_batch_count(layout));
     }
 
     // Layers of the fullest stage over the mean.
@@ -111,11 +137,13 @@ private:
         return 4 * layer_bytes(s) / s.tp * moe.experts_per_token * (s.ep - 1) / s.ep / rate(s.ep);
     }
 
-    // Experts see few tokens a pass: their weights are read three times in 16 bit, their gradients
-    // summed up in 32.
+    // Gradients are summed up in 32 bit. Experts see few tokens a pass: their weights are read
+    // three times in 16 bit besides, while others are read beside compute.
     double weights(const Strategy& s, double passes) const
     {
-        return 14 * parameters_of(facts_, s).experts * passes / facts_.device.hbm_bandwidth.value();
+        const StageParameters stage = parameters_of(facts_, s);
+        return (8 * stage.dense + 14 * stage.experts) * passes /
+               facts_.device.hbm_bandwidth.value();
     }
 
     double data_parallel(const Layout& layout, double compute, double passes) const
@@ -199,11 +227,10 @@ private:
             }
     }
 
-    // With every micro-batch and number of virtual stages.
+    // With every micro-batch and number of virtual stages. The last of `recomputes` is the leanest.
     void add_variants(Strategy s, const char* framework,
                       std::initializer_list<Recompute> recomputes)
     {
-        space_.replicas.insert(*s.dp);
         const Bytes states = states_of(s);
         if (states > facts_.device.memory) {
             if (space_.too_large++ == 0 || states < space_.least_states)
@@ -211,9 +238,7 @@ private:
             return;
         }
         bool divides = false;
-        for (const std::int64_t micro : micro_batches) {
-            if (facts_.global_batch % (micro * *s.dp) != 0)
-                continue;
+        for (const std::int64_t micro : micro_batches_of(s)) {
             divides = true;
             for (const int v : virtual_stages)
                 if (v == 1 || interleaves(s, v, facts_.global_batch / (micro * *s.dp))) {
@@ -222,7 +247,28 @@ private:
                         add({s, framework, recompute, micro, states, Seconds(0)});
                 }
         }
-        space_.batch_divides_not += divides ? 0 : 1;
+        if (!divides || facts_.global_batch / *s.dp > most_micro_batches) {
+            s.vpp = 1;
+            space_.undivided.push_back(
+                {s, framework, *std::prev(recomputes.end()), 1, states, Seconds(0)});
+        }
+    }
+
+    std::vector<std::int64_t> micro_batches_of(const Strategy& s) const
+    {
+        if (facts_.global_batch % *s.dp != 0)
+            return {};
+        const std::int64_t sequences = facts_.global_batch / *s.dp;
+        const std::int64_t tokens = std::max<std::int64_t>(1, facts_.sequence_length / s.cp);
+        std::vector<std::int64_t> out =
+            micro_batches(sequences, std::max<std::int64_t>(1, most_pass_tokens / tokens));
+        const std::int64_t largest = out.back();
+        const bool tokens_known = facts_.transformer() != nullptr;
+        std::erase_if(out, [&](std::int64_t size) {
+            return sequences / size > most_micro_batches ||
+                   (tokens_known && size < largest && size * tokens < least_pass_tokens);
+        });
+        return out;
     }
 
     bool interleaves(const Strategy& s, int v, std::int64_t micro_batch_count) const

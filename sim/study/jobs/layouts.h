@@ -9,7 +9,7 @@
 #include "sim/topology/group_shape.h"
 #include "sim/workload/model.h"
 
-#include <set>
+#include <vector>
 
 namespace trainyard {
 
@@ -45,9 +45,10 @@ struct LayoutSpace {
     std::vector<LayoutFamily> families; // that of the quickest layout first
     std::int64_t layouts = 0;           // in them
     std::int64_t too_large = 0;         // left out: the states alone exceed a device
-    std::int64_t batch_divides_not = 0; // left out: no whole number of micro-batches
-    std::set<int> replicas;             // data-parallel sizes that were tried
     Bytes least_states;                 // per device, of the leanest of those
+    // Left out, all or those of small micro-batches: the batch is no whole number of micro-batches,
+    // or of too many. The leanest of each family.
+    std::vector<Layout> undivided;
 };
 
 // All of them, in a fixed order. A layer list (no transformer) has DDP alone.

@@ -29,10 +29,11 @@ struct StartRefusal {
 };
 
 // Looks through layout_space: families in the order of their rough time, of each the quickest
-// layout that leaves a tenth of the memory free (or fits at all, where none does), a dozen of which
-// are simulated, and then more of the best one's family. The same request gives the same scenario.
-// Refused with the reason: what the model or the cluster cannot do, a batch that no layout divides,
-// or memory. Throws Cancelled.
+// layout that leaves a tenth of the memory free (or fits at all, where none does). A dozen of them
+// are simulated, with larger or smaller micro-batches where those may be quicker, then neighbours
+// of the best one and the others of its family. The same request gives the same scenario. Refused
+// with the reason: what the model or the cluster cannot do, a batch that no layout that fits
+// divides, or memory. Throws Cancelled.
 tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
                                                          Session& session);
 

@@ -36,6 +36,7 @@ TEST_CASE(
 {
     const std::vector<std::string> models{"llama-2-70b", "llama-3.1-8b", "llama-3.1-70b"};
     CHECK(did_you_mean("llama-3-70b", models) == "llama-3.1-70b"); // not one digit away: llama-2
+    CHECK(did_you_mean("llama3-70b", models) == "llama-3.1-70b"); // nor a dash for the 3
     CHECK(did_you_mean("llama-3.1-80b", models) == "llama-3.1-8b");
     CHECK(did_you_mean("lama-2-70b", models) == "llama-2-70b");
 }
@@ -52,6 +53,17 @@ TEST_CASE("an option is a slip of another at two letters or with words left out,
     CHECK(near_option("--fp4-format", known).empty());
     CHECK(near_option("--num-experts", known).empty());
     CHECK(near_option("--size", known).empty());
+}
+
+TEST_CASE("a name that is only begun has all that begin like it, however they are parted")
+{
+    const std::vector<std::string> models{"gpt-3-175b", "gpt2-xl", "llama-3.1-70b", "llama-3.1-8b"};
+    CHECK(names_beginning("gpt-2", models) == std::vector<std::string>{"gpt2-xl"});
+    CHECK(names_beginning("GPT", models) == std::vector<std::string>{"gpt-3-175b", "gpt2-xl"});
+    CHECK(names_beginning("llama3", models).size() == 2);
+    CHECK(names_beginning("3.1", models).empty());
+    CHECK(names_beginning("gp", models).empty()); // a slip rather than a family
+    CHECK(names_beginning("", models).empty());
 }
 
 TEST_CASE("a suggestion is the nearest name, else all of them")

@@ -149,6 +149,8 @@ TEST_CASE("people see three significant digits")
     CHECK(to_display(SimTime(1'500'000)) == "1.50 us");
     CHECK(to_display(68'200'000'000_B) == "68.2 GB");
     CHECK(to_display(0_B) == "0 B");
+    CHECK(to_display(Seconds(2'306'867)) == "2306867 s");
+    CHECK(to_display(Seconds(1e308)) == "1e+308 s"); // no unit is large enough
     CHECK(to_display(Bandwidth(44.1e9)) == "44.1 GB/s");
     CHECK(to_display(412_TFLOPs) == "412 TFLOP/s");
     CHECK(to_display(Flops(6.3e21)) == "6.30 ZFLOP");

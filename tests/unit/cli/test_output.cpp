@@ -1,5 +1,6 @@
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
+#include "sim/report/text/paint.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 
@@ -49,7 +50,9 @@ TEST_CASE("output that cannot be written is a failure, of help as of results")
 
 TEST_CASE("a terminal is sent the report's colours and nothing that a file may say to it")
 {
-    CHECK(for_terminal("\x1b[1;31mno\x1b[0m\n\tyes\n") == "\x1b[1;31mno\x1b[0m\n\tyes\n");
+    CHECK(for_terminal(Paint(Colour::ansi).alarm("no") + "\n\tyes\n") ==
+          "\x1b[1;31mno\x1b[0m\n\tyes\n");
+    CHECK(for_terminal("\x1b[1;31mno\x1b[0m") == "\\x1b[1;31mno\\x1b[0m");
     CHECK(for_terminal("a\x1b]0;title\x07|\r\x1b[2K|\x1b[8m") ==
           "a\\x1b]0;title\\x07|\\x0d\\x1b[2K|\\x1b[8m");
     CHECK(for_terminal("\xC2\x9B|\xFF\xC3\xA9") == "\\xc2\\x9b|\\xff\xC3\xA9");

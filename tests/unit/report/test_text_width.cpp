@@ -117,9 +117,10 @@ TEST_CASE("a table that words alone cannot make narrow enough moves together")
 TEST_CASE("each line of a painted cell is painted by itself")
 {
     TextTable table({Align::left, Align::left});
-    table.add({Paint(Colour::ansi).dim("one two"), "x"});
-    CHECK(table.text_within(8) == "  \x1b[2mone\x1b[0m  x\n"
-                                  "  \x1b[2mtwo\x1b[0m\n");
+    const Paint paint(Colour::ansi);
+    table.add({paint.dim("one two"), "x"});
+    CHECK(table.text_within(8) ==
+          "  " + paint.dim("one") + "  x\n  " + paint.dim("two") + "\n");
 }
 
 TEST_CASE("text hangs below its first word")

@@ -114,7 +114,8 @@ TEST_CASE("a field of a topology or a model in a file changes a copy of that fil
     CHECK(*wider->scenario.topology.value.find("nodes") == Json(2));
     CHECK(*wider->scenario.topology.value.find("node") == Json("dgx-h100"));
     CHECK(*wider->scenario.model.value.find("n_layer") == Json(12));
-    CHECK(*wider->scenario.model.value.find("_name_or_path") == Json("gpt2-xl"));
+    CHECK(*wider->scenario.model.value.find("_name_or_path") ==
+          Json("openai-community/gpt2-xl"));
     const auto missing =
         read_scenario_file(file.path(), overrides({"topology=h100-1x9", "topology.nodes=2"}));
     REQUIRE_FALSE(missing);
@@ -146,6 +147,13 @@ TEST_CASE("a shipped model answers to the name that Hugging Face has for it")
         find_input(Source{"meta-llama/Llama-3.1-70B", {}}, InputKind::model, read);
     REQUIRE(published);
     CHECK(published->hash == find_input(Source{"llama-3.1-70b", {}}, InputKind::model, read)->hash);
+    for (const char* name : {"openai-community/gpt2-xl", "google-bert/bert-large-uncased",
+                             "bert-large-uncased", "Llama-2-7b-hf"})
+    {
+        INFO(name);
+        CHECK(find_input(Source{name, {}}, InputKind::model, read));
+    }
+    CHECK_FALSE(find_input(Source{"somebody/gpt2-xl", {}}, InputKind::model, read));
     const auto tuned =
         find_input(Source{"meta-llama/Llama-3.1-70B-Instruct", {}}, InputKind::model, read);
     REQUIRE_FALSE(tuned);

@@ -55,6 +55,25 @@ TEST_CASE("a session asked the same again builds nothing")
     CHECK(built_anew(scenario()) == Session::StageCounts{});
 }
 
+TEST_CASE("whoever refuses a job for the ranks that would be simulated does so before any is")
+{
+    Session session;
+    std::size_t lanes = 0;
+    SimulateRequest request;
+    request.laid_out = [&](const Outcome& outcome) {
+        lanes = outcome.binding->lanes.size();
+        return Problems{{"", 0, "", "too many", "", Severity::error}};
+    };
+    const Checked<Outcome> refused = session.simulate(scenario(), request);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().front().message == "too many");
+    CHECK(lanes == 2); // a stage each
+    CHECK(session.counts().run == 0);
+    request.laid_out = [](const Outcome&) { return Problems{}; };
+    CHECK(session.simulate(scenario(), request));
+    CHECK(session.counts().binding == 1); // what was laid out is what is run
+}
+
 TEST_CASE("a changed strategy reads neither topology nor model nor profile again")
 {
     CHECK(built_anew(scenario(4, 1)) ==

@@ -1,0 +1,87 @@
+#include "sim/study/jobs/first_training.h"
+
+#include "sim/cost/kernel_time.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+constexpr std::int64_t least_tokens = std::int64_t{1} << 20; // per step; usual is 1 to 16 million
+constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
+constexpr std::int64_t tokens_per_gpu = 4096;
+constexpr std::int64_t images_per_gpu = 32;
+constexpr std::int64_t usual_sequence = 4096;
+
+void choose_precision(FirstTraining& out, const Device& device)
+{
+    Training& training = out.scenario.training;
+    training.precision = executed_precision(Precision::bf16, device) == Precision::bf16
+                             ? Precision::bf16
+                             : Precision::fp16;
+    out.reasons.push_back(
+        fmt::format("training.precision {}: the 16-bit format that {} multiplies in",
+                    to_name(training.precision), device.name));
+}
+
+void choose_sequence(FirstTraining& out, const StartRequest& request, const Transformer& model)
+{
+    Training& training = out.scenario.training;
+    const bool limited = model.position == PositionKind::learned && model.max_positions > 0;
+    training.sequence_length = request.sequence_length.value_or(
+        limited ? std::min(usual_sequence, model.max_positions) : usual_sequence);
+    if (!request.sequence_length)
+        out.reasons.push_back(fmt::format("training.sequence_length {}: {}",
+                                          training.sequence_length,
+                                          limited ? "what the learned positions reach" : "usual"));
+}
+
+// The same for all layouts, so that their steps compare.
+void choose_batch(FirstTraining& out, const LayoutFacts& facts)
+{
+    Training& training = out.scenario.training;
+    std::int64_t& batch = training.global_batch;
+    if (facts.transformer() == nullptr) {
+        batch = images_per_gpu * facts.gpus;
+        out.reasons.push_back(
+            fmt::format("training.global_batch {}: {} samples per GPU", batch, images_per_gpu));
+        return;
+    }
+    const std::int64_t tokens = std::clamp(tokens_per_gpu * facts.gpus, least_tokens, most_tokens);
+    const std::int64_t wanted = std::max<std::int64_t>(1, tokens / training.sequence_length);
+    std::int64_t unit = facts.gpus;
+    while (unit > wanted || facts.gpus % unit != 0)
+        --unit;
+    batch = (wanted + unit - 1) / unit * unit;
+    out.reasons.push_back(
+        fmt::format("training.global_batch {}: about {:.2g} million tokens a step{}", batch,
+                    static_cast<double>(batch * training.sequence_length) / 1e6,
+                    unit > 1 ? fmt::format(", a multiple of {}", unit) : ""));
+}
+
+} // namespace
+
+FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts,
+                             std::optional<std::int64_t> instead)
+{
+    FirstTraining out;
+    out.scenario.model = request.model;
+    out.scenario.topology = request.topology;
+    choose_precision(out, facts.device);
+    if (const Transformer* model = facts.transformer())
+        choose_sequence(out, request, *model);
+    std::int64_t& batch = out.scenario.training.global_batch;
+    if (request.global_batch)
+        batch = *request.global_batch;
+    else if (instead) {
+        batch = *instead;
+        out.reasons.push_back(fmt::format(
+            "training.global_batch {}: the nearest to the usual one that a layout divides", batch));
+    } else
+        choose_batch(out, facts);
+    return out;
+}
+
+} // namespace trainyard
