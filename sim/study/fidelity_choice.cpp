@@ -77,8 +77,8 @@ Fidelity common_fidelity(std::span<const FidelityChoice> choices)
             wanted.insert(choice.fidelity);
     if (wanted.size() == 1)
         return *wanted.begin();
-    const bool share = !any_given && !choices.empty() &&
-                       std::ranges::all_of(choices, &FidelityChoice::quick);
+    const bool share =
+        !any_given && !choices.empty() && std::ranges::all_of(choices, &FidelityChoice::quick);
     return share ? Fidelity::bundle : Fidelity::alpha_beta;
 }
 

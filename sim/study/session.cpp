@@ -253,6 +253,15 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     }
 
     Outcome out = outcome_of(scenario, *parts);
+    if (request.unfit == Unfit::refuse) {
+        // What lives at once is quickly counted, and an allocator only adds to it.
+        const auto live = find_memory(state_->memories, *parts, AllocatorView::nobody);
+        if (!live->fits()) {
+            if (request.weighed)
+                request.weighed(*live);
+            return tl::unexpected(fit_problems(*live));
+        }
+    }
     // Beside the run, unless it decides whether there is one.
     const bool first = request.unfit == Unfit::refuse || request.weighed;
     std::future<std::shared_ptr<const MemoryEstimate>> memory =

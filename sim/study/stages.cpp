@@ -214,11 +214,13 @@ Problems fit_problems(const MemoryEstimate& memory)
 {
     if (memory.fits())
         return {};
+    const bool seen_by_allocator =
+        memory.stages[static_cast<std::size_t>(memory.fullest_stage)].allocator.has_value();
     return {
         {"", 0, "",
-         fmt::format("does not fit: stage {} needs {} more than the {} of a device",
-                     memory.fullest_stage, to_display(memory.peak() - memory.capacity),
-                     to_display(memory.capacity)),
+         fmt::format("does not fit: stage {} needs {}{} more than the {} of a device",
+                     memory.fullest_stage, seen_by_allocator ? "" : "at least ",
+                     to_display(memory.peak() - memory.capacity), to_display(memory.capacity)),
          "more tensor or pipeline parallelism, a higher ZeRO stage, recomputation, or a smaller "
          "micro-batch",
          Severity::error}};

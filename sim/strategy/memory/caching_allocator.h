@@ -17,9 +17,10 @@
 
 #include "sim/base/quantity.h"
 
+#include <boost/container/flat_set.hpp>
+
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
 namespace trainyard {
@@ -83,9 +84,9 @@ private:
     struct Pool {
         int stream = 0;
         bool small = false;
-        std::set<BySize> free;
-        std::uint32_t tail = none; // expandable: the last block of the range
-        std::int64_t base = 0;     // expandable: where the range begins
+        boost::container::flat_set<BySize> free; // some dozens, which lie side by side
+        std::uint32_t tail = none;               // expandable: the last block of the range
+        std::int64_t base = 0;                   // expandable: where the range begins
     };
 
     Pool& pool_of(std::int64_t rounded, int stream);

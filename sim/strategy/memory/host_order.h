@@ -84,15 +84,6 @@ public:
             for (Waiting& waiting : list)
                 waiting.use += uses;
     }
-    // What waits, as uses before `use`, in one number.
-    std::uint64_t signature(std::uint32_t use) const
-    {
-        std::uint64_t sum = 0;
-        for (const auto& list : waiting_)
-            for (const Waiting& waiting : list)
-                sum = sum * 1000003 + (use - waiting.use) * 31 + waiting.first;
-        return sum;
-    }
 
 private:
     struct Waiting {

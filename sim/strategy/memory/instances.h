@@ -4,9 +4,10 @@
 
 #include "sim/program/program.h"
 
+#include <bit>
 #include <optional>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace trainyard {
 
@@ -17,73 +18,68 @@ struct InstanceKey {
     std::uint32_t micro_batch = 0; // or use
 
     bool operator==(const InstanceKey&) const = default;
+    auto operator<=>(const InstanceKey&) const = default;
 };
 
-struct InstanceHash {
-    std::size_t operator()(const InstanceKey& key) const noexcept
-    {
-        std::uint64_t mixed =
-            (std::uint64_t{key.tensor} << 40) ^ (std::uint64_t{key.layer} << 24) ^ key.micro_batch;
-        mixed *= 0x9e3779b97f4a7c15; // 2^64 / golden ratio
-        return static_cast<std::size_t>(mixed ^ (mixed >> 29));
-    }
-};
+// The upper bits tell keys apart best.
+constexpr std::uint64_t hash_of(const InstanceKey& key)
+{
+    const std::uint64_t packed =
+        (std::uint64_t{key.tensor} << 40) ^ (std::uint64_t{key.layer} << 24) ^ key.micro_batch;
+    return packed * 0x9e3779b97f4a7c15; // 2^64 / golden ratio
+}
 
+// A hash table with linear probing: tensors come and go tens of millions of times in a study, and
+// few live at a time.
 template <class Value>
 class InstanceMap {
 public:
-    explicit InstanceMap(const Program& program) : program_(program) {}
+    explicit InstanceMap(const Program& program) : program_(program), slots_(64) {}
 
     // Made when it is not there. `number` of the use in the role.
     Value& at(TensorId tensor, const BlockUse& use, std::uint32_t number)
     {
-        return values_[key(tensor, use, number)];
+        if (2 * size_ >= slots_.size())
+            rebuild(2 * slots_.size(), [](const InstanceKey& key) { return key; });
+        return add(key(tensor, use, number));
     }
     // The value, which is there no longer; nothing when it was not.
     std::optional<Value> take(TensorId tensor, const BlockUse& use, std::uint32_t number)
     {
-        const auto found = values_.find(key(tensor, use, number));
-        if (found == values_.end())
+        const std::size_t at = find(key(tensor, use, number));
+        if (!slots_[at].used)
             return std::nullopt;
-        const Value value = found->second;
-        values_.erase(found);
+        const Value value = slots_[at].value;
+        erase(at);
         return value;
     }
 
     template <class Visit>
     void for_each(Visit visit) const
     {
-        for (const auto& [key, value] : values_)
-            visit(key, value);
+        for (const Slot& slot : slots_)
+            if (slot.used)
+                visit(slot.key, slot.value);
     }
 
-    // All instances become those of micro-batches (and uses) that many later.
-    void shift(std::uint32_t micro_batches, std::uint32_t uses)
+    // All instances that `moves(key)` become those of micro-batches, or uses, that many later.
+    template <class Moves>
+    void shift(std::uint32_t micro_batches, std::uint32_t uses, Moves moves)
     {
-        std::unordered_map<InstanceKey, Value, InstanceHash> shifted;
-        for (const auto& [key, value] : values_) {
-            InstanceKey later = key;
-            later.micro_batch += moves(key) == Moves::micro_batch ? micro_batches
-                                 : moves(key) == Moves::use       ? uses
-                                                                  : 0;
-            shifted.emplace(later, value);
-        }
-        values_ = std::move(shifted);
+        rebuild(slots_.size(), [&](const InstanceKey& key) {
+            return moves(key) ? later(key, micro_batches, uses) : key;
+        });
     }
 
-    enum class Moves { nothing, micro_batch, use };
-    // What InstanceKey::micro_batch is of an instance.
-    Moves moves(const InstanceKey& key) const
+    // The instance of the micro-batch, or use, that many later, where the scope tells them apart.
+    InstanceKey later(InstanceKey key, std::uint32_t micro_batches, std::uint32_t uses) const
     {
-        switch (program_.tensors[key.tensor].scope) {
-        case TensorScope::use:
-            return Moves::use;
-        case TensorScope::micro_batch:
-        case TensorScope::layer_of_micro_batch:
-            return Moves::micro_batch;
-        default:
-            return Moves::nothing;
-        }
+        const TensorScope scope = program_.tensors[key.tensor].scope;
+        if (scope == TensorScope::use)
+            key.micro_batch += uses;
+        else if (scope == TensorScope::micro_batch || scope == TensorScope::layer_of_micro_batch)
+            key.micro_batch += micro_batches;
+        return key;
     }
 
 private:
@@ -104,8 +100,65 @@ private:
         return {tensor.value, 0, 0};
     }
 
+    struct Slot {
+        InstanceKey key{};
+        Value value{};
+        bool used = false;
+    };
+
+    // Where the key is, or else the free slot where it would be.
+    std::size_t find(const InstanceKey& key) const
+    {
+        std::size_t at = home(key);
+        while (slots_[at].used && !(slots_[at].key == key))
+            at = next(at);
+        return at;
+    }
+    std::size_t home(const InstanceKey& key) const
+    {
+        return hash_of(key) >> (64 - std::countr_zero(slots_.size()));
+    }
+    std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+
+    Value& add(const InstanceKey& key)
+    {
+        Slot& slot = slots_[find(key)];
+        if (!slot.used) {
+            slot = {key, {}, true};
+            ++size_;
+        }
+        return slot.value;
+    }
+
+    // Slots behind close up, so that a search ends at the first free one.
+    void erase(std::size_t hole)
+    {
+        --size_;
+        slots_[hole].used = false;
+        for (std::size_t at = next(hole); slots_[at].used; at = next(at)) {
+            const std::size_t mask = slots_.size() - 1;
+            const std::size_t from_home = (at - home(slots_[at].key)) & mask;
+            if (from_home < ((at - hole) & mask))
+                continue;
+            slots_[hole] = slots_[at];
+            slots_[at].used = false;
+            hole = at;
+        }
+    }
+
+    template <class Rename>
+    void rebuild(std::size_t slots, Rename rename)
+    {
+        const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
+        size_ = 0;
+        for (const Slot& slot : old)
+            if (slot.used)
+                add(rename(slot.key)) = slot.value;
+    }
+
     const Program& program_;
-    std::unordered_map<InstanceKey, Value, InstanceHash> values_;
+    std::vector<Slot> slots_; // a power of two of them, half of them free at least
+    std::size_t size_ = 0;
 };
 
 } // namespace trainyard

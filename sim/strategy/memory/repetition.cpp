@@ -10,17 +10,25 @@ public:
         : order_(role.order), size_(static_cast<std::uint32_t>(role.order.size()))
     {}
 
-    // From the middle on: the shortest period that comes twice, then as far as it holds.
+    // Of the periods that come twice from the middle on, the shortest that holds for half of the
+    // step; else the one that holds the longest.
     Repetition run()
     {
         std::uint32_t middle = size_ / 2;
         while (middle < size_ && order_[middle].micro_batch == BlockUse::no_index)
             ++middle;
+        Repetition best;
         for (std::uint32_t period = 1; middle + 2 * period <= size_ && period <= size_ / 4;
-             ++period)
-            if (starts_period(middle, period) && holds(middle, middle + period))
-                return extended(middle);
-        return {};
+             ++period) {
+            if (!starts_period(middle, period) || !holds(middle, middle + period))
+                continue;
+            const Repetition found = extended(middle);
+            if (found.uses() > best.uses())
+                best = found;
+            if (best.uses() > size_ / 2)
+                break;
+        }
+        return best;
     }
 
 private:

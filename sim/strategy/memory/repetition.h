@@ -13,6 +13,8 @@ struct Repetition {
     std::uint32_t period = 0;
     std::uint32_t times = 0;
     std::uint32_t micro_batches = 0;
+
+    std::uint32_t uses() const { return period * times; }
 };
 
 Repetition find_repetition(const Role& role);

@@ -165,7 +165,7 @@ TEST_CASE("1F1B repeats a forward and a backward pass")
                 role.order[found.first + i + found.period].block);
 }
 
-TEST_CASE("passing over repetitions changes nothing")
+TEST_CASE("passing over repetitions changes nothing allocated and little reserved")
 {
     for (const Job& job : all_kinds()) {
         CAPTURE(words(job));
@@ -176,7 +176,11 @@ TEST_CASE("passing over repetitions changes nothing")
             request.micro_batches = static_cast<int>(job.micro_batches());
             const AllocatorReplay quick = replay_allocator(order, role, request);
             request.lengths = {1.0}; // each micro-batch by itself
-            CHECK(replay_allocator(order, role, request) == quick);
+            const AllocatorReplay whole = replay_allocator(order, role, request);
+            CHECK(quick.peak.allocated == whole.peak.allocated);
+            CHECK(quick.retries == whole.retries);
+            CHECK_THAT(static_cast<double>(quick.peak.reserved),
+                       WithinRel(static_cast<double>(whole.peak.reserved), 0.02));
             CHECK(quick.peak.allocated >= live_peak(order, role).bytes);
             CHECK(quick.unused() >= 0);
         }
