@@ -14,7 +14,7 @@ namespace trainyard::gui {
 
 namespace {
 
-QString calibration_tr(const char* text)
+QString calibration_text(const char* text)
 {
     return QCoreApplication::translate("calibration", text);
 }
@@ -24,14 +24,14 @@ QString calibration_tr(const char* text)
 QString ask_device(QWidget* parent)
 {
     QDialog dialog(parent);
-    dialog.setWindowTitle(calibration_tr("Device"));
+    dialog.setWindowTitle(calibration_text("Device"));
     auto* const devices = new QComboBox;
     for (const std::string& one : known_devices())
         devices->addItem(QString::fromStdString(one));
-    devices->setPlaceholderText(calibration_tr("choose the device"));
+    devices->setPlaceholderText(calibration_text("choose the device"));
     devices->setCurrentIndex(-1);
     auto* const question =
-        new QLabel(calibration_tr("The files do not say which GPU they were measured on:"));
+        new QLabel(calibration_text("The files do not say which GPU they were measured on:"));
     question->setBuddy(devices);
     devices->setAccessibleName(question->text());
     auto* const answers = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);

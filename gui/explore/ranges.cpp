@@ -1,10 +1,10 @@
 #include "gui/explore/ranges.h"
 
+#include "gui/explore/words.h"
 #include "gui/model/choices.h"
 #include "gui/model/form.h"
 #include "sim/strategy/schedule.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -12,11 +12,6 @@
 namespace trainyard::gui {
 
 namespace {
-
-QString explore_tr(const char* text)
-{
-    return QCoreApplication::translate("explore", text);
-}
 
 using Values = std::vector<std::string>;
 
@@ -192,13 +187,13 @@ QString title_of(Preset preset)
 {
     switch (preset) {
     case Preset::parallel:
-        return explore_tr("Parallel dimensions");
+        return words("Parallel dimensions");
     case Preset::memory:
-        return explore_tr("Memory savers");
+        return words("Memory savers");
     case Preset::everything:
         break;
     }
-    return explore_tr("Everything");
+    return words("Everything");
 }
 
 std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document)
@@ -210,7 +205,7 @@ std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& docume
             continue;
         AxisRange range;
         range.field = one.field;
-        range.name = explore_tr(one.name);
+        range.name = words(one.name);
         range.help = QString::fromStdString(field->help);
         range.values = one.values ? one.values(facts) : values_of(*field);
         range.own = include(range.values, own_value(document, *field));

@@ -11,7 +11,7 @@ namespace trainyard::gui {
 
 namespace {
 
-QString headline_tr(const char* text)
+QString headline_text(const char* text)
 {
     return QCoreApplication::translate("headline", text);
 }
@@ -63,10 +63,10 @@ HeadlineItem rate_item(const QString& name, const StepRate& rate, const Predicti
 HeadlineItem step_item(const Prediction& step, const Summary* before)
 {
     HeadlineItem item;
-    item.name = headline_tr("Step time");
+    item.name = headline_text("Step time");
     item.value = text_of(to_display(step.value));
     item.interval = interval_text(text_of(to_display(step.low)), text_of(to_display(step.high)));
-    item.explanation = headline_tr("of one optimizer step; %1. Constants: %2.")
+    item.explanation = headline_text("of one optimizer step; %1. Constants: %2.")
                            .arg(text_of(step.basis), text_of(std::string(to_name(step.grade))));
     if (before != nullptr)
         tell_change(item, step.value.value(), before->step_time.value.value(), Better::lower);
@@ -82,12 +82,12 @@ HeadlineItem throughput_item(const Summary& now, const Summary* before)
                         : tokens          ? before->tokens_per_s_per_gpu
                                           : before->samples_per_s_per_gpu,
                         text};
-    HeadlineItem item =
-        rate_item(tokens ? headline_tr("Tokens/s per device") : headline_tr("Samples/s per device"),
-                  rate, now.step_time);
-    item.explanation = headline_tr("%1 %2 on all devices")
+    HeadlineItem item = rate_item(tokens ? headline_text("Tokens/s per device")
+                                         : headline_text("Samples/s per device"),
+                                  rate, now.step_time);
+    item.explanation = headline_text("%1 %2 on all devices")
                            .arg(text(tokens ? now.tokens_per_s : now.samples_per_s),
-                                tokens ? headline_tr("tokens/s") : headline_tr("samples/s"));
+                                tokens ? headline_text("tokens/s") : headline_text("samples/s"));
     return item;
 }
 
@@ -95,9 +95,9 @@ HeadlineItem mfu_item(const Summary& now, const Summary* before)
 {
     const auto text = [](double share) { return text_of(percent(share)); };
     HeadlineItem item = rate_item(
-        headline_tr("MFU"), {now.mfu, before == nullptr ? 0 : before->mfu, text}, now.step_time);
+        headline_text("MFU"), {now.mfu, before == nullptr ? 0 : before->mfu, text}, now.step_time);
     item.explanation =
-        headline_tr("model FLOPs over the devices' dense peak in %1; HFU (with recomputation) %2")
+        headline_text("model FLOPs over the devices' dense peak in %1; HFU (with recomputation) %2")
             .arg(text_of(std::string(to_name(now.peak_precision))), text(now.hfu));
     return item;
 }
@@ -105,13 +105,13 @@ HeadlineItem mfu_item(const Summary& now, const Summary* before)
 HeadlineItem memory_item(const Summary& now, const Summary* before)
 {
     HeadlineItem item;
-    item.name = headline_tr("Peak memory");
+    item.name = headline_text("Peak memory");
     item.value = text_of(to_display(now.peak_memory));
     item.interval = now.fits
-                        ? headline_tr("fits %1").arg(text_of(to_display(now.capacity)))
-                        : headline_tr("does not fit %1").arg(text_of(to_display(now.capacity)));
+                        ? headline_text("fits %1").arg(text_of(to_display(now.capacity)))
+                        : headline_text("does not fit %1").arg(text_of(to_display(now.capacity)));
     item.impossible = !now.fits;
-    item.explanation = headline_tr("of the fullest device, allocator included");
+    item.explanation = headline_text("of the fullest device, allocator included");
     if (before != nullptr)
         tell_change(item, static_cast<double>(now.peak_memory.value()),
                     static_cast<double>(before->peak_memory.value()), Better::lower);
@@ -121,11 +121,11 @@ HeadlineItem memory_item(const Summary& now, const Summary* before)
 HeadlineItem cost_item(const RunView& run, const RunView* baseline, const Price& price)
 {
     HeadlineItem item;
-    item.name = headline_tr("Cost per day");
+    item.name = headline_text("Cost per day");
     if (price.per_device_hour <= 0) {
         item.value = QStringLiteral("–");
-        item.interval = headline_tr("no price given");
-        item.explanation = headline_tr("Set what a device costs in an hour (Run > Price).");
+        item.interval = headline_text("no price given");
+        item.explanation = headline_text("Set what a device costs in an hour (Run > Price).");
         return item;
     }
     const auto per_day = [&](const RunView& view) {
@@ -140,9 +140,9 @@ HeadlineItem cost_item(const RunView& run, const RunView* baseline, const Price&
         const double billion = 1e9 * per_day(run) / tokens_per_day;
         const double low = billion * (step.low / step.value);
         const double high = billion * (step.high / step.value);
-        item.interval = headline_tr("%1 – %2 per 10⁹ tokens")
+        item.interval = headline_text("%1 – %2 per 10⁹ tokens")
                             .arg(text_of(count_text(low)), text_of(count_text(high)));
-        item.explanation = headline_tr("%1 devices at %2 an hour; 10⁹ tokens cost %3 (%4 – %5)")
+        item.explanation = headline_text("%1 devices at %2 an hour; 10⁹ tokens cost %3 (%4 – %5)")
                                .arg(run.outcome->engine.ranks)
                                .arg(money(price.per_device_hour, price), money(billion, price),
                                     money(low, price), money(high, price));

@@ -145,7 +145,8 @@ private:
     bool refuse(std::string message, std::string hint = {})
     {
         if (origin_.kind == Origin::Kind::argument)
-            message = fmt::format("at character {} of this JSON: {}", position_.characters, message);
+            message =
+                fmt::format("at character {} of this JSON: {}", position_.characters, message);
         problems_.push_back({origin_.name, line(position_.line_of_token()), "", std::move(message),
                              std::move(hint), Severity::error});
         return false;

@@ -38,9 +38,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, const SlipCost
     const auto change = [&](char x, char y) {
         if (same(x, y))
             return std::size_t{0};
-        return is_digit(x) != is_digit(y) ? costs.other
-               : is_digit(x)              ? costs.digit
-                                          : costs.letter;
+        return is_digit(x) != is_digit(y) ? costs.other : is_digit(x) ? costs.digit : costs.letter;
     };
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 1; i <= a.size(); ++i)

@@ -19,9 +19,9 @@ bool use_colour_on_stdout();
 // Cells in a line of stdout: the terminal's (else those that COLUMNS says), 100 where it is none.
 std::size_t width_of_stdout();
 
-// What a terminal may be sent of `text`: line breaks and tabs stay, colours of Paint become those of
-// the terminal; other control characters, what reorders a line and what is no UTF-8 are escaped, as
-// "\\x1b". Names come from files of others.
+// What a terminal may be sent of `text`: line breaks and tabs stay, colours of Paint become those
+// of the terminal; other control characters, what reorders a line and what is no UTF-8 are
+// escaped, as "\\x1b". Names come from files of others.
 std::string for_terminal(std::string_view text);
 
 // Writes to stdout, as it is where that is no terminal. Throws WorldError when it cannot (disk

@@ -78,8 +78,8 @@ Problems TraceRanks::flaws(const Outcome& outcome) const
     const auto usual = [first = first_lanes(*outcome.binding)](LaneId lane) {
         return first.contains(lane);
     };
-    const std::uint64_t ops = ops_in_step(outcome.plan->program, *outcome.binding,
-                                          lanes(outcome.binding, usual));
+    const std::uint64_t ops =
+        ops_in_step(outcome.plan->program, *outcome.binding, lanes(outcome.binding, usual));
     if (ops <= most_recorded_ops)
         return {};
     return {{"", 0, "",

@@ -13,7 +13,7 @@ struct Input {
     Json json;
     std::string file;
     std::uint64_t hash = 0; // of its text
-    std::string inside;     // "/model": the field of the scenario that holds it; empty: its own file
+    std::string inside; // "/model": the field of the scenario that holds it; empty: its own file
 };
 
 // Problems of an input, with pointers from where its file begins.

@@ -124,9 +124,9 @@ Json to_json(const Scenario& scenario);
 // Checks the "format" member; a missing one is allowed, another kind or a newer version is not.
 bool check_format(const Reader& reader, std::string_view expected);
 
-// Adds to each problem of a field of no file the change that gives the field, else the line at which
-// the scenario does (or its nearest parent). Problems of the file that a change gives become the
-// change's.
+// Adds to each problem of a field of no file the change that gives the field, else the line at
+// which the scenario does (or its nearest parent). Problems of the file that a change gives become
+// the change's.
 void locate(Problems& problems, const ScenarioFile& file);
 
 } // namespace trainyard

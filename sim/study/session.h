@@ -60,8 +60,8 @@ struct SimulateRequest {
     AllocatorView memory = AllocatorView::every_stage;
     // Hears what the stages would hold before anything is run, of jobs that are refused too.
     std::function<void(const MemoryEstimate&)> weighed = {};
-    // Sees which ranks are simulated, and their program, before anything is run; nothing is where it
-    // finds problems. The outcome has job, plan and binding, no result.
+    // Sees which ranks are simulated, and their program, before anything is run; nothing is where
+    // it finds problems. The outcome has job, plan and binding, no result.
     std::function<Problems(const Outcome&)> laid_out = {};
 };
 

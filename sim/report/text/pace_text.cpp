@@ -4,6 +4,7 @@
 #include "sim/report/collectives.h"
 #include "sim/report/figures.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/text/json_member.h"
 #include "sim/report/text/table.h"
 
 #include <fmt/core.h>
@@ -19,11 +20,6 @@ namespace {
 constexpr std::size_t rows_shown = 6;
 constexpr std::size_t culprits_shown = 8;
 constexpr int bins = 24;
-
-Json::Member pace_member(std::string_view key, Json value)
-{
-    return {std::string(key), std::move(value)};
-}
 
 // Longer than without, as a share of the step.
 std::string cost(Seconds step, Seconds without)
@@ -124,22 +120,21 @@ Json to_json(const Pace& pace, Seconds step)
     Json waits = Json::array();
     for (const WaitRow& row : pace.waits)
         waits.push_back(Json::Object{
-            pace_member("group", to_name(row.group)), pace_member("ranks", row.members),
-            pace_member("transfers", row.transfers), pace_member("mean_s", row.mean.value()),
-            pace_member("longest_s", row.longest.value()),
-            pace_member("longest_rank", row.longest_rank)});
+            member("group", to_name(row.group)), member("ranks", row.members),
+            member("transfers", row.transfers), member("mean_s", row.mean.value()),
+            member("longest_s", row.longest.value()), member("longest_rank", row.longest_rank)});
     Json culprits = Json::array();
     for (const CulpritRow& row : pace.culprits)
         culprits.push_back(Json::Object{
-            pace_member("perturbation", static_cast<std::uint64_t>(row.entry)),
-            pace_member("name", row.name), pace_member("step_time_without_s", row.without.value()),
-            pace_member("gain", (step - row.without) / step)});
-    return Json::Object{pace_member("rank", pace.rank),
-                        pace_member("waited_for_it", std::move(waits)),
-                        pace_member("culprits", std::move(culprits)),
-                        pace_member("culprits_not_tried", pace.not_tried),
-                        pace_member("lanes_not_watched", pace.lanes_not_watched),
-                        pace_member("step_time_without_all_s", pace.without_all.value())};
+            member("perturbation", static_cast<std::uint64_t>(row.entry)), member("name", row.name),
+            member("step_time_without_s", row.without.value()),
+            member("gain", (step - row.without) / step)});
+    return Json::Object{member("rank", pace.rank),
+                        member("waited_for_it", std::move(waits)),
+                        member("culprits", std::move(culprits)),
+                        member("culprits_not_tried", pace.not_tried),
+                        member("lanes_not_watched", pace.lanes_not_watched),
+                        member("step_time_without_all_s", pace.without_all.value())};
 }
 
 std::string samples_text(const Samples& samples, const Paint& paint)
@@ -171,14 +166,14 @@ Json to_json(const Samples& samples)
     Json counts = Json::array();
     for (const int count : histogram(samples, bins))
         counts.push_back(count);
-    return Json::Object{pace_member("first_seed", samples.first_seed),
-                        pace_member("mean_s", mean(samples).value()),
-                        pace_member("p5_s", quantile(samples, 0.05).value()),
-                        pace_member("p50_s", quantile(samples, 0.5).value()),
-                        pace_member("p95_s", quantile(samples, 0.95).value()),
-                        pace_member("max_s", quantile(samples, 1).value()),
-                        pace_member("histogram", std::move(counts)),
-                        pace_member("step_times_s", std::move(times))};
+    return Json::Object{member("first_seed", samples.first_seed),
+                        member("mean_s", mean(samples).value()),
+                        member("p5_s", quantile(samples, 0.05).value()),
+                        member("p50_s", quantile(samples, 0.5).value()),
+                        member("p95_s", quantile(samples, 0.95).value()),
+                        member("max_s", quantile(samples, 1).value()),
+                        member("histogram", std::move(counts)),
+                        member("step_times_s", std::move(times))};
 }
 
 } // namespace trainyard

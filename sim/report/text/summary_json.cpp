@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/advice/advice_text.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/text/json_member.h"
 #include "sim/report/text/memory_text.h"
 #include "sim/report/text/pace_text.h"
 #include "sim/strategy/communicators.h"
@@ -12,11 +13,6 @@
 namespace trainyard {
 
 namespace {
-
-Json::Member member(std::string_view key, Json value)
-{
-    return {std::string(key), std::move(value)};
-}
 
 Json interval(const Prediction& prediction)
 {

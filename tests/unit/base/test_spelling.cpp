@@ -36,7 +36,7 @@ TEST_CASE(
 {
     const std::vector<std::string> models{"llama-2-70b", "llama-3.1-8b", "llama-3.1-70b"};
     CHECK(did_you_mean("llama-3-70b", models) == "llama-3.1-70b"); // not one digit away: llama-2
-    CHECK(did_you_mean("llama3-70b", models) == "llama-3.1-70b"); // nor a dash for the 3
+    CHECK(did_you_mean("llama3-70b", models) == "llama-3.1-70b");  // nor a dash for the 3
     CHECK(did_you_mean("llama-3.1-80b", models) == "llama-3.1-8b");
     CHECK(did_you_mean("lama-2-70b", models) == "llama-2-70b");
 }

@@ -119,8 +119,7 @@ TEST_CASE("each line of a painted cell is painted by itself")
     TextTable table({Align::left, Align::left});
     const Paint paint(Colour::ansi);
     table.add({paint.dim("one two"), "x"});
-    CHECK(table.text_within(8) ==
-          "  " + paint.dim("one") + "  x\n  " + paint.dim("two") + "\n");
+    CHECK(table.text_within(8) == "  " + paint.dim("one") + "  x\n  " + paint.dim("two") + "\n");
 }
 
 TEST_CASE("text hangs below its first word")

@@ -114,8 +114,7 @@ TEST_CASE("a field of a topology or a model in a file changes a copy of that fil
     CHECK(*wider->scenario.topology.value.find("nodes") == Json(2));
     CHECK(*wider->scenario.topology.value.find("node") == Json("dgx-h100"));
     CHECK(*wider->scenario.model.value.find("n_layer") == Json(12));
-    CHECK(*wider->scenario.model.value.find("_name_or_path") ==
-          Json("openai-community/gpt2-xl"));
+    CHECK(*wider->scenario.model.value.find("_name_or_path") == Json("openai-community/gpt2-xl"));
     const auto missing =
         read_scenario_file(file.path(), overrides({"topology=h100-1x9", "topology.nodes=2"}));
     REQUIRE_FALSE(missing);
@@ -208,7 +207,8 @@ TEST_CASE("a problem of a field is its last change's, wherever it is found")
     CHECK(problems[1].file == "--set training.micro_batch=1");
     CHECK(problems[2].file == file.path());
     CHECK(problems[3].file == "other.json");
-    CHECK(cited({"model", std::string(100, 'x')}) == "--set model=" + std::string(60, 'x') + " ...");
+    CHECK(cited({"model", std::string(100, 'x')}) ==
+          "--set model=" + std::string(60, 'x') + " ...");
     CHECK(cited({"run.fold", "false", "--no-fold"}) == "--no-fold");
 }
 

@@ -299,8 +299,7 @@ private:
             else if (c == open) {
                 if (++depth > most_brackets && out_.too_deep == 0)
                     out_.too_deep = source_.lines[i];
-            }
-            else if (c == last)
+            } else if (c == last)
                 --depth;
         }
         return source_.text.size();

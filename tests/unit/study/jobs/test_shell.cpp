@@ -140,7 +140,8 @@ TEST_CASE("scripts nested without end are read at once, and what lies too deep s
     CHECK(words("run $(( 1 + $((2)) ))") == Words{"run", "3"});
     // It is said where.
     for (const char* open : {"$(", "${a:-", "$(("})
-        CHECK(read_shell(traced("a=1\nrun " + repeated(open, 20'000)), "run.sh", {})->too_deep == 2);
+        CHECK(read_shell(traced("a=1\nrun " + repeated(open, 20'000)), "run.sh", {})->too_deep ==
+              2);
     CHECK(read_shell(traced("run ${a:-${b:-$((1 + (2 * (3))))}}"), "run.sh", {})->too_deep == 0);
     // What is open inside what does not run does not run either.
     CHECK(script("if false; then\n{\nif true; then\nX=1\nfi\n}\nfi\n").variables.empty());
