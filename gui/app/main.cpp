@@ -1,10 +1,10 @@
 // trainyard-gui [FILE]: the window; --screenshot and --export-dir make pictures without one.
 
-#include "gui/app/freed_memory.h"
 #include "gui/app/headless.h"
 #include "gui/app/main_window.h"
 #include "gui/app/message_filter.h"
 #include "sim/base/build_info.h"
+#include "sim/base/freed_memory.h"
 #include "sim/base/utf8.h"
 #include "sim/cli/exit_codes.h"
 

@@ -4,10 +4,10 @@
 // Every state of the walk is new, so that nothing is answered from memory. `blocked` is the longest
 // that the window handled one event: no key or click is answered during it.
 
-#include "gui/app/freed_memory.h"
 #include "gui/app/main_window.h"
 #include "gui/model/choices.h"
 #include "gui/scenario/headline_bar.h"
+#include "sim/base/freed_memory.h"
 
 #include <fmt/core.h>
 

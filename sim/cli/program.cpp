@@ -1,5 +1,6 @@
 #include "sim/base/build_info.h"
 #include "sim/base/diagnostic.h"
+#include "sim/base/freed_memory.h"
 #include "sim/base/progress.h"
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
@@ -103,6 +104,7 @@ int parse_and_run(int argc, char** argv)
 
 int run_program(int argc, char** argv)
 {
+    keep_freed_memory();
     listen_for_interrupts();
     try {
         return parse_and_run(argc, argv);

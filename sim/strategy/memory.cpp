@@ -1,12 +1,15 @@
 #include "sim/strategy/memory.h"
 
 #include "sim/strategy/memory/live_peak.h"
+#include "sim/strategy/model_states.h"
+#include "sim/strategy/pipeline/placement.h"
 #include "sim/strategy/plan.h"
 #include "sim/strategy/rank_layout.h"
 
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 
 namespace trainyard {
 
@@ -160,6 +163,30 @@ Bytes StageMemory::allocated() const
         if (const auto found = kinds.find(kind); found != kinds.end())
             sum -= found->second;
     return sum;
+}
+
+MemoryEstimate estimate_states(const Job& job, const DeviceMemory& device)
+{
+    const StagePlacement placement = placement_of(job);
+    const std::vector<std::vector<HeldLayer>> held = held_layers(job);
+    MemoryEstimate estimate;
+    estimate.capacity = device.capacity;
+    for (int stage = 0; stage < placement.devices; ++stage) {
+        std::vector<HeldLayer> layers;
+        for (const VirtualStage& chunk : chunks_of(placement, stage))
+            std::ranges::copy(held[static_cast<std::size_t>(chunk.number)],
+                              std::back_inserter(layers));
+        const ModelStates states = model_states(job, layers);
+        StageMemory memory;
+        memory.kinds = {{std::string(to_name(MemoryKind::parameters)), states.parameters},
+                        {std::string(to_name(MemoryKind::gradients)), states.gradients},
+                        {std::string(to_name(MemoryKind::optimizer)), states.optimizer},
+                        {std::string(to_name(MemoryKind::context)), device.context}};
+        estimate.stages.push_back(std::move(memory));
+        if (estimate.stages.back().total() > estimate.peak())
+            estimate.fullest_stage = stage;
+    }
+    return estimate;
 }
 
 MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device,

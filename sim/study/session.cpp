@@ -237,9 +237,24 @@ Session::~Session() = default;
 Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateRequest& request)
 {
     const auto began = std::chrono::steady_clock::now();
-    Checked<Parts> parts = build_parts(file, state_->memos);
+    Checked<Parts> parts = build_job_parts(file, state_->memos);
     if (!parts)
         return tl::unexpected(parts.error());
+    const auto refused = [&](const MemoryEstimate& memory) {
+        if (request.unfit != Unfit::refuse || memory.fits())
+            return false;
+        if (request.weighed)
+            request.weighed(memory);
+        return true;
+    };
+    if (request.unfit == Unfit::refuse) {
+        // The least first: a plan adds what lives beside the states, and takes longer.
+        const MemoryEstimate states =
+            estimate_states(parts->job, device_memory(parts->cost->profile()));
+        if (refused(states))
+            return tl::unexpected(fit_problems(states));
+    }
+    add_plan(*parts, file, state_->memos);
     const Scenario scenario = settled(file.scenario, *parts);
     request.work.check();
     if (Problems problems = state_->laid_out(*parts, scenario, request); !problems.empty())
@@ -256,11 +271,8 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     if (request.unfit == Unfit::refuse) {
         // What lives at once is quickly counted, and an allocator only adds to it.
         const auto live = find_memory(state_->memories, *parts, AllocatorView::nobody);
-        if (!live->fits()) {
-            if (request.weighed)
-                request.weighed(*live);
+        if (refused(*live))
             return tl::unexpected(fit_problems(*live));
-        }
     }
     // Beside the run, unless it decides whether there is one.
     const bool first = request.unfit == Unfit::refuse || request.weighed;
@@ -269,10 +281,10 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
                    [&] { return find_memory(state_->memories, *parts, request.memory); });
     if (first) {
         out.memory = *memory.get();
+        if (refused(out.memory))
+            return tl::unexpected(fit_problems(out.memory));
         if (request.weighed)
             request.weighed(out.memory);
-        if (request.unfit == Unfit::refuse && !out.memory.fits())
-            return tl::unexpected(fit_problems(out.memory));
     }
     RunControl control = run_control(scenario, request.work);
     const Checked<SimTime> origin = state_->origin(*parts, scenario, control);

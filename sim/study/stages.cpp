@@ -199,14 +199,18 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     return parts;
 }
 
+void add_plan(Parts& parts, const ScenarioFile& file, StageMemos& memos)
+{
+    parts.plan = memos.plans.find_or_make(
+        parts.job_hash, [&] { return std::optional<Plan>(make_plan(parts.job)); });
+    parts.network = choose_fidelity(file.scenario, parts);
+}
+
 Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos)
 {
     Checked<Parts> parts = build_job_parts(file, memos);
-    if (!parts)
-        return parts;
-    parts->plan = memos.plans.find_or_make(
-        parts->job_hash, [&] { return std::optional<Plan>(make_plan(parts->job)); });
-    parts->network = choose_fidelity(file.scenario, *parts);
+    if (parts)
+        add_plan(*parts, file, memos);
     return parts;
 }
 

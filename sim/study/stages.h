@@ -39,7 +39,10 @@ struct Parts {
 // that has them.
 Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos);
 
-// The same with the plan.
+// Lowers the job of parts that have no plan yet.
+void add_plan(Parts& parts, const ScenarioFile& file, StageMemos& memos);
+
+// The job with its plan.
 Checked<Parts> build_parts(const ScenarioFile& file, StageMemos& memos);
 
 // That the fullest stage needs more than a device has, by how much, and what helps. Empty: it fits.

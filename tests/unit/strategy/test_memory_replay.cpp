@@ -1,6 +1,7 @@
 // The replay of a step's requests: what lives, instance by instance, and what the allocator makes
 // of it.
 
+#include "sim/strategy/memory.h"
 #include "sim/strategy/memory/allocator_replay.h"
 #include "sim/strategy/memory/live_peak.h"
 #include "sim/strategy/memory/repetition.h"
@@ -183,6 +184,21 @@ TEST_CASE("passing over repetitions changes nothing allocated and little reserve
                        WithinRel(static_cast<double>(whole.peak.reserved), 0.02));
             CHECK(quick.peak.allocated >= live_peak(order, role).bytes);
             CHECK(quick.unused() >= 0);
+        }
+    }
+}
+
+TEST_CASE("states alone are the least that a stage holds")
+{
+    const DeviceMemory device{.capacity = Bytes(80'000'000'000), .context = Bytes(500'000'000)};
+    for (const Job& job : all_kinds()) {
+        CAPTURE(words(job));
+        const MemoryEstimate states = estimate_states(job, device);
+        const MemoryEstimate live = estimate_memory(job, device, {.view = AllocatorView::nobody});
+        REQUIRE(states.stages.size() == live.stages.size());
+        for (std::size_t stage = 0; stage < live.stages.size(); ++stage) {
+            CHECK(states.stages[stage].total() > device.context);
+            CHECK(states.stages[stage].total() <= live.stages[stage].total());
         }
     }
 }

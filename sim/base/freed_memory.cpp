@@ -1,4 +1,4 @@
-#include "gui/app/freed_memory.h"
+#include "sim/base/freed_memory.h"
 
 #include <cstdlib>
 
@@ -6,7 +6,7 @@
 #include <malloc.h>
 #endif
 
-namespace trainyard::gui {
+namespace trainyard {
 
 void keep_freed_memory()
 {
@@ -20,4 +20,4 @@ void keep_freed_memory()
 #endif
 }
 
-} // namespace trainyard::gui
+} // namespace trainyard
