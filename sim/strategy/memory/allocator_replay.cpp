@@ -17,7 +17,7 @@ constexpr int gather_pool = 1;
 // After so many repetitions of a pipeline's steady state in which the device was asked for nothing
 // the rest is passed over. Which of the blocks of one size a tensor gets goes on changing, so the
 // state as a whole hardly ever repeats: of 864 steps of sweeps walked to their end, 23 asked for
-// more after three quiet repetitions, at most 0.5 % of what they held.
+// more after three quiet repetitions, at most 0.8 % of what they held.
 constexpr int quiet_repetitions = 3;
 
 class Replay {
