@@ -1,5 +1,6 @@
 #include "sim/strategy/memory.h"
 
+#include "sim/strategy/memory/kept_activations.h"
 #include "sim/strategy/memory/live_peak.h"
 #include "sim/strategy/model_states.h"
 #include "sim/strategy/pipeline/placement.h"
@@ -165,10 +166,11 @@ Bytes StageMemory::allocated() const
     return sum;
 }
 
-MemoryEstimate estimate_states(const Job& job, const DeviceMemory& device)
+MemoryEstimate estimate_least(const Job& job, const DeviceMemory& device)
 {
     const StagePlacement placement = placement_of(job);
     const std::vector<std::vector<HeldLayer>> held = held_layers(job);
+    const std::vector<std::int64_t> kept = kept_activations(job);
     MemoryEstimate estimate;
     estimate.capacity = device.capacity;
     for (int stage = 0; stage < placement.devices; ++stage) {
@@ -181,6 +183,8 @@ MemoryEstimate estimate_states(const Job& job, const DeviceMemory& device)
         memory.kinds = {{std::string(to_name(MemoryKind::parameters)), states.parameters},
                         {std::string(to_name(MemoryKind::gradients)), states.gradients},
                         {std::string(to_name(MemoryKind::optimizer)), states.optimizer},
+                        {std::string(to_name(MemoryKind::activations)),
+                         Bytes(static_cast<std::uint64_t>(kept[static_cast<std::size_t>(stage)]))},
                         {std::string(to_name(MemoryKind::context)), device.context}};
         estimate.stages.push_back(std::move(memory));
         if (estimate.stages.back().total() > estimate.peak())

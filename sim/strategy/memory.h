@@ -85,9 +85,10 @@ struct MemoryOptions {
     bool operator==(const MemoryOptions&) const = default;
 };
 
-// Parameters, gradients and optimizer states, which stages hold all the time, and the device's
-// context: the least that a job needs, known without a program. Requires a resolved job.
-MemoryEstimate estimate_states(const Job& job, const DeviceMemory& device);
+// Parameters, gradients and optimizer states, which stages hold all the time, what passes under way
+// keep for backward, and the device's context: the least that a job needs, known without a
+// program. Requires a resolved job.
+MemoryEstimate estimate_least(const Job& job, const DeviceMemory& device);
 
 // Requires a resolved job.
 MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device,

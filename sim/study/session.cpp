@@ -248,11 +248,11 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         return true;
     };
     if (request.unfit == Unfit::refuse) {
-        // The least first: a plan adds what lives beside the states, and takes longer.
-        const MemoryEstimate states =
-            estimate_states(parts->job, device_memory(parts->cost->profile()));
-        if (refused(states))
-            return tl::unexpected(fit_problems(states));
+        // The least first: a plan adds what lives for a moment only, and takes longer.
+        const MemoryEstimate least =
+            estimate_least(parts->job, device_memory(parts->cost->profile()));
+        if (refused(least))
+            return tl::unexpected(fit_problems(least));
     }
     add_plan(*parts, file, state_->memos);
     const Scenario scenario = settled(file.scenario, *parts);

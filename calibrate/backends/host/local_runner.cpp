@@ -53,7 +53,9 @@ void LocalRunner::prepare(const LocalWork& work)
     space_.reset();
     const bool two_buffers =
         work.kind == LocalKind::memory_copy || work.kind == LocalKind::memory_add;
-    std::size_t bytes = work.size.value() * (two_buffers ? 2 : 1);
+    std::size_t bytes = work.size.value();
+    if (two_buffers)
+        bytes += whole_lines(bytes);
     if (work.kind == LocalKind::gemm) {
         bytes = elements_of(shape_of(work)) * static_cast<std::size_t>(work.batch) * sizeof(float);
         space_.emplace(shape_of(work));
@@ -64,6 +66,7 @@ void LocalRunner::prepare(const LocalWork& work)
 void LocalRunner::run_once()
 {
     const std::span<std::byte> memory = memory_.part(next_);
+    const std::size_t size = work_.size.value();
     next_ = (next_ + 1) % memory_.parts();
     switch (work_.kind) {
     case LocalKind::memory_read:
@@ -73,10 +76,10 @@ void LocalRunner::run_once()
         write_memory(memory, static_cast<std::byte>(0x3c));
         break;
     case LocalKind::memory_copy:
-        copy_memory(memory.first(memory.size() / 2), memory.last(memory.size() / 2));
+        copy_memory(memory.first(size), memory.last(size));
         break;
     case LocalKind::memory_add:
-        add_memory(memory.first(memory.size() / 2), memory.last(memory.size() / 2));
+        add_memory(memory.first(size), memory.last(size));
         break;
     default: {
         const MatrixSizes shape = shape_of(work_);

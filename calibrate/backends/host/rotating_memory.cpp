@@ -13,7 +13,6 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t line = 64;
 constexpr std::size_t page = 4096;
 constexpr Bytes assumed_cache(std::uint64_t{32} << 20); // where the system does not say
 
@@ -47,7 +46,8 @@ std::size_t RotatingMemory::share() const
 void RotatingMemory::divide(std::size_t bytes, std::optional<std::size_t> parts)
 {
     bytes_ = bytes;
-    stride_ = rounded_up(std::max<std::size_t>(bytes, 1), bytes < page ? line : page);
+    const std::size_t some = std::max<std::size_t>(bytes, 1);
+    stride_ = bytes < page ? whole_lines(some) : rounded_up(some, page);
     const std::size_t room = share();
     if (stride_ > room / parts.value_or(1))
         throw MeasureFailure{FailureKind::refused,

@@ -11,6 +11,13 @@
 
 namespace trainyard {
 
+// Bytes rounded up, so that what follows begins at a cache line.
+constexpr std::size_t whole_lines(std::size_t bytes)
+{
+    constexpr std::size_t line = 64;
+    return (bytes + line - 1) / line * line;
+}
+
 struct MemoryLimits {
     Bytes last_cache; // of one core; 0: unknown
     int sharers = 1;  // processes that allocate from the same memory

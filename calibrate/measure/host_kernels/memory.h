@@ -20,7 +20,8 @@ void write_memory(std::span<std::byte> memory, std::byte value);
 void copy_memory(std::span<const std::byte> from, std::span<std::byte> to);
 
 // Adds float32 values to as many, as optimizers and sums of gradients do. What is left of a value
-// at the end stays. Requires that `to` has as many bytes, elsewhere.
+// at the end stays. Requires that `to` has as many bytes, elsewhere, and that both begin where a
+// float may lie.
 void add_memory(std::span<const std::byte> from, std::span<std::byte> to);
 
 } // namespace trainyard

@@ -175,7 +175,7 @@ ExchangeWriter::Lane ExchangeWriter::lane_of(const Message& message, Direction d
     return {std::move(name), make_id<PeerSlot>(slot)};
 }
 
-void ExchangeWriter::write(const Message& message, Direction direction, Waiting waiting)
+SingleOp ExchangeWriter::op_of(const Message& message, Direction direction, Waiting waiting)
 {
     PlanBuilder& plan = writer_.plan();
     const bool sends = direction == Direction::send;
@@ -184,21 +184,34 @@ void ExchangeWriter::write(const Message& message, Direction direction, Waiting 
     TensorChanges memory = {allocates(tensor)};
     if (sends)
         memory.push_back(frees(tensor));
-    writer_.op({.op = {.kind = OpKind::exchange,
-                       .stream = plan.communication_stream(lane.stream),
-                       .label = plan.transfer_label(sends ? "pp send" : "pp receive",
-                                                    phase_of(message.kind),
-                                                    CollectiveKind::send_receive, GroupKind::pp),
-                       .blocks_host = waiting == Waiting::host_blocks},
-                .name = lane.stream,
-                .waits = writer_.finished(),
-                .record = sends ? EventId::none() : received(message),
-                .parts = {{.direction = direction,
-                           .peer = lane.peer,
-                           .channel = static_cast<std::uint8_t>(index_of(message.kind)),
-                           .cost = cost_of(message)}},
-                .memory = std::move(memory),
-                .index = {static_cast<std::uint16_t>(message.micro_batch)}});
+    return {.op = {.kind = OpKind::exchange,
+                   .stream = plan.communication_stream(lane.stream),
+                   .label =
+                       plan.transfer_label(sends ? "pp send" : "pp receive", phase_of(message.kind),
+                                           CollectiveKind::send_receive, GroupKind::pp),
+                   .blocks_host = waiting == Waiting::host_blocks},
+            .name = lane.stream,
+            .waits = writer_.finished(),
+            .record = sends ? EventId::none() : received(message),
+            .parts = {{.direction = direction,
+                       .peer = lane.peer,
+                       .channel = static_cast<std::uint8_t>(index_of(message.kind)),
+                       .cost = cost_of(message)}},
+            .memory = std::move(memory),
+            .index = {static_cast<std::uint16_t>(message.micro_batch)}};
+}
+
+void ExchangeWriter::write(const Message& message, Direction direction, Waiting waiting)
+{
+    const bool sends = direction == Direction::send;
+    const std::vector<EventId> waits = writer_.finished();
+    const Written key{message.kind, direction,           sends ? message.to : message.from,
+                      waiting,      sent_bytes(message), waits.size()};
+    auto found = std::ranges::find(written_, key, &std::pair<Written, BlockId>::first);
+    if (found == written_.end())
+        found = written_.insert(found, {key, writer_.block_of(op_of(message, direction, waiting))});
+    writer_.use(found->second, waits, sends ? EventId::none() : received(message),
+                {static_cast<std::uint16_t>(message.micro_batch)});
     if (waiting == Waiting::host_blocks)
         writer_.host_work("pp bookkeeping", writer_.job().software.blocking_p2p_time,
                           phase_of(message.kind));

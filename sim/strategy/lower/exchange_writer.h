@@ -35,7 +35,20 @@ private:
         PeerSlot peer;
     };
 
+    // A block of one exchange: messages that agree in all of this share it.
+    struct Written {
+        PassKind kind;
+        Direction direction;
+        int peer; // device
+        Waiting waiting;
+        Bytes bytes;
+        std::size_t waits; // for how many events
+
+        bool operator==(const Written&) const = default;
+    };
+
     void write(const Message& message, Direction direction, Waiting waiting);
+    SingleOp op_of(const Message& message, Direction direction, Waiting waiting);
     bool next_needs(const Message& message, std::size_t gap) const;
     Lane lane_of(const Message& message, Direction direction) const;
     EventId received(const Message& message) const;
@@ -51,7 +64,8 @@ private:
     bool scatters_;
     // By kind and sender: a ring over message numbers.
     std::map<std::pair<PassKind, int>, std::vector<EventId>> received_;
-    std::array<EventId, 2> gathered_; // by kind
+    std::array<EventId, 2> gathered_;                  // by kind
+    std::vector<std::pair<Written, BlockId>> written_; // a handful
 };
 
 } // namespace trainyard

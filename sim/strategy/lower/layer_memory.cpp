@@ -147,4 +147,14 @@ ItemChanges LayerMemory::backward(const WorkList& items) const
     return changes;
 }
 
+std::int64_t LayerMemory::kept_bytes() const
+{
+    std::int64_t sum = 0;
+    if (!work_.forward.empty() && !work_.backward.empty())
+        for (const LayerTensor& t : tensors_)
+            if (t.use != TensorUse::gradient && kept(t))
+                sum += t.bytes;
+    return sum;
+}
+
 } // namespace trainyard

@@ -28,6 +28,8 @@ public:
     ItemChanges recompute(const WorkList& items) const;
     // Of the backward list or a part of it. What one part makes for another lives until then.
     ItemChanges backward(const WorkList& items) const;
+    // What forward leaves for backward.
+    std::int64_t kept_bytes() const;
 
 private:
     bool kept(const LayerTensor& tensor) const;

@@ -12,47 +12,68 @@ namespace trainyard {
 
 namespace {
 
-// Layers of the pass's chunk in the order in which the pass goes through them.
-std::vector<std::size_t> layers_of_pass(const std::vector<PlacedLayer>& layers, const Pass& pass)
-{
-    std::vector<std::size_t> chunk;
-    for (std::size_t i = 0; i < layers.size(); ++i)
-        if (layers[i].chunk == pass.chunk)
-            chunk.push_back(i);
-    if (pass.kind != PassKind::forward)
-        std::ranges::reverse(chunk);
-    return chunk;
-}
+// The layers of each chunk of a stage, which follow each other.
+class Chunks {
+public:
+    explicit Chunks(const std::vector<PlacedLayer>& layers)
+    {
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            const auto chunk = static_cast<std::size_t>(layers[i].chunk);
+            if (chunk >= ranges_.size())
+                ranges_.resize(chunk + 1);
+            if (ranges_[chunk].count++ == 0)
+                ranges_[chunk].first = i;
+        }
+    }
+
+    std::size_t layers_of(const Pass& pass) const { return range(pass).count; }
+    // Number `i` of the layers that the pass goes through: from the last one unless it is forward.
+    std::size_t layer(const Pass& pass, std::size_t i) const
+    {
+        const Range r = range(pass);
+        return r.first + (pass.kind == PassKind::forward ? i : r.count - 1 - i);
+    }
+
+private:
+    struct Range {
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    Range range(const Pass& pass) const
+    {
+        const auto chunk = static_cast<std::size_t>(pass.chunk);
+        return chunk < ranges_.size() ? ranges_[chunk] : Range{};
+    }
+
+    std::vector<Range> ranges_; // by chunk
+};
 
 // A pass, or two that take turns: their visits come layer by layer, the forward one first while it
 // has any.
-std::vector<Visit> visits_of_turn(const std::vector<PlacedLayer>& layers, const Pass& pass,
-                                  const Pass* beside)
+void add_visits_of_turn(const Chunks& chunks, const Pass& pass, const Pass* beside,
+                        std::vector<Visit>& visits)
 {
-    std::vector<Visit> visits;
-    const std::vector<std::size_t> own = layers_of_pass(layers, pass);
-    const std::vector<std::size_t> other =
-        beside != nullptr ? layers_of_pass(layers, *beside) : std::vector<std::size_t>{};
-    for (std::size_t i = 0; i < std::max(own.size(), other.size()); ++i) {
-        if (i < own.size())
-            visits.push_back({pass.kind, pass.micro_batch, own[i]});
-        if (i < other.size())
-            visits.push_back({beside->kind, beside->micro_batch, other[i]});
+    const std::size_t own = chunks.layers_of(pass);
+    const std::size_t other = beside != nullptr ? chunks.layers_of(*beside) : 0;
+    for (std::size_t i = 0; i < std::max(own, other); ++i) {
+        if (i < own)
+            visits.push_back({pass.kind, pass.micro_batch, chunks.layer(pass, i)});
+        if (i < other)
+            visits.push_back({beside->kind, beside->micro_batch, chunks.layer(*beside, i)});
     }
-    return visits;
 }
 
-std::vector<Visit> visits_of(const std::vector<PlacedLayer>& layers,
+std::vector<Visit> visits_of(const Chunks& chunks, std::size_t layers,
                              const std::vector<Pass>& passes)
 {
     std::vector<Visit> visits;
     for (std::size_t i = 0; i < passes.size(); ++i) {
         const Pass* beside = passes[i].with_next ? &passes[i + 1] : nullptr;
-        for (const Visit& visit : visits_of_turn(layers, passes[i], beside))
-            visits.push_back(visit);
+        add_visits_of_turn(chunks, passes[i], beside, visits);
         i += beside != nullptr ? 1 : 0;
     }
-    std::vector<bool> seen(layers.size(), false);
+    std::vector<bool> seen(layers, false);
     for (Visit& visit : visits)
         if (visit.kind == PassKind::forward && !seen[visit.layer])
             visit.first = seen[visit.layer] = true;
@@ -64,16 +85,10 @@ std::vector<Visit> visits_of(const std::vector<PlacedLayer>& layers,
 }
 
 // Whether the pass begins with the input: the model's first layer runs forward.
-bool reads_input(const std::vector<PlacedLayer>& layers, const Pass& pass)
+bool reads_input(const std::vector<PlacedLayer>& layers, const Chunks& chunks, const Pass& pass)
 {
-    const std::vector<std::size_t> chunk = layers_of_pass(layers, pass);
-    return pass.kind == PassKind::forward && !chunk.empty() && layers[chunk.front()].number == 0;
-}
-
-int input_passes(const std::vector<PlacedLayer>& layers, const std::vector<Pass>& passes)
-{
-    return static_cast<int>(std::count_if(
-        passes.begin(), passes.end(), [&](const Pass& pass) { return reads_input(layers, pass); }));
+    return pass.kind == PassKind::forward && chunks.layers_of(pass) > 0 &&
+           layers[chunks.layer(pass, 0)].number == 0;
 }
 
 std::string role_name(const Job& job, int stage)
@@ -173,19 +188,21 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     const Job& job = request.job;
     StageContent content{
         request.work, layers_of_stage(request.work, request.placement, request.stage), {}};
-    content.visits = visits_of(content.layers, request.passes);
+    const Chunks chunks(content.layers);
+    content.visits = visits_of(chunks, content.layers.size(), request.passes);
     const auto data_parallel = make_data_parallel(job, content);
 
     StageWriter writer(plan, job, role_name(job, request.stage));
     ExchangeWriter exchanges(writer, request.exchanges, request.work, request.peers);
     PassWriter passes(writer, catalog, content, *data_parallel);
     writer.host_work("communicator creation", job.communicator_creation, Phase::other);
-    DataLoader loader(writer, input_passes(content.layers, request.passes));
+    const auto reads = [&](const Pass& pass) { return reads_input(content.layers, chunks, pass); };
+    DataLoader loader(writer, static_cast<int>(std::ranges::count_if(request.passes, reads)));
     for (std::size_t i = 0; i < request.passes.size(); ++i) {
         const Pass& pass = request.passes[i];
-        const std::size_t layers = layers_of_pass(content.layers, pass).size();
+        const std::size_t layers = chunks.layers_of(pass);
         exchanges.write_gap(i);
-        if (reads_input(content.layers, pass))
+        if (reads(pass))
             loader.before_pass();
         const bool weights = pass.kind == PassKind::backward_weight; // have all they need
         const EventId input =
@@ -196,12 +213,12 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
             continue;
         }
         const Pass& beside = request.passes[++i];
-        if (reads_input(content.layers, beside))
+        if (reads(beside))
             loader.before_pass();
         const EventId other = exchanges.input_of(i).value_or(writer.tail_beside());
         passes.takes_over(beside.kind, exchanges.taken_over(i));
         // What was made here may have been made by the other chain.
-        passes.in_turns(layers + layers_of_pass(content.layers, beside).size(),
+        passes.in_turns(layers + chunks.layers_of(beside),
                         request.exchanges.input_of[i - 1] ? input : writer.tail(), other);
     }
     exchanges.write_gap(request.passes.size());

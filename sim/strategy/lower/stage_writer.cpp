@@ -40,12 +40,15 @@ EventId StageWriter::bound(LocalEvent event, Chain chain)
     return inner[index];
 }
 
-std::vector<EventId> StageWriter::events_of(const LayerUse& use, Chain chain)
+const std::vector<EventId>& StageWriter::events_of(const LayerUse& use, Chain chain)
 {
-    std::vector<EventId> events = {use.input, use.parameters, bound(layer_event::tail, chain),
-                                   computed_};
-    for (std::uint16_t i = layer_event::count; i < use.block->events; ++i)
-        events.push_back(bound(LocalEvent{i}, chain));
+    const std::size_t inner = std::max(use.block->events, layer_event::count) - layer_event::count;
+    if (inner > 0)
+        bound(LocalEvent{static_cast<std::uint16_t>(layer_event::count + inner - 1)}, chain);
+    const std::vector<EventId>& made = inner_[static_cast<std::size_t>(chain)];
+    std::vector<EventId>& events = using_[static_cast<std::size_t>(chain)];
+    events.assign({use.input, use.parameters, bound(layer_event::tail, chain), computed_});
+    events.insert(events.end(), made.begin(), made.begin() + static_cast<std::ptrdiff_t>(inner));
     return events;
 }
 
@@ -53,7 +56,7 @@ void StageWriter::layer(const LayerUse& use)
 {
     if (use.block->pieces.empty())
         return;
-    const std::vector<EventId> events = events_of(use, Chain::main);
+    const std::vector<EventId>& events = events_of(use, Chain::main);
     for (const BlockId piece : use.block->pieces)
         role_.use(piece, events, use.index.micro_batch, use.index.layer);
 }
@@ -63,14 +66,15 @@ void StageWriter::layers_in_turns(const LayerUse& forward, const LayerUse& backw
     if (!tail_beside_.valid())
         tail_beside_ = role_.event();
     const std::array uses = {&backward, &forward};
-    const std::array events = {events_of(backward, Chain::main), events_of(forward, Chain::beside)};
+    const std::array events = {&events_of(backward, Chain::main),
+                               &events_of(forward, Chain::beside)};
     for (std::size_t piece = 0;; ++piece) {
         bool any = false;
         for (std::size_t side : {0, 1}) {
             const LayerUse& use = *uses[side];
             if (piece >= use.block->pieces.size())
                 continue;
-            role_.use(use.block->pieces[piece], events[side], use.index.micro_batch,
+            role_.use(use.block->pieces[piece], *events[side], use.index.micro_batch,
                       use.index.layer);
             any = true;
         }
@@ -81,23 +85,31 @@ void StageWriter::layers_in_turns(const LayerUse& forward, const LayerUse& backw
 
 void StageWriter::op(const SingleOp& single)
 {
+    use(block_of(single), single.waits, single.record, single.index);
+}
+
+BlockId StageWriter::block_of(const SingleOp& single)
+{
     BlockBuilder builder(single.name);
-    std::vector<EventId> events;
     Op written = single.op;
     written.memory = plan_.memory(single.memory);
     builder.op(written);
-    for (const EventId wait : single.waits) {
+    for (std::size_t i = 0; i < single.waits.size(); ++i)
         builder.wait(builder.event());
-        events.push_back(wait);
-    }
-    if (single.record.valid()) {
+    if (single.record.valid())
         builder.record(builder.event());
-        events.push_back(single.record);
-    }
     for (const ExchangePart& part : single.parts)
         builder.part(part);
-    role_.use(plan_.block(std::move(builder).build()), events, single.index.micro_batch,
-              single.index.layer);
+    return plan_.block(std::move(builder).build());
+}
+
+void StageWriter::use(BlockId block, std::span<const EventId> waits, EventId record, UseIndex index)
+{
+    std::vector<EventId>& events = using_.front();
+    events.assign(waits.begin(), waits.end());
+    if (record.valid())
+        events.push_back(record);
+    role_.use(block, events, index.micro_batch, index.layer);
 }
 
 void StageWriter::transfer(const SingleTransfer& t)

@@ -84,6 +84,10 @@ public:
     // Piece by piece in turns, beginning with the backward one.
     void layers_in_turns(const LayerUse& forward, const LayerUse& backward);
     void op(const SingleOp& single);
+    // The same in two parts, for an op that is written often: the block, which holds all but the
+    // events and the index, and a use of it.
+    BlockId block_of(const SingleOp& single);
+    void use(BlockId block, std::span<const EventId> waits, EventId record, UseIndex index);
     // Nothing for a group of one rank or no bytes.
     void transfer(const SingleTransfer& transfer);
     void memory_pass(const MemoryPass& pass);
@@ -96,7 +100,7 @@ public:
     Role finish() && { return std::move(role_).build(); }
 
 private:
-    std::vector<EventId> events_of(const LayerUse& use, Chain chain);
+    const std::vector<EventId>& events_of(const LayerUse& use, Chain chain);
 
     PlanBuilder& plan_;
     const Job& job_;
@@ -109,6 +113,7 @@ private:
     EventId offloaded_;
     EventId tail_beside_;                       // made by the first pass beside another
     std::array<std::vector<EventId>, 2> inner_; // by chain: inside layer blocks, shared by all uses
+    std::array<std::vector<EventId>, 2> using_; // by chain: of the use that is being written
 };
 
 } // namespace trainyard

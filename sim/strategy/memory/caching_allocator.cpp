@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <ranges>
 
 namespace trainyard {
 
@@ -31,6 +32,82 @@ std::int64_t segment_bytes(std::int64_t rounded)
 
 } // namespace
 
+std::size_t CachingAllocator::FreeBlocks::find(std::int64_t bytes) const
+{
+    // Without a branch that depends on the sizes: which way it goes is anybody's guess.
+    const std::int64_t* at = sizes_.data();
+    for (std::size_t left = sizes_.size(); left > 0;) {
+        const std::size_t half = (left + 1) / 2;
+        at += at[half - 1] < bytes ? half : 0;
+        left -= half;
+    }
+    return static_cast<std::size_t>(at - sizes_.data());
+}
+
+CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::lowest(std::size_t size) const
+{
+    const Place& place = places_[lists_[size]].back();
+    return {sizes_[size], place.address, place.block};
+}
+
+CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::smallest(std::int64_t bytes) const
+{
+    const std::size_t size = find(bytes);
+    return size < sizes_.size() ? lowest(size) : FreeBlock{};
+}
+
+CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::largest() const
+{
+    if (sizes_.empty())
+        return {};
+    const Place& place = places_[lists_.back()].front();
+    return {sizes_.back(), place.address, place.block};
+}
+
+void CachingAllocator::FreeBlocks::insert(const FreeBlock& block)
+{
+    const std::size_t size = find(block.bytes);
+    if (size == sizes_.size() || sizes_[size] != block.bytes) {
+        if (spare_.empty()) {
+            spare_.push_back(static_cast<std::uint32_t>(places_.size()));
+            places_.emplace_back();
+        }
+        const auto at = static_cast<std::ptrdiff_t>(size);
+        sizes_.insert(sizes_.begin() + at, block.bytes);
+        lists_.insert(lists_.begin() + at, spare_.back());
+        spare_.pop_back();
+    }
+    std::vector<Place>& places = places_[lists_[size]];
+    auto at = places.end();
+    while (at != places.begin() && (at - 1)->address < block.address)
+        --at;
+    places.insert(at, {block.address, block.block});
+}
+
+void CachingAllocator::FreeBlocks::erase(const FreeBlock& block)
+{
+    const std::size_t size = find(block.bytes);
+    std::vector<Place>& places = places_[lists_[size]];
+    auto at = places.end() - 1;
+    while (at->block != block.block)
+        --at;
+    places.erase(at);
+    if (!places.empty())
+        return;
+    spare_.push_back(lists_[size]);
+    sizes_.erase(sizes_.begin() + static_cast<std::ptrdiff_t>(size));
+    lists_.erase(lists_.begin() + static_cast<std::ptrdiff_t>(size));
+}
+
+std::vector<CachingAllocator::FreeBlock> CachingAllocator::FreeBlocks::all() const
+{
+    std::vector<FreeBlock> blocks;
+    for (std::size_t size = 0; size < sizes_.size(); ++size)
+        for (const Place& place : places_[lists_[size]] | std::views::reverse)
+            blocks.push_back({sizes_[size], place.address, place.block});
+    return blocks;
+}
+
 std::optional<CachingAllocator::Handle> CachingAllocator::allocate(std::int64_t bytes, int stream)
 {
     const std::int64_t rounded = std::max(min_block, rounded_up(bytes, min_block));
@@ -41,22 +118,27 @@ std::optional<CachingAllocator::Handle> CachingAllocator::allocate(std::int64_t 
     if (block == none)
         return std::nullopt;
     const std::int64_t left = blocks_[block].bytes - rounded;
-    if (left > 0 && may_cut(pool, rounded, left)) {
-        const std::uint32_t rest = new_block();
-        Block& whole = blocks_[block];
-        blocks_[rest] = {whole.address + rounded, left, block, whole.next, whole.pool, false};
-        if (whole.next != none)
-            blocks_[whole.next].previous = rest;
-        else if (pool.tail == block)
-            pool.tail = rest;
-        whole.next = rest;
-        whole.bytes = rounded;
-        pool.free.insert(entry(rest));
-    }
+    if (left > 0 && may_cut(pool, rounded, left))
+        pool.free.insert(entry(cut(block, rounded)));
     blocks_[block].used = true;
     now_.allocated += blocks_[block].bytes;
     peak_.allocated = std::max(peak_.allocated, now_.allocated);
     return block;
+}
+
+std::uint32_t CachingAllocator::cut(std::uint32_t block, std::int64_t rounded)
+{
+    const std::uint32_t rest = new_block();
+    Block& whole = blocks_[block];
+    blocks_[rest] = {
+        whole.address + rounded, whole.bytes - rounded, block, whole.next, whole.pool, false};
+    if (whole.next != none)
+        blocks_[whole.next].previous = rest;
+    else if (pools_[whole.pool].tail == block)
+        pools_[whole.pool].tail = rest;
+    whole.next = rest;
+    whole.bytes = rounded;
+    return rest;
 }
 
 void CachingAllocator::free(Handle handle)
@@ -83,14 +165,14 @@ void CachingAllocator::free(Handle handle)
 void CachingAllocator::release_cached()
 {
     for (Pool& pool : pools_) {
-        std::vector<BySize> whole;
-        for (const BySize& free : pool.free) {
+        std::vector<FreeBlock> whole;
+        for (const FreeBlock& free : pool.free.all()) {
             const Block& block = blocks_[free.block];
             const bool alone = block.previous == none && block.next == none;
             if (alone || (options_.expandable_segments && pool.tail == free.block))
                 whole.push_back(free);
         }
-        for (const BySize& segment : whole)
+        for (const FreeBlock& segment : whole)
             release(pool, segment);
     }
 }
@@ -111,18 +193,17 @@ CachingAllocator::Pool& CachingAllocator::pool_of(std::int64_t rounded, int stre
 
 std::uint32_t CachingAllocator::take_free_block(Pool& pool, std::int64_t rounded)
 {
-    const auto found = pool.free.lower_bound({rounded, 0, 0});
-    if (found == pool.free.end())
+    const FreeBlock found = pool.free.smallest(rounded);
+    if (found.block == none)
         return none;
     if (options_.max_split_size > 0) {
-        if (rounded < options_.max_split_size && found->bytes >= options_.max_split_size)
+        if (rounded < options_.max_split_size && found.bytes >= options_.max_split_size)
             return none;
-        if (rounded >= options_.max_split_size && found->bytes >= rounded + large_buffer)
+        if (rounded >= options_.max_split_size && found.bytes >= rounded + large_buffer)
             return none;
     }
-    const std::uint32_t block = found->block;
     pool.free.erase(found);
-    return block;
+    return found.block;
 }
 
 std::uint32_t CachingAllocator::take_from_device(Pool& pool, std::int64_t rounded)
@@ -190,31 +271,30 @@ bool CachingAllocator::release_oversize(const Pool& pool, std::int64_t rounded)
         return false;
     Pool& own = pools_[static_cast<std::size_t>(&pool - pools_.data())];
     const std::int64_t wanted = std::max(rounded, options_.max_split_size);
-    const auto enough = own.free.lower_bound({wanted, 0, 0});
-    if (enough != own.free.end()) {
-        release(own, *enough);
+    if (const FreeBlock enough = own.free.smallest(wanted); enough.block != none) {
+        release(own, enough);
         return true;
     }
     std::int64_t released = 0;
-    while (released < wanted && !own.free.empty() &&
-           own.free.rbegin()->bytes >= options_.max_split_size)
-    {
-        released += own.free.rbegin()->bytes;
-        release(own, *own.free.rbegin());
+    while (released < wanted) {
+        const FreeBlock largest = own.free.largest();
+        if (largest.block == none || largest.bytes < options_.max_split_size)
+            break;
+        released += largest.bytes;
+        release(own, largest);
     }
     return released >= wanted;
 }
 
-void CachingAllocator::release(Pool& pool, const BySize& segment)
+void CachingAllocator::release(Pool& pool, const FreeBlock& segment)
 {
-    const BySize copy = segment;
-    const Block block = blocks_[copy.block];
-    pool.free.erase(copy);
+    const Block block = blocks_[segment.block];
+    pool.free.erase(segment);
     if (block.previous != none)
         blocks_[block.previous].next = none;
-    if (pool.tail == copy.block)
+    if (pool.tail == segment.block)
         pool.tail = block.previous;
-    spare_.push_back(copy.block);
+    spare_.push_back(segment.block);
     count_segment(-block.bytes, block.previous == none ? -1 : 0);
 }
 
@@ -249,7 +329,7 @@ void CachingAllocator::join(std::uint32_t block, std::uint32_t next)
     spare_.push_back(next);
 }
 
-CachingAllocator::BySize CachingAllocator::entry(std::uint32_t block) const
+CachingAllocator::FreeBlock CachingAllocator::entry(std::uint32_t block) const
 {
     return {blocks_[block].bytes, blocks_[block].address, block};
 }

@@ -17,8 +17,7 @@
 
 #include "sim/base/quantity.h"
 
-#include <boost/container/flat_set.hpp>
-
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -72,34 +71,57 @@ private:
         std::uint32_t pool = 0;
         bool used = false;
     };
-    struct BySize {
-        std::int64_t bytes;
-        std::int64_t address;
-        std::uint32_t block;
-        bool operator<(const BySize& other) const
-        {
-            return bytes != other.bytes ? bytes < other.bytes : address < other.address;
-        }
+    struct FreeBlock {
+        std::int64_t bytes = 0;
+        std::int64_t address = 0;
+        std::uint32_t block = none;
+    };
+    // By size, then address. Most requests find a block of just their size, so blocks of one size
+    // share an entry, the lowest address at its end.
+    class FreeBlocks {
+    public:
+        // The smallest that is large enough; no block when there is none.
+        FreeBlock smallest(std::int64_t bytes) const;
+        FreeBlock largest() const; // likewise
+        void insert(const FreeBlock& block);
+        void erase(const FreeBlock& block);
+        std::vector<FreeBlock> all() const; // smallest first
+
+    private:
+        struct Place {
+            std::int64_t address;
+            std::uint32_t block;
+        };
+
+        std::size_t find(std::int64_t bytes) const; // the first size that is no less
+        FreeBlock lowest(std::size_t size) const;
+
+        std::vector<std::int64_t> sizes_;        // ascending, some dozens
+        std::vector<std::uint32_t> lists_;       // by size: which of `places_`
+        std::vector<std::vector<Place>> places_; // of a size, the highest address first
+        std::vector<std::uint32_t> spare_;       // of places_
     };
     struct Pool {
         int stream = 0;
         bool small = false;
-        boost::container::flat_set<BySize> free; // some dozens, which lie side by side
-        std::uint32_t tail = none;               // expandable: the last block of the range
-        std::int64_t base = 0;                   // expandable: where the range begins
+        FreeBlocks free;
+        std::uint32_t tail = none; // expandable: the last block of the range
+        std::int64_t base = 0;     // expandable: where the range begins
     };
 
     Pool& pool_of(std::int64_t rounded, int stream);
     std::uint32_t take_free_block(Pool& pool, std::int64_t rounded);
+    // Cuts off what is beyond the request: the new block, in no list yet.
+    std::uint32_t cut(std::uint32_t block, std::int64_t rounded);
     std::uint32_t take_from_device(Pool& pool, std::int64_t rounded);
     std::uint32_t grow(Pool& pool, std::int64_t rounded);
     bool room_for(std::int64_t bytes) const;
     bool release_oversize(const Pool& pool, std::int64_t rounded);
-    void release(Pool& pool, const BySize& segment);
+    void release(Pool& pool, const FreeBlock& segment);
     bool may_cut(const Pool& pool, std::int64_t rounded, std::int64_t left) const;
     std::uint32_t new_block();
     void join(std::uint32_t block, std::uint32_t next);
-    BySize entry(std::uint32_t block) const;
+    FreeBlock entry(std::uint32_t block) const;
     void count_segment(std::int64_t bytes, int segments);
 
     AllocatorOptions options_;

@@ -34,7 +34,11 @@ constexpr std::uint64_t hash_of(const InstanceKey& key)
 template <class Value>
 class InstanceMap {
 public:
-    explicit InstanceMap(const Program& program) : program_(program), slots_(64) {}
+    explicit InstanceMap(const Program& program) : slots_(64)
+    {
+        for (const Tensor& tensor : program.tensors)
+            scopes_.push_back(tensor.scope);
+    }
 
     // Made when it is not there. `number` of the use in the role.
     Value& at(TensorId tensor, const BlockUse& use, std::uint32_t number)
@@ -74,7 +78,7 @@ public:
     // The instance of the micro-batch, or use, that many later, where the scope tells them apart.
     InstanceKey later(InstanceKey key, std::uint32_t micro_batches, std::uint32_t uses) const
     {
-        const TensorScope scope = program_.tensors[key.tensor].scope;
+        const TensorScope scope = scopes_[key.tensor];
         if (scope == TensorScope::use)
             key.micro_batch += uses;
         else if (scope == TensorScope::micro_batch || scope == TensorScope::layer_of_micro_batch)
@@ -85,7 +89,7 @@ public:
 private:
     InstanceKey key(TensorId tensor, const BlockUse& use, std::uint32_t number) const
     {
-        switch (program_.tensors[tensor.value].scope) {
+        switch (scopes_[tensor.value]) {
         case TensorScope::use:
             return {tensor.value, 0, number};
         case TensorScope::micro_batch:
@@ -156,8 +160,8 @@ private:
                 add(rename(slot.key)) = slot.value;
     }
 
-    const Program& program_;
-    std::vector<Slot> slots_; // a power of two of them, half of them free at least
+    std::vector<TensorScope> scopes_; // by tensor
+    std::vector<Slot> slots_;         // a power of two of them, half of them free at least
     std::size_t size_ = 0;
 };
 

@@ -1,0 +1,60 @@
+#include "sim/strategy/memory/kept_activations.h"
+
+#include "sim/strategy/lower/job_work.h"
+#include "sim/strategy/lower/layer_memory.h"
+#include "sim/strategy/stages.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+// By chunk of the stage: what a forward pass leaves behind.
+std::vector<std::int64_t> kept_by_chunk(const JobWork& work, const StagePlacement& placement,
+                                        int stage)
+{
+    std::vector<std::int64_t> kept;
+    for (const VirtualStage& chunk : chunks_of(placement, stage)) {
+        std::int64_t& sum = kept.emplace_back(0);
+        for (const std::size_t kind : work.stages[static_cast<std::size_t>(chunk.number)])
+            sum += LayerMemory(work.kinds[kind].layer, work.kinds[kind].work, 0).kept_bytes();
+    }
+    return kept;
+}
+
+// Passes that take turns count when both are through. The weights' part of a split pass still
+// reads some of what its input part no longer counts.
+std::int64_t most_kept(const std::vector<Pass>& passes, const std::vector<std::int64_t>& kept)
+{
+    std::int64_t now = 0;
+    std::int64_t most = 0;
+    for (const Pass& pass : passes) {
+        const std::int64_t bytes = kept[static_cast<std::size_t>(pass.chunk)];
+        if (pass.kind == PassKind::forward)
+            now += bytes;
+        else if (hands_back(pass.kind))
+            now -= bytes;
+        if (!pass.with_next)
+            most = std::max(most, now);
+    }
+    return most;
+}
+
+} // namespace
+
+std::vector<std::int64_t> kept_activations(const Job& job)
+{
+    const StagePlacement placement = placement_of(job);
+    std::vector<std::int64_t> most(static_cast<std::size_t>(placement.devices), 0);
+    if (is_single_process(job))
+        return most;
+    const JobWork work = job_work(job);
+    const std::vector<std::vector<Pass>> passes = passes_of(job);
+    for (std::size_t stage = 0; stage < most.size(); ++stage)
+        most[stage] =
+            most_kept(passes[stage], kept_by_chunk(work, placement, static_cast<int>(stage)));
+    return most;
+}
+
+} // namespace trainyard
