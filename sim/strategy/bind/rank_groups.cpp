@@ -125,24 +125,26 @@ void join_replicas(Neighbourhood& out, std::uint32_t ranks)
 // A pair has one shape, whoever sends: of its worse direction.
 void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
 {
-    std::map<std::array<RankId, 2>, std::uint32_t> pairs;
     const auto pair_of = [](std::size_t self, RankId other) {
         const auto rank = make_id<RankId>(self);
         return std::array{std::min(rank, other), std::max(rank, other)};
     };
+    std::vector<std::array<RankId, 2>> pairs;
     for (std::size_t self = 0; self < out.peers.size(); ++self)
         for (const RankPeer& peer : out.peers[self])
-            pairs.emplace(pair_of(self, peer.rank), 0);
-    std::vector<std::array<RankId, 2>> ordered;
-    for (auto& [pair, shape] : pairs)
-        ordered.push_back(pair);
-    const std::vector<LinkHealth> health = fabric.health_of_pairs(ordered);
-    for (std::size_t i = 0; i < ordered.size(); ++i)
-        pairs[ordered[i]] =
-            shapes.of(ordered[i], fabric.part_of_pair(ordered[i][0], ordered[i][1]), health[i]);
+            pairs.push_back(pair_of(self, peer.rank));
+    std::ranges::sort(pairs);
+    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    const std::vector<LinkHealth> health = fabric.health_of_pairs(pairs);
+    std::vector<std::uint32_t> shape_of(pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        shape_of[i] =
+            shapes.of(pairs[i], fabric.part_of_pair(pairs[i][0], pairs[i][1]), health[i]);
     for (std::size_t self = 0; self < out.peers.size(); ++self)
-        for (RankPeer& peer : out.peers[self])
-            peer.shape = pairs.at(pair_of(self, peer.rank));
+        for (RankPeer& peer : out.peers[self]) {
+            const auto found = std::ranges::lower_bound(pairs, pair_of(self, peer.rank));
+            peer.shape = shape_of[static_cast<std::size_t>(found - pairs.begin())];
+        }
 }
 
 } // namespace

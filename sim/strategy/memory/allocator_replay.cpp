@@ -118,8 +118,12 @@ private:
         if (quiet_ + 1 < quiet_repetitions)
             return 0;
         const std::vector<InstanceKey> before = std::exchange(living_, sorted_keys());
-        if (quiet_ < quiet_repetitions || !find_staying(before))
+        if (quiet_ < quiet_repetitions)
             return 0;
+        if (!find_staying(before)) {
+            quiet_ = 0; // what lives does not repeat yet, and is dear to compare
+            return 0;
+        }
         const std::uint32_t times = r.times - 1 - number;
         live_.shift(times * r.micro_batches, times * r.period, [&](const InstanceKey& key) {
             return !std::ranges::binary_search(staying_, key);
