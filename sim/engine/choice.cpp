@@ -30,8 +30,9 @@ bool worth_replaying(const Program& program, const Binding& binding)
 Checked<StepResult> run_in_time(const Program& program, const Binding& binding,
                                 const RunControl& control)
 {
-    if (auto ahead = engine::run_ahead(program, binding, control))
-        return std::move(*ahead);
+    if (control.mechanisms.has(Mechanism::ahead))
+        if (auto ahead = engine::run_ahead(program, binding, control))
+            return std::move(*ahead);
     return run_event(program, binding, control);
 }
 
@@ -88,7 +89,8 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
     if (control.tier == Tier::reference)
         return ran(run_reference(program, binding, control), {Tier::reference, ""});
     std::string reason = why_not_tried(program, binding, control);
-    if (reason.empty() && control.tier != Tier::event) {
+    if (reason.empty() && control.tier != Tier::event && control.mechanisms.has(Mechanism::replay))
+    {
         auto replayed = engine::run_replay(program, binding, control);
         if (replayed)
             return Run{std::move(*replayed), {Tier::replay, ""}};

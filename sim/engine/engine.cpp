@@ -42,6 +42,24 @@ std::vector<EnumName<Tier>> enum_names<Tier>()
 }
 
 template <>
+std::vector<EnumName<Mechanism>> enum_names<Mechanism>()
+{
+    using enum Mechanism;
+    return {{ahead, "ahead"},
+            {passages, "passages"},
+            {replay, "replay"},
+            {stretches, "stretches"},
+            {slices, "slices"},
+            {vector_code, "vector code"},
+            {radix_queue, "radix queue"},
+            {ripple, "ripple"},
+            {own_links, "own links"},
+            {chains, "chains"},
+            {foresight, "foresight"},
+            {late_steps, "late steps"}};
+}
+
+template <>
 std::vector<EnumName<WholeReason>> enum_names<WholeReason>()
 {
     return {{WholeReason::pattern, "pattern"},

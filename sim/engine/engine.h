@@ -15,6 +15,7 @@
 
 #include "sim/base/diagnostic.h"
 #include "sim/base/progress.h"
+#include "sim/engine/mechanisms.h"
 #include "sim/program/binding.h"
 
 #include <array>
@@ -107,6 +108,7 @@ struct RunControl {
     Fidelity fidelity = Fidelity::alpha_beta;
     WorkControl work{};
     RecordRequest record{};
+    Mechanisms mechanisms = Mechanisms::all(); // run_reference: none, whatever is said here
 };
 
 // Totals of one lane over the measured (last) step.

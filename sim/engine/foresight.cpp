@@ -14,13 +14,13 @@ constexpr std::array<std::size_t, 4> stage_places = {9, 6, 4, 2}; // before an e
 } // namespace
 
 Foresight::Foresight(const RunState& run, EventQueue& queue, const TransferTable& table,
-                     const Accounting& accounting, const Rates& rates)
+                     const Accounting& accounting, const Rates& rates, bool wanted)
     : run_(run),
       queue_(queue),
       table_(table),
       accounting_(accounting),
       rates_(rates),
-      worth_it_(run.lanes.size() >= least_lanes)
+      worth_it_(wanted && run.lanes.size() >= least_lanes)
 {
     if (!worth_it_)
         return;

@@ -18,7 +18,7 @@ namespace trainyard::engine {
 class Foresight {
 public:
     Foresight(const RunState& run, EventQueue& queue, const TransferTable& table,
-              const Accounting& accounting, const Rates& rates);
+              const Accounting& accounting, const Rates& rates, bool wanted);
 
     // Before the first event in front is taken.
     void look()

@@ -31,20 +31,20 @@ Diagnostic too_long()
 }
 
 std::unique_ptr<LinkSharing> make_sharing(const Binding& binding, Fidelity fidelity,
-                                          Machinery machinery)
+                                          Mechanisms mechanisms)
 {
     if (fidelity == Fidelity::alpha_beta)
         return nullptr;
-    if (machinery == Machinery::plain)
+    if (!mechanisms.has(Mechanism::ripple))
         return std::make_unique<FullSharing>(binding.links);
     return std::make_unique<RippleSharing>(binding.links);
 }
 
 // Where collectives go as a whole until others slow them.
 std::unique_ptr<OwnLinks> find_own_links(const RunState& run, Fidelity fidelity,
-                                         Machinery machinery)
+                                         Mechanisms mechanisms)
 {
-    if (machinery == Machinery::plain ||
+    if (!mechanisms.has(Mechanism::own_links) ||
         (fidelity != Fidelity::bundle && fidelity != Fidelity::flow))
         return nullptr;
     return std::make_unique<OwnLinks>(run);
@@ -53,21 +53,21 @@ std::unique_ptr<OwnLinks> find_own_links(const RunState& run, Fidelity fidelity,
 } // namespace
 
 Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control,
-                       Machinery machinery)
+                       Mechanisms mechanisms)
     : control_(control),
-      machinery_(machinery),
+      mechanisms_(mechanisms),
       run_(program, binding, control.steps),
-      queue_(machinery == Machinery::plain ? QueueKind::plain : QueueKind::radix),
+      queue_(mechanisms.has(Mechanism::radix_queue) ? QueueKind::radix : QueueKind::plain),
       table_(run_),
       accounting_(run_),
-      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, machinery),
-             find_own_links(run_, control.fidelity, machinery)),
+      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, mechanisms),
+             find_own_links(run_, control.fidelity, mechanisms)),
       choice_(run_, control.fidelity),
       stepping_(run_, queue_, table_, rates_, choice_),
       recorder_(run_, control.record,
                 any_stops(binding) ? Recorder::Segments::of_all
                                    : Recorder::Segments::of_recorded_lanes),
-      foresight_(run_, queue_, table_, accounting_, rates_),
+      foresight_(run_, queue_, table_, accounting_, rates_, mechanisms.has(Mechanism::foresight)),
       lanes_left_(run_.steps, static_cast<std::uint32_t>(run_.lanes.size())),
       step_ends_(run_.steps)
 {}
@@ -121,7 +121,7 @@ void Simulation::begin()
         const LaneKind& kind = run_.kind_of(l);
         LaneState& lane = run_.lanes[l];
         lane.host_base = run_.binding.lanes[l].start;
-        lane.may_chain = machinery_ == Machinery::fast && !rates_.slows_compute() &&
+        lane.may_chain = mechanisms_.has(Mechanism::chains) && !rates_.slows_compute() &&
                          !run_.binding.lanes[l].stop.ever() && !recorder_.wants(l);
         all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
         streams_left_.insert(streams_left_.end(), run_.steps,
@@ -288,13 +288,13 @@ namespace trainyard {
 Checked<StepResult> run_reference(const Program& program, const Binding& binding,
                                   const RunControl& control)
 {
-    return engine::Simulation(program, binding, control, engine::Machinery::plain).run();
+    return engine::Simulation(program, binding, control, Mechanisms::none()).run();
 }
 
 Checked<StepResult> run_event(const Program& program, const Binding& binding,
                               const RunControl& control)
 {
-    return engine::Simulation(program, binding, control, engine::Machinery::fast).run();
+    return engine::Simulation(program, binding, control, control.mechanisms).run();
 }
 
 } // namespace trainyard

@@ -15,18 +15,11 @@
 
 namespace trainyard::engine {
 
-// What keeps events in order and rates fair. The results are the same.
-enum class Machinery : std::uint8_t {
-    plain, // a binary heap, every rate solved anew, rings that may be slowed stepped from the start
-           // on: the reference
-    fast   // a radix queue, rates that follow what changed, rings stepped once they are slowed: the
-           // event tier
-};
-
 class Simulation {
 public:
+    // With `mechanisms`, whatever `control` says.
     Simulation(const Program& program, const Binding& binding, const RunControl& control,
-               Machinery machinery);
+               Mechanisms mechanisms);
 
     Checked<StepResult> run();
 
@@ -90,7 +83,7 @@ private:
     const TransferCost& part_cost(std::uint32_t lane, const PartPlan& part) const;
 
     const RunControl& control_;
-    Machinery machinery_;
+    Mechanisms mechanisms_;
     RunState run_;
     EventQueue queue_;
     TransferTable table_;

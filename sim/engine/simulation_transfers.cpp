@@ -188,7 +188,7 @@ void Simulation::handle_transfer(std::uint32_t id)
                       !rates_.undisturbed(transfer);
     if (!more)
         return deliver(id);
-    if (transfer.may_step && machinery_ == Machinery::plain)
+    if (transfer.may_step && !mechanisms_.has(Mechanism::late_steps))
         return stepping_.open(id);
     transfer.state = TransferState::moving;
     rates_.start_transfer(id);

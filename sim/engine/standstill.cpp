@@ -19,8 +19,7 @@ bool any_stops(const Binding& binding)
 Checked<std::optional<Standstill>> find_standstill(const Program& program, const Binding& binding,
                                                    const RunControl& control)
 {
-    return engine::Simulation(program, binding, control, engine::Machinery::fast)
-        .run_to_standstill();
+    return engine::Simulation(program, binding, control, control.mechanisms).run_to_standstill();
 }
 
 namespace engine {

@@ -71,7 +71,8 @@ void Runner::begin()
         lane.ops_left.fill(ops);
         lane.passages = &passages_[run_.compiled.lane_kinds[l]];
         lane.learned.resize(lane.passages->shapes.size());
-        lane.leaps = run_.lanes[l].plain && !recorder_.wants(l);
+        lane.leaps = control_.mechanisms.has(Mechanism::passages) && run_.lanes[l].plain &&
+                     !recorder_.wants(l);
         if (ops == 0)
             continue;
         if (run_.steps == 1)

@@ -119,11 +119,12 @@ std::optional<Refusal> Replay::prepare()
         if (link_log_->size_of_step() * static_cast<std::size_t>(control_.steps) > most_logged)
             return Refusal{"the times of all transfers are more than it holds"};
     }
-    if (!link_log_)
+    if (!link_log_ && control_.mechanisms.has(Mechanism::stretches))
         regions_ =
             find_regions(cohorts_, composed_->tape, static_cast<std::uint32_t>(control_.steps));
-    slices_ = scribe_->wants_any() || link_log_ ? without_slices(composed_->tape)
-                                                : find_slices(cohorts_, composed_->tape, regions_);
+    slices_ = scribe_->wants_any() || link_log_ || !control_.mechanisms.has(Mechanism::slices)
+                  ? without_slices(composed_->tape)
+                  : find_slices(cohorts_, composed_->tape, regions_);
     place_values(composed_->tape, cohorts_, slices_);
     player_.emplace(cohorts_, *composed_, *tables_, kernels_);
     leaper_.emplace(*player_, cohorts_, composed_->tape, regions_, slices_);
@@ -347,7 +348,9 @@ tl::expected<StepResult, Refusal> run_replay(const Program& program, const Bindi
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
                                              const RunControl& control)
 {
-    return run_replay(program, binding, control, fastest_kernels());
+    const bool vectors = control.mechanisms.has(Mechanism::vector_code);
+    return run_replay(program, binding, control,
+                      vectors ? fastest_kernels() : *usable_kernels().front());
 }
 
 } // namespace trainyard::engine

@@ -138,8 +138,7 @@ void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
     const std::vector<LinkHealth> health = fabric.health_of_pairs(pairs);
     std::vector<std::uint32_t> shape_of(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i)
-        shape_of[i] =
-            shapes.of(pairs[i], fabric.part_of_pair(pairs[i][0], pairs[i][1]), health[i]);
+        shape_of[i] = shapes.of(pairs[i], fabric.part_of_pair(pairs[i][0], pairs[i][1]), health[i]);
     for (std::size_t self = 0; self < out.peers.size(); ++self)
         for (RankPeer& peer : out.peers[self]) {
             const auto found = std::ranges::lower_bound(pairs, pair_of(self, peer.rank));
