@@ -1,6 +1,6 @@
 #include "sim/engine/accounting.h"
 
-#include "sim/engine/chain.h"
+#include "sim/engine/host_issue.h"
 
 #include <algorithm>
 #include <limits>
@@ -42,7 +42,7 @@ void Accounting::charge(std::uint32_t lane)
     const std::uint32_t computing =
         run_.lanes[lane].computing > 0 ? computing_stream(lane) : nobody;
     if (computing != nobody)
-        charge_computing(lane, computing, piece);
+        charge_op(lane, computing, piece);
     else
         charge_idle(lane, piece);
 }
@@ -58,19 +58,6 @@ std::uint32_t Accounting::computing_stream(std::uint32_t lane) const
             return run_.stream_index(lane, s);
     }
     return nobody;
-}
-
-// One op of a chain after the other.
-void Accounting::charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece)
-{
-    StreamState& op = run_.streams[stream];
-    while (op.chained > 0 && end_of(op) <= piece.end) {
-        const SimTime end = std::max(end_of(op), piece.begin);
-        charge_op(lane, stream, {piece.begin, end});
-        piece.begin = end;
-        go_on(run_, lane, op);
-    }
-    charge_op(lane, stream, piece);
 }
 
 // Up to `mark` the device works, behind it the op waits for its last kernels.

@@ -21,12 +21,6 @@ public:
     void open(std::uint32_t lane, SimTime time);
     void close(std::uint32_t lane);
 
-    void prefetch_lane(std::uint32_t lane) const
-    {
-        prefetch(&accounts_[lane]);
-        prefetch(&accounts_[lane].time[8]);
-    }
-
     // Charges the lane up to now. Call before its state changes.
     void charge(std::uint32_t lane);
 
@@ -68,7 +62,6 @@ private:
     Cause cause_at_the_end(std::uint32_t lane) const;
     SimTime moving_since(std::uint32_t stream) const;
     TimeKind idle_kind(std::uint32_t stream) const;
-    void charge_computing(std::uint32_t lane, std::uint32_t stream, Piece piece);
     void charge_op(std::uint32_t lane, std::uint32_t stream, Piece piece);
     u128 work_done_in(std::uint32_t stream, SimTime begin, SimTime busy) const;
     void charge_idle(std::uint32_t lane, Piece piece);

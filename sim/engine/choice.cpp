@@ -26,20 +26,10 @@ bool worth_replaying(const Program& program, const Binding& binding)
     return binding.lanes.size() >= lanes_worth_an_order * program.roles.size();
 }
 
-// The event tier: lanes run ahead of the clock where that is exact.
-Checked<StepResult> run_in_time(const Program& program, const Binding& binding,
-                                const RunControl& control)
-{
-    if (control.mechanisms.has(Mechanism::ahead))
-        if (auto ahead = engine::run_ahead(program, binding, control))
-            return std::move(*ahead);
-    return run_event(program, binding, control);
-}
-
 // Why the replay is not tried; empty: it is.
 std::string why_not_tried(const Program& program, const Binding& binding, const RunControl& control)
 {
-    if (control.tier != Tier::automatic || worth_replaying(program, binding))
+    if (worth_replaying(program, binding))
         return "";
     if (const auto refused = engine::refused_outright(binding, control))
         return refused->reason;
@@ -56,11 +46,27 @@ Bytes usable_memory()
                  static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
 }
 
-Problems cannot_replay(const std::string& reason)
+Problems not_exact(Tier tier, const std::string& reason)
 {
     return {{"", 0, "/run/engine",
-             fmt::format("the replay engine would not be exact here: {}", reason),
+             fmt::format("the {} engine would not be exact here: {}", to_name(tier), reason),
              "engine \"auto\" takes the fastest that is", Severity::error}};
+}
+
+// The fastest that is exact.
+Checked<Run> run_fastest(const Program& program, const Binding& binding, const RunControl& control)
+{
+    std::string reason = why_not_tried(program, binding, control);
+    if (reason.empty() && control.mechanisms.has(Mechanism::replay)) {
+        auto replayed = engine::run_replay(program, binding, control);
+        if (replayed)
+            return Run{std::move(*replayed), {Tier::replay, ""}};
+        reason = std::move(replayed.error().reason);
+    }
+    if (control.mechanisms.has(Mechanism::ahead))
+        if (auto ahead = engine::run_ahead(program, binding, control))
+            return Run{std::move(*ahead), {Tier::ahead, reason}};
+    return ran(run_event(program, binding, control), {Tier::event, reason});
 }
 
 } // namespace
@@ -86,19 +92,26 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
 {
     if (Problems problems = memory_problems(program, usable_memory()); !problems.empty())
         return tl::unexpected(std::move(problems));
-    if (control.tier == Tier::reference)
+    switch (control.tier) {
+    case Tier::automatic:
+        break;
+    case Tier::reference:
         return ran(run_reference(program, binding, control), {Tier::reference, ""});
-    std::string reason = why_not_tried(program, binding, control);
-    if (reason.empty() && control.tier != Tier::event && control.mechanisms.has(Mechanism::replay))
-    {
-        auto replayed = engine::run_replay(program, binding, control);
-        if (replayed)
+    case Tier::event:
+        return ran(run_event(program, binding, control), {Tier::event, ""});
+    case Tier::ahead:
+        if (auto ahead = engine::run_ahead(program, binding, control))
+            return Run{std::move(*ahead), {Tier::ahead, ""}};
+        return tl::unexpected(not_exact(
+            Tier::ahead, "others may disturb more than compute, or it does not come to an "
+                         "end"));
+    case Tier::replay:
+        if (auto replayed = engine::run_replay(program, binding, control))
             return Run{std::move(*replayed), {Tier::replay, ""}};
-        reason = std::move(replayed.error().reason);
-        if (control.tier == Tier::replay)
-            return tl::unexpected(cannot_replay(reason));
+        else
+            return tl::unexpected(not_exact(Tier::replay, replayed.error().reason));
     }
-    return ran(run_in_time(program, binding, control), {Tier::event, reason});
+    return run_fastest(program, binding, control);
 }
 
 } // namespace trainyard

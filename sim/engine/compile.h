@@ -50,7 +50,6 @@ struct FlatOp {
     bool ends_segment = false; // the host goes on when it has finished
     bool by_itself = false;    // a worker's: the host does not issue it
     bool first_input = false;  // the first of a step on any worker's stream
-    bool watched = false;      // some op waits for it
 };
 
 struct StreamPlan {

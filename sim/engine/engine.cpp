@@ -37,6 +37,7 @@ std::vector<EnumName<Tier>> enum_names<Tier>()
 {
     return {{Tier::automatic, "auto"},
             {Tier::replay, "replay"},
+            {Tier::ahead, "ahead"},
             {Tier::event, "event"},
             {Tier::reference, "reference"}};
 }
@@ -45,17 +46,11 @@ template <>
 std::vector<EnumName<Mechanism>> enum_names<Mechanism>()
 {
     using enum Mechanism;
-    return {{ahead, "ahead"},
-            {passages, "passages"},
-            {replay, "replay"},
-            {stretches, "stretches"},
-            {slices, "slices"},
-            {vector_code, "vector code"},
-            {radix_queue, "radix queue"},
+    return {{ahead, "ahead"},          {passages, "passages"}, {replay, "replay"},
+            {stretches, "stretches"},  {slices, "slices"},     {vector_code, "vector code"},
+
             {ripple, "ripple"},
-            {own_links, "own links"},
-            {chains, "chains"},
-            {foresight, "foresight"},
+
             {late_steps, "late steps"}};
 }
 

@@ -97,7 +97,8 @@ struct RecordRequest {
 enum class Tier : std::uint8_t {
     automatic, // the fastest that is exact
     replay,    // op by op over all lanes, in an order known beforehand; refuses where there is none
-    event,     // a monotone queue, rates that follow what changed
+    ahead,     // lane by lane, where others can disturb nothing but compute; refuses elsewhere
+    event,     // in the order of time, rates that follow what changed
     reference  // one plain queue, every rate solved in full
 };
 
@@ -217,7 +218,7 @@ Checked<StepResult> run_reference(const Program& program, const Binding& binding
                                   const RunControl& control);
 
 // The event tier: the same result (but StepResult::events, where events of one instant overtake
-// each other) from a faster queue and faster sharing.
+// each other) from faster sharing.
 Checked<StepResult> run_event(const Program& program, const Binding& binding,
                               const RunControl& control);
 

@@ -231,8 +231,6 @@ private:
         auto& counts = flat_.kind.collectives_per_step;
         for (std::size_t i = 0; i < counts.size(); ++i)
             counts[i] = counts[aliases_.groups[i]];
-        for (const StepWait& wait : flat_.kind.waits)
-            flat_.kind.ops[flat_.kind.streams[wait.stream].op_first + wait.position].watched = true;
     }
 
     const Program& program_;

@@ -97,4 +97,28 @@ inline SimTime earliest_end(const FlatOp& op, SimTime issued, SimTime duration)
     return issued + op.issue_rest + duration / std::int64_t{op.kernels};
 }
 
+// When the compute, copy or host op at the head of a stream ends, by its marks.
+inline SimTime end_of(const StreamState& stream)
+{
+    return std::max(stream.mark, stream.second_mark);
+}
+
+// Sets the marks of such an op that starts then, alone on the device.
+inline void set_marks(const RunState& run, std::uint32_t lane, StreamState& stream, SimTime start)
+{
+    const LaneKind& kind = run.kind_of(lane);
+    const LaneState& state = run.lanes[lane];
+    const FlatOp& op = kind.ops[stream.head];
+    const SimTime duration = run.duration_of(lane, op, stream.step);
+    // Behind a barrier the host has issued everything before it, and long enough ago.
+    const bool issued = op.kind == OpKind::host || op.by_itself ||
+                        state.host_segment > barriers_before(kind, op, stream.step);
+    stream.start = start;
+    stream.mark = start + duration;
+    stream.second_mark =
+        issued
+            ? start
+            : earliest_end(op, issue_time(run, lane, op, stream.step, state.host_base), duration);
+}
+
 } // namespace trainyard::engine

@@ -17,11 +17,7 @@ enum class Mechanism : std::uint8_t {
     stretches,   // there: what only adds constants is leapt over
     slices,      // there: one slice of the lanes after the other
     vector_code, // there: loops for AVX2 and AVX-512
-    radix_queue, // of events; else a binary heap
     ripple,      // rates that follow what changed; else each is solved anew
-    own_links,   // collectives whose links nobody else can be on stay out of the sharing
-    chains,      // compute ops in a row that nobody waits for are one event
-    foresight,   // what the next events will touch is fetched ahead
     late_steps   // rings go step by step once somebody slows them; else from the start on
 };
 

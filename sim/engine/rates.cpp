@@ -9,12 +9,11 @@
 namespace trainyard::engine {
 
 Rates::Rates(RunState& run, EventQueue& queue, Accounting& accounting,
-             std::unique_ptr<LinkSharing> sharing, std::unique_ptr<OwnLinks> own)
+             std::unique_ptr<LinkSharing> sharing)
     : run_(run),
       queue_(queue),
       accounting_(accounting),
       sharing_(std::move(sharing)),
-      own_(std::move(own)),
       slows_compute_(interferes(run.binding.costs) || has_windows(run.binding)),
       disturbed_(sharing_ != nullptr || slows_compute_)
 {
@@ -70,7 +69,7 @@ void Rates::start_transfer(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
     transfer.settled = run_.now;
-    if (!sharing_ || transfer.links.empty() || transfer.alone)
+    if (!sharing_ || transfer.links.empty())
         return set_rate(transfer, id, transfer.cost->ceiling);
     begun_.push_back(id);
     transfer.unplanned = true;
@@ -98,18 +97,6 @@ void Rates::end_transfer(std::uint32_t id)
         count_bytes(transfer.links, moved);
     else if (links_open_)
         way_work_[transfer.way] += moved;
-}
-
-// In the measured step.
-void Rates::count_own(const Transfer& transfer)
-{
-    if (!links_open_)
-        return;
-    const SimTime began = transfer.start + transfer.cost->latency;
-    const SimTime before = std::max(opened_, began) - began;
-    const Work work = scaled_work(*transfer.cost, transfer.scale);
-    own_->count(make_id<GroupId>(transfer.channel), transfer.cost->pattern, transfer.cost->ceiling,
-                remaining_after(work, transfer.cost->ceiling, before).value);
 }
 
 // What someone who leaves links has moved over them since they were opened.
@@ -283,10 +270,6 @@ void Rates::open_links()
 
 std::vector<LinkTotals> Rates::link_totals()
 {
-    if (own_)
-        own_->for_each([&](std::span<const LinkUse> links, const OwnLinks::Moved& moved) {
-            count_kept(links, moved.rate, moved.work);
-        });
     for (std::size_t way = 0; way < way_work_.size(); ++way)
         count_bytes(run_.ways[way].links, way_work_[way]);
     std::vector<LinkTotals> totals;

@@ -9,7 +9,6 @@
 #include "sim/engine/accounting.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/flow/link_sharing.h"
-#include "sim/engine/flow/own_links.h"
 
 #include <memory>
 
@@ -17,9 +16,9 @@ namespace trainyard::engine {
 
 class Rates {
 public:
-    // `sharing`: none where links are not shared. `own`: none where every transfer goes through it.
+    // `sharing`: none where links are not shared.
     Rates(RunState& run, EventQueue& queue, Accounting& accounting,
-          std::unique_ptr<LinkSharing> sharing, std::unique_ptr<OwnLinks> own);
+          std::unique_ptr<LinkSharing> sharing);
 
     // Whether any end depends on rates that may change; whether one of compute does.
     bool disturbed() const { return disturbed_; }
@@ -27,17 +26,9 @@ public:
     // Whether the transfer moves at its ceiling from its latency on and nobody notices.
     bool undisturbed(const Transfer& transfer) const
     {
-        return !disturbed_ || ((transfer.alone || (sharing_ && transfer.links.empty())) &&
+        return !disturbed_ || (sharing_ && transfer.links.empty() &&
                                !(slows_compute_ && transfer.cost->traffic_share > 0));
     }
-    // Whether a collective has its links to itself.
-    bool has_own_links(GroupId group, TrafficPattern pattern) const
-    {
-        return own_ && own_->has(group, pattern);
-    }
-    // It has moved all its work over them.
-    void count_own(const Transfer& transfer);
-
     // A communication kernel takes or leaves SMs of a lane.
     void add_resident(std::uint32_t lane, std::uint32_t sm_share);
     void remove_resident(std::uint32_t lane, std::uint32_t sm_share);
@@ -73,14 +64,6 @@ public:
     // next `share`.
     const std::vector<std::uint32_t>& slowed();
 
-    void prefetch_links(const Transfer& transfer) const
-    {
-        if (!sharing_ || transfer.alone)
-            return;
-        sharing_->prefetch_links(transfer.flow, transfer.links);
-        if (transfer.way != nobody)
-            prefetch(&way_work_[transfer.way]);
-    }
     // Whoever shares links, none in a fidelity that does not.
     LinkSharing* sharing() const { return sharing_.get(); }
     // Someone who kept links for himself has moved that much work over them.
@@ -125,7 +108,6 @@ private:
     EventQueue& queue_;
     Accounting& accounting_;
     std::unique_ptr<LinkSharing> sharing_;
-    std::unique_ptr<OwnLinks> own_;
     bool slows_compute_;
     bool disturbed_;
     std::vector<Device> devices_;      // by lane

@@ -40,16 +40,6 @@ std::unique_ptr<LinkSharing> make_sharing(const Binding& binding, Fidelity fidel
     return std::make_unique<RippleSharing>(binding.links);
 }
 
-// Where collectives go as a whole until others slow them.
-std::unique_ptr<OwnLinks> find_own_links(const RunState& run, Fidelity fidelity,
-                                         Mechanisms mechanisms)
-{
-    if (!mechanisms.has(Mechanism::own_links) ||
-        (fidelity != Fidelity::bundle && fidelity != Fidelity::flow))
-        return nullptr;
-    return std::make_unique<OwnLinks>(run);
-}
-
 } // namespace
 
 Simulation::Simulation(const Program& program, const Binding& binding, const RunControl& control,
@@ -57,17 +47,14 @@ Simulation::Simulation(const Program& program, const Binding& binding, const Run
     : control_(control),
       mechanisms_(mechanisms),
       run_(program, binding, control.steps),
-      queue_(mechanisms.has(Mechanism::radix_queue) ? QueueKind::radix : QueueKind::plain),
       table_(run_),
       accounting_(run_),
-      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, mechanisms),
-             find_own_links(run_, control.fidelity, mechanisms)),
+      rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, mechanisms)),
       choice_(run_, control.fidelity),
       stepping_(run_, queue_, table_, rates_, choice_),
       recorder_(run_, control.record,
                 any_stops(binding) ? Recorder::Segments::of_all
                                    : Recorder::Segments::of_recorded_lanes),
-      foresight_(run_, queue_, table_, accounting_, rates_, mechanisms.has(Mechanism::foresight)),
       lanes_left_(run_.steps, static_cast<std::uint32_t>(run_.lanes.size())),
       step_ends_(run_.steps)
 {}
@@ -121,8 +108,6 @@ void Simulation::begin()
         const LaneKind& kind = run_.kind_of(l);
         LaneState& lane = run_.lanes[l];
         lane.host_base = run_.binding.lanes[l].start;
-        lane.may_chain = mechanisms_.has(Mechanism::chains) && !rates_.slows_compute() &&
-                         !run_.binding.lanes[l].stop.ever() && !recorder_.wants(l);
         all_ops_ += std::uint64_t{kind.op_count} * run_.steps;
         streams_left_.insert(streams_left_.end(), run_.steps,
                              static_cast<std::uint32_t>(kind.streams.size()));
@@ -188,10 +173,8 @@ void Simulation::change_link(const Event& event)
 void Simulation::run_instant()
 {
     do {
-        while (queue_.due(run_.now)) {
-            foresight_.look();
+        while (queue_.due(run_.now))
             handle(queue_.pop());
-        }
         stop_lanes();
         // Looking at a lane starts ops, which ends nothing and so makes no other lane dirty.
         for (const std::uint32_t lane : dirty_) {

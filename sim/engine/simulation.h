@@ -6,7 +6,6 @@
 
 #include "sim/engine/accounting.h"
 #include "sim/engine/event_queue.h"
-#include "sim/engine/foresight.h"
 #include "sim/engine/rates.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/standstill.h"
@@ -92,7 +91,6 @@ private:
     StepChoice choice_;
     Stepping stepping_;
     Recorder recorder_;
-    Foresight foresight_;
     std::vector<std::uint32_t> dirty_;        // lanes to look at
     std::vector<std::uint32_t> streams_left_; // lane x steps
     std::vector<std::uint32_t> lanes_left_;   // by step

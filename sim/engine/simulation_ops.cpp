@@ -1,4 +1,4 @@
-#include "sim/engine/chain.h"
+#include "sim/engine/host_issue.h"
 #include "sim/engine/simulation.h"
 
 #include <algorithm>
@@ -139,10 +139,7 @@ void Simulation::start_timed(std::uint32_t lane, std::uint32_t index, const Flat
     ++state.computing;
     if (rates_.slows_compute() && stream.mark > run_.now)
         return rates_.start_compute(index, stream.mark - run_.now);
-    if (!state.may_chain)
-        return push_end(index, end_of(stream));
-    queue_.push({begin_chain(run_, lane, index), index, stream.version});
-    ops_ += stream.chained;
+    push_end(index, end_of(stream));
 }
 
 // Compute that others could slow has drained; its last kernels may not be issued yet.
@@ -165,8 +162,6 @@ void Simulation::finish(std::uint32_t index)
 {
     const std::uint32_t lane = run_.lane_of(index);
     touch(lane);
-    while (run_.streams[index].chained > 0)
-        go_on(run_, lane, run_.streams[index]);
     const FlatOp& op = run_.head(index);
     LaneState& state = run_.lanes[lane];
     if (op.kind == OpKind::collective || op.kind == OpKind::exchange)

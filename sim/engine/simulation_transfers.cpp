@@ -140,11 +140,9 @@ void Simulation::begin_transfer(std::uint32_t id)
     transfer.remaining = scaled_work(*transfer.cost, transfer.scale).value;
     if (table_.is_group(transfer.channel)) {
         const auto group = make_id<GroupId>(transfer.channel);
-        transfer.alone = rates_.has_own_links(group, transfer.cost->pattern);
-        if (!transfer.alone)
-            transfer.links = run_.binding.groups[group.value].uses(transfer.cost->pattern);
-        transfer.may_step = choice_.fidelity() == Fidelity::flow && !transfer.alone &&
-                            transfer.remaining > 0 && shape_of(transfer) != StepShape::none;
+        transfer.links = run_.binding.groups[group.value].uses(transfer.cost->pattern);
+        transfer.may_step = choice_.fidelity() == Fidelity::flow && transfer.remaining > 0 &&
+                            shape_of(transfer) != StepShape::none;
     } else {
         begin_part(transfer.sender);
         if (transfer.receiver != nobody)
@@ -220,8 +218,6 @@ void Simulation::deliver(std::uint32_t id)
         end_part(transfer.receiver);
         return table_.release(id);
     }
-    if (transfer.alone)
-        rates_.count_own(transfer);
     for (std::uint32_t member = transfer.first_member; member != nobody;) {
         const std::uint32_t next = run_.streams[member].next_member;
         finish(member);

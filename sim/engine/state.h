@@ -3,7 +3,6 @@
 // What changes during a run: streams, lanes and transfers in progress. Plain arrays; the parts of
 // the engine that act on them are in files of their own.
 
-#include "sim/base/prefetch.h"
 #include "sim/engine/compile.h"
 
 namespace trainyard::engine {
@@ -55,7 +54,6 @@ struct alignas(64) StreamState {
     OpKind kind : 4 = OpKind::compute; // of the head, from its start on
     Phase phase : 4 = Phase::other;
     std::uint8_t blocking_stream = 0;
-    std::uint8_t chained = 0; // ops that follow the head without an event (chain.h)
 };
 static_assert(sizeof(StreamState) == 64);
 
@@ -85,7 +83,6 @@ struct alignas(64) LaneState {
     bool measured = false;          // inside the measured step
     bool dirty = false;             // in the list of lanes to look at
     bool dead = false;
-    bool may_chain = false;
     bool plain = true; // never late, never jittered, never stops
 };
 
@@ -116,7 +113,6 @@ struct alignas(64) Transfer {
     std::uint32_t receiver = nobody;
     LabelId label{}; // of the first to arrive
     TransferState state = TransferState::gathering;
-    bool alone = false;     // collective: has its links to itself
     bool may_step = false;  // collective: step by step as soon as its rate is below the ceiling
     bool disturbed = false; // its rate, or some send's, has been below it
     bool unplanned = false; // its end is not in the queue yet

@@ -25,8 +25,6 @@ public:
     std::uint32_t members(std::uint32_t channel) const { return channels_[channel].members; }
     std::uint32_t variant(std::uint32_t channel) const { return channels_[channel].variant; }
 
-    void prefetch_channel(std::uint32_t channel) const { prefetch(&channels_[channel]); }
-
     // The transfer at `sequence` of the channel; a new one in state `gathering` if nobody came yet.
     std::uint32_t find_or_add(std::uint32_t channel, std::uint32_t sequence);
     void release(std::uint32_t transfer);

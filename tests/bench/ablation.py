@@ -21,11 +21,7 @@ FILES = {
                   "sim/engine/replay/growing.*"],
     "slices": ["sim/engine/replay/slices.*"],
     "vector code": ["sim/engine/replay/kernels_avx*.cpp"],
-    "radix queue": ["sim/engine/event_queue.h"],
     "ripple": ["sim/engine/flow/ripple_sharing.*"],
-    "own links": ["sim/engine/flow/own_links.*"],
-    "chains": ["sim/engine/chain.*"],
-    "foresight": ["sim/engine/foresight.*"],
     "late steps": [],
 }
 

@@ -18,7 +18,6 @@ RATIOS = [
     ("bench_replay", "grid_by_reference/4096", "grid/4096", 40),
     ("bench_network", "swap_flow<FullSharing>/1024", "swap_flow<RippleSharing>/1024", 25),
     ("bench_network", "swap_flow<FullSharing>/8192", "swap_flow<RippleSharing>/8192", 800),
-    ("bench_network", "hold/plain/1000000", "hold/radix/1000000", 6),
 ]
 REPETITIONS = 3
 

@@ -1,6 +1,5 @@
 #include "sim/engine/ahead/runner.h"
 
-#include "sim/base/prefetch.h"
 #include "sim/engine/ahead/ahead.h"
 #include "sim/engine/host_issue.h"
 #include "sim/engine/interference.h"
@@ -243,11 +242,6 @@ void Runner::finish(StreamRun& stream, Time end)
         run_.now = SimTime(end);
         recorder_.host_segment(stream.lane);
         unblock(lane, lane.behind_host);
-    }
-    // Lanes take turns: what a stream needs next is seldom in the cache.
-    if (o + 3 < kind.ops.size()) {
-        prefetch(stream.op + 3);
-        prefetch(kind.waits.data() + stream.op[2].wait_first);
     }
     go_on(stream, 1, end);
 }

@@ -206,7 +206,7 @@ private:
     const RunControl& control_;
     RunState run_;
     TransferTable table_;
-    EventQueue queue_{QueueKind::radix};
+    EventQueue queue_;
     Recorder recorder_;
     std::optional<Books> books_;
     bool interferes_;

@@ -1,6 +1,5 @@
 // Passages that were learned are leapt over: all that they leave behind is known from their start.
 
-#include "sim/base/prefetch.h"
 #include "sim/engine/ahead/runner.h"
 #include "sim/engine/host_issue.h"
 
@@ -59,8 +58,6 @@ bool Runner::leap(StreamRun& root)
     if (learned.state != Learned::State::all || !goes_alike(root, *passage, learned))
         return false;
     const PassageShape& shape = lane.passages->shapes[passage->shape];
-    for (const PassageStream& of : shape.streams)
-        prefetch(stream_at(root.lane, of.stream).op + of.ops);
     lane.draining &= ~(StreamMask{1} << root.index);
     ++root.version;
     const Time begin = root.start;

@@ -31,9 +31,6 @@ public:
                               std::span<const LinkUse> links) = 0;
     virtual void remove(std::uint32_t flow) = 0;
 
-    // Asks for what `add` (`none`: no flow yet) or `remove` will touch.
-    virtual void prefetch_links(std::uint32_t, std::span<const LinkUse>) const {}
-
     // The flows whose rate is another than at the last settlement; new ones had 0. Valid until the
     // next call.
     virtual std::span<const RateChange> settle() = 0;

@@ -15,7 +15,6 @@
 // Complexity of a settlement: evaluations of changed links x their users; of add and remove: links
 // of the flow.
 
-#include "sim/base/prefetch.h"
 #include "sim/engine/flow/link_sharing.h"
 
 #include <boost/container/small_vector.hpp>
@@ -34,18 +33,6 @@ public:
     std::uint32_t add(std::uint32_t owner, ByteRate ceiling,
                       std::span<const LinkUse> links) override;
     void remove(std::uint32_t flow) override;
-    void prefetch_links(std::uint32_t flow, std::span<const LinkUse> links) const override
-    {
-        constexpr std::size_t most = 8;
-        if (flow != none) {
-            prefetch(&flows_[flow]);
-            prefetch(&flows_[flow].uses);
-        }
-        for (const LinkUse& use : links.first(std::min(links.size(), most))) {
-            prefetch(&links_[use.link.value]);
-            prefetch(&links_[use.link.value].load);
-        }
-    }
     void set_capacity(LinkId link, ByteRate capacity) override;
     std::span<const RateChange> settle() override;
     ByteRate rate(std::uint32_t flow) const override { return ByteRate(flows_[flow].rate); }
