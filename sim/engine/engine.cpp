@@ -46,12 +46,12 @@ template <>
 std::vector<EnumName<Mechanism>> enum_names<Mechanism>()
 {
     using enum Mechanism;
-    return {{ahead, "ahead"},          {passages, "passages"}, {replay, "replay"},
-            {stretches, "stretches"},  {slices, "slices"},     {vector_code, "vector code"},
+    return {{ahead, "ahead"},         {passages, "passages"},    {replay, "replay"},
+            {stretches, "stretches"}, {slices, "slices"},        {vector_code, "vector code"},
 
             {ripple, "ripple"},
 
-            {late_steps, "late steps"}};
+            {sweeps, "sweeps"},       {late_steps, "late steps"}};
 }
 
 template <>

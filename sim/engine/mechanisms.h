@@ -18,6 +18,7 @@ enum class Mechanism : std::uint8_t {
     slices,      // there: one slice of the lanes after the other
     vector_code, // there: loops for AVX2 and AVX-512
     ripple,      // rates that follow what changed; else each is solved anew
+    sweeps,      // of a ring alone on its links all sends at once; else each by itself (steps/)
     late_steps   // rings go step by step once somebody slows them; else from the start on
 };
 

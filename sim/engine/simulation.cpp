@@ -51,7 +51,7 @@ Simulation::Simulation(const Program& program, const Binding& binding, const Run
       accounting_(run_),
       rates_(run_, queue_, accounting_, make_sharing(binding, control.fidelity, mechanisms)),
       choice_(run_, control.fidelity),
-      stepping_(run_, queue_, table_, rates_, choice_),
+      stepping_(run_, queue_, table_, rates_, choice_, mechanisms.has(Mechanism::sweeps)),
       recorder_(run_, control.record,
                 any_stops(binding) ? Recorder::Segments::of_all
                                    : Recorder::Segments::of_recorded_lanes),

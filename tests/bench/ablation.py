@@ -22,6 +22,7 @@ FILES = {
     "slices": ["sim/engine/replay/slices.*"],
     "vector code": ["sim/engine/replay/kernels_avx*.cpp"],
     "ripple": ["sim/engine/flow/ripple_sharing.*"],
+    "sweeps": ["sim/engine/steps/ring_sweep.*", "sim/engine/steps/stepping_sweeps.cpp"],
     "late steps": [],
 }
 

@@ -6,6 +6,7 @@
 #include "sim/base/random.h"
 #include "sim/study/run_setup.h"
 #include "tests/support/grid_links.h"
+#include "tests/support/ring_job.h"
 
 #include <fmt/core.h>
 
@@ -81,12 +82,21 @@ BenchJob crowded_grid()
     return job;
 }
 
+// One sum over 4,096 members, step by step.
+BenchJob wide_ring()
+{
+    test::RingJob ring = test::ring_job({.members = 4096});
+    BenchJob job{"one ring, chunk", 4096, std::move(ring.program), std::move(ring.binding), {}};
+    job.control.steps = 1;
+    job.control.fidelity = Fidelity::chunk;
+    return job;
+}
+
 std::vector<std::function<BenchJob()>> jobs()
 {
     const std::string large = "llama3-405b-h100-16k.json";
     std::vector<std::function<BenchJob()>> all;
     for (const Case& one : std::initializer_list<Case>{
-             {"GPT-2 XL, FSDP", "gpt2-xl-fsdp-4.json"},
              {"Llama-3-8B, HSDP", "llama3-8b-hsdp-h100-64.json"},
              {"Llama-2-7B, zb-h1", "llama2-7b-tp2-pp2-dp2.json", {{"strategy.schedule", "zb-h1"}}},
              {"Mixtral, EP 8", "mixtral-8x7b-ep8-h100-64.json"},
@@ -99,6 +109,7 @@ std::vector<std::function<BenchJob()>> jobs()
     all.emplace_back([] { return grid(16'384); });
     all.emplace_back([] { return grid(1'048'576); });
     all.emplace_back(crowded_grid);
+    all.emplace_back(wide_ring);
     return all;
 }
 

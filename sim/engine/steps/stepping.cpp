@@ -6,8 +6,8 @@
 namespace trainyard::engine {
 
 Stepping::Stepping(RunState& run, EventQueue& queue, TransferTable& table, Rates& rates,
-                   const StepChoice& choice)
-    : run_(run), queue_(queue), table_(table), rates_(rates), choice_(choice)
+                   const StepChoice& choice, bool sweeps)
+    : run_(run), queue_(queue), table_(table), rates_(rates), choice_(choice), sweeps_(sweeps)
 {
     if (knows_steps(choice.fidelity()))
         place_of_.resize(run.lanes.size());

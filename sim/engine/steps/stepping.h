@@ -19,7 +19,7 @@ namespace trainyard::engine {
 class Stepping {
 public:
     Stepping(RunState& run, EventQueue& queue, TransferTable& table, Rates& rates,
-             const StepChoice& choice);
+             const StepChoice& choice, bool sweeps);
 
     // Goes on step by step with a collective that all have joined and whose work has been draining
     // undisturbed until now.
@@ -123,6 +123,7 @@ private:
     TransferTable& table_;
     Rates& rates_;
     const StepChoice& choice_;
+    bool sweeps_;
     std::map<std::pair<GroupId, StepShape>, StepPlan> plans_;
     std::vector<std::uint32_t> place_of_; // by lane: in the group placed last
     std::vector<Collective> collectives_; // a pool

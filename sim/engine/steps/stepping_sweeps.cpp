@@ -12,7 +12,7 @@ namespace trainyard::engine {
 bool Stepping::sweepable(const Collective& collective) const
 {
     const TransferCost& cost = *run_.transfers[collective.transfer].cost;
-    return collective.plan->shape == StepShape::ring && cost.work.value > 0 &&
+    return sweeps_ && collective.plan->shape == StepShape::ring && cost.work.value > 0 &&
            cost.traffic_share == 0;
 }
 
