@@ -217,7 +217,7 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
 Checked<StepResult> run_reference(const Program& program, const Binding& binding,
                                   const RunControl& control);
 
-// The event tier: the same result (but StepResult::events, where events of one instant overtake
+// The event engine: the same result (but StepResult::events, where events of one instant overtake
 // each other) from faster sharing.
 Checked<StepResult> run_event(const Program& program, const Binding& binding,
                               const RunControl& control);

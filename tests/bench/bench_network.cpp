@@ -1,4 +1,4 @@
-// The parts of the event tier one by one: rates of flows over links, the queue.
+// The parts of the event engine one by one: rates of flows over links, the queue.
 
 #include "sim/base/random.h"
 #include "sim/engine/event_queue.h"

@@ -1,5 +1,5 @@
 // The engine against the naive engine: every time of every op of thousands of random programs. The
-// event tier against the reference engine: all results.
+// event engine against the reference engine: all results.
 
 #include "tests/support/grid_job.h"
 #include "tests/support/naive_engine.h"

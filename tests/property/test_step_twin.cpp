@@ -1,4 +1,4 @@
-// Fidelities flow and chunk: the event tier, which keeps a ring whole until others slow it, against
+// Fidelities flow and chunk: the event engine, which keeps a ring whole until others slow it, against
 // the reference engine, which steps it from the start on. All results, to the picosecond.
 
 #include "tests/support/random_scene.h"
