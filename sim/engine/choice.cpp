@@ -102,9 +102,8 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
     case Tier::ahead:
         if (auto ahead = engine::run_ahead(program, binding, control))
             return Run{std::move(*ahead), {Tier::ahead, ""}};
-        return tl::unexpected(not_exact(
-            Tier::ahead, "others may disturb more than compute, or it does not come to an "
-                         "end"));
+        return tl::unexpected(
+            not_exact(Tier::ahead, "others may disturb more than compute, or it never ends"));
     case Tier::replay:
         if (auto replayed = engine::run_replay(program, binding, control))
             return Run{std::move(*replayed), {Tier::replay, ""}};

@@ -99,7 +99,7 @@ enum class Tier : std::uint8_t {
     replay,    // op by op over all lanes, in an order known beforehand; refuses where there is none
     ahead,     // lane by lane, where others can disturb nothing but compute; refuses elsewhere
     event,     // in the order of time, rates that follow what changed
-    reference  // one plain queue, every rate solved in full
+    reference  // the same, every rate solved in full, nothing skipped
 };
 
 struct RunControl {

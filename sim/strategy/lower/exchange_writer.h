@@ -35,7 +35,8 @@ private:
         PeerSlot peer;
     };
 
-    // A block of one exchange: messages that agree in all of this share it.
+    // A block of one exchange: messages that agree in all of this share it. Nothing else of a
+    // message goes into its op: stream, label, tensor and cost follow from these.
     struct Written {
         PassKind kind;
         Direction direction;

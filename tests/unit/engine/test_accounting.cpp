@@ -193,7 +193,7 @@ TEST_CASE(
     const StepResult result = scene.run(2);
     CHECK(time_in(result, 0, TimeKind::backward) == 62);
     CHECK(time_in(result, 0, TimeKind::host) == 0);
-    const auto chained = run_event(scene.program, scene.binding, {});
-    REQUIRE(chained);
-    CHECK(chained->lanes == result.lanes);
+    const auto again = run_event(scene.program, scene.binding, {});
+    REQUIRE(again);
+    CHECK(again->lanes == result.lanes);
 }

@@ -204,6 +204,16 @@ TEST_CASE("states and what passes keep are the least that a stage holds")
     }
 }
 
+TEST_CASE("where no pass keeps anything the least is what is held all the time")
+{
+    Strategy strategy;
+    strategy.data_parallel = DataParallelScheme::single_process;
+    JobRequest request = request_of(small_model(), strategy, 4, 32);
+    const Checked<Job> job = resolve(request);
+    REQUIRE(job);
+    CHECK(kept_activations(*job) == std::vector<std::int64_t>{0});
+}
+
 TEST_CASE("in 1F1B each stage keeps one micro-batch less than the one before")
 {
     Strategy strategy;
