@@ -112,7 +112,7 @@ private:
 
 } // namespace
 
-CompiledProgram compile(const Program& program, const Binding& binding)
+CompiledProgram compile(const Program& program, const Binding& binding, const Omissions& omissions)
 {
     CompiledProgram compiled;
     std::map<std::pair<RoleId, SlotAliases>, std::uint32_t> known;
@@ -131,7 +131,8 @@ CompiledProgram compile(const Program& program, const Binding& binding)
         std::tie(last, added) = known.try_emplace(
             {lane.role, aliases}, static_cast<std::uint32_t>(compiled.kinds.size()));
         if (added) {
-            FlatRole flat = flatten(program, binding.costs, lane.role, aliases);
+            const Omission omission = omissions.empty() ? Omission{} : omissions[lane.role.value];
+            FlatRole flat = flatten(program, binding.costs, lane.role, aliases, omission);
             kind_ends.push_back(std::move(flat.pipe_ends));
             compiled.kinds.push_back(std::move(flat.kind));
         }

@@ -67,6 +67,48 @@ struct HostPlan {
     SimTime after_last{};                      // host time behind the last barrier
 };
 
+// Repetitions of a role's step that are left out when it is made flat, because they go like those
+// before them.
+struct Omission {
+    std::uint32_t from = 0;   // the first use that is left out
+    std::uint32_t period = 0; // uses of one repetition
+    std::uint32_t times = 0;  // none: nothing is left out
+
+    std::uint32_t uses() const { return period * times; }
+    std::uint32_t to() const { return from + uses(); } // the first use behind
+};
+
+// Calls with the number of each use that is not left out.
+template <class Visit>
+void for_each_use(const Role& role, const Omission& omission, const Visit& visit)
+{
+    for (std::uint32_t use = 0; use < role.order.size(); ++use) {
+        if (omission.times > 0 && use == omission.from)
+            use = omission.to();
+        visit(use);
+    }
+}
+
+using Omissions = std::vector<Omission>; // by RoleId; empty: nothing is left out
+
+// So many repetitions before the place where others are left out, and one behind it, must go alike.
+// No op may wait for one further back than these, but for what comes before all of them.
+inline constexpr std::uint32_t alike_before_seam = 2;
+
+// The place in a flat step where repetitions are left out.
+struct Seam {
+    struct Stream {
+        std::uint32_t position = 0; // of the first op behind the seam
+        std::uint32_t ops = 0;      // of one repetition
+    };
+    Omission left_out;
+    std::vector<Stream> streams; // as LaneKind::streams
+    std::uint32_t segment = 0;   // that the host is in
+    SimTime issue{};             // what the host takes for a repetition in which it does not stop
+    bool host_stops = false;     // it stops in every repetition
+    bool complete = true;        // no op waits for one that is left out and has no like
+};
+
 struct LaneKind {
     RoleId role{};
     std::vector<StreamPlan> streams;
@@ -77,6 +119,7 @@ struct LaneKind {
     std::vector<std::uint32_t> parts_per_step;       // by pipe of the kind
     std::uint32_t ways = 0;                          // of its parts
     HostPlan host;
+    Seam seam;
     std::uint32_t op_count = 0;
 
     // Ops that the stream of a wait of `step` must have finished. Requires one before it if the
@@ -97,6 +140,7 @@ struct CompiledProgram {
     std::uint32_t streams = 0;                  // most of any kind
 };
 
-CompiledProgram compile(const Program& program, const Binding& binding);
+CompiledProgram compile(const Program& program, const Binding& binding,
+                        const Omissions& omissions = {});
 
 } // namespace trainyard::engine

@@ -46,9 +46,16 @@ template <>
 std::vector<EnumName<Mechanism>> enum_names<Mechanism>()
 {
     using enum Mechanism;
-    return {{ahead, "ahead"},         {passages, "passages"}, {replay, "replay"},
-            {stretches, "stretches"}, {slices, "slices"},     {vector_code, "vector code"},
-            {ripple, "ripple"},       {sweeps, "sweeps"},     {late_steps, "late steps"}};
+    return {{ahead, "ahead"},
+            {passages, "passages"},
+            {seams, "seams"},
+            {replay, "replay"},
+            {stretches, "stretches"},
+            {slices, "slices"},
+            {vector_code, "vector code"},
+            {ripple, "ripple"},
+            {sweeps, "sweeps"},
+            {late_steps, "late steps"}};
 }
 
 template <>

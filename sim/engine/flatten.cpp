@@ -12,13 +12,18 @@ namespace {
 struct Place {
     std::uint8_t stream = 0;
     std::uint32_t position = 0;
+    bool left_out = false;
 };
 
 class Flattener {
 public:
     Flattener(const Program& program, const CostTable& costs, RoleId role,
-              const SlotAliases& aliases)
-        : program_(program), costs_(costs), role_(program.roles[role.value]), aliases_(aliases)
+              const SlotAliases& aliases, const Omission& omission)
+        : program_(program),
+          costs_(costs),
+          role_(program.roles[role.value]),
+          aliases_(aliases),
+          omission_(omission)
     {
         flat_.kind.role = role;
         flat_.kind.collectives_per_step.resize(program.groups.size());
@@ -31,9 +36,15 @@ public:
     {
         lay_out_streams();
         find_last_records();
-        for (const BlockUse& use : role_.order)
+        for_each_use(role_, omission_, [&](std::uint32_t number) {
+            if (omission_.times > 0 && number + omission_.period == omission_.from)
+                open_seam();
+            if (begins_behind_seam(number))
+                close_seam();
+            const BlockUse& use = role_.order[number];
             for (const Op& op : program_.blocks[use.block.value].ops)
                 add(use, op);
+        });
         finish();
         return std::move(flat_);
     }
@@ -49,6 +60,48 @@ private:
         std::vector<std::uint32_t> counts; // ops, by StreamId; empty: not known yet
         std::vector<Record> records;
     };
+
+    bool begins_behind_seam(std::uint32_t use) const
+    {
+        return omission_.times > 0 && use == omission_.to();
+    }
+
+    // What waits behind the seam for an op that is left out waits for its like before the seam.
+    void carry_over(std::vector<std::optional<Place>>& places)
+    {
+        const std::vector<std::optional<Place>> before = places;
+        const std::uint32_t to = omission_.to();
+        const std::uint32_t near = std::min(alike_before_seam, omission_.times) * omission_.period;
+        const auto event_of = [&](std::uint32_t use, const Outline::Record& record) {
+            return role_event(role_.order[use], record.event).value;
+        };
+        for (std::uint32_t use = omission_.from; use < to; ++use)
+            for (const Outline::Record& record : outline_of(role_.order[use].block).records)
+                places[event_of(use, record)] =
+                    use + near < to ? Place{.left_out = true}
+                                    : before[event_of(use - omission_.uses(), record)];
+    }
+
+    void open_seam()
+    {
+        Seam& seam = flat_.kind.seam;
+        seam.segment = flat_.kind.host.barriers;
+        seam.issue = host_clock_;
+        for (const std::uint32_t next : next_)
+            seam.streams.push_back({next, next});
+    }
+
+    void close_seam()
+    {
+        Seam& seam = flat_.kind.seam;
+        seam.left_out = omission_;
+        seam.host_stops = seam.segment != flat_.kind.host.barriers;
+        seam.segment = flat_.kind.host.barriers;
+        seam.issue = host_clock_ - seam.issue;
+        for (std::size_t s = 0; s < next_.size(); ++s)
+            seam.streams[s] = {next_[s], next_[s] - seam.streams[s].position};
+        carry_over(recorded_);
+    }
 
     const Outline& outline_of(BlockId block)
     {
@@ -70,13 +123,14 @@ private:
         std::vector<std::uint32_t> counts(program_.streams.size());
         std::size_t waits = 0;
         std::size_t parts = 0;
-        for (const BlockUse& use : role_.order) {
+        for_each_use(role_, omission_, [&](std::uint32_t number) {
+            const BlockUse& use = role_.order[number];
             const std::vector<std::uint32_t>& of_block = outline_of(use.block).counts;
             for (std::size_t s = 0; s < counts.size(); ++s)
                 counts[s] += of_block[s];
             waits += program_.blocks[use.block.value].waits.size();
             parts += program_.blocks[use.block.value].parts.size();
-        }
+        });
         flat_.kind.waits.reserve(waits);
         flat_.kind.parts.reserve(parts);
         dense_.resize(counts.size());
@@ -103,14 +157,17 @@ private:
     void find_last_records()
     {
         std::vector<std::uint32_t> next(program_.streams.size());
-        for (const BlockUse& use : role_.order) {
+        for_each_use(role_, omission_, [&](std::uint32_t number) {
+            if (begins_behind_seam(number))
+                carry_over(last_in_step_);
+            const BlockUse& use = role_.order[number];
             const Outline& outline = outline_of(use.block);
             for (const Outline::Record& record : outline.records)
                 last_in_step_[role_event(use, record.event).value] =
                     Place{dense_[record.stream.value], next[record.stream.value] + record.position};
             for (std::size_t s = 0; s < next.size(); ++s)
                 next[s] += outline.counts[s];
-        }
+        });
     }
 
     void add(const BlockUse& use, const Op& op)
@@ -145,6 +202,7 @@ private:
             const bool earlier_here = recorded_[event.value].has_value();
             const std::optional<Place>& place =
                 earlier_here ? recorded_[event.value] : last_in_step_[event.value];
+            flat_.kind.seam.complete &= !place || !place->left_out;
             if (place && place->stream != stream)
                 flat_.kind.waits.push_back({place->position, place->stream, !earlier_here});
         }
@@ -237,6 +295,7 @@ private:
     const CostTable& costs_;
     const Role& role_;
     const SlotAliases& aliases_;
+    const Omission& omission_;
     FlatRole flat_;
     std::vector<Outline> outlines_;                        // by BlockId
     std::vector<std::pair<std::uint32_t, PeerSlot>> ways_; // pipe of the kind, peer
@@ -252,9 +311,9 @@ private:
 } // namespace
 
 FlatRole flatten(const Program& program, const CostTable& costs, RoleId role,
-                 const SlotAliases& aliases)
+                 const SlotAliases& aliases, const Omission& omission)
 {
-    return Flattener(program, costs, role, aliases).flatten();
+    return Flattener(program, costs, role, aliases, omission).flatten();
 }
 
 } // namespace trainyard::engine

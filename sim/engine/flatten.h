@@ -28,6 +28,6 @@ struct FlatRole {
 };
 
 FlatRole flatten(const Program& program, const CostTable& costs, RoleId role,
-                 const SlotAliases& aliases);
+                 const SlotAliases& aliases, const Omission& omission = {});
 
 } // namespace trainyard::engine

@@ -13,6 +13,7 @@ namespace trainyard {
 enum class Mechanism : std::uint8_t {
     ahead,       // lanes run ahead of the clock (ahead/)
     passages,    // there: what goes alike every time is leapt over
+    seams,       // there: repetitions of a steady state that go alike are left out
     replay,      // all lanes of a kind at once, in an order known beforehand (replay/)
     stretches,   // there: what only adds constants is leapt over
     slices,      // there: one slice of the lanes after the other

@@ -5,11 +5,12 @@
 
 namespace trainyard::engine {
 
-RunState::RunState(const Program& the_program, const Binding& the_binding, int step_count)
+RunState::RunState(const Program& the_program, const Binding& the_binding, int step_count,
+                   const Omissions& omissions)
     : program(the_program),
       binding(the_binding),
       steps(static_cast<std::uint32_t>(step_count)),
-      compiled(compile(the_program, the_binding)),
+      compiled(compile(the_program, the_binding, omissions)),
       stream_bits(static_cast<std::uint32_t>(std::bit_width(std::max(compiled.streams, 1U) - 1))),
       streams(the_binding.lanes.size() << stream_bits),
       lanes(the_binding.lanes.size()),

@@ -150,7 +150,8 @@ struct Draining {
 };
 
 struct RunState {
-    RunState(const Program& the_program, const Binding& the_binding, int step_count);
+    RunState(const Program& the_program, const Binding& the_binding, int step_count,
+             const Omissions& omissions = {});
 
     const LaneKind& kind_of(std::uint32_t lane) const { return *lanes[lane].kind; }
     std::uint32_t stream_index(std::uint32_t lane, std::size_t stream) const

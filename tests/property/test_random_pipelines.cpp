@@ -132,6 +132,32 @@ TEST_CASE("faster messages, and messages beside compute, never make a schedule s
         }
 }
 
+// Only few of its repetitions are run.
+TEST_CASE("a long pipeline takes what the reference engine says")
+{
+    Random random(1907);
+    for (const PipelineSchedule* schedule : schedules())
+        for (int round = 0; round < 12; ++round) {
+            PipelineShape shape = allowed(random_shape(random), *schedule, random);
+            shape.micro_batches *= static_cast<int>(random.integer(4, 12));
+            if (!schedule->refusal(shape).empty())
+                continue;
+            const Pipeline pipeline{std::string(schedule->name()), shape,
+                                    random.integer(0, 1) == 1};
+            CAPTURE(pipeline.schedule, shape.stages, shape.chunks, shape.micro_batches, shape.group,
+                    pipeline.overlap);
+            const BoundPipeline job = bound(pipeline, random_times(random));
+            RunControl control;
+            control.steps = static_cast<int>(random.integer(1, 3));
+            auto fastest = run(job.program, job.binding, control);
+            const auto reference = run_reference(job.program, job.binding, control);
+            REQUIRE(fastest.has_value());
+            fastest->result.events = reference->events;
+            const bool equal = fastest->result == *reference;
+            CHECK(equal);
+        }
+}
+
 TEST_CASE("a refused shape names what would work")
 {
     Random random(11);

@@ -2,19 +2,27 @@
 
 // Random programs that use a few blocks again and again, as layers are: compute, sums that no other
 // simulated rank takes part in, and between them what ties ranks to each other. Drawn one after the
-// other on all lanes that take part, so that every op depends on earlier ones only.
+// other on all lanes that take part, so that every op depends on earlier ones only. With
+// repetitions, a second list of actions comes that often, with a micro-batch of its own each time,
+// and a third follows.
 
 #include "sim/base/random.h"
 #include "sim/program/binding.h"
 #include "sim/program/builder.h"
 
+#include <algorithm>
 #include <array>
 
 namespace trainyard::test {
 
 struct RepeatTraits {
     bool interference = false;
-    int actions = 60;
+    int actions = 60; // before what repeats
+    int repetitions = 0;
+    int repeated = 15;  // actions
+    int behind = 15;    // likewise
+    int lag = 0;        // repetitions that receivers of some messages are behind their senders
+    int host_time = 25; // per kernel, at most
 };
 
 class RandomRepeats {
@@ -32,21 +40,30 @@ public:
         program.scale_slots = 1;
         binding.costs.transfers.resize(1);
         for (SimTime& time : binding.costs.host_per_kernel)
-            time = SimTime(chance(0.6) ? random_.integer(0, 25) : 0);
+            time = SimTime(chance(0.6) ? random_.integer(0, traits.host_time) : 0);
         for (std::size_t l = 0; l < lanes_; ++l)
             draw_lane(l);
         draw_shared_group();
         for (std::size_t b = pick(1, 3); b > 0; --b)
             layers_.push_back(draw_layer());
-        std::vector<RoleBuilder> roles;
         for (std::size_t l = 0; l < lanes_; ++l) {
-            roles.emplace_back("lane " + std::to_string(l));
-            for (std::size_t e = 0; e < events_per_role; ++e)
-                roles.back().event();
+            roles_.emplace_back("lane " + std::to_string(l));
+            for (std::size_t e = 0; e < events_per_role * most_rings; ++e)
+                roles_.back().event();
         }
-        for (int i = 0; i < traits.actions; ++i)
-            draw_action(roles);
-        for (RoleBuilder& role : roles)
+        rings_ = traits.repetitions > 0 ? pick(1, most_rings) : 1;
+        draw_actions(traits.actions);
+        write_uses(uses_, 0, BlockUse::no_index);
+        repeats_ = true;
+        draw_actions(traits.repetitions > 0 ? traits.repeated : 0);
+        repeats_ = false;
+        write_lagging(sends_);
+        for (int r = 0; r < traits.repetitions; ++r)
+            write_uses(uses_, r, static_cast<std::uint16_t>(r));
+        write_lagging(receives_);
+        draw_actions(traits.repetitions > 0 ? traits.behind : 0);
+        write_uses(uses_, traits.repetitions, BlockUse::no_index);
+        for (RoleBuilder& role : roles_)
             add_role(program, std::move(role).build());
     }
 
@@ -55,10 +72,22 @@ public:
 
 private:
     static constexpr std::size_t events_per_role = 5;
+    static constexpr std::size_t most_rings = 4;
 
+    // An event of a role: which, and of the repetition so many before the one at hand, as long as
+    // no later one has recorded it anew.
+    struct RingEvent {
+        std::size_t event = 0;
+        std::size_t earlier = 0;
+    };
     struct Layer {
         BlockId block;
-        std::vector<std::vector<EventId>> events; // of some uses
+        std::vector<std::vector<RingEvent>> events; // of some uses
+    };
+    struct Use {
+        std::size_t lane;
+        BlockId block;
+        std::vector<RingEvent> events;
     };
 
     std::size_t pick(std::size_t low, std::size_t high)
@@ -67,7 +96,38 @@ private:
             random_.integer(static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)));
     }
     bool chance(double p) { return random_.uniform() < p; }
-    EventId draw_event() { return make_id<EventId>(pick(0, events_per_role - 1)); }
+    RingEvent draw_event()
+    {
+        return {pick(0, events_per_role - 1), chance(0.8) ? 0 : pick(0, rings_ - 1)};
+    }
+
+    void draw_actions(int actions)
+    {
+        uses_.clear();
+        for (int i = 0; i < actions; ++i)
+            draw_action();
+    }
+
+    // As the repetition of that number.
+    void write_uses(const std::vector<Use>& uses, int repetition, std::uint16_t micro_batch)
+    {
+        for (const Use& use : uses) {
+            std::vector<EventId> events;
+            for (const RingEvent& event : use.events) {
+                const std::size_t ring =
+                    (static_cast<std::size_t>(repetition) + rings_ - event.earlier) % rings_;
+                events.push_back(make_id<EventId>(event.event * most_rings + ring));
+            }
+            roles_[use.lane].use(use.block, events, micro_batch);
+        }
+    }
+
+    // Senders that run ahead of their receivers have sent some messages before.
+    void write_lagging(const std::vector<Use>& ends)
+    {
+        for (int i = 0; i < traits_.lag; ++i)
+            write_uses(ends, 0, BlockUse::no_index);
+    }
 
     void draw_lane(std::size_t l)
     {
@@ -180,7 +240,7 @@ private:
     }
 
     // A block of one op that waits for something and records something.
-    void write(RoleBuilder& role, const Op& op, const ExchangePart* part = nullptr)
+    void write(std::size_t lane, const Op& op, const ExchangePart* part = nullptr)
     {
         BlockBuilder block("single");
         const std::array events{block.event(), block.event()};
@@ -191,46 +251,52 @@ private:
             block.wait(events[0]);
         if (chance(0.7))
             block.record(events[1]);
-        const std::array bound{draw_event(), draw_event()};
-        role.use(add_block(program, std::move(block).build()), bound);
+        uses_.push_back(
+            {lane, add_block(program, std::move(block).build()), {draw_event(), draw_event()}});
     }
 
-    void draw_message(std::vector<RoleBuilder>& roles)
+    void draw_message()
     {
         const std::size_t from = pick(0, lanes_ - 1);
         const std::size_t to = (from + pick(1, lanes_ - 1)) % lanes_;
         const CostId cost = draw_transfer();
+        const bool lags = traits_.lag > 0 && repeats_ && chance(0.5);
+        binding.costs.transfers[0].back().eager = lags;
         const Op op{.kind = OpKind::exchange,
                     .stream = messages_,
                     .label = transfer_label(CollectiveKind::send_receive, GroupKind::pp)};
         const ExchangePart send{Direction::send, make_id<PeerSlot>(to), 0, cost};
         const ExchangePart receive{Direction::receive, make_id<PeerSlot>(from), 0, cost};
-        write(roles[from], op, &send);
-        write(roles[to], op, &receive);
+        write(from, op, &send);
+        if (lags)
+            sends_.push_back(uses_.back());
+        write(to, op, &receive);
+        if (lags)
+            receives_.push_back(uses_.back());
     }
 
-    void draw_action(std::vector<RoleBuilder>& roles)
+    void draw_action()
     {
-        RoleBuilder& role = roles[pick(0, lanes_ - 1)];
+        const std::size_t lane = pick(0, lanes_ - 1);
         const double what = random_.uniform();
         if (what < 0.7) {
             const Layer& layer = layers_[pick(0, layers_.size() - 1)];
-            role.use(layer.block, layer.events[pick(0, layer.events.size() - 1)]);
+            uses_.push_back({lane, layer.block, layer.events[pick(0, layer.events.size() - 1)]});
         } else if (what < 0.8 && lanes_ > 1) {
-            draw_message(roles);
+            draw_message();
         } else if (what < 0.9) {
             const Op op = sum_op(shared_, chance(0.8) ? other_sums_ : sums_);
-            for (RoleBuilder& each : roles)
+            for (std::size_t each = 0; each < lanes_; ++each)
                 write(each, op);
         } else if (what < 0.93) {
-            write(role, {.kind = OpKind::host,
+            write(lane, {.kind = OpKind::host,
                          .stream = host_stream,
                          .label = label_id(program, {"host", Phase::other}),
                          .cost = draw_compute()});
         } else {
             Op op = compute_op();
             op.blocks_host = chance(0.2);
-            write(role, op);
+            write(lane, op);
         }
     }
 
@@ -244,6 +310,12 @@ private:
     GroupSlot own_;
     GroupSlot shared_;
     std::vector<Layer> layers_;
+    std::vector<RoleBuilder> roles_;
+    std::vector<Use> uses_;  // drawn last
+    std::vector<Use> sends_; // of messages that lag
+    std::vector<Use> receives_;
+    bool repeats_ = false;
+    std::size_t rings_ = 1; // so many events for each that is drawn
 };
 
 } // namespace trainyard::test

@@ -50,7 +50,8 @@ void Books::count_transfer(std::uint32_t lane, const FlatOp& op, const Counted& 
     sum.waiting += static_cast<u128>(gathered.value()) * ranks;
 }
 
-void Books::close(std::uint32_t lane, SimTime opened, SimTime ended)
+void Books::close(std::uint32_t lane, SimTime opened, SimTime ended,
+                  const replay::Repeated& repeated)
 {
     own_steps_[lane] = ended - opened;
     const LaneKind& kind = *run_.lanes[lane].kind;
@@ -61,7 +62,7 @@ void Books::close(std::uint32_t lane, SimTime opened, SimTime ended)
                           std::move(stages), std::vector<std::uint32_t>(kind.streams.size()));
     replay::Charges charges;
     charges.exposed.resize(sums_.size());
-    ledger.charge(times_[lane], opened.value(), charges);
+    ledger.charge(times_[lane], opened.value(), charges, repeated);
     times_[lane] = {};
     LaneTotals& totals = totals_[lane];
     totals.compute_busy = SimTime(charges.compute_busy);

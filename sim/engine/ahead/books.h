@@ -32,7 +32,8 @@ public:
                         std::uint64_t times = 1);
 
     // The lane has gone through its measured step; all its times are filled in.
-    void close(std::uint32_t lane, SimTime opened, SimTime ended);
+    // `repeated` stands for what is left out of the step besides.
+    void close(std::uint32_t lane, SimTime opened, SimTime ended, const replay::Repeated& repeated);
 
     // Fills lanes, transfers and critical_lane of a result that has its step time and lane ends.
     void write(StepResult& result) const;

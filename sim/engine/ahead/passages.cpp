@@ -34,14 +34,15 @@ public:
             found_.computing |= plan_of(use.block).computing;
         if (std::popcount(found_.computing) != 1)
             return std::move(found_);
-        for (const BlockUse& use : role_.order) {
+        for_each_use(role_, kind_.seam.left_out, [&](std::uint32_t number) {
+            const BlockUse& use = role_.order[number];
             const Plan& plan = plan_of(use.block);
             if (plan.may_pass)
                 if (const auto shape = shape_of(use))
                     add(*shape);
             for (const PassageStream& of : plan.streams)
                 next_[of.stream] += of.ops;
-        }
+        });
         return std::move(found_);
     }
 

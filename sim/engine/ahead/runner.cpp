@@ -19,11 +19,13 @@ constexpr std::size_t most_books = std::size_t{1} << 26; // bytes
 
 } // namespace
 
-Runner::Runner(const Program& program, const Binding& binding, const RunControl& control)
+Runner::Runner(const Program& program, const Binding& binding, const RunControl& control,
+               const Omissions& omissions)
     : control_(control),
-      run_(program, binding, control.steps),
+      run_(program, binding, control.steps, omissions),
       table_(run_),
       recorder_(run_, control.record, Recorder::Segments::of_recorded_lanes),
+      seams_(run_),
       interferes_(interferes(binding.costs)),
       in_hand_(std::bit_ceil(std::min(run_.steps, most_in_hand)) - 1),
       lanes_(run_.lanes.size()),
@@ -34,7 +36,7 @@ Runner::Runner(const Program& program, const Binding& binding, const RunControl&
 
 std::optional<StepResult> Runner::run()
 {
-    if (Books::size(run_) > most_books)
+    if (Books::size(run_) > most_books || (seams_.any() && !seams_.fit()))
         return std::nullopt;
     books_.emplace(run_);
     for (const LaneKind& kind : run_.compiled.kinds)
@@ -280,6 +282,10 @@ void Runner::go_on(StreamRun& stream, std::uint32_t ops, Time end)
 void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
 {
     LaneRun& lane = lanes_[l];
+    if (seams_.any() && !goes_on_alike(l, step)) {
+        gave_up_ = true;
+        return;
+    }
     lane.ops_left[step & in_hand_] = lane.kind->op_count;
     lane.step_end[step & in_hand_] = 0;
     ++lane.steps_over;
@@ -289,9 +295,21 @@ void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
         open(l, end);
     if (step + 1 != run_.steps)
         return;
-    lane_ends_[l] = SimTime(end);
+    const Time shift = seams_.shift_behind(step);
+    lane_ends_[l] = SimTime(end + shift);
     count_leapt(l);
-    books_->close(l, SimTime(lane.opened), SimTime(end));
+    const Time left_out = shift - (step > 0 ? seams_.shift_behind(step - 1) : 0);
+    books_->close(l, SimTime(lane.opened), SimTime(end + left_out), seams_.charged(*lane.kind));
+}
+
+// Whether what is left out of a step that the lane has gone through would go like what is not.
+bool Runner::goes_on_alike(std::uint32_t l, std::uint32_t step)
+{
+    const LaneRun& lane = lanes_[l];
+    const auto ends = [&](std::uint32_t s) {
+        return lane.ends.data() + std::size_t{s & in_hand_} * lane.kind->op_count;
+    };
+    return seams_.go_alike(l, step, {ends(step), step > 0 ? ends(step - 1) : nullptr, &lane.bases});
 }
 
 // The measured step of the lane begins.
@@ -332,11 +350,13 @@ void Runner::keep_in_touch()
 StepResult Runner::result()
 {
     StepResult result;
+    for (std::uint32_t step = 0; step < run_.steps; ++step)
+        step_ends_[step] += SimTime(seams_.shift_behind(step));
     set_steps(result, step_ends_);
     result.lane_ends = lane_ends_;
     books_->write(result);
     result.records = recorder_.take();
-    result.ops = ops_;
+    result.ops = ops_ + seams_.left_out();
     result.events = events_;
     return result;
 }
@@ -349,7 +369,11 @@ std::optional<StepResult> run_ahead(const Program& program, const Binding& bindi
     if (control.fidelity != Fidelity::alpha_beta || has_windows(binding) || any_stops(binding) ||
         program.streams.size() > ahead::most_streams)
         return std::nullopt;
-    return ahead::Runner(program, binding, control).run();
+    if (control.mechanisms.has(Mechanism::seams) && !control.record.lane)
+        if (const Omissions omissions = ahead::find_omissions(program); !omissions.empty())
+            if (auto result = ahead::Runner(program, binding, control, omissions).run())
+                return result;
+    return ahead::Runner(program, binding, control, {}).run();
 }
 
 } // namespace trainyard::engine

@@ -2,6 +2,7 @@
 
 #include "sim/engine/ahead/books.h"
 #include "sim/engine/ahead/learned.h"
+#include "sim/engine/ahead/seams.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/transfer_table.h"
@@ -87,7 +88,8 @@ struct LaneRun {
 
 class Runner {
 public:
-    Runner(const Program& program, const Binding& binding, const RunControl& control);
+    Runner(const Program& program, const Binding& binding, const RunControl& control,
+           const Omissions& omissions);
 
     std::optional<StepResult> run();
 
@@ -106,6 +108,7 @@ private:
     void go_on(StreamRun& stream, std::uint32_t ops, Time end);
     void end_of_step(std::uint32_t lane, std::uint32_t step, Time end);
     void open(std::uint32_t lane, Time time);
+    bool goes_on_alike(std::uint32_t lane, std::uint32_t step);
     void record(const StreamRun& stream, SimTime moved_from, Bytes bytes, LaneId last_arriver,
                 Time end);
     void keep_in_touch();
@@ -202,6 +205,15 @@ private:
         return static_cast<std::uint32_t>(&stream - streams_.data());
     }
     bool measured(const StreamRun& stream) const { return stream.step + 1 == run_.steps; }
+    std::uint64_t times_counted(const StreamRun& stream) const
+    {
+        return seams_.times_of(stream.lane, stream.index,
+                               stream.done - stream.step * plan_of(stream).op_count);
+    }
+    const StreamPlan& plan_of(const StreamRun& stream) const
+    {
+        return lanes_[stream.lane].kind->streams[stream.index];
+    }
 
     const RunControl& control_;
     RunState run_;
@@ -209,6 +221,7 @@ private:
     EventQueue queue_;
     Recorder recorder_;
     std::optional<Books> books_;
+    Seams seams_;
     bool interferes_;
     std::uint32_t in_hand_;          // the slots for steps are numbered by these bits of theirs
     std::vector<Passages> passages_; // by kind

@@ -62,7 +62,7 @@ bool Runner::leap(StreamRun& root)
     ++root.version;
     const Time begin = root.start;
     const bool counts = measured(root);
-    learned.leaps += counts ? 1 : 0;
+    learned.leaps += counts ? times_counted(root) : 0;
     if (interferes_)
         for (const Loads::Change& change : learned.takes)
             lane.loads.add(begin + change.at, change.amount);

@@ -261,7 +261,8 @@ void Runner::finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId l
             note_loads(stream);
         books_->count_transfer(
             stream.lane, *stream.op,
-            {SimTime(stream.start), SimTime(span.begin), SimTime(span.end), bytes});
+            {SimTime(stream.start), SimTime(span.begin), SimTime(span.end), bytes},
+            times_counted(stream));
     }
     record(stream, SimTime(span.begin), bytes, last_arriver, span.end);
     finish(stream, span.end);

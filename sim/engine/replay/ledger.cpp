@@ -68,6 +68,18 @@ std::vector<StepWait> barriers_of(const LaneKind& kind)
     return barriers;
 }
 
+void Charges::repeat_since(const Charges& before, std::uint32_t times)
+{
+    const auto repeat = [times](auto& now, const auto& then) {
+        for (std::size_t i = 0; i < now.size(); ++i)
+            now[i] += (now[i] - then[i]) * times;
+    };
+    repeat(time, before.time);
+    repeat(exposed, before.exposed);
+    repeat(work, before.work);
+    compute_busy += (compute_busy - before.compute_busy) * times;
+}
+
 Ledger::Ledger(const Program& program, const LaneKind& kind, std::vector<StepWait> barriers,
                std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first)
     : program_(program),
@@ -80,10 +92,11 @@ Ledger::Ledger(const Program& program, const LaneKind& kind, std::vector<StepWai
       compute_(computing_stream(kind))
 {}
 
-void Ledger::charge(const LaneTimes& times, Time from, Charges& charges)
+void Ledger::charge(const LaneTimes& times, Time from, Charges& charges, const Repeated& repeated)
 {
     next_ = first_;
-    charge_all(times, compute_ == no_stream ? from : charge_in_order(times, from, charges),
+    charge_all(times,
+               compute_ == no_stream ? from : charge_in_order(times, from, charges, repeated),
                charges);
 }
 

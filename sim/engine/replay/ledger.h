@@ -38,8 +38,17 @@ struct Charges {
     Time compute_busy = 0;
 
     Time& of(TimeKind kind) { return time[static_cast<std::size_t>(kind)]; }
+    // What came since `before` so many times more.
+    void repeat_since(const Charges& before, std::uint32_t times);
     // `classes`: those that were charged.
     void clear(const std::vector<std::uint32_t>& classes);
+};
+
+// Ops of the only stream that computes, and the gaps before each, to be charged `times` times more.
+struct Repeated {
+    std::uint32_t first = 0; // position
+    std::uint32_t end = 0;
+    std::uint32_t times = 0;
 };
 
 inline constexpr std::uint8_t no_stream = 0xff;
@@ -58,7 +67,7 @@ public:
            std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first);
 
     // From `from` until the last op has ended.
-    void charge(const LaneTimes& times, Time from, Charges& charges);
+    void charge(const LaneTimes& times, Time from, Charges& charges, const Repeated& repeated = {});
 
 private:
     enum class State : std::uint8_t { finished, waits_for_stream, waits_for_issue, runs, joined };
@@ -73,7 +82,8 @@ private:
         TimeKind kind = TimeKind::bubble;
     };
 
-    Time charge_in_order(const LaneTimes& times, Time from, Charges& charges);
+    Time charge_in_order(const LaneTimes& times, Time from, Charges& charges,
+                         const Repeated& repeated);
     void charge_compute(const LaneTimes& times, std::uint32_t op, Time begin, Charges& charges);
     void charge_gap(const LaneTimes& times, std::uint32_t op, Time begin, Charges& charges);
     void charge_own(const LaneTimes& times, std::uint32_t op, Time begin, Time end,

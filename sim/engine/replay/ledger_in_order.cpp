@@ -7,11 +7,17 @@
 namespace trainyard::engine::replay {
 
 // The ops of the only stream that computes, and the gaps between them. Gives when the last ends.
-Time Ledger::charge_in_order(const LaneTimes& times, Time from, Charges& charges)
+Time Ledger::charge_in_order(const LaneTimes& times, Time from, Charges& charges,
+                             const Repeated& repeated)
 {
     const StreamPlan& stream = kind_.streams[compute_];
+    Charges before;
     Time now = from;
     for (std::uint32_t p = first_[compute_]; p < stream.op_count; ++p) {
+        if (repeated.times > 0 && p == repeated.first)
+            before = charges;
+        if (repeated.times > 0 && p == repeated.end)
+            charges.repeat_since(before, repeated.times);
         const std::uint32_t o = stream.op_first + p;
         if (times.end[o] <= now)
             continue;

@@ -1,7 +1,7 @@
 #include "sim/strategy/memory/allocator_replay.h"
 
+#include "sim/program/repetition.h"
 #include "sim/strategy/memory/instances.h"
-#include "sim/strategy/memory/repetition.h"
 
 #include <algorithm>
 #include <cmath>

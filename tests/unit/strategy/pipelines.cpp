@@ -75,7 +75,7 @@ Job job_of(const Pipeline& pipeline)
     return job_of(model, strategy, training_of(pipeline.shape.micro_batches));
 }
 
-PipelineRun run(const Pipeline& pipeline, const PassTimes& times, int steps)
+BoundPipeline bound(const Pipeline& pipeline, const PassTimes& times)
 {
     const Job job = job_of(pipeline);
     const Plan plan = lower(job, equal_stages(pipeline));
@@ -85,18 +85,23 @@ PipelineRun run(const Pipeline& pipeline, const PassTimes& times, int steps)
                                                                                  : Seconds(0);
                          },
                          Seconds(0)};
-    const Binding binding =
-        with_costs(bind(plan, job, h100_nodes(4), h100_costs(), {}), plan, costs);
+    Binding binding = with_costs(bind(plan, job, h100_nodes(4), h100_costs(), {}), plan, costs);
     REQUIRE(flaws(plan.program) == std::vector<std::string>{});
     REQUIRE(flaws(plan.program, binding) == std::vector<std::string>{});
+    return {plan.program, std::move(binding)};
+}
+
+PipelineRun run(const Pipeline& pipeline, const PassTimes& times, int steps)
+{
+    const BoundPipeline job = bound(pipeline, times);
     RunControl control;
     control.steps = steps;
     control.record.lane = [](LaneId) { return true; };
     control.record.first_step = static_cast<std::uint16_t>(steps - 1);
-    const Checked<StepResult> result = run_reference(plan.program, binding, control);
+    const Checked<StepResult> result = run_reference(job.program, job.binding, control);
     if (!result)
         FAIL(render(result.error(), ""));
-    return {*result, plan.program};
+    return {*result, job.program};
 }
 
 Seconds bubble(const Pipeline& pipeline, const PassTimes& times)

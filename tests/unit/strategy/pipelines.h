@@ -27,6 +27,12 @@ std::vector<std::vector<Pass>> passes_of(const Pipeline& pipeline);
 JobWork equal_stages(const Pipeline& pipeline);
 Job job_of(const Pipeline& pipeline);
 
+struct BoundPipeline {
+    Program program;
+    Binding binding;
+};
+BoundPipeline bound(const Pipeline& pipeline, const PassTimes& times);
+
 struct PipelineRun {
     StepResult result; // with the records of its last step
     Program program;

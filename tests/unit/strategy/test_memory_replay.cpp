@@ -1,11 +1,11 @@
 // The replay of a step's requests: what lives, instance by instance, and what the allocator makes
 // of it.
 
+#include "sim/program/repetition.h"
 #include "sim/strategy/memory.h"
 #include "sim/strategy/memory/allocator_replay.h"
 #include "sim/strategy/memory/kept_activations.h"
 #include "sim/strategy/memory/live_peak.h"
-#include "sim/strategy/memory/repetition.h"
 #include "sim/strategy/plan.h"
 #include "tests/catch.h"
 

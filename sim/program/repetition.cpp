@@ -1,4 +1,4 @@
-#include "sim/strategy/memory/repetition.h"
+#include "sim/program/repetition.h"
 
 namespace trainyard {
 
