@@ -16,7 +16,7 @@ FILES = {
     "ahead": ["sim/engine/ahead/*"],
     "passages": ["sim/engine/ahead/passages.*", "sim/engine/ahead/learned.h",
                  "sim/engine/ahead/runner_leaps.cpp"],
-    "seams": ["sim/engine/ahead/seams.*", "sim/program/repetition.*"],
+    "seams": ["sim/engine/ahead/seams.*"],
     "replay": ["sim/engine/replay/*"],
     "stretches": ["sim/engine/replay/regions.*", "sim/engine/replay/leaper.*",
                   "sim/engine/replay/growing.*"],
