@@ -131,12 +131,6 @@ private:
     std::map<Key, std::map<std::tuple<std::string, std::string, Precision>, KernelRow>> rows_;
 };
 
-// Names of the workload's kernels (sim/workload) say which part of a layer they are.
-bool speaks_of(const Kernel& kernel, std::string_view word)
-{
-    return kernel.name.find(word) != std::string::npos;
-}
-
 } // namespace
 
 std::string_view title_of(KernelPart part)
@@ -164,25 +158,26 @@ std::string_view title_of(KernelLimit limit)
 KernelPart kernel_part(const Kernel& kernel)
 {
     switch (kernel.use) {
-    case KernelUse::expert:
-        return KernelPart::experts;
-    case KernelUse::head:
-        return KernelPart::head;
+    case KernelUse::attention:
+    case KernelUse::residual_stream:
+        return kernel.norm ? KernelPart::norm : KernelPart::attention;
     case KernelUse::attention_square:
         return KernelPart::attention;
+    case KernelUse::mlp:
+        return kernel.norm ? KernelPart::norm : KernelPart::mlp;
+    case KernelUse::router:
+    case KernelUse::expert:
+        return KernelPart::experts;
+    case KernelUse::embedding:
+        return KernelPart::embedding;
+    case KernelUse::head:
+        return KernelPart::head;
     case KernelUse::convolution:
         return kernel.kind == KernelKind::gemm ? KernelPart::product : KernelPart::elementwise;
     case KernelUse::states:
         return KernelPart::states;
-    case KernelUse::layer:
-        break;
     }
-    if (speaks_of(kernel, "embedding"))
-        return KernelPart::embedding;
-    if ((speaks_of(kernel, "_norm") && !speaks_of(kernel, "qk_norm")) ||
-        speaks_of(kernel, "residual"))
-        return KernelPart::norm;
-    return speaks_of(kernel, "mlp") ? KernelPart::mlp : KernelPart::attention;
+    return KernelPart::other;
 }
 
 KernelLimit KernelClass::limit() const

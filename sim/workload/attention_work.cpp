@@ -97,6 +97,7 @@ Kernel fused_attention(const LayerShape& s, const AttentionShape& shape, bool ba
 {
     Kernel kernel;
     kernel.kind = KernelKind::attention;
+    kernel.use = KernelUse::attention;
     kernel.name = backward ? "attention_backward" : "attention";
     kernel.precision = s.plain_precision();
     kernel.attention = shape;
@@ -113,7 +114,8 @@ Kernel fused_attention(const LayerShape& s, const AttentionShape& shape, bool ba
 Kernel attention_delta(const LayerShape& s)
 {
     return memory_kernel("attention_delta",
-                         static_cast<double>(2 * s.width * s.tokens * s.heads * s.value_dim));
+                         static_cast<double>(2 * s.width * s.tokens * s.heads * s.value_dim),
+                         KernelUse::attention);
 }
 
 void add_attention_core(WorkBuilder& builder)
@@ -147,13 +149,13 @@ void add_projections(WorkBuilder& builder)
     const std::int64_t kv = 2 * s.kv_heads * s.head_dim;
     const double rotated = static_cast<double>(s.width * s.tokens * (q + kv / 2));
 
-    Linear qkv{"qkv", {s.tokens, q + kv, s.hidden}, LinearCut::columns};
+    Linear qkv{"qkv", {s.tokens, q + kv, s.hidden}, KernelUse::attention, LinearCut::columns};
     qkv.adapted = AdaptedColumns(s).qkv;
     builder.linear(qkv);
     if (s.model.qk_norm)
-        builder.pass("qk_norm", 2 * rotated, 3 * rotated);
+        builder.pass({"qk_norm", 2 * rotated, 3 * rotated, KernelUse::attention});
     if (s.model.position == PositionKind::rotary)
-        builder.pass("rotary", 2 * rotated, 2 * rotated);
+        builder.pass({"rotary", 2 * rotated, 2 * rotated, KernelUse::attention});
 }
 
 } // namespace
@@ -168,7 +170,8 @@ void add_attention(WorkBuilder& builder)
     add_context_attention(builder);
     // Side by side with the MLP the two share one gather before and one reduction after.
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
-    Linear output{"attention_output", {s.tokens, s.hidden, s.heads * s.value_dim}, cut};
+    Linear output{
+        "attention_output", {s.tokens, s.hidden, s.heads * s.value_dim}, KernelUse::attention, cut};
     output.cast = CastSource::memory;
     output.adapted = AdaptedColumns(s).output;
     builder.linear(output);

@@ -38,7 +38,7 @@ void add_lookup(WorkBuilder& builder)
     const LayerShape& s = builder.shape();
     const double bytes = static_cast<double>(s.width * vocabulary_tokens(s) * s.hidden);
     const bool frozen = s.partition.lora.has_value();
-    builder.pass("embedding", bytes, frozen ? 0 : bytes);
+    builder.pass({"embedding", bytes, frozen ? 0 : bytes, KernelUse::embedding});
     if (!cuts_vocabulary(s))
         return;
     const Communication scatter =
@@ -59,14 +59,13 @@ void add_bert_heads(WorkBuilder& builder, std::int64_t tokens)
 {
     const LayerShape& s = builder.shape();
     const std::int64_t sequences = s.partition.micro_batch;
-    builder.linear({"pooler", {sequences, s.hidden, s.hidden}, LinearCut::none, KernelUse::head});
-    builder.linear({"next_sentence", {sequences, 2, s.hidden}, LinearCut::none, KernelUse::head});
+    builder.linear({"pooler", {sequences, s.hidden, s.hidden}, KernelUse::head});
+    builder.linear({"next_sentence", {sequences, 2, s.hidden}, KernelUse::head});
     if (tokens == 0)
         return;
     const double once = static_cast<double>(s.width * tokens * s.hidden);
-    builder.linear(
-        {"masked_token_transform", {tokens, s.hidden, s.hidden}, LinearCut::none, KernelUse::head});
-    builder.pass("masked_token_norm", 4 * once, 6 * once, KernelUse::head);
+    builder.linear({"masked_token_transform", {tokens, s.hidden, s.hidden}, KernelUse::head});
+    builder.pass({"masked_token_norm", 4 * once, 6 * once, KernelUse::head, true});
 }
 
 // Vocabulary-parallel cross-entropy (Shoeybi 2019, section 3): the ranks combine the largest logit,
@@ -122,8 +121,8 @@ void add_logits(WorkBuilder& builder, std::int64_t tokens)
     const LayerShape& s = builder.shape();
     builder.linear({"logits",
                     {tokens, vocabulary_per_rank(s), s.hidden},
-                    s.partition.vocabulary_parallel ? LinearCut::columns : LinearCut::none,
-                    KernelUse::head});
+                    KernelUse::head,
+                    s.partition.vocabulary_parallel ? LinearCut::columns : LinearCut::none});
     add_loss(builder, tokens);
 }
 
@@ -132,7 +131,7 @@ LayerWork embedding_work(const LayerShape& s)
     WorkBuilder builder(s);
     add_lookup(builder);
     if (s.model.embedding_norm)
-        add_norm(builder, "embedding_norm");
+        add_norm(builder, "embedding_norm", KernelUse::embedding);
     LayerWork work = finished(builder, embedding_launches(s.partition.kernels));
     work.tensors = embedding_tensors(s);
     work.saved = kept_bytes(work.tensors);
@@ -145,7 +144,7 @@ LayerWork head_work(const LayerShape& s)
     const std::int64_t tokens = head_tokens(s);
     WorkBuilder builder(s);
     if (s.model.final_norm)
-        add_norm(builder, "final_norm");
+        add_norm(builder, "final_norm", KernelUse::residual_stream);
     if (s.model.bert_heads)
         add_bert_heads(builder, tokens);
     if (tokens > 0)

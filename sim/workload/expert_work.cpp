@@ -116,6 +116,7 @@ void add_router(WorkBuilder& builder)
     const auto product = [&](std::string name, const GemmShape& shape) {
         Kernel kernel;
         kernel.kind = KernelKind::gemm;
+        kernel.use = KernelUse::router;
         kernel.name = std::move(name);
         kernel.precision = s.plain_precision();
         kernel.gemm = shape;
@@ -131,15 +132,14 @@ void add_router(WorkBuilder& builder)
     }
     builder.step({product("router", y)}, std::move(backward));
     const double probabilities = static_cast<double>(4 * s.split_tokens * experts);
-    builder.pass("expert_choice", 3 * probabilities, 4 * probabilities, KernelUse::expert);
+    builder.pass({"expert_choice", 3 * probabilities, 4 * probabilities, KernelUse::expert});
 }
 
 // A grouped product over the local experts.
 void add_grouped(WorkBuilder& builder, const ExpertShape& e, std::string_view name,
                  std::int64_t columns, std::int64_t inner)
 {
-    Linear linear{name, {e.per_expert, columns, inner, e.local_experts}};
-    linear.use = KernelUse::expert;
+    Linear linear{name, {e.per_expert, columns, inner, e.local_experts}, KernelUse::expert};
     linear.cast = CastSource::memory;
     builder.linear(linear);
 }
@@ -151,7 +151,7 @@ WorkBuilder local_experts(const LayerShape& s, const ExpertShape& e)
     const double inner = static_cast<double>(s.width * e.handled * e.columns);
     const double u = static_cast<double>(s.up());
     add_grouped(experts, e, "expert_up", s.up() * e.columns, s.hidden);
-    experts.pass("expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert);
+    experts.pass({"expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert});
     add_grouped(experts, e, "expert_down", s.hidden, e.columns);
     return experts;
 }
@@ -186,12 +186,12 @@ void add_experts(WorkBuilder& builder)
     if (shared > 0 && !beside)
         add_mlp(builder, "shared_mlp", shared);
     add_group_gather(builder);
-    builder.pass("permute", 2 * token, 2 * token, KernelUse::expert);
+    builder.pass({"permute", 2 * token, 2 * token, KernelUse::expert});
     add_exchange(builder, dispatch(s, e), beside ? &first : nullptr);
     const WorkBuilder experts = local_experts(s, e);
     builder.step(uneven(experts.forward()), uneven(experts.backward()));
     add_exchange(builder, combination(s, e), beside ? &second : nullptr);
-    builder.pass("unpermute", 2 * token, 2 * token, KernelUse::expert);
+    builder.pass({"unpermute", 2 * token, 2 * token, KernelUse::expert});
     add_group_reduce(builder);
 }
 

@@ -46,20 +46,25 @@ struct AttentionShape {
 
 enum class KernelKind : std::uint8_t { gemm, attention, memory_bound };
 
-// What a kernel works for, where that changes how well it runs.
+// What a kernel works for: which bar of a timeline it is in, which row of a roofline, and how well
+// it runs.
 enum class KernelUse : std::uint8_t {
-    layer,            // the dense parts of a layer
+    attention,        // projections, rotary embedding, fused cores
     attention_square, // unfused attention: batched GEMMs, passes over the scores
-    expert,           // MoE: router, permutation, grouped GEMMs (batch: local experts)
-    head,             // logits and loss
-    convolution,      // with its normalisation and activation
-    states            // parameters, gradients, optimizer: updates and copies
+    mlp,              // of shared experts too
+    router,           // MoE: the product that scores the experts
+    expert,           // MoE: choice, permutation, grouped GEMMs (batch: local experts)
+    embedding,
+    head,            // logits and loss
+    residual_stream, // between the parts: norms that belong to none, a prediction layer's input
+    convolution,     // with its normalisation and activation
+    states           // parameters, gradients, optimizer: updates and copies
 };
 
 // One kernel, or a few launched together.
 struct Kernel {
     KernelKind kind = KernelKind::memory_bound;
-    KernelUse use = KernelUse::layer;
+    KernelUse use = KernelUse::residual_stream;
     std::string name;                      // "qkv", "attention", "rms_norm", ...
     Precision precision = Precision::bf16; // of the arithmetic
     GemmShape gemm;                        // kind gemm
@@ -68,6 +73,7 @@ struct Kernel {
     int launches = 1; // kernels the host issues; 0: done inside a neighbouring kernel
     // Makes a weight's gradient: nothing before this layer waits for it (split_backward.h).
     bool for_weights = false;
+    bool norm = false;   // or a residual sum, of the part that it goes with
     bool uneven = false; // its work follows the tokens of the rank's experts; listed: the fullest's
 
     bool operator==(const Kernel&) const = default;

@@ -11,7 +11,7 @@ namespace {
 void add_down(WorkBuilder& builder, std::string_view name, std::int64_t columns)
 {
     const LayerShape& s = builder.shape();
-    builder.linear({name, {s.split_tokens, columns, s.hidden}, LinearCut::none});
+    builder.linear({name, {s.split_tokens, columns, s.hidden}, KernelUse::attention});
 }
 
 // Forward reads and writes the latent; backward reads it and a gradient and writes one.
@@ -19,13 +19,13 @@ void add_latent_norm(WorkBuilder& builder, std::string_view name, std::int64_t c
 {
     const LayerShape& s = builder.shape();
     const double once = static_cast<double>(s.width * s.split_tokens * columns);
-    builder.pass(name, 2 * once, 3 * once);
+    builder.pass({name, 2 * once, 3 * once, KernelUse::attention, true});
 }
 
 void add_up(WorkBuilder& builder, std::string_view name, std::int64_t columns, std::int64_t inner)
 {
     const LayerShape& s = builder.shape();
-    Linear up{name, {s.tokens, columns, inner}, LinearCut::columns};
+    Linear up{name, {s.tokens, columns, inner}, KernelUse::attention, LinearCut::columns};
     up.exchanged = inner;
     builder.linear(up);
 }
@@ -60,7 +60,7 @@ void add_rotary(WorkBuilder& builder, const LatentAttention& latent)
     const std::int64_t written = s.heads * (s.head_dim + s.value_dim);
     const double bytes =
         static_cast<double>(s.width * s.tokens * (queries + unfused + shared + read + written));
-    builder.pass("rotary", bytes, bytes);
+    builder.pass({"rotary", bytes, bytes, KernelUse::attention});
 }
 
 } // namespace

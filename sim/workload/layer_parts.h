@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-void add_norm(WorkBuilder& builder, std::string_view name);
+// They go with the part whose kernels have that use.
+void add_norm(WorkBuilder& builder, std::string_view name, KernelUse use);
 void add_attention(WorkBuilder& builder);          // projections, rotary, core
 void add_latent_projections(WorkBuilder& builder); // queries, keys and values of latent attention
 // Final norm, logits and loss of `tokens` tokens.
@@ -21,7 +22,7 @@ void add_prediction(LayerWork& layer, const LayerShape& shape);
 void add_context_attention(WorkBuilder& builder); // the core and what CP exchanges around it
 void add_attention_core(WorkBuilder& builder);
 void add_ring_attention(WorkBuilder& builder);
-void add_residual(WorkBuilder& builder, std::string_view name);
+void add_residual(WorkBuilder& builder, std::string_view name, KernelUse use);
 void add_mlp(WorkBuilder& builder, std::string_view name, std::int64_t ffn);
 void add_mlp_up(WorkBuilder& builder, std::string_view name, std::int64_t ffn);
 void add_mlp_down(WorkBuilder& builder, std::string_view name, std::int64_t ffn);

@@ -11,21 +11,21 @@ void add_layer(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const int norms = s.model.norms_per_layer;
-    add_norm(builder, "attention_norm");
+    add_norm(builder, "attention_norm", KernelUse::attention);
     add_attention(builder);
     if (norms > 2)
-        add_norm(builder, "attention_post_norm");
+        add_norm(builder, "attention_post_norm", KernelUse::attention);
     if (!s.model.parallel_blocks)
-        add_residual(builder, "attention_residual");
+        add_residual(builder, "attention_residual", KernelUse::attention);
     if (norms > 1)
-        add_norm(builder, "mlp_norm");
+        add_norm(builder, "mlp_norm", KernelUse::mlp);
     if (s.kind.role == LayerKind::Role::moe)
         add_experts(builder);
     else
         add_mlp(builder, "mlp", s.model.ffn);
     if (norms > 3)
-        add_norm(builder, "mlp_post_norm");
-    add_residual(builder, "mlp_residual");
+        add_norm(builder, "mlp_post_norm", KernelUse::mlp);
+    add_residual(builder, "mlp_residual", KernelUse::mlp);
 }
 
 struct LaunchTargets {

@@ -15,11 +15,12 @@ void add_input(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const double bytes = static_cast<double>(s.token_bytes().value());
-    builder.pass("next_embedding", bytes, bytes);
-    add_norm(builder, "next_embedding_norm");
-    add_norm(builder, "state_norm");
+    builder.pass({"next_embedding", bytes, bytes, KernelUse::embedding});
+    add_norm(builder, "next_embedding_norm", KernelUse::embedding);
+    add_norm(builder, "state_norm", KernelUse::residual_stream);
     Linear projection{"prediction_input",
                       {s.tokens, divided_up(s.hidden, s.partition.tp), 2 * s.hidden},
+                      KernelUse::residual_stream,
                       LinearCut::columns};
     projection.exchanged = 2 * s.hidden;
     builder.linear(projection);
@@ -45,7 +46,7 @@ void add_prediction(LayerWork& layer, const LayerShape& s)
     WorkBuilder input(s);
     add_input(input);
     WorkBuilder logits(s);
-    add_norm(logits, "final_norm");
+    add_norm(logits, "final_norm", KernelUse::residual_stream);
     add_logits(logits, vocabulary_tokens(s));
     put_before(layer.forward, input.forward());
     append(layer.forward, logits.forward());

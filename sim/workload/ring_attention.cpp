@@ -44,7 +44,7 @@ Communication pass_on(const LayerShape& s, std::int64_t elements, std::string na
 // Two partial results become one: each read, one written.
 Kernel merge(const LayerShape& s, std::string_view name, std::int64_t elements)
 {
-    return memory_kernel(name, static_cast<double>(3 * s.width * elements), KernelUse::layer,
+    return memory_kernel(name, static_cast<double>(3 * s.width * elements), KernelUse::attention,
                          merge_launches);
 }
 

@@ -71,16 +71,19 @@ void WorkBuilder::step(WorkList forward, WorkList backward)
     backward_.push_back(std::move(backward));
 }
 
-void WorkBuilder::pass(std::string_view name, double forward_bytes, double backward_bytes,
-                       KernelUse use, int launches)
+void WorkBuilder::pass(const MemoryPass& pass)
 {
-    WorkList forward;
-    WorkList backward;
-    if (forward_bytes > 0)
-        forward.push_back(memory_kernel(name, forward_bytes, use, launches));
-    if (backward_bytes > 0)
-        backward.push_back(memory_kernel(joined(name, "_backward"), backward_bytes, use, launches));
-    step(std::move(forward), std::move(backward));
+    const auto kernels = [&](std::string_view name, double bytes) {
+        WorkList list;
+        if (bytes > 0) {
+            Kernel kernel = memory_kernel(name, bytes, pass.use);
+            kernel.norm = pass.norm;
+            list.emplace_back(std::move(kernel));
+        }
+        return list;
+    };
+    step(kernels(pass.name, pass.forward_bytes),
+         kernels(joined(pass.name, "_backward"), pass.backward_bytes));
 }
 
 void WorkBuilder::exchange(const Communication& forward, const Communication& backward)

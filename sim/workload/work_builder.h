@@ -22,11 +22,20 @@ enum class CastSource : std::uint8_t {
 struct Linear {
     std::string_view name;
     GemmShape shape; // forward
+    KernelUse use;
     LinearCut cut = LinearCut::none;
-    KernelUse use = KernelUse::layer;
     CastSource cast = CastSource::producer;
     std::int64_t exchanged = 0; // columns of the tensor that TP gathers or reduces; 0: hidden size
     std::vector<std::int64_t> adapted = {}; // columns of the result each adapter beside it makes
+};
+
+// A memory-bound kernel each way.
+struct MemoryPass {
+    std::string_view name;
+    double forward_bytes; // that it moves; none: no kernel
+    double backward_bytes;
+    KernelUse use;
+    bool norm = false; // or a residual sum
 };
 
 class WorkBuilder {
@@ -38,9 +47,7 @@ public:
     // y = x A and its two gradients, with casts to narrow formats and TP collectives.
     void linear(const Linear& linear);
 
-    // A memory-bound kernel moving these bytes forward and backward; `launches` each way.
-    void pass(std::string_view name, double forward_bytes, double backward_bytes,
-              KernelUse use = KernelUse::layer, int launches = 1);
+    void pass(const MemoryPass& pass);
 
     // A collective forward and its counterpart backward.
     void exchange(const Communication& forward, const Communication& backward);
@@ -67,8 +74,7 @@ struct GemmWidths {
 
 Kernel gemm_kernel(std::string name, const GemmShape& shape, KernelUse use, Precision precision,
                    const GemmWidths& widths);
-Kernel memory_kernel(std::string_view name, double bytes, KernelUse use = KernelUse::layer,
-                     int launches = 1);
+Kernel memory_kernel(std::string_view name, double bytes, KernelUse use, int launches = 1);
 
 void append(WorkList& to, WorkList from);
 

@@ -89,7 +89,7 @@ void ItemLowering::add(const Kernel& kernel)
     const std::string_view part = part_of(kernel);
     if (!part.empty() && !part_.empty() && part != part_) {
         std::vector<Kernel> norms; // a norm goes forward with what it feeds
-        while (phase_ != Phase::backward && !run_.empty() && is_norm(run_.back())) {
+        while (phase_ != Phase::backward && !run_.empty() && is_norm_between(run_.back())) {
             norms.insert(norms.begin(), run_.back());
             run_.pop_back();
         }

@@ -1,53 +1,36 @@
 #include "sim/strategy/lower/parts.h"
 
 #include <algorithm>
-#include <array>
 
 namespace trainyard {
-
-namespace {
-
-bool contains(std::string_view text, std::string_view word)
-{
-    return text.find(word) != std::string_view::npos;
-}
-
-bool names_attention(std::string_view name)
-{
-    static constexpr std::array<std::string_view, 6> words = {"attention", "qkv",    "qk_norm",
-                                                              "rotary",    "scores", "softmax"};
-    return std::ranges::any_of(words, [&](std::string_view word) { return contains(name, word); });
-}
-
-} // namespace
 
 std::string_view part_of(const Kernel& kernel)
 {
     switch (kernel.use) {
+    case KernelUse::attention:
+    case KernelUse::attention_square:
+        return "attention";
+    case KernelUse::mlp:
+        return "mlp";
     case KernelUse::expert:
         return "experts";
+    case KernelUse::embedding:
+        return "embedding";
     case KernelUse::head:
         return "head";
     case KernelUse::convolution:
         return "convolution";
-    case KernelUse::attention_square:
-        return "attention";
-    case KernelUse::layer:
+    case KernelUse::router:
+    case KernelUse::residual_stream:
     case KernelUse::states:
         break;
     }
-    if (kernel.kind == KernelKind::attention || names_attention(kernel.name))
-        return "attention";
-    if (contains(kernel.name, "mlp"))
-        return "mlp";
-    if (contains(kernel.name, "embedding"))
-        return "embedding";
     return {};
 }
 
-bool is_norm(const Kernel& kernel)
+bool is_norm_between(const Kernel& kernel)
 {
-    return contains(kernel.name, "norm") && part_of(kernel).empty();
+    return kernel.norm && kernel.use == KernelUse::residual_stream;
 }
 
 bool is_heavy(const Kernel& kernel)

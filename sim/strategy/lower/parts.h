@@ -13,7 +13,8 @@ namespace trainyard {
 // neighbours.
 std::string_view part_of(const Kernel& kernel);
 
-bool is_norm(const Kernel& kernel);
+// A norm that goes with its neighbours.
+bool is_norm_between(const Kernel& kernel);
 
 // A product or an attention core: what communication can hide behind.
 bool is_heavy(const Kernel& kernel);

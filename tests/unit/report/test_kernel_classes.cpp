@@ -29,14 +29,13 @@ const KernelClass& find(const std::vector<KernelClass>& classes, KernelPart part
     return *found;
 }
 
-Kernel named(const char* name, KernelUse use = KernelUse::layer,
-             KernelKind kind = KernelKind::memory_bound)
+KernelPart part_of(KernelUse use, bool norm = false, KernelKind kind = KernelKind::memory_bound)
 {
     Kernel kernel;
-    kernel.name = name;
     kernel.use = use;
+    kernel.norm = norm;
     kernel.kind = kind;
-    return kernel;
+    return kernel_part(kernel);
 }
 
 // The job that can be done by hand, on a device with rates.
@@ -73,21 +72,21 @@ TEST_CASE("kernels count as often as their ops run, each class apart")
     CHECK(products.rows[1].shape == "8192 x 8192 x 8192");
 }
 
-TEST_CASE("a kernel's name and use say which part of a layer it is")
+TEST_CASE("a kernel's use says which part of a layer it is")
 {
-    CHECK(kernel_part(named("qkv")) == KernelPart::attention);
-    CHECK(kernel_part(named("qk_norm")) == KernelPart::attention);
-    CHECK(kernel_part(named("mlp_norm")) == KernelPart::norm);
-    CHECK(kernel_part(named("mlp_residual_backward")) == KernelPart::norm);
-    CHECK(kernel_part(named("mlp_down_weight_gradient")) == KernelPart::mlp);
-    CHECK(kernel_part(named("embedding_backward")) == KernelPart::embedding);
-    CHECK(kernel_part(named("loss", KernelUse::head)) == KernelPart::head);
-    CHECK(kernel_part(named("softmax", KernelUse::attention_square)) == KernelPart::attention);
-    CHECK(kernel_part(named("permute", KernelUse::expert)) == KernelPart::experts);
-    CHECK(kernel_part(named("adam", KernelUse::states)) == KernelPart::states);
-    CHECK(kernel_part(named("conv1", KernelUse::convolution, KernelKind::gemm)) ==
-          KernelPart::product);
-    CHECK(kernel_part(named("relu1", KernelUse::convolution)) == KernelPart::elementwise);
+    CHECK(part_of(KernelUse::attention) == KernelPart::attention);
+    CHECK(part_of(KernelUse::attention, true) == KernelPart::norm);
+    CHECK(part_of(KernelUse::residual_stream, true) == KernelPart::norm);
+    CHECK(part_of(KernelUse::mlp) == KernelPart::mlp);
+    CHECK(part_of(KernelUse::mlp, true) == KernelPart::norm);
+    CHECK(part_of(KernelUse::embedding) == KernelPart::embedding);
+    CHECK(part_of(KernelUse::head) == KernelPart::head);
+    CHECK(part_of(KernelUse::attention_square) == KernelPart::attention);
+    CHECK(part_of(KernelUse::router) == KernelPart::experts);
+    CHECK(part_of(KernelUse::expert) == KernelPart::experts);
+    CHECK(part_of(KernelUse::states) == KernelPart::states);
+    CHECK(part_of(KernelUse::convolution, false, KernelKind::gemm) == KernelPart::product);
+    CHECK(part_of(KernelUse::convolution) == KernelPart::elementwise);
 }
 
 TEST_CASE("the classes' times are the compute time of the rank")

@@ -113,7 +113,7 @@ TEST_CASE("layers at the ends may keep 16-bit products, of narrow formats only")
     for (std::size_t i = 0; i < plan.compute.size(); ++i)
         for (const WorkItem& item : plan.compute[i].kernels)
             if (const auto* kernel = std::get_if<Kernel>(&item))
-                if (kernel->kind == KernelKind::gemm && kernel->use == KernelUse::layer)
+                if (kernel->kind == KernelKind::gemm && kernel->use != KernelUse::head)
                     (kernel->precision == Precision::nvfp4 ? narrow : wide) +=
                         uses[i] * hardware_flops(*kernel).value();
     CHECK(3 * wide == narrow); // 2 of 8 layers

@@ -124,13 +124,28 @@ inline std::vector<Communication> communications(const WorkList& items, GroupKin
     return out;
 }
 
-inline double gemm_flops(const WorkList& items, KernelUse use = KernelUse::layer)
+template <class Counts>
+double gemm_flops_if(const WorkList& items, const Counts& counts)
 {
     double sum = 0;
     for (const Kernel& kernel : kernels(items))
-        if (kernel.kind == KernelKind::gemm && kernel.use == use)
+        if (kernel.kind == KernelKind::gemm && counts(kernel.use))
             sum += hardware_flops(kernel).value();
     return sum;
+}
+
+inline double gemm_flops(const WorkList& items, KernelUse use)
+{
+    return gemm_flops_if(items, [use](KernelUse of) { return of == use; });
+}
+
+// The dense matrices of layers.
+inline double gemm_flops(const WorkList& items)
+{
+    return gemm_flops_if(items, [](KernelUse of) {
+        return of == KernelUse::attention || of == KernelUse::mlp || of == KernelUse::router ||
+               of == KernelUse::residual_stream;
+    });
 }
 
 inline double attention_flops(const WorkList& items)
