@@ -1,10 +1,10 @@
 #include "calibrate/fit/fit_profile.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/group_estimates.h"
 #include "calibrate/fit/scaled_form.h"
 #include "sim/base/fields.h"
 #include "sim/base/units.h"
+#include "sim/cost/device_catalogue.h"
 #include "sim/cost/profile_builder.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,10 @@ Diagnostic problem(std::string message, std::string hint)
 class ProfileFit {
 public:
     ProfileFit(std::span<const Sweep> sweeps, const FitRequest& request, const Folders& folders)
-        : sweeps_(sweeps.begin(), sweeps.end()), request_(request), folders_(folders)
+        : sweeps_(sweeps.begin(), sweeps.end()),
+          request_(request),
+          folders_(folders),
+          devices_(folders)
     {}
 
     Checked<FittedProfile> run()
@@ -57,18 +60,18 @@ private:
                 if (text.empty())
                     continue;
                 words.insert(text);
-                if (const auto device = device_named_in(text, folders_)) {
-                    named.insert(*device);
+                if (const KnownDevice* const known = devices_.named_in(text)) {
+                    named.insert(known->device.name);
                     break;
                 }
             }
         device_ = request_.device;
-        const auto of_topology = device_named_in(request_.topology_device, folders_);
-        if (of_topology && named.empty())
-            named.insert(*of_topology);
-        if (of_topology && device_.empty() && !named.count(*of_topology))
+        const std::string of_topology = devices_.name_in(request_.topology_device);
+        if (!of_topology.empty() && named.empty())
+            named.insert(of_topology);
+        if (!of_topology.empty() && device_.empty() && !named.count(of_topology))
             problems_.push_back(problem(fmt::format("the topology file is of {}, the logs of {}",
-                                                    *of_topology, fmt::join(named, ", ")),
+                                                    of_topology, fmt::join(named, ", ")),
                                         "give the files of one machine"));
         else if (named.size() > 1)
             problems_.push_back(
@@ -130,7 +133,7 @@ private:
     void measure()
     {
         MeasuredOn on;
-        on.rack_domain = domain_of_rack(hardware_.device.name);
+        on.rack_domain = hardware_.device.usual_node.nvlink_domain;
         on.nvlink = hardware_.device.nvlink;
         on.network = hardware_.network.name;
         on.nics_per_domain = request_.nics_per_node;
@@ -312,6 +315,7 @@ private:
     std::vector<Sweep> sweeps_;
     const FitRequest& request_;
     const Folders& folders_;
+    const DeviceCatalogue devices_;
     Problems problems_;
     std::string device_;
     std::string network_;

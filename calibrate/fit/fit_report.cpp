@@ -5,6 +5,7 @@
 #include "calibrate/fit/measured_tables.h"
 #include "calibrate/fit/nccl_prior.h"
 #include "calibrate/fit/order_statistics.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <algorithm>
 #include <array>
@@ -61,13 +62,12 @@ GroupSizeErrors group_size_errors(const std::vector<std::pair<CollectiveKind, Cu
     return out;
 }
 
+// "H100" of H100-SXM5-80GB.
 std::string generation_of(const Sweep& sweep)
 {
-    const std::string& text = sweep.device.empty() ? sweep.hardware : sweep.device;
-    for (const char* name : {"GB300", "GB200", "B300", "B200", "H800", "H200", "H100", "A100"})
-        if (text.find(name) != std::string::npos)
-            return name;
-    return {};
+    const std::string name =
+        shipped_devices().name_in(sweep.device.empty() ? sweep.hardware : sweep.device);
+    return name.substr(0, name.find('-'));
 }
 
 std::vector<PriorErrors> prior_errors(std::span<const Sweep> sweeps)

@@ -1,5 +1,7 @@
 #include "calibrate/fit/nccl_prior.h"
 
+#include "sim/cost/device_catalogue.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -48,19 +50,12 @@ bool is_floating_point(const std::string& data_type)
 
 std::optional<NcclMachine> nccl_machine(const std::string& hardware)
 {
-    const auto holds = [&](std::string_view word) {
-        return hardware.find(word) != std::string::npos;
-    };
-    // Links per GPU x NCCL's rate per link: 12 x 20, 18 x 20.6, 18 x 40.1 GB/s.
-    if (holds("PCIe"))
+    const KnownDevice* const known = shipped_devices().named_in(hardware);
+    if (known == nullptr || !(known->device.nccl.link_rate.value() > 0))
         return std::nullopt;
-    if (holds("B200") || holds("B300")) // GB200 and GB300 too
-        return NcclMachine{Bandwidth(721.8e9), Bandwidth(141e9), 0.74};
-    if (holds("H100") || holds("H200") || holds("H800"))
-        return NcclMachine{Bandwidth(370.8e9), Bandwidth(141e9), 0.85};
-    if (holds("A100"))
-        return NcclMachine{Bandwidth(240e9), Bandwidth(87.7e9), 0};
-    return std::nullopt;
+    const NcclTuning& tuning = known->device.nccl;
+    return NcclMachine{tuning.link_rate * known->device.nvlinks, tuning.low_latency_cap,
+                       tuning.in_switch};
 }
 
 std::vector<CandidateTime> nccl_candidates(const Sweep& shape, const NcclMachine& machine,

@@ -21,7 +21,7 @@ struct NcclMachine {
     double in_switch = 0;      // efficiency of reduction in the NVSwitch; 0: none
 };
 
-// By the generation that the name of a device or machine holds (A100, H100, B200, GB300, ...).
+// Of the device that the words name; nothing where its file says nothing of NCCL's tuning.
 std::optional<NcclMachine> nccl_machine(const std::string& hardware);
 
 // Ways to run the collective among `ranks` GPUs of one node; empty for collectives outside the

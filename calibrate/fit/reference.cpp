@@ -1,9 +1,9 @@
 #include "calibrate/fit/reference.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/order_statistics.h"
 #include "sim/base/build_info.h"
 #include "sim/base/fields.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,19 +116,14 @@ bool read_group(const Reader& reader, ReferenceGroup& group)
 
 std::vector<ReferenceGroup> reference_of(std::span<const Sweep> sweeps, const Folders& folders)
 {
-    std::map<std::string, std::optional<std::string>> devices; // by the words of the source
+    const DeviceCatalogue devices(folders);
     std::map<GroupKey, std::vector<std::vector<TimedSize>>> groups;
     for (const Sweep& sweep : sweeps) {
-        const std::string& words = sweep.device.empty() ? sweep.hardware : sweep.device;
-        const auto known = devices.find(words);
-        const auto device =
-            known != devices.end()
-                ? known->second
-                : devices.emplace(words, device_named_in(words, folders)).first->second;
-        if (!device || !is_comparable(sweep))
+        const std::string device =
+            devices.name_in(sweep.device.empty() ? sweep.hardware : sweep.device);
+        if (device.empty() || !is_comparable(sweep))
             continue;
-        groups[{*device, sweep.collective, sweep.ranks, sweep.nodes}].push_back(
-            clean(sweep).points);
+        groups[{device, sweep.collective, sweep.ranks, sweep.nodes}].push_back(clean(sweep).points);
     }
     std::vector<ReferenceGroup> out;
     for (const auto& [key, launches] : groups) {
@@ -211,6 +206,7 @@ std::vector<TableStanding> compare_with(std::span<const KnotTable> tables,
                                         const std::string& device,
                                         std::span<const ReferenceGroup> reference)
 {
+    const bool racks = shipped_devices().nvlink_domain_of(device) > 0;
     std::vector<TableStanding> out;
     for (const KnotTable& table : tables) {
         if (table.grade != Grade::measured || table.in_place || table.algorithm != "auto" ||
@@ -222,7 +218,7 @@ std::vector<TableStanding> compare_with(std::span<const KnotTable> tables,
                 return one.device == device && one.collective == table.collective &&
                        one.ranks == ranks &&
                        (one.nodes == table.domains ||
-                        (table.domains == 1 && one.nodes > 1 && domain_of_rack(device) > 0));
+                        (table.domains == 1 && one.nodes > 1 && racks));
             });
         TableStanding standing;
         standing.table = &table;

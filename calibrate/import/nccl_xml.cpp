@@ -61,6 +61,30 @@ std::string XmlElement::attribute(std::string_view key) const
     return {};
 }
 
+PciKind pci_kind(const XmlElement& pci)
+{
+    const std::string cls = pci.attribute("class");
+    if (cls.starts_with("0x0302") || cls.starts_with("0x0300") || cls.starts_with("0x12"))
+        return PciKind::gpu;
+    if (cls.starts_with("0x02"))
+        return PciKind::nic;
+    if (cls.starts_with("0x0604"))
+        return PciKind::bridge;
+    if (cls.starts_with("0x0680"))
+        return PciKind::nvswitch;
+    const auto has = [&pci](std::string_view name) {
+        return std::any_of(pci.children.begin(), pci.children.end(),
+                           [name](const XmlElement& child) { return child.name == name; });
+    };
+    if (has("gpu"))
+        return PciKind::gpu;
+    if (has("nic"))
+        return PciKind::nic;
+    if (has("pci"))
+        return PciKind::bridge;
+    return cls.empty() ? PciKind::unknown : PciKind::other;
+}
+
 Checked<XmlElement> read_nccl_xml(std::string_view text, const std::string& file)
 {
     const auto refuse = [&file](int line, std::string message, std::string hint = {}) {

@@ -28,6 +28,11 @@ struct XmlElement {
     bool operator==(const XmlElement&) const = default;
 };
 
+enum class PciKind { gpu, nic, bridge, nvswitch, unknown, other };
+
+// What a <pci> element is, by its class, else by what it holds.
+PciKind pci_kind(const XmlElement& pci);
+
 // The <system> element; comments and text between elements are dropped.
 Checked<XmlElement> read_nccl_xml(std::string_view text, const std::string& file);
 

@@ -13,32 +13,6 @@
 namespace trainyard {
 namespace {
 
-enum class PciKind { gpu, nic, bridge, nvswitch, unknown, other };
-
-PciKind kind_of(const XmlElement& pci)
-{
-    const std::string cls = pci.attribute("class");
-    if (cls.starts_with("0x0302") || cls.starts_with("0x0300") || cls.starts_with("0x12"))
-        return PciKind::gpu;
-    if (cls.starts_with("0x02"))
-        return PciKind::nic;
-    if (cls.starts_with("0x0604"))
-        return PciKind::bridge;
-    if (cls.starts_with("0x0680"))
-        return PciKind::nvswitch;
-    const auto has = [&pci](std::string_view name) {
-        return std::any_of(pci.children.begin(), pci.children.end(),
-                           [name](const XmlElement& child) { return child.name == name; });
-    };
-    if (has("gpu"))
-        return PciKind::gpu;
-    if (has("nic"))
-        return PciKind::nic;
-    if (has("pci"))
-        return PciKind::bridge;
-    return cls.empty() ? PciKind::unknown : PciKind::other;
-}
-
 std::string attribute_of(const XmlElement* element, std::string_view key)
 {
     return element == nullptr ? std::string{} : element->attribute(key);
@@ -130,7 +104,7 @@ private:
     void visit_pci(const XmlElement& pci, int parent)
     {
         note_speed(pci);
-        switch (kind_of(pci)) {
+        switch (pci_kind(pci)) {
         case PciKind::gpu:
             gpus_.push_back({&pci, child_of(pci, "gpu"), parent});
             return;
@@ -195,11 +169,10 @@ private:
                                         fewest));
     }
 
-    // The fastest PCIe link tells the generation of the machine (GT/s; 0: none is given).
+    // The fastest PCIe link tells the generation of the machine.
     void note_speed(const XmlElement& pci)
     {
-        const double speed = number_after(pci.attribute("link_speed"), "").value_or(0);
-        fastest_ = std::max(fastest_, speed);
+        fastest_ = std::max(fastest_, pcie_rate(pci.attribute("link_speed"), 16));
     }
 
     // Of the link above, or the card's when the file has none.
@@ -219,20 +192,22 @@ private:
     {
         if (!model_.empty())
             return model_;
-        const std::string number = attribute_of(gpu.pci, "device");
-        if (const std::string_view known = device_of_pci_number(number); !known.empty())
-            return std::string(known);
+        const DeviceCatalogue& devices = shipped_devices();
+        if (const auto* const known = devices.with_pci_id(attribute_of(gpu.pci, "device")))
+            return known->key;
         map_.guessed_model = true;
         const int sm = gpu.gpu == nullptr ? 0 : number_of(*gpu.gpu, "sm", 0);
-        if (const std::string_view known = device_of_capability(sm); !known.empty()) {
+        const auto of_generation = [sm](const Device& device) {
+            return sm > 0 && device.compute_capability == sm;
+        };
+        if (const KnownDevice* const known = devices.oldest_typical(of_generation)) {
             add_note(notes_.assumed,
-                     fmt::format("the GPUs are {}: compute capability {}", known, sm));
-            return std::string(known);
+                     fmt::format("the GPUs are {}: compute capability {}", known->key, sm));
+            return known->key;
         }
-        const std::string model = fastest_ >= 32   ? "h100_sxm5_80"
-                                  : fastest_ >= 16 ? "a100_sxm4_80"
-                                  : fastest_ > 0   ? "v100_sxm2_32"
-                                                   : "a100_pcie_80";
+        const double speed = 0.95 * fastest_.value(); // 5 %: rates are rounded
+        const std::string model = oldest_model(
+            [speed](const Device& device) { return speed > 0 && device.pcie.value() > speed; });
         add_note(
             notes_.assumed,
             fmt::format("the GPUs are {}: the file does not name them (--device does)", model));
@@ -326,7 +301,7 @@ private:
     void add_c2c(NodeMap::Gpu& gpu, const XmlElement& c2c)
     {
         const int count = number_of(c2c, "count", 0);
-        const Bandwidth rate = usual_c2c_rate(gpu.model);
+        const Bandwidth rate = link_facts(gpu.model).c2c;
         if (count <= 0)
             return;
         if (!(rate.value() > 0)) {
@@ -381,7 +356,7 @@ private:
     }
 
     std::string model_;
-    double fastest_ = 0;
+    Bandwidth fastest_; // of 16 lanes; 0: none is given
     ImportNotes& notes_;
     NodeMap map_;
     std::vector<FoundGpu> gpus_;

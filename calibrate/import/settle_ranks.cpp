@@ -1,6 +1,7 @@
 #include "calibrate/import/settle_ranks.h"
 
 #include "calibrate/import/log_text.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <fmt/core.h>
 
@@ -80,14 +81,14 @@ std::string base_name(const std::string& file)
     return file.substr(file.find_last_of('/') + 1);
 }
 
-// 4 in a tray of GB200 or GB300, else 8.
+// Of the device that the log or the name of its file names.
 int usual_gpus_per_node(const RankEvidence& evidence)
 {
-    std::string words = lower_case(base_name(evidence.file));
+    std::string words = base_name(evidence.file);
     if (!evidence.raw.context.devices.empty())
-        words += lower_case(evidence.raw.context.devices.front().name);
-    const auto has = [&words](const char* word) { return words.find(word) != std::string::npos; };
-    return has("gb200") || has("gb300") ? 4 : 8;
+        words += " " + evidence.raw.context.devices.front().name;
+    const KnownDevice* const known = shipped_devices().named_in(words);
+    return known != nullptr ? known->device.usual_node.gpus : UsualNode{}.gpus;
 }
 
 struct Candidates {

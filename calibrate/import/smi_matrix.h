@@ -29,7 +29,7 @@ std::vector<SmiMatrix> read_smi_matrices(std::string_view text);
 bool is_gpu_name(std::string_view name);
 
 // NVLinks of "NV12"; 0 for others.
-inline constexpr int most_nvlinks = 18; // of one GPU, to generation 5
+inline constexpr int most_nvlinks = 64; // that are read of one GPU: more than any has
 int nvlinks_in(std::string_view word);
 
 // How far apart: 1 (PIX) to 5 (SYS); 0 for self, -1 for what is no distance.

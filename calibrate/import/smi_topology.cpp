@@ -158,10 +158,12 @@ std::string assumed_model(const SmiMatrix& matrix, ImportNotes& notes)
     for (const auto& row : matrix.links)
         for (const std::string& word : row)
             most = std::max(most, nvlinks_in(word));
-    const std::string model = most > 12   ? "h100_sxm5_80"
-                              : most > 6  ? "a100_sxm4_80"
-                              : most == 6 ? "v100_sxm2_32"
-                                          : "a100_pcie_80";
+    // Fewer than any has: some of a GPU's links, which tell nothing.
+    const bool told = shipped_devices().oldest_typical([most](const Device& device) {
+        return device.nvlinks > 0 && device.nvlinks <= most;
+    }) != nullptr;
+    const std::string model =
+        oldest_model([&](const Device& device) { return told && device.nvlinks >= most; });
     add_note(notes.assumed,
              fmt::format("the GPUs are {}: the matrix does not name them (--device does)", model));
     return model;
@@ -169,6 +171,9 @@ std::string assumed_model(const SmiMatrix& matrix, ImportNotes& notes)
 
 void add_nvlinks(const SmiMatrix& matrix, NodeMap& map, Bandwidth each)
 {
+    int slots = 0; // NVLinks of the GPU that has the most
+    for (const KnownDevice& known : shipped_devices().all())
+        slots = std::max(slots, known.device.nvlinks);
     const std::size_t gpus = map.gpus.size();
     for (std::size_t a = 0; a < gpus; ++a) {
         int sum = 0;
@@ -180,7 +185,7 @@ void add_nvlinks(const SmiMatrix& matrix, NodeMap& map, Bandwidth each)
         }
         // More links than a GPU has: they end in switches, each pair may use them all.
         const auto from = static_cast<int>(a);
-        if (sum > most_nvlinks) {
+        if (sum > slots) {
             map.nvlinks.push_back({from, -1, each * most});
             continue;
         }

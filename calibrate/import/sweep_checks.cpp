@@ -1,11 +1,11 @@
 #include "calibrate/import/sweep_checks.h"
 
 #include "calibrate/import/bus_ratio.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -149,6 +149,12 @@ double link_rate(const Sweep& sweep, const SweepTiming& timing)
                                                           : timing.bus_bandwidth.value();
 }
 
+// All NVLinks, those of a bridge too, or the card's PCIe both ways; 0: its file says neither.
+Bandwidth fastest_link(const Device& device)
+{
+    return std::max({device.nvlink, device.nvlink_rate * device.nvlinks, device.pcie * 2});
+}
+
 } // namespace
 
 std::string take_rows(const RawSweep& raw, Sweep& sweep, ImportNotes& notes)
@@ -212,18 +218,14 @@ std::string check_sweep(const RawSweep& raw, Sweep& sweep)
 
 Bandwidth fastest_link(std::string_view device)
 {
-    // The first that the name contains counts.
-    static constexpr std::array<std::pair<std::string_view, double>, 22> links{{
-        {"GB300", 900},   {"GB200", 900},     {"B300", 900}, {"B200", 900}, {"GH200", 450},
-        {"H200", 450},    {"H100", 450},      {"H800", 200}, {"H20", 450},  {"A100", 300},
-        {"A800", 200},    {"V100", 150},      {"P100", 80},  {"RTX", 64},   {"GeForce", 64},
-        {"L40", 64},      {"L4", 64},         {"A6000", 64}, {"A40", 64},   {"A10", 64},
-        {"Tesla T4", 64}, {"Instinct", 1075},
-    }};
-    for (const auto& [name, rate] : links)
-        if (device.find(name) != std::string_view::npos)
-            return Bandwidth(rate * 1e9);
-    return Bandwidth(1800e9);
+    const DeviceCatalogue& devices = shipped_devices();
+    if (const KnownDevice* const known = devices.named_in(device))
+        if (const Bandwidth rate = fastest_link(known->device); rate.value() > 0)
+            return rate;
+    Bandwidth fastest;
+    for (const KnownDevice& one : devices.all())
+        fastest = std::max(fastest, one.device.nvlink);
+    return 2 * fastest;
 }
 
 std::vector<std::string> disagreements(std::span<const Sweep> sweeps)

@@ -17,9 +17,8 @@ std::string take_rows(const RawSweep& raw, Sweep& sweep, ImportNotes& notes);
 // Flags what is doubtful about a settled sweep; returns why it is refused, or nothing.
 std::string check_sweep(const RawSweep& raw, Sweep& sweep);
 
-// Bytes a second into or out of one GPU that no link of it surpasses: NVLink per direction.
-// Source: NVIDIA data sheets (V100 150, A100 300, H100 450, B200 900 GB/s); cards without NVLink:
-// PCIe 5.0 x16, 64 GB/s. Unknown GPUs: NVLink 6, 1,800 GB/s.
+// Bytes a second into or out of one GPU that no link of it surpasses, by its device file. A GPU
+// that none is of: twice what any known device has, as the next generation would.
 Bandwidth fastest_link(std::string_view device);
 
 // What keeps sweeps of several files from being one calibration: versions of NCCL and GPUs that

@@ -1,6 +1,5 @@
 #include "calibrate/program/session.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/import/log_text.h"
 #include "calibrate/measure/control/local_ranks.h"
 #include "calibrate/measure/discover/record.h"
@@ -10,6 +9,7 @@
 #include "calibrate/measure/run/runner.h"
 #include "calibrate/program/modules.h"
 #include "sim/cli/terminal.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -210,7 +210,7 @@ private:
     {
         const std::string& name = result_.run.ranks.front().facts.device;
         if (backend_ == "nccl" && !options_.output.empty() && options_.device.empty() &&
-            !device_named_in(name))
+            shipped_devices().named_in(name) == nullptr)
             throw UnfitRequest{fmt::format("no device is known by the name \"{}\", and a profile "
                                            "(-o) rests on one",
                                            printable(name, 100)),

@@ -1,11 +1,11 @@
 #include "gui/calibration/calibration.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/table_text.h"
 #include "gui/calibration/text.h"
 #include "sim/base/files.h"
 #include "sim/base/units.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <fmt/core.h>
 
@@ -45,10 +45,9 @@ std::string device_of(const Measurements& measured)
 {
     for (const Sweep& sweep : measured.input.sweeps)
         for (const std::string& words : {sweep.device, sweep.hardware})
-            if (const auto device = words.empty() ? std::nullopt : device_named_in(words))
-                return *device;
-    const std::string& words = measured.input.topology_device;
-    return words.empty() ? std::string() : device_named_in(words).value_or("");
+            if (const KnownDevice* const known = shipped_devices().named_in(words))
+                return known->device.name;
+    return shipped_devices().name_in(measured.input.topology_device);
 }
 
 } // namespace

@@ -1,9 +1,9 @@
 #include "gui/calibration/fitted.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_report.h"
 #include "gui/calibration/text.h"
 #include "sim/base/units.h"
+#include "sim/cost/device_catalogue.h"
 #include "sim/report/collective_curves.h"
 
 #include <QStringList>
@@ -99,7 +99,7 @@ private:
         if (auto known = known_curve(out))
             return known;
         MeasuredOn on;
-        on.rack_domain = rack_of(launches.configuration.hardware);
+        on.rack_domain = shipped_devices().nvlink_domain_of(launches.configuration.hardware);
         out.study = study_curve(launches, buffers, state_.excluded, on);
         return std::make_shared<const FittedCurve>(std::move(out));
     }
@@ -116,21 +116,10 @@ private:
         return find(*before_, curve);
     }
 
-    int rack_of(const std::string& hardware)
-    {
-        const auto known = racks_.find(hardware);
-        if (known != racks_.end())
-            return known->second;
-        const std::optional<std::string> device =
-            hardware.empty() ? std::nullopt : device_named_in(hardware);
-        return racks_[hardware] = device ? domain_of_rack(*device) : 0;
-    }
-
     const CalibrationState& state_;
     const Fitted* before_;
     const WorkControl& work_;
     std::shared_ptr<Fitted> out_;
-    std::map<std::string, int> racks_;
 };
 
 QString changed(const QString& before, const QString& after)

@@ -1,5 +1,4 @@
 #include "calibrate/fit/clean_sweep.h"
-#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/fit_input.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
@@ -14,6 +13,7 @@
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
+#include "sim/cost/device_catalogue.h"
 #include "sim/report/fit/fit_html.h"
 #include "sim/report/fit/fit_text.h"
 #include "sim/report/fit/standing_text.h"
@@ -82,23 +82,25 @@ int write_profile(const FitCommand& command, const FitInput& input)
 std::set<std::string> devices_of(const FitCommand& command, const FitInput& input)
 {
     std::set<std::string> out;
+    const auto add = [&out](const std::string& words) {
+        if (const KnownDevice* const known = shipped_devices().named_in(words))
+            out.insert(known->device.name);
+    };
     if (!command.request.device.empty()) {
-        if (const auto device = device_named_in(command.request.device))
-            out.insert(*device);
+        add(command.request.device);
         return out;
     }
     for (const Sweep& sweep : input.sweeps)
-        if (auto device = device_named_in(sweep.device.empty() ? sweep.hardware : sweep.device))
-            out.insert(std::move(*device));
-    if (const auto device = device_named_in(input.topology_device); device && out.empty())
-        out.insert(*device);
+        add(sweep.device.empty() ? sweep.hardware : sweep.device);
+    if (out.empty())
+        add(input.topology_device);
     return out;
 }
 
 std::vector<KnotTable> tables_for(const FitInput& input, const std::string& device)
 {
     MeasuredOn on;
-    on.rack_domain = domain_of_rack(device);
+    on.rack_domain = shipped_devices().nvlink_domain_of(device);
     return tables_of(input.sweeps, on);
 }
 

@@ -85,9 +85,8 @@ Checked<Cluster> cluster(const InitOptions& options, const std::filesystem::path
         return Cluster{source_from(job.topology, folder), {}};
     const int usual = usual_gpus_per_node(job.gpu);
     if (usual == 0)
-        return tl::unexpected(
-            problem(fmt::format("GPU \"{}\" is not among the known devices", job.gpu),
-                    "e.g. v100, a100, a100-40gb, h100, h200, b200, gb200, gb300, mi300x, l40s"));
+        return tl::unexpected(problem(
+            fmt::format("GPU \"{}\" is not among the known devices", job.gpu), known_gpus()));
     int per_node = job.gpus_per_node > 0 ? job.gpus_per_node : usual;
     if (options.gpus > 0 && job.gpus_per_node == 0 && job.nodes == 0)
         per_node = std::min(per_node, options.gpus);

@@ -89,10 +89,52 @@ const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>()
     return table;
 }
 
+template <>
+const FieldTable<NcclTuning>& fields_of<NcclTuning>()
+{
+    using T = NcclTuning;
+    static const auto table =
+        FieldTable<T>("nccl", "What NCCL's tuning takes for the generation.")
+            .field("link_rate", &T::link_rate, not_negative("one NVLink as NCCL counts it"))
+            .field("low_latency_cap", &T::low_latency_cap, not_negative("of the LL protocol"))
+            .field("in_switch", &T::in_switch,
+                   share("efficiency of reduction in the NVSwitch; 0: none"));
+    return table;
+}
+
+template <>
+const FieldTable<NodeWiring>& fields_of<NodeWiring>()
+{
+    using W = NodeWiring;
+    static const auto table =
+        FieldTable<W>("wiring", "How NVLinks meet in nodes of some sizes.")
+            .field("gpus", &W::gpus, {.help = "up to so many", .min = 1, .required = true})
+            .field("wiring", &W::wiring, {.help = "as of a node", .required = true});
+    return table;
+}
+
+template <>
+const FieldTable<UsualNode>& fields_of<UsualNode>()
+{
+    using N = UsualNode;
+    static const auto table =
+        FieldTable<N>("usual_node", "The node that the device usually stands in.")
+            .field("preset", &N::preset, {.help = "node of the topology presets"})
+            .field("gpus", &N::gpus, {.help = "devices per node", .min = 1, .max = 1024})
+            .field("nvlink_domain", &N::nvlink_domain,
+                   {.help = "devices that NVLink joins; 0: those of a node", .min = 0})
+            .field("wirings", &N::wirings,
+                   {.help = "wiring of NVLink by number of devices, where it is not the preset's"})
+            .field("nic_rate", &N::nic_rate, not_negative("line rate of one NIC"))
+            .field("nic_rate_per_gpu", &N::nic_rate_per_gpu,
+                   not_negative("line rate of the NICs per device; 0: as nic_rate"));
+    return table;
+}
+
 namespace {
 
-// Names, and how fast matrix products run.
-FieldTable<Device> with_products(FieldTable<Device> table)
+// Names and what else it is known by.
+FieldTable<Device> with_identity(FieldTable<Device> table)
 {
     using D = Device;
     return std::move(table)
@@ -100,6 +142,18 @@ FieldTable<Device> with_products(FieldTable<Device> table)
         .field("aliases", &D::aliases, {.help = "other names it is known by"})
         .field("fabric", &D::fabric, {.help = "fabric class it comes with"})
         .field("knots", &D::knots, {.help = "measured collectives of its nodes"})
+        .field("compute_capability", &D::compute_capability,
+               {.help = "of CUDA, 90 for 9.0; 0: no NVIDIA GPU", .min = 0, .max = 999})
+        .field("typical", &D::typical,
+               {.help = "the device that is meant where only its generation is told"})
+        .field("pci_ids", &D::pci_ids, {.help = "device numbers, such as 0x2330"});
+}
+
+// How fast matrix products run.
+FieldTable<Device> with_products(FieldTable<Device> table)
+{
+    using D = Device;
+    return std::move(table)
         .field("sms", &D::sms, {.help = "streaming multiprocessors", .min = 1, .max = 1024})
         .field("peak", &D::peak, {.help = "dense peak by number format"})
         .field("gemm_efficiency", &D::gemm_efficiency,
@@ -148,6 +202,12 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
     using D = Device;
     return std::move(table)
         .field("nvlink", &D::nvlink, not_negative("line rate one way, all links"))
+        .field("nvlinks", &D::nvlinks, {.help = "how many, for bridges too", .min = 0, .max = 64})
+        .field("nvlink_rate", &D::nvlink_rate, not_negative("line rate of one, one way"))
+        .field("nccl", &D::nccl, {.help = "NCCL's tuning for the generation"})
+        .field("pcie", &D::pcie, not_negative("line rate of the card, one way; 0: unknown"))
+        .field("c2c", &D::c2c, not_negative("line rate of NVLink-C2C to its CPU, one way"))
+        .field("usual_node", &D::usual_node, {.help = "the node it usually stands in"})
         .field("host_link", &D::host_link,
                {.help = "what joins it to its host's memory; self: it is the host"})
         .field("host_copy", &D::host_copy,
@@ -165,7 +225,9 @@ FieldTable<Device> with_surroundings(FieldTable<Device> table)
         .field("memory", &D::memory, {.help = "as the driver reports it"})
         .field("context_memory", &D::context_memory, {.help = "CUDA context and libraries"})
         .field("communicator_memory", &D::communicator_memory,
-               {.help = "NCCL buffers of one communicator"});
+               {.help = "NCCL buffers of one communicator"})
+        .field("library_memory", &D::library_memory,
+               {.help = "workspace of the library of matrix products"});
 }
 
 } // namespace
@@ -179,8 +241,8 @@ std::vector<EnumName<HostLink>> enum_names<HostLink>()
 template <>
 const FieldTable<Device>& fields_of<Device>()
 {
-    static const auto table = with_surroundings(with_memory_and_attention(
-        with_products(FieldTable<Device>("device", "Constants of one device model."))));
+    static const auto table = with_surroundings(with_memory_and_attention(with_products(
+        with_identity(FieldTable<Device>("device", "Constants of one device model.")))));
     return table;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/cost/gemm_surface.h"
 #include "sim/cost/provenance.h"
+#include "sim/topology/node_template.h"
 #include "sim/workload/kernel_style.h"
 
 namespace trainyard {
@@ -64,11 +65,45 @@ struct AttentionEfficiency {
 // What joins a device to its host's memory. self: it is the host, a CPU.
 enum class HostLink : std::uint8_t { pcie, c2c, self };
 
+// What NCCL's tuning (src/graph/tuning.cc) takes for the device's generation; zeros: nothing.
+struct NcclTuning {
+    Bandwidth link_rate;       // one NVLink, one direction, as NCCL counts it
+    Bandwidth low_latency_cap; // of the LL protocol
+    double in_switch = 0;      // efficiency of reduction in the NVSwitch; 0: none
+
+    bool operator==(const NcclTuning&) const = default;
+};
+
+// How the NVLinks of a node meet that has up to `gpus` of a device.
+struct NodeWiring {
+    int gpus = 0;
+    NvlinkWiring wiring = NvlinkWiring::none;
+
+    bool operator==(const NodeWiring&) const = default;
+};
+
+// The node that a device usually stands in.
+struct UsualNode {
+    std::string preset; // of topologies/presets; empty: none is known
+    int gpus = 8;
+    int nvlink_domain = 0;           // GPUs that NVLink joins; 0: those of a node
+    std::vector<NodeWiring> wirings; // where they are not the preset's; the first that holds
+    Bandwidth nic_rate;              // line rate of one NIC, one direction; 0: unknown
+    Bandwidth nic_rate_per_gpu;      // ... of a node's NICs, shared out; 0: as nic_rate
+
+    bool operator==(const UsualNode&) const = default;
+};
+
 struct Device {
     std::string name; // as topologies name it: "H100-SXM5-80GB"
     std::vector<std::string> aliases;
     std::string fabric; // fabric class it comes with, e.g. "nvlink4"
     std::string knots;  // measured collectives of its nodes, e.g. "h100"; empty: none
+
+    // What tells logs, dumps and records of it from those of other devices.
+    int compute_capability = 0;       // of CUDA, e.g. 90 for 9.0; 0: no NVIDIA GPU
+    bool typical = false;             // the one that is meant where only its generation is told
+    std::vector<std::string> pci_ids; // device numbers, e.g. "0x2330"
 
     int sms = 0;
     PerPrecision<FlopRate> peak;            // dense; 0: the device has no such units
@@ -91,7 +126,13 @@ struct Device {
     double attention_head_96 = 1;     // factor for heads of 65 to 127
     double attention_head_64 = 1;     // factor for heads up to 64
 
-    Bandwidth nvlink; // line rate, one direction, all links; 0: none
+    Bandwidth nvlink;      // line rate, one direction, all links; 0: none
+    int nvlinks = 0;       // how many it has, for bridges between cards too
+    Bandwidth nvlink_rate; // line rate of one, one direction
+    NcclTuning nccl;
+    Bandwidth pcie; // line rate of the card, one direction; 0: unknown
+    Bandwidth c2c;  // line rate of NVLink-C2C to its CPU, one direction; 0: none
+    UsualNode usual_node;
     HostLink host_link = HostLink::pcie;
     Bandwidth host_copy;      // achieved, one way
     Bandwidth host_copy_both; // ... each way while both are busy; 0: as host_copy
@@ -101,9 +142,10 @@ struct Device {
     double sm_loss = 1;    // compute lost per SM that a communication kernel holds; below 1 where
                            // waves leave SMs idle anyway
 
-    Bytes memory;              // as the driver reports it
-    Bytes context_memory;      // CUDA context and libraries
-    Bytes communicator_memory; // NCCL buffers of one communicator
+    Bytes memory;                      // as the driver reports it
+    Bytes context_memory;              // CUDA context and libraries
+    Bytes communicator_memory;         // NCCL buffers of one communicator
+    Bytes library_memory{32ULL << 20}; // workspace of the library of matrix products
 
     ProvenanceMap provenance;
 
@@ -126,6 +168,12 @@ template <>
 const FieldTable<PerPrecision<GemmSurface>>& fields_of<PerPrecision<GemmSurface>>();
 template <>
 const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>();
+template <>
+const FieldTable<NcclTuning>& fields_of<NcclTuning>();
+template <>
+const FieldTable<NodeWiring>& fields_of<NodeWiring>();
+template <>
+const FieldTable<UsualNode>& fields_of<UsualNode>();
 template <>
 const FieldTable<Device>& fields_of<Device>();
 

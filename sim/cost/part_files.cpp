@@ -11,17 +11,6 @@
 namespace trainyard {
 namespace {
 
-std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
-{
-    std::vector<std::filesystem::path> out;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-        if (entry.path().extension() == ".json" && entry.is_regular_file(error))
-            out.push_back(entry.path());
-    std::sort(out.begin(), out.end());
-    return out;
-}
-
 // The names that the file itself gives; nothing when it cannot be parsed or is of another kind
 // (whoever uses the file reports that).
 struct Names {
@@ -77,13 +66,26 @@ bool answers_to(const std::string& name, const std::vector<std::string>& aliases
                        [&](const std::string& alias) { return plain_name(alias) == plain; });
 }
 
+std::vector<std::filesystem::path> files_of(const Folders& folders, const PartKind& kind)
+{
+    std::vector<std::filesystem::path> out;
+    for (const std::filesystem::path& folder : folders) {
+        const auto first = static_cast<std::ptrdiff_t>(out.size());
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(folder / kind.folder, error))
+            if (entry.path().extension() == ".json" && entry.is_regular_file(error))
+                out.push_back(entry.path());
+        std::sort(out.begin() + first, out.end());
+    }
+    return out;
+}
+
 std::vector<std::string> names_in(const Folders& folders, const PartKind& kind)
 {
     std::vector<std::string> out;
-    for (const std::filesystem::path& folder : folders)
-        for (const std::filesystem::path& path : files_in(folder / kind.folder))
-            if (const auto names = names_of(path, kind.format))
-                out.push_back(names->name);
+    for (const std::filesystem::path& path : files_of(folders, kind))
+        if (const auto names = names_of(path, kind.format))
+            out.push_back(names->name);
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
@@ -98,15 +100,14 @@ std::optional<std::filesystem::path> PartFiles::locate(const PartKind& kind,
             if (candidate.extension() == ".json")
                 if (const auto found = existing(candidate))
                     return found;
-    for (const std::filesystem::path& folder : folders_)
-        for (const std::filesystem::path& path : files_in(folder / kind.folder))
-            if (plain_name(path.stem().string()) == plain_name(name))
-                return path;
-    for (const std::filesystem::path& folder : folders_)
-        for (const std::filesystem::path& path : files_in(folder / kind.folder))
-            if (const auto names = names_of(path, kind.format);
-                names && answers_to(names->name, names->aliases, name))
-                return path;
+    const std::vector<std::filesystem::path> files = files_of(folders_, kind);
+    for (const std::filesystem::path& path : files)
+        if (plain_name(path.stem().string()) == plain_name(name))
+            return path;
+    for (const std::filesystem::path& path : files)
+        if (const auto names = names_of(path, kind.format);
+            names && answers_to(names->name, names->aliases, name))
+            return path;
     return std::nullopt;
 }
 

@@ -31,6 +31,9 @@ inline constexpr PartKind profile_kind{"profile", ".", profile_format};
 bool answers_to(const std::string& name, const std::vector<std::string>& aliases,
                 std::string_view wanted);
 
+// The files of a kind, folder by folder, sorted within each.
+std::vector<std::filesystem::path> files_of(const Folders& folders, const PartKind& kind);
+
 // "name" members (else stems) of the files of a kind, sorted.
 std::vector<std::string> names_in(const Folders& folders, const PartKind& kind);
 

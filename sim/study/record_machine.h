@@ -3,6 +3,7 @@
 // The cluster a measured job ran on, as a topology: what the record says over the usual node of
 // that GPU.
 
+#include "sim/cost/device_catalogue.h"
 #include "sim/study/record.h"
 
 #include <tl/expected.hpp>
@@ -16,6 +17,9 @@ struct RecordMachine {
 
     bool operator==(const RecordMachine&) const = default;
 };
+
+// The device that the name of its GPU says, or that of its family; null: none that is known.
+const KnownDevice* device_of(const MeasuredRecord& record);
 
 // Or why there is none.
 tl::expected<RecordMachine, std::string> machine_of(const MeasuredRecord& record);

@@ -2,6 +2,7 @@
 
 #include "sim/cost/profile_library.h"
 #include "sim/cost/software_choice.h"
+#include "sim/study/record_machine.h"
 #include "sim/study/record_words.h"
 
 #include <fmt/format.h>
@@ -57,13 +58,14 @@ int year_of(const MeasuredRecord& record)
                                record.framework));
 }
 
-// The year of the code that ran. On A100 and V100 frameworks on Megatron-LM's code still ran it as
+// The year of the code that ran. Before Hopper frameworks on Megatron-LM's code still ran it as
 // published in 2023: Megatron-Core and Transformer Engine came that year, on Hopper first.
 int year_of_code(const MeasuredRecord& record, int year)
 {
-    const bool before_hopper =
-        mentions(record.hardware.gpu + record.hardware.gpu_family, {"a100", "v100"});
-    return year == 2023 && before_hopper ? 2022 : year;
+    constexpr int hopper = 90;
+    const KnownDevice* const known = device_of(record);
+    const int capability = known != nullptr ? known->device.compute_capability : 0;
+    return year == 2023 && capability > 0 && capability < hopper ? 2022 : year;
 }
 
 constexpr std::array<std::pair<std::string_view, FrameworkFamily>, 7> families{

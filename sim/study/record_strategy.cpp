@@ -1,6 +1,7 @@
 #include "sim/study/record_strategy.h"
 
 #include "sim/study/record_fine_tuning.h"
+#include "sim/study/record_machine.h"
 #include "sim/study/record_schedule.h"
 #include "sim/study/record_words.h"
 
@@ -89,13 +90,13 @@ private:
         return {};
     }
 
-    // Tensor cores apply the scales of small blocks from Blackwell on; recipes of one name take
-    // blocks of 128 on Hopper.
+    // Where tensor cores do not apply the scales of small blocks themselves, recipes of one name
+    // take blocks of 128.
     Precision block_scaled() const
     {
-        const bool hopper = mentions(record_.hardware.gpu + record_.hardware.gpu_family,
-                                     {"h100", "h200", "h800", "gh200"});
-        return hopper ? Precision::fp8_block : Precision::mxfp8;
+        const KnownDevice* const known = device_of(record_);
+        const bool scales = known == nullptr || known->device.peak.mxfp8.value() > 0;
+        return scales ? Precision::mxfp8 : Precision::fp8_block;
     }
 
     void batches()

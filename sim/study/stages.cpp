@@ -233,14 +233,9 @@ Problems fit_problems(const MemoryEstimate& memory)
 DeviceMemory device_memory(const Profile& profile)
 {
     const Device& device = profile.hardware.device;
-    // getChosenWorkspaceSize() of PyTorch's CUDABlas.cpp: 32 MiB on Hopper and later (which have
-    // fp8 units, as Ada does), else two buffers of 4 MiB and eight of 16 KiB.
     // A CPU's library takes buffers of its caches' size, which are not counted.
-    const bool recent = device.peak.fp8.value() > 0;
-    const Bytes matrix_library(device.is_cpu() ? 0
-                               : recent        ? 32ULL << 20
-                                               : (8ULL << 20) + (128ULL << 10));
-    return {device.memory, device.context_memory, device.communicator_memory, matrix_library};
+    return {device.memory, device.context_memory, device.communicator_memory,
+            device.is_cpu() ? Bytes(0) : device.library_memory};
 }
 
 namespace {

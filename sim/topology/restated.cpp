@@ -4,7 +4,7 @@
 #include "sim/topology/read_topology.h"
 
 #include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace trainyard {
@@ -30,10 +30,15 @@ std::optional<ClusterDescription> meaning_of(Json cluster, const Presets& preset
     return out;
 }
 
-void erase(Json& object, const std::string& key)
+using Place = std::vector<std::string>; // keys from the cluster down
+
+void erase(Json& cluster, const Place& place)
 {
-    std::erase_if(object.members(),
-                  [&](const Json::Member& member) { return member.first == key; });
+    Json* object = &cluster;
+    for (auto key = place.begin(); key != place.end() - 1; ++key)
+        object = object->find(*key);
+    std::erase_if(object->members(),
+                  [&](const Json::Member& member) { return member.first == place.back(); });
 }
 
 // A preset made for the node's device under which the cluster stays what it is.
@@ -56,15 +61,20 @@ void name_own_preset(Json& cluster, const ClusterDescription& meaning, const Pre
     }
 }
 
-// Objects of the cluster and fields of theirs.
-std::vector<std::pair<std::string, std::string>> fields_that_may_go(const Json& cluster)
+// What is within an object goes one by one.
+std::vector<Place> fields_that_may_go(const Json& cluster)
 {
-    std::vector<std::pair<std::string, std::string>> out;
-    for (const Json::Member& member : cluster.find("node")->members())
-        if (member.first != "preset")
-            out.emplace_back("node", member.first);
+    std::vector<Place> out;
+    for (const Json::Member& member : cluster.find("node")->members()) {
+        if (member.first == "preset")
+            continue;
+        if (member.second.is_object())
+            for (const Json::Member& inner : member.second.members())
+                out.push_back({"node", member.first, inner.first});
+        out.push_back({"node", member.first});
+    }
     if (const Json* fabric = cluster.find("fabric"); fabric != nullptr && fabric->is_object())
-        out.emplace_back("fabric", "network");
+        out.push_back({"fabric", "network"});
     return out;
 }
 
@@ -78,9 +88,9 @@ Json without_restated(Json cluster, const Presets& presets)
     if (preset == nullptr || !preset->is_string() || !meaning)
         return cluster;
     name_own_preset(cluster, *meaning, presets);
-    for (const auto& [part, field] : fields_that_may_go(cluster)) {
+    for (const Place& place : fields_that_may_go(cluster)) {
         Json shorter = cluster;
-        erase(*shorter.find(part), field);
+        erase(shorter, place);
         if (meaning_of(shorter, presets) == meaning)
             cluster = std::move(shorter);
     }

@@ -1,12 +1,12 @@
 #include "calibrate/measure/discover/node.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/import/device_facts.h"
 #include "calibrate/import/log_text.h"
 #include "calibrate/import/smi_topology.h"
 #include "calibrate/measure/discover/cpu_node.h"
 #include "calibrate/measure/discover/machine_xml.h"
 #include "calibrate/measure/discover/pci_address.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <fmt/core.h>
 
@@ -29,11 +29,10 @@ std::string model_of(const NodeSources& sources)
     if (!sources.model.empty() || !sources.nvml || sources.nvml->gpus.empty())
         return sources.model;
     const NvmlGpu& gpu = sources.nvml->gpus.front();
-    if (const std::string_view known = device_of_pci_number(gpu.number); !known.empty())
-        return {};
-    std::string named = lower_case(device_named_in(gpu.name).value_or(""));
-    std::replace(named.begin(), named.end(), '-', '_');
-    return named;
+    const DeviceCatalogue& devices = shipped_devices();
+    const KnownDevice* const named =
+        devices.with_pci_id(gpu.number) == nullptr ? devices.named_in(gpu.name) : nullptr;
+    return named != nullptr ? named->key : std::string();
 }
 
 // The dump of a communicator whose hosts NVLink joins has the CPUs of all of them.
@@ -113,7 +112,9 @@ private:
     {
         std::string model = model_;
         if (model.empty() && sources_.nvml && !sources_.nvml->gpus.empty())
-            model = device_of_pci_number(sources_.nvml->gpus.front().number);
+            if (const KnownDevice* const known =
+                    shipped_devices().with_pci_id(sources_.nvml->gpus.front().number))
+                model = known->key;
         Account account{source, {}, {}, {}};
         if (auto map = node_of_matrix(matrix, model, account.notes)) {
             account.map = std::move(*map);

@@ -1,12 +1,12 @@
 #include "calibrate/measure/output/device_measured.h"
 
-#include "calibrate/fit/device_match.h"
 #include "calibrate/fit/gemm_grid.h"
 #include "calibrate/measure/output/measured_values.h"
 #include "calibrate/measure/output/run_environment.h"
 #include "calibrate/measure/output/sweeps.h"
 #include "sim/base/fields.h"
 #include "sim/base/units.h"
+#include "sim/cost/device_catalogue.h"
 
 #include <fmt/core.h>
 
@@ -118,7 +118,7 @@ Checked<FittedProfile> gpu_profile(const MeasuredRun& run, FitRequest request)
 {
     const std::vector<Sweep> sweeps = collective_sweeps(run);
     if (request.device.empty() && !run.ranks.empty())
-        request.device = device_named_in(run.ranks.front().facts.device).value_or("");
+        request.device = shipped_devices().name_in(run.ranks.front().facts.device);
     Checked<FittedProfile> out = fit_profile(sweeps, request);
     if (!out)
         return out;

@@ -3,7 +3,7 @@
 #include "sim/topology/read_topology.h"
 #include "sim/topology/restated.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace trainyard {
 namespace fs = std::filesystem;
@@ -78,15 +78,17 @@ tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, in
 
 int usual_gpus_per_node(const std::string& gpu)
 {
-    const auto machine = usual_machine(gpu, 1, 4);
-    if (!machine)
-        return 0;
-    // Boards of Grace and Blackwell hold four; servers that a single preset describes hold eight.
-    const Json* node = machine->topology.find("node");
-    const Json* preset = node != nullptr ? node->find("preset") : nullptr;
-    const bool tray = preset != nullptr && preset->is_string() &&
-                      preset->as_string().find("nvl72") != std::string::npos;
-    return tray ? 4 : 8;
+    const KnownDevice* const known = shipped_devices().named_in(gpu);
+    return known != nullptr ? known->device.usual_node.gpus : 0;
+}
+
+std::string known_gpus()
+{
+    std::vector<std::string> names;
+    for (const KnownDevice& one : shipped_devices().all())
+        if (!one.device.usual_node.preset.empty())
+            names.push_back(one.device.name);
+    return fmt::format("known: {}", fmt::join(names, ", "));
 }
 
 void choose_cluster(JobDraft& draft, const ClusterChoice& cluster)
@@ -103,8 +105,7 @@ void choose_cluster(JobDraft& draft, const ClusterChoice& cluster)
     }
     const int usual = usual_gpus_per_node(cluster.gpu);
     if (usual == 0) {
-        draft.refuse({0, "--gpu " + cluster.gpu}, "not among the known devices",
-                     "e.g. v100, a100, a100-40gb, h100, h200, b200, gb200, gb300, mi300x, l40s");
+        draft.refuse({0, "--gpu " + cluster.gpu}, "not among the known devices", known_gpus());
         return;
     }
     std::optional<int> per_node =

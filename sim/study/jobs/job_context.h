@@ -53,4 +53,7 @@ tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, in
 // How many GPUs of that kind a node usually holds; 0 when the kind is not known.
 int usual_gpus_per_node(const std::string& gpu);
 
+// Which kinds are, as a hint.
+std::string known_gpus();
+
 } // namespace trainyard
