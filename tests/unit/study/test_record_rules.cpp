@@ -155,7 +155,9 @@ TEST_CASE("GPUs that no table of ours has met are still known, or refused by nam
     CHECK(device("H200-141GB") == "h200_sxm_141");
     CHECK(device("GB300 (NVL72)") == "gb300_279");
     CHECK(device("AMD Instinct MI300X") == "mi300x");
+    CHECK(device("8xH100") == "h100_sxm5_80");
     CHECK_THAT(device("Gaudi 3"), ContainsSubstring("Gaudi 3"));
+    CHECK_THAT(device("CPU core"), ContainsSubstring("\"usual_node\""));
 }
 
 TEST_CASE("a missing feed-forward size is solved from the parameter count")

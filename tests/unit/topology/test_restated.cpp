@@ -59,6 +59,9 @@ TEST_CASE("a device goes with the preset made for it where the cluster stays wha
     };
     CHECK(shortened(R"({"preset": "dgx-h100", "device": "h20_sxm_96"})") ==
           R"({"preset":"hgx-h20"})");
+    CHECK(shortened(R"({"preset": "dgx-h100", "gpus": 4,
+                        "nvlink": {"rate": "450 GB/s", "wiring": "all-to-all"}})") ==
+          R"({"preset":"dgx-h100","gpus":4,"nvlink":{"wiring":"all-to-all"}})");
     // Nodes of GH200 are wired in another way.
     CHECK(shortened(R"({"preset": "dgx-h100", "device": "gh200_96"})") ==
           R"({"preset":"dgx-h100","device":"gh200_96"})");
