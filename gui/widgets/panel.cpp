@@ -1,6 +1,8 @@
 #include "gui/widgets/panel.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/widgets/theme.h"
+#include "sim/base/quoted.h"
 
 #include <QPainter>
 
@@ -8,20 +10,11 @@ namespace trainyard::gui {
 
 namespace {
 
-QString quoted(const QString& cell)
-{
-    static const QString special = QStringLiteral(",\"\r\n");
-    for (const QChar letter : cell)
-        if (special.contains(letter))
-            return QLatin1Char('"') + QString(cell).replace('"', "\"\"") + QLatin1Char('"');
-    return cell;
-}
-
 QString line_of(const QStringList& cells)
 {
     QStringList out;
     for (const QString& cell : cells)
-        out << quoted(cell);
+        out << text_of(csv_field(cell.toStdString()));
     return out.join(',') + '\n';
 }
 

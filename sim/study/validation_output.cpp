@@ -1,5 +1,7 @@
 #include "sim/study/validation_output.h"
 
+#include "sim/base/quoted.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -132,16 +134,6 @@ bool any_shipped(const ValidationReport& report)
     });
 }
 
-std::string quoted(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return text;
-    std::string out = "\"";
-    for (const char c : text)
-        out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
-}
-
 } // namespace
 
 Json to_json(const ValidationReport& report)
@@ -215,10 +207,10 @@ std::string to_csv(const ValidationReport& report)
                                             v.error(), v.predicted->low.value(),
                                             v.predicted->high.value(), v.fits ? "yes" : "no")
                               : ",,,,";
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", quoted(v.id), quoted(v.source),
-                           quoted(v.gpu), quoted(v.architecture), quoted(v.strategy),
-                           quoted(v.quality), measured, numbers, quoted(v.skipped),
-                           quoted(fmt::format("{}", fmt::join(v.assumptions, "; "))));
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_field(v.id), csv_field(v.source),
+                           csv_field(v.gpu), csv_field(v.architecture), csv_field(v.strategy),
+                           csv_field(v.quality), measured, numbers, csv_field(v.skipped),
+                           csv_field(fmt::format("{}", fmt::join(v.assumptions, "; "))));
     }
     return out;
 }

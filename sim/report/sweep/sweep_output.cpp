@@ -1,9 +1,9 @@
 #include "sim/report/sweep/sweep_output.h"
 
 #include "sim/base/build_info.h"
+#include "sim/base/quoted.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/paste.h"
-#include "sim/report/text/summary_csv.h"
 
 #include <fmt/core.h>
 

@@ -1,23 +1,8 @@
 #include "sim/report/text/paste.h"
 
+#include "sim/base/quoted.h"
+
 namespace trainyard {
-
-namespace {
-
-// A word of a shell.
-std::string shell_word(const std::string& text)
-{
-    constexpr std::string_view plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
-    if (text.find_first_not_of(plain) == std::string::npos)
-        return text;
-    std::string out = "'";
-    for (const char c : text)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
-} // namespace
 
 std::string setting_text(const Override& change)
 {

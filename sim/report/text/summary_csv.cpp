@@ -1,6 +1,7 @@
 #include "sim/report/text/summary_csv.h"
 
 #include "sim/base/build_info.h"
+#include "sim/base/quoted.h"
 #include "sim/report/text/describe.h"
 
 #include <fmt/core.h>
@@ -78,16 +79,6 @@ std::string line(const Row& row, std::string Field::*member)
 }
 
 } // namespace
-
-std::string csv_field(std::string_view text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos)
-        return std::string(text);
-    std::string out = "\"";
-    for (const char letter : text)
-        out += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-    return out + "\"";
-}
 
 std::string summary_csv(std::span<const ResultPair> results)
 {

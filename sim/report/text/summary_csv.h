@@ -6,9 +6,6 @@
 
 namespace trainyard {
 
-// A field of a CSV line (RFC 4180): quoted when it holds a comma, a quote or a line break.
-std::string csv_field(std::string_view text);
-
 struct ResultPair {
     const Outcome* outcome = nullptr;
     const Summary* summary = nullptr;

@@ -106,18 +106,6 @@ ExportedJob exported_from(const Parts& parts, const Scenario& scenario)
 
 } // namespace
 
-std::string shell_quoted(const std::string& word)
-{
-    constexpr std::string_view plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
-        return word;
-    std::string out = "'";
-    for (const char c : word)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
 std::vector<std::string> differences(const ExportedJob& original, const ExportedJob& read_back)
 {
     std::vector<std::string> out;

@@ -25,7 +25,4 @@ Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos
 // Fields in which two jobs differ: "strategy.prefetch: 2 here, 1 read back".
 std::vector<std::string> differences(const ExportedJob& original, const ExportedJob& read_back);
 
-// A word as a shell reads it back: quoted where it has to be.
-std::string shell_quoted(const std::string& word);
-
 } // namespace trainyard

@@ -108,14 +108,6 @@ TEST_CASE("the JSON of a comparison holds values and changes by metric")
     CHECK(parse_json(to_text(json), "comparison.json").has_value());
 }
 
-TEST_CASE("a CSV field is quoted when it must be")
-{
-    CHECK(csv_field("plain text") == "plain text");
-    CHECK(csv_field("a,b") == "\"a,b\"");
-    CHECK(csv_field("say \"hi\"") == "\"say \"\"hi\"\"\"");
-    CHECK(csv_field("two\nlines") == "\"two\nlines\"");
-}
-
 TEST_CASE("a CSV has one line of names and as many fields in each row")
 {
     Outcome outcome = small_outcome();

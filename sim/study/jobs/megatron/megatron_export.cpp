@@ -1,3 +1,4 @@
+#include "sim/base/quoted.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
 
@@ -15,7 +16,7 @@ public:
     template <class T>
     void add(std::string_view flag, const T& value)
     {
-        lines_ += fmt::format("    {} {}\n", flag, shell_quoted(fmt::format("{}", value)));
+        lines_ += fmt::format("    {} {}\n", flag, shell_word(fmt::format("{}", value)));
     }
     void add_if(bool wanted, std::string_view flag)
     {
@@ -278,7 +279,7 @@ std::string write_megatron(const ExportedJob& exported)
 {
     std::string out = "#!/bin/bash\n";
     for (const auto& [name, value] : exported.scenario.environment)
-        out += fmt::format("export {}={}\n", name, shell_quoted(value));
+        out += fmt::format("export {}={}\n", name, shell_word(value));
     out += "\n";
     std::vector<ArgumentList> lists;
     if (const auto* model = std::get_if<Transformer>(&exported.job.model.architecture))

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/torch/trainer_arguments.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/quoted.h"
 #include "sim/study/jobs/job_sizes.h"
 
 #include <algorithm>
@@ -207,7 +208,7 @@ std::string write_torchrun(const ExportedJob& exported)
     const Strategy& strategy = exported.job.strategy;
     std::string out = "#!/bin/bash\n";
     for (const auto& [name, value] : exported.scenario.environment)
-        out += fmt::format("export {}={}\n", name, shell_quoted(value));
+        out += fmt::format("export {}={}\n", name, shell_word(value));
     out += fmt::format("torchrun --nnodes {} --nproc-per-node {} train.py", exported.nodes,
                        exported.gpus_per_node);
     const auto add = [&](const std::string& argument) { out += " \\\n    " + argument; };
