@@ -103,10 +103,10 @@ std::vector<Metric> ExplorePanel::shown_metrics() const
 void ExplorePanel::restart_views()
 {
     const std::vector<Metric> metrics = shown_metrics();
-    rows_->restart(metrics, workspace_.price());
+    rows_->restart(metrics);
     filter_->clear();
     rows_->set_shown(static_cast<Shown>(shown_->currentIndex()));
-    scatter_->restart(metrics, workspace_.price());
+    scatter_->restart(metrics);
     fit_columns();
     follow_pins();
 }
@@ -116,9 +116,9 @@ void ExplorePanel::follow_price()
     if (!swept_)
         return;
     const std::vector<Metric> metrics = shown_metrics();
-    rows_->set_metrics(metrics, workspace_.price());
+    rows_->set_metrics(metrics);
     rows_->set_filter(filter_->text());
-    scatter_->restart(metrics, workspace_.price());
+    scatter_->restart(metrics);
     fit_columns();
     follow_current();
 }

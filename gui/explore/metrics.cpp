@@ -2,7 +2,7 @@
 
 #include "gui/explore/ranges.h"
 #include "gui/explore/sweep_plan.h"
-#include "gui/explore/words.h"
+#include "gui/model/qt_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,26 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double gigabyte = 1e9;
-constexpr double hours_per_day = 24;
-constexpr double seconds_per_hour = 3600;
+struct UnitShown {
+    QString name;
+    double scale = 1;
+};
+
+UnitShown unit_shown(FigureUnit unit, const Price& price)
+{
+    switch (unit) {
+    case FigureUnit::seconds:
+        return {QStringLiteral("s"), 1};
+    case FigureUnit::share:
+        return {QStringLiteral("%"), 100};
+    case FigureUnit::bytes:
+        return {QStringLiteral("GB"), 1e-9};
+    case FigureUnit::money:
+        return {price.currency, price.per_device_hour};
+    default:
+        return {};
+    }
+}
 
 } // namespace
 
@@ -22,105 +39,36 @@ QString Metric::label() const
     return unit.isEmpty() ? title : QStringLiteral("%1 [%2]").arg(title, unit);
 }
 
+QString Metric::tip() const
+{
+    return figure == nullptr || figure->meaning.empty()
+               ? key
+               : QStringLiteral("%1: %2").arg(key, text_of(figure->meaning));
+}
+
 std::vector<Metric> metrics_of(const SweepGrid& grid, WorkUnit work, const Price& price)
 {
-    const auto key = [](const char* text) { return QString::fromUtf8(text); };
-    const bool tokens = work == WorkUnit::tokens;
-    std::vector<Metric> out{
-        {Measure::step_time,
-         key("step_time"),
-         key("step"),
-         words("Step time"),
-         key("s"),
-         Better::lower,
-         {}},
-        {Measure::rate,
-         key("rate"),
-         tokens ? key("tokens") : key("samples"),
-         tokens ? words("Tokens/s per device") : words("Samples/s per device"),
-         {},
-         Better::higher,
-         {}},
-        {Measure::mfu, key("mfu"), key("mfu"), words("MFU"), key("%"), Better::higher, {}},
-        {Measure::memory,
-         key("memory"),
-         key("memory"),
-         words("Peak memory"),
-         key("GB"),
-         Better::lower,
-         {}},
-        {Measure::exposed,
-         key("exposed"),
-         key("exposed"),
-         words("Exposed communication"),
-         key("%"),
-         Better::lower,
-         {}},
-        {Measure::bubble,
-         key("bubble"),
-         key("bubble"),
-         words("Bubble"),
-         key("%"),
-         Better::lower,
-         {}},
-        {Measure::devices, key("devices"), key("devices"), words("Devices"), {}, Better::lower, {}},
-    };
-    if (price.per_device_hour > 0) {
-        out.push_back({Measure::cost_day,
-                       key("cost_day"),
-                       key("cost"),
-                       words("Cost per day"),
-                       price.currency,
-                       Better::lower,
-                       {}});
-        out.push_back({Measure::cost_work,
-                       key("cost_work"),
-                       key("billion"),
-                       tokens ? words("Cost per 10⁹ tokens") : words("Cost per 10⁹ samples"),
-                       price.currency,
-                       Better::lower,
-                       {}});
+    std::vector<Metric> out;
+    for (std::size_t column = 0; column < kept_figures().size(); ++column) {
+        const Figure& figure = *kept_figures()[column];
+        const auto [unit, scale] = unit_shown(figure.unit, price);
+        if (!figure.window.key.empty() && figure.counts_in(work) && scale > 0)
+            out.push_back({&figure, column, scale, text_of(figure.window.key),
+                           text_of(figure.window.name), capitalised(figure.title_for("device")),
+                           unit, figure.better, std::nullopt});
     }
     for (std::size_t axis = 0; axis < grid.axes.size(); ++axis) {
         const std::string& field = grid.axes[axis].field;
-        out.push_back({Measure::field,
-                       QString::fromStdString(field),
-                       short_name(field),
-                       short_name(field),
-                       {},
-                       Better::neither,
-                       axis});
+        const QString name = short_name(field);
+        out.push_back({nullptr, 0, 1, text_of(field), name, name, {}, Better::neither, axis});
     }
     return out;
 }
 
-double value_of(const PointStore& store, std::uint32_t point, const Metric& metric,
-                const Price& price)
+double value_of(const PointStore& store, std::uint32_t point, const Metric& metric)
 {
-    const auto figure = [&](Figure which) { return store.figure(point, which); };
-    switch (metric.measure) {
-    case Measure::step_time:
-        return figure(Figure::step_time);
-    case Measure::rate:
-        return figure(Figure::rate);
-    case Measure::mfu:
-        return 100 * figure(Figure::mfu);
-    case Measure::memory:
-        return figure(Figure::memory) / gigabyte;
-    case Measure::exposed:
-        return 100 * figure(Figure::exposed);
-    case Measure::bubble:
-        return 100 * figure(Figure::bubble);
-    case Measure::devices:
-        return figure(Figure::devices);
-    case Measure::cost_day:
-        return figure(Figure::devices) * hours_per_day * price.per_device_hour;
-    case Measure::cost_work:
-        return 1e9 * price.per_device_hour / (seconds_per_hour * figure(Figure::rate));
-    case Measure::field:
-        break;
-    }
-    return static_cast<double>(store.value(point, *metric.axis));
+    return metric.axis ? static_cast<double>(store.value(point, *metric.axis))
+                       : metric.scale * store.figure(point, metric.column);
 }
 
 QString number_text(double value)
@@ -135,20 +83,19 @@ QString number_text(double value)
     return QString::number(value, 'g', 4);
 }
 
-QString text_of(const PointStore& store, std::uint32_t point, const Metric& metric,
-                const Price& price)
+QString text_of(const PointStore& store, std::uint32_t point, const Metric& metric)
 {
     if (metric.axis)
         return value_text(store.value_name(point, *metric.axis));
-    return number_text(value_of(store, point, metric, price));
+    return number_text(value_of(store, point, metric));
 }
 
-Measure best_measure(const std::vector<Metric>& metrics)
+const Metric& best_metric(const std::vector<Metric>& metrics)
 {
     const bool other_work = std::ranges::any_of(metrics, [](const Metric& one) {
         return one.key == "training.global_batch" || one.key == "training.sequence_length";
     });
-    return other_work ? Measure::rate : Measure::step_time;
+    return *find_metric(metrics, other_work ? QStringLiteral("rate") : QStringLiteral("step_time"));
 }
 
 const Metric* find_metric(const std::vector<Metric>& metrics, const QString& key)

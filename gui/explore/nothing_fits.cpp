@@ -68,7 +68,7 @@ QString nothing_fits_text(const PointStore& store, const SweepPlan& plan)
         html += words("<p>Nearest: <b>%1</b> lacks %2 of %3 a device.</p>")
                     .arg(plan.point_name(store.index(*nearest)).toHtmlEscaped(),
                          bytes_text(missing_memory(store, *nearest)),
-                         bytes_text(store.figure(*nearest, Figure::capacity)));
+                         bytes_text(store.figure(*nearest, "device_memory_bytes")));
     return html + words("<p>What would help: more values of tp and pp, a higher ZeRO stage, full "
                         "recomputation or a smaller micro-batch (preset \"%1\"), or more or larger "
                         "devices.</p>")

@@ -4,31 +4,20 @@
 
 namespace trainyard::gui {
 
+const std::vector<const Figure*>& kept_figures()
+{
+    static const std::vector<const Figure*> figures = grouped_figures_in(in_window);
+    return figures;
+}
+
 FoundPoint found_point(const PointRow& row)
 {
-    FoundPoint out;
-    out.index = row.index;
-    out.reason = row.reason;
-    out.hint = row.hint;
-    out.hindrance = row.hindrance;
-    out.figures.fill(unknown);
-    const auto set = [&](Figure figure, double value) {
-        out.figures[static_cast<std::size_t>(figure)] = value;
-    };
-    if (row.capacity.value() > 0) {
-        set(Figure::memory, static_cast<double>(row.peak_memory.value()));
-        set(Figure::capacity, static_cast<double>(row.capacity.value()));
+    FoundPoint out{row.index, {}, row.reason, row.hint, row.hindrance};
+    for (const Figure* figure : kept_figures()) {
+        const bool known =
+            row.feasible() || (figure->group == FigureGroup::memory && row.capacity.value() > 0);
+        out.figures.push_back(known ? figure->number(row) : unknown);
     }
-    if (!row.feasible())
-        return out;
-    set(Figure::step_time, row.step_time.value.value());
-    set(Figure::step_low, row.step_time.low.value());
-    set(Figure::step_high, row.step_time.high.value());
-    set(Figure::rate, row.work_per_s() / std::max(1, row.gpus));
-    set(Figure::mfu, row.mfu);
-    set(Figure::exposed, row.exposed_share);
-    set(Figure::bubble, row.bubble_share);
-    set(Figure::devices, row.gpus);
     return out;
 }
 
@@ -49,8 +38,8 @@ void PointStore::add(std::vector<FoundPoint> found)
     for (FoundPoint& point : found) {
         const std::uint32_t number = size();
         index_.push_back(point.index);
-        for (std::size_t figure = 0; figure < figure_count; ++figure)
-            figures_[figure].push_back(point.figures[figure]);
+        for (std::size_t column = 0; column < figures_.size(); ++column)
+            figures_[column].push_back(point.figures[column]);
         const std::uint32_t kind = kind_of(point);
         kind_.push_back(kind);
         reason_.push_back(std::move(point.reason));
@@ -82,9 +71,15 @@ std::optional<std::uint32_t> PointStore::find(std::size_t index) const
                               : std::optional(static_cast<std::uint32_t>(at - index_.begin()));
 }
 
+double PointStore::figure(std::uint32_t point, std::string_view key) const
+{
+    const auto at = std::ranges::find(kept_figures(), key, &Figure::key);
+    return figure(point, static_cast<std::size_t>(at - kept_figures().begin()));
+}
+
 double missing_memory(const PointStore& store, std::uint32_t point)
 {
-    return store.figure(point, Figure::memory) - store.figure(point, Figure::capacity);
+    return store.figure(point, "peak_memory_bytes") - store.figure(point, "device_memory_bytes");
 }
 
 } // namespace trainyard::gui

@@ -4,33 +4,20 @@
 
 #include "sim/report/sweep/sweep_row.h"
 
-#include <array>
 #include <limits>
 #include <map>
 
 namespace trainyard::gui {
 
-enum class Figure : std::uint8_t {
-    step_time, // s, and its interval
-    step_low,
-    step_high,
-    rate,    // tokens (samples) per second and device
-    mfu,     // shares of one
-    exposed, // communication
-    bubble,
-    memory,   // bytes; of points that do not fit too
-    capacity, // bytes of a device
-    devices,
-    count
-};
-inline constexpr std::size_t figure_count = static_cast<std::size_t>(Figure::count);
+// What is kept of each point.
+const std::vector<const Figure*>& kept_figures();
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // What the sweep hands over of a point.
 struct FoundPoint {
-    std::size_t index = 0;                      // in the grid
-    std::array<double, figure_count> figures{}; // unknown: NaN
-    std::string reason;                         // why it cannot be; empty: it can
+    std::size_t index = 0;       // in the grid
+    std::vector<double> figures; // those kept; unknown: NaN
+    std::string reason;          // why it cannot be; empty: it can
     std::string hint;
     Hindrance hindrance; // of what cannot be
 };
@@ -55,10 +42,9 @@ public:
     std::uint32_t size() const { return static_cast<std::uint32_t>(index_.size()); }
     std::size_t feasible_count() const { return feasible_count_; }
 
-    double figure(std::uint32_t point, Figure figure) const
-    {
-        return figures_[static_cast<std::size_t>(figure)][point];
-    }
+    // Of a column of kept_figures(), or of the one with that key.
+    double figure(std::uint32_t point, std::size_t column) const { return figures_[column][point]; }
+    double figure(std::uint32_t point, std::string_view key) const;
     std::size_t index(std::uint32_t point) const { return index_[point]; } // in the grid
     // Which of the axis' values.
     std::size_t value(std::uint32_t point, std::size_t axis) const
@@ -86,7 +72,8 @@ private:
     SweepGrid grid_;
     std::vector<std::size_t> strides_;
     std::vector<std::size_t> index_;
-    std::array<std::vector<double>, figure_count> figures_;
+    std::vector<std::vector<double>> figures_ =
+        std::vector<std::vector<double>>(kept_figures().size()); // by column
     std::vector<std::string> reason_;
     std::vector<std::uint32_t> kind_;
     std::vector<ReasonKind> kinds_{ReasonKind{}};

@@ -12,26 +12,24 @@ PointsModel::PointsModel(const PointStore& store, const Marks& marks, QObject* p
     : QAbstractTableModel(parent), store_(store), marks_(marks)
 {}
 
-void PointsModel::take_columns(std::vector<Metric> metrics, const Price& price)
+void PointsModel::take_columns(std::vector<Metric> metrics)
 {
     columns_ = std::move(metrics);
     // What was chosen stands before what came of it.
     std::ranges::stable_partition(columns_, [](const Metric& one) { return one.axis.has_value(); });
-    price_ = price;
 }
 
 void PointsModel::sort_best_first()
 {
-    const Measure best = best_measure(columns_);
-    const auto first = std::ranges::find(columns_, best, &Metric::measure);
-    sort_column_ = static_cast<int>(first - columns_.begin());
-    order_ = best == Measure::rate ? Qt::DescendingOrder : Qt::AscendingOrder;
+    const Metric& best = best_metric(columns_);
+    sort_column_ = static_cast<int>(&best - columns_.data());
+    order_ = best.better == Better::higher ? Qt::DescendingOrder : Qt::AscendingOrder;
 }
 
-void PointsModel::restart(std::vector<Metric> metrics, const Price& price)
+void PointsModel::restart(std::vector<Metric> metrics)
 {
     beginResetModel();
-    take_columns(std::move(metrics), price);
+    take_columns(std::move(metrics));
     filter_ = RowFilter();
     on_front_.clear();
     rows_.clear();
@@ -44,15 +42,15 @@ void PointsModel::restart(std::vector<Metric> metrics, const Price& price)
     endResetModel();
 }
 
-void PointsModel::set_metrics(std::vector<Metric> metrics, const Price& price)
+void PointsModel::set_metrics(std::vector<Metric> metrics)
 {
     if (columns_.empty())
-        return restart(std::move(metrics), price);
+        return restart(std::move(metrics));
     beginResetModel();
     const bool by_reason = sort_column_ == reason_column();
     const QString sorted =
         by_reason ? QString() : columns_[static_cast<std::size_t>(sort_column_)].key;
-    take_columns(std::move(metrics), price);
+    take_columns(std::move(metrics));
     const auto same = std::ranges::find(columns_, sorted, &Metric::key);
     if (by_reason)
         sort_column_ = reason_column();
@@ -85,8 +83,7 @@ double PointsModel::key_of(std::uint32_t point) const
     if (sort_column_ < 0 || sort_column_ > reason_column())
         return 0;
     const Metric& metric = columns_[static_cast<std::size_t>(sort_column_)];
-    return store_.feasible(point) || metric.axis ? value_of(store_, point, metric, price_)
-                                                 : unknown;
+    return store_.feasible(point) || metric.axis ? value_of(store_, point, metric) : unknown;
 }
 
 void PointsModel::fill_keys(std::uint32_t from)
@@ -104,7 +101,7 @@ bool PointsModel::wanted(std::uint32_t point) const
         return false;
     if (shown_ == Shown::front && !(point < on_front_.size() && on_front_[point]))
         return false;
-    return filter_.empty() || filter_.accepts(store_, point, price_);
+    return filter_.empty() || filter_.accepts(store_, point);
 }
 
 std::vector<std::uint32_t> PointsModel::all_wanted(std::uint32_t from)
@@ -233,8 +230,7 @@ QString PointsModel::exact_cell(std::uint32_t point, int column) const
 {
     if (column == reason_column() || columns_[static_cast<std::size_t>(column)].axis)
         return cell(point, column);
-    const double value =
-        value_of(store_, point, columns_[static_cast<std::size_t>(column)], price_);
+    const double value = value_of(store_, point, columns_[static_cast<std::size_t>(column)]);
     return std::isnan(value) ? QString() : QString::number(value, 'g', 7);
 }
 
@@ -242,7 +238,7 @@ QString PointsModel::cell(std::uint32_t point, int column) const
 {
     if (column == reason_column())
         return QString::fromStdString(store_.reason(point));
-    return text_of(store_, point, columns_[static_cast<std::size_t>(column)], price_);
+    return text_of(store_, point, columns_[static_cast<std::size_t>(column)]);
 }
 
 int PointsModel::rowCount(const QModelIndex& parent) const
@@ -290,12 +286,13 @@ QVariant PointsModel::headerData(int section, Qt::Orientation orientation, int r
         return role == Qt::DisplayRole ? QVariant(section + 1) : QVariant();
     if (section < 0 || section > reason_column())
         return {};
-    const bool reason = section == reason_column();
+    if (section == reason_column())
+        return role == Qt::DisplayRole ? tr("Why it cannot be") : QVariant();
+    const Metric& column = columns_[static_cast<std::size_t>(section)];
     if (role == Qt::DisplayRole)
-        return reason ? tr("Why it cannot be")
-                      : columns_[static_cast<std::size_t>(section)].label();
-    if (role == Qt::ToolTipRole && !reason)
-        return columns_[static_cast<std::size_t>(section)].key;
+        return column.label();
+    if (role == Qt::ToolTipRole)
+        return column.tip();
     return {};
 }
 

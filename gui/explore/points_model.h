@@ -19,10 +19,10 @@ public:
     PointsModel(const PointStore& store, const Marks& marks, QObject* parent = nullptr);
 
     // The store was reset.
-    void restart(std::vector<Metric> metrics, const Price& price);
+    void restart(std::vector<Metric> metrics);
     // Other figures are known of the same points. Sorted as before where there is such a column;
     // set the filter again, whose text may now mean more.
-    void set_metrics(std::vector<Metric> metrics, const Price& price);
+    void set_metrics(std::vector<Metric> metrics);
     // The store has grown: new points go where they belong.
     void follow();
 
@@ -54,7 +54,7 @@ public:
 private:
     bool wanted(std::uint32_t point) const;
     bool before(std::uint32_t a, std::uint32_t b) const;
-    void take_columns(std::vector<Metric> metrics, const Price& price);
+    void take_columns(std::vector<Metric> metrics);
     void sort_best_first();
     void fill_keys(std::uint32_t from);
     double key_of(std::uint32_t point) const;
@@ -69,7 +69,6 @@ private:
     const PointStore& store_;
     const Marks& marks_;
     std::vector<Metric> columns_; // then the reason
-    Price price_;
     RowFilter filter_;
     Shown shown_ = Shown::all;
     std::vector<bool> on_front_;

@@ -95,12 +95,12 @@ void RowFilter::prepare(const PointStore& store)
     }
 }
 
-bool RowFilter::accepts(const PointStore& store, std::uint32_t point, const Price& price) const
+bool RowFilter::accepts(const PointStore& store, std::uint32_t point) const
 {
     for (const Comparison& one : comparisons_) {
-        const bool passes = one.metric.axis ? one.values[store.value(point, *one.metric.axis)] != 0
-                                            : holds(value_of(store, point, one.metric, price),
-                                                    one.sign, one.number);
+        const bool passes = one.metric.axis
+                                ? one.values[store.value(point, *one.metric.axis)] != 0
+                                : holds(value_of(store, point, one.metric), one.sign, one.number);
         if (!passes)
             return false;
     }

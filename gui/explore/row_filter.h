@@ -20,7 +20,7 @@ public:
     // For points from then on: what is known of the store now.
     void prepare(const PointStore& store);
     // Requires that it was prepared since the store's last point.
-    bool accepts(const PointStore& store, std::uint32_t point, const Price& price) const;
+    bool accepts(const PointStore& store, std::uint32_t point) const;
 
 private:
     enum class Sign : std::uint8_t { less, at_most, more, at_least, equal, not_equal };

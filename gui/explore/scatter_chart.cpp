@@ -179,10 +179,9 @@ void ScatterChart::make_styles()
     replot(rpQueuedReplot);
 }
 
-void ScatterChart::set_axes(const ScatterAxes& axes, const Price& price)
+void ScatterChart::set_axes(const ScatterAxes& axes)
 {
     axes_ = axes;
-    price_ = price;
     axes_.log_x = axes.log_x && !axes.x.axis;
     axes_.log_y = axes.log_y && !axes.y.axis;
     points_ = {};
@@ -209,7 +208,7 @@ void ScatterChart::set_axes(const ScatterAxes& axes, const Price& price)
 void ScatterChart::add_point(std::uint32_t point)
 {
     const auto spread = [&](const Metric& metric, std::uint64_t salt) {
-        const double value = value_of(store_, point, metric, price_);
+        const double value = value_of(store_, point, metric);
         return metric.axis ? value + 0.6 * jitter(store_, point, salt) : value;
     };
     const double x = spread(axes_.x, 1);

@@ -27,7 +27,7 @@ public:
     ScatterChart(const PointStore& store, Marks& marks, QWidget* parent = nullptr);
 
     // All is drawn anew.
-    void set_axes(const ScatterAxes& axes, const Price& price);
+    void set_axes(const ScatterAxes& axes);
     // The store has grown.
     void follow();
     void fit();
@@ -61,7 +61,6 @@ private:
     const PointStore& store_;
     Marks& marks_;
     ScatterAxes axes_;
-    Price price_;
     CloudPoints points_; // that can be
     CloudPoints others_; // in the strip
     CloudPoints marked_;

@@ -1,6 +1,7 @@
 #include "gui/explore/scatter_panel.h"
 
 #include "gui/explore/ranges.h"
+#include "gui/model/qt_text.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/flat_button.h"
 #include "sim/base/units.h"
@@ -84,10 +85,9 @@ void ScatterPanel::paint_to(QPainter& painter, const QSize& size)
     painter.drawText(line, Qt::AlignCenter, note_);
 }
 
-void ScatterPanel::restart(std::vector<Metric> metrics, const Price& price)
+void ScatterPanel::restart(std::vector<Metric> metrics)
 {
     metrics_ = std::move(metrics);
-    price_ = price;
     fill_choices();
     apply();
 }
@@ -145,26 +145,24 @@ void ScatterPanel::apply()
     axes.log_y = log_y_->isChecked();
     log_x_->setEnabled(!axes.x.axis);
     log_y_->setEnabled(!axes.y.axis);
-    chart_->set_axes(axes, price_);
+    chart_->set_axes(axes);
 }
 
 QString ScatterPanel::describe(std::uint32_t point) const
 {
     QStringList fields;
     QStringList lines;
+    const auto time = [&](std::string_view key) {
+        return text_of(to_display(Seconds(store_.figure(point, key))));
+    };
     for (const Metric& metric : metrics_) {
-        const QString text = text_of(store_, point, metric, price_);
+        const QString text = text_of(store_, point, metric);
         if (metric.axis)
             fields << QStringLiteral("%1 %2").arg(metric.title, text);
-        else if (metric.measure == Measure::step_time && store_.feasible(point))
+        else if (metric.figure->unit == FigureUnit::seconds && store_.feasible(point))
             lines << tr("%1: %2 (%3 – %4)")
-                         .arg(metric.title,
-                              QString::fromStdString(
-                                  to_display(Seconds(store_.figure(point, Figure::step_time)))),
-                              QString::fromStdString(
-                                  to_display(Seconds(store_.figure(point, Figure::step_low)))),
-                              QString::fromStdString(
-                                  to_display(Seconds(store_.figure(point, Figure::step_high)))));
+                         .arg(metric.title, time(metric.figure->key), time("step_time_low_s"),
+                              time("step_time_high_s"));
         else if (!text.isEmpty())
             lines << QStringLiteral("%1: %2 %3").arg(metric.title, text, metric.unit).trimmed();
     }

@@ -35,7 +35,7 @@ public:
     TableData table() const override { return rows_.table(); }
 
     // Another sweep, or another price.
-    void restart(std::vector<Metric> metrics, const Price& price);
+    void restart(std::vector<Metric> metrics);
     ScatterChart& chart() { return *chart_; }
     const ScatterChoice& choice() const { return choice_; }
     void set_choice(const ScatterChoice& choice);
@@ -62,7 +62,6 @@ private:
     Marks& marks_;
     const PointsModel& rows_;
     std::vector<Metric> metrics_;
-    Price price_;
     ScatterChoice choice_;
     QString note_;
     ScatterChart* chart_;

@@ -16,8 +16,6 @@ QString headline_text(const char* text)
     return QCoreApplication::translate("headline", text);
 }
 
-enum class Better : std::uint8_t { lower, higher, neither };
-
 // "+3.1 %", where both are known and they differ visibly.
 void tell_change(HeadlineItem& item, double now, double before, Better better)
 {
@@ -77,10 +75,10 @@ HeadlineItem throughput_item(const Summary& now, const Summary* before)
 {
     const auto text = [](double rate) { return text_of(count_text(rate)); };
     const bool tokens = now.tokens_per_s > 0;
-    const StepRate rate{tokens ? now.tokens_per_s_per_gpu : now.samples_per_s_per_gpu,
+    const StepRate rate{tokens ? now.tokens_per_s_per_gpu() : now.samples_per_s_per_gpu(),
                         before == nullptr ? 0
-                        : tokens          ? before->tokens_per_s_per_gpu
-                                          : before->samples_per_s_per_gpu,
+                        : tokens          ? before->tokens_per_s_per_gpu()
+                                          : before->samples_per_s_per_gpu(),
                         text};
     HeadlineItem item = rate_item(tokens ? headline_text("Tokens/s per device")
                                          : headline_text("Samples/s per device"),

@@ -44,7 +44,7 @@ FoundPoint some_point(std::size_t index)
     row.step_time.high = row.step_time.value * 1.3;
     row.tokens_per_s = 1e6 * (1 + part(2));
     row.mfu = part(3);
-    row.exposed_share = part(4);
+    row.communication_exposed_fraction = part(4);
     row.bubble_share = part(5);
     return found_point(row);
 }

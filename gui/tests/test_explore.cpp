@@ -50,7 +50,7 @@ void TestExplore::rowsKeepTheirOrderWhileTheyGrow()
     const QAbstractItemModelTester tester(&model,
                                           QAbstractItemModelTester::FailureReportingMode::QtTest);
     store.reset(test::some_grid(10));
-    model.restart(metrics_of(store.grid(), WorkUnit::tokens, {}), {});
+    model.restart(metrics_of(store.grid(), WorkUnit::tokens, {}));
     const int column = 4; // after the swept fields: step time
     QVERIFY(model.headerData(column, Qt::Horizontal, Qt::DisplayRole)
                 .toString()
@@ -79,8 +79,8 @@ void TestExplore::rowsKeepTheirOrderWhileTheyGrow()
         possible = store.feasible(point);
         if (!possible)
             continue;
-        QVERIFY(store.figure(point, Figure::step_time) >= before);
-        before = store.figure(point, Figure::step_time);
+        QVERIFY(store.figure(point, "step_time_s") >= before);
+        before = store.figure(point, "step_time_s");
     }
 }
 
@@ -93,7 +93,7 @@ void TestExplore::rowsAreSortedAndFiltered()
                                           QAbstractItemModelTester::FailureReportingMode::QtTest);
     store.reset(test::some_grid(4));
     store.add(test::some_points(store.grid()));
-    model.restart(metrics_of(store.grid(), WorkUnit::tokens, {}), {});
+    model.restart(metrics_of(store.grid(), WorkUnit::tokens, {}));
     for (int column = 0; column < model.columnCount(); ++column)
         for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder})
             model.sort(column, order);
@@ -131,8 +131,8 @@ void TestExplore::aSweepFindsWhatTheLibraryFinds()
         QVERIFY(!document.set(change.field, change.value));
     Session session;
     const Outcome outcome = session.simulate(document.read().value()).value();
-    QCOMPARE(store.figure(point, Figure::step_time), outcome.step_time.value.value());
-    QCOMPARE(store.figure(point, Figure::memory),
+    QCOMPARE(store.figure(point, "step_time_s"), outcome.step_time.value.value());
+    QCOMPARE(store.figure(point, "peak_memory_bytes"),
              static_cast<double>(outcome.memory.peak().value()));
 }
 
@@ -296,11 +296,11 @@ void TestExplore::theBestComesFirst()
     choose({{"training.global_batch", {own, std::to_string(2 * std::stoll(own))}}});
     sweep();
     QCOMPARE(panel_->store().feasible_count(), std::size_t{2});
-    QVERIFY(panel_->store().figure(rows().point(0), Figure::rate) >=
-            panel_->store().figure(rows().point(1), Figure::rate));
+    QVERIFY(panel_->store().figure(rows().point(0), "tokens_per_s_per_gpu") >=
+            panel_->store().figure(rows().point(1), "tokens_per_s_per_gpu"));
     // The larger batch takes longer, and yet is the better one.
-    QVERIFY(panel_->store().figure(rows().point(0), Figure::step_time) >
-            panel_->store().figure(rows().point(1), Figure::step_time));
+    QVERIFY(panel_->store().figure(rows().point(0), "step_time_s") >
+            panel_->store().figure(rows().point(1), "step_time_s"));
 }
 
 void TestExplore::everyPictureHasItsSize()

@@ -67,7 +67,7 @@ private:
     void write(const PointRow& row)
     {
         if (csv_)
-            csv_->append(sweep_csv_line(row, best_.headroom()));
+            csv_->append(sweep_csv_line(grid_, row, best_.headroom()));
         if (!json_)
             return;
         print_data((first_ ? "" : ",\n") +

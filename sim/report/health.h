@@ -1,7 +1,6 @@
 #pragma once
 
 #include "sim/report/summary.h"
-#include "sim/report/targets.h"
 
 namespace trainyard {
 
@@ -10,7 +9,7 @@ struct HealthRow {
     std::string name;
     double value = 0;               // share, 1 = all
     std::optional<Verdict> verdict; // none: no usual target
-    std::string target;
+    std::string_view target;
 };
 
 std::vector<HealthRow> health_rows(const Summary& summary);

@@ -60,9 +60,14 @@ constexpr std::string_view to_word(Verdict verdict)
     return "poor";
 }
 
-inline constexpr std::string_view overhead_target = "< 5 % good, > 20 % hurts";
-inline constexpr std::string_view scaling_target = "> 90 % good, 85 % on 8 GPUs";
-inline constexpr std::string_view mfu_target = "35 to 50 % usual";
-inline constexpr std::string_view compute_target = "> 80 %";
+// What people read beside a figure, and how it is judged.
+struct Target {
+    std::string_view text = {};
+    Verdict (*judge)(double) = nullptr;
+};
+inline constexpr Target overhead_target{"< 5 % good, > 20 % hurts", judge_overhead};
+inline constexpr Target scaling_target{"> 90 % good, 85 % on 8 GPUs", judge_scaling};
+inline constexpr Target compute_target{"> 80 %", judge_compute};
+inline constexpr Target mfu_target{"35 to 50 % usual", judge_mfu};
 
 } // namespace trainyard

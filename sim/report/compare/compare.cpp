@@ -3,8 +3,6 @@
 #include "sim/base/build_info.h"
 #include "sim/report/compare/crossover.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -44,57 +42,20 @@ std::vector<SettingDifference> differing_settings(std::span<const ComparedRun> r
     return out;
 }
 
-// Adds a metric read from every summary, unless it is zero everywhere.
-class MetricList {
-public:
-    explicit MetricList(std::span<const ComparedRun> runs) : runs_(runs) {}
-
-    template <class Read>
-    void add(std::string name, std::string title, MetricUnit unit, Read read)
-    {
-        MetricComparison metric{std::move(name), std::move(title), unit, {}};
-        for (const ComparedRun& run : runs_)
-            metric.values.push_back(read(run.summary));
-        if (std::any_of(metric.values.begin(), metric.values.end(),
-                        [](double value) { return value != 0; }))
-            metrics_.push_back(std::move(metric));
-    }
-
-    std::vector<MetricComparison> take() { return std::move(metrics_); }
-
-private:
-    std::span<const ComparedRun> runs_;
-    std::vector<MetricComparison> metrics_;
-};
-
+// All but those that are zero everywhere.
 std::vector<MetricComparison> metrics_of(std::span<const ComparedRun> runs)
 {
-    MetricList list(runs);
-    using enum MetricUnit;
-    list.add("step_time_s", "step time", seconds,
-             [](const Summary& s) { return s.step_time.value.value(); });
-    list.add("tokens_per_s", "tokens/s", per_second,
-             [](const Summary& s) { return s.tokens_per_s; });
-    list.add("samples_per_s", "samples/s", per_second,
-             [](const Summary& s) { return s.samples_per_s; });
-    list.add("tokens_per_s_per_gpu", "tokens/s per GPU", per_second,
-             [](const Summary& s) { return s.tokens_per_s_per_gpu; });
-    list.add("mfu", "MFU", share, [](const Summary& s) { return s.mfu; });
-    list.add("hfu", "HFU", share, [](const Summary& s) { return s.hfu; });
-    list.add("peak_memory_bytes", "peak memory", bytes,
-             [](const Summary& s) { return static_cast<double>(s.peak_memory.value()); });
-    list.add("compute_utilization", "compute stream busy", share,
-             [](const Summary& s) { return s.compute_utilization; });
-    list.add("communication_exposed_fraction", "exposed communication", share,
-             [](const Summary& s) { return s.communication_exposed_fraction; });
-    list.add("communication_summed_fraction", "all transfers, added up", share,
-             [](const Summary& s) { return s.communication_summed_fraction; });
-    list.add("scaling_efficiency", "scaling efficiency", share,
-             [](const Summary& s) { return s.scaling_efficiency.value_or(0.0); });
-    for (const TimeKind kind : time_kinds())
-        list.add(fmt::format("mean_{}_s", to_name(kind)), std::string(title_of(kind)), seconds,
-                 [kind](const Summary& s) { return s.mean[index_of(kind)].value(); });
-    return list.take();
+    std::vector<MetricComparison> out;
+    for (const Figure* figure : grouped_figures_in(in_comparison)) {
+        MetricComparison metric{figure, figure->title_for(runs[0].summary.device_word()), {}};
+        for (const ComparedRun& run : runs) {
+            const Json value = figure->value(run.summary);
+            metric.values.push_back(value.is_null() ? 0.0 : value.as_double());
+        }
+        if (std::ranges::any_of(metric.values, [](double value) { return value != 0; }))
+            out.push_back(std::move(metric));
+    }
+    return out;
 }
 
 } // namespace
@@ -154,7 +115,7 @@ Json comparison_json(const Comparison& comparison)
         Json entry = Json::object();
         entry["values"] = std::move(values);
         entry["change"] = std::move(changes);
-        metrics[metric.name] = std::move(entry);
+        metrics[metric.figure->key] = std::move(entry);
     }
     Json bottlenecks = Json::array();
     Json fits = Json::array();

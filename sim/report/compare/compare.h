@@ -20,12 +20,9 @@ struct SettingDifference {
     std::vector<std::string> values; // by run, JSON; empty where the scenario says nothing
 };
 
-enum class MetricUnit : std::uint8_t { seconds, per_second, share, bytes };
-
 struct MetricComparison {
-    std::string name; // as in the JSON result: "step_time_s"
-    std::string title;
-    MetricUnit unit = MetricUnit::seconds;
+    const Figure* figure = nullptr;
+    std::string title;          // "step time"
     std::vector<double> values; // by run
 
     // Of run i against the first: 0.25 is 25 % more. None when the first is zero.
@@ -44,8 +41,8 @@ struct Comparison {
     std::vector<MetricComparison> metrics;   // all that any run has
     std::vector<std::string> bottlenecks;
     std::vector<bool> fits;
-    std::vector<FidelityChoice> networks;    // by run
-    std::vector<std::string> crossovers; // sizes at which another library is faster, as text
+    std::vector<FidelityChoice> networks; // by run
+    std::vector<std::string> crossovers;  // sizes at which another library is faster, as text
     Json crossover_data = Json::array();
 };
 

@@ -1,6 +1,4 @@
-#include "sim/base/units.h"
 #include "sim/report/compare/compare.h"
-#include "sim/report/figures.h"
 #include "sim/report/network_notes.h"
 #include "sim/report/text/table.h"
 
@@ -13,21 +11,6 @@
 namespace trainyard {
 
 namespace {
-
-std::string display(double value, MetricUnit unit)
-{
-    switch (unit) {
-    case MetricUnit::seconds:
-        return to_display(Seconds(value));
-    case MetricUnit::per_second:
-        return to_display_count(value);
-    case MetricUnit::share:
-        return percent(value);
-    case MetricUnit::bytes:
-        break;
-    }
-    return to_display(Bytes(static_cast<std::uint64_t>(value)));
-}
 
 // With a sign; nothing where all digits shown are zero.
 std::string signed_figure(double value, std::string_view unit)
@@ -47,13 +30,13 @@ std::string signed_percent(double change)
 
 std::string metric_text(const MetricComparison& metric, std::size_t i)
 {
-    return display(metric.values[i], metric.unit);
+    return metric.figure->text(metric.values[i]);
 }
 
 // Shares change by points: from 4 % to 52 % is 48 points more, not twelve times as much.
 std::string change_text(const MetricComparison& metric, std::size_t i)
 {
-    if (metric.unit == MetricUnit::share)
+    if (metric.figure->unit == FigureUnit::share)
         return signed_figure(100 * (metric.values[i] - metric.values[0]), "pp");
     return metric.change(i) ? signed_percent(*metric.change(i)) : "";
 }
@@ -144,7 +127,7 @@ std::string side_by_side(const Comparison& comparison, const Paint& paint, std::
         if (metric.differs())
             table.add(
                 metric.title, runs,
-                [&](std::size_t i) { return display(metric.values[i], metric.unit); },
+                [&](std::size_t i) { return metric.figure->text(metric.values[i]); },
                 [&](std::size_t i) { return change_text(metric, i); });
     table.add(
         "bottleneck", runs, [&](std::size_t i) { return comparison.bottlenecks[i]; }, nothing);
@@ -174,11 +157,11 @@ std::string below_each_other(const Comparison& comparison, const Paint& paint, s
     table.add({"", "step time", "", "MFU", "memory", "fits", "bottleneck"});
     const auto metric = [&](std::string_view name) {
         return std::find_if(comparison.metrics.begin(), comparison.metrics.end(),
-                            [&](const MetricComparison& m) { return m.name == name; });
+                            [&](const MetricComparison& m) { return m.figure->key == name; });
     };
     const auto cell = [&](std::string_view name, std::size_t i) {
         const auto found = metric(name);
-        return found == comparison.metrics.end() ? "" : display(found->values[i], found->unit);
+        return found == comparison.metrics.end() ? "" : metric_text(*found, i);
     };
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto step = metric("step_time_s");

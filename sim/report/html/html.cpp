@@ -49,11 +49,11 @@ Card throughput_card(const Summary& summary)
     const std::string samples = to_display_count(summary.samples_per_s);
     if (summary.tokens_per_s <= 0)
         return {"Throughput", samples + " samples/s",
-                to_display_count(summary.samples_per_s_per_gpu) +
+                to_display_count(summary.samples_per_s_per_gpu()) +
                     fmt::format(" samples/s per {}", summary.device_word())};
     return {"Throughput", to_display_count(summary.tokens_per_s) + " tokens/s",
             fmt::format("{} tokens/s per {}, {} sequences/s",
-                        to_display_count(summary.tokens_per_s_per_gpu), summary.device_word(),
+                        to_display_count(summary.tokens_per_s_per_gpu()), summary.device_word(),
                         samples)};
 }
 
@@ -64,7 +64,7 @@ Card mfu_card(const Summary& summary)
                         to_display(summary.model_flops_per_gpu),
                         to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
                         summary.device_word(), usual_mfu(summary)),
-            summary.has_usual_mfu ? to_word(judge_mfu(summary.mfu)) : ""};
+            summary.has_usual_mfu ? to_word(mfu_target.judge(summary.mfu)) : ""};
 }
 
 Card memory_card(const Outcome& outcome, const Summary& summary)

@@ -1,11 +1,9 @@
 #include "sim/report/sweep/sweep_output.h"
 
 #include "sim/base/build_info.h"
-#include "sim/base/quoted.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/paste.h"
-
-#include <fmt/core.h>
+#include "sim/report/text/summary_csv.h"
 
 namespace trainyard {
 namespace {
@@ -27,6 +25,34 @@ std::string members_text(const Json::Object& members)
 {
     std::string text = to_text(Json(members), JsonStyle::compact);
     return text.substr(1, text.size() - 2);
+}
+
+// The same whatever the point; of one that cannot be most say nothing.
+std::vector<CsvColumn> columns_of(const SweepGrid& grid, const PointRow& row, double headroom)
+{
+    const bool feasible = row.feasible();
+    const auto known = [](bool is_known, Json value) {
+        return is_known ? std::move(value) : Json();
+    };
+    std::vector<CsvColumn> out{{"point", std::uint64_t{row.index}}};
+    for (std::size_t i = 0; i < row.values.size(); ++i)
+        out.push_back({grid.axes[i].field, row.values[i]});
+    out.push_back({"feasible", feasible});
+    out.push_back({"reason", row.reason});
+    out.push_back({"hint", row.hint});
+    out.push_back({"at", row.hindrance.pointer});
+    out.push_back({"leaves_room", known(feasible, leaves_room(row, headroom))});
+    out.push_back({"global_batch", feasible    ? Json(row.global_batch)
+                                   : row.moved ? Json(row.moved->taken)
+                                               : Json()});
+    out.push_back({"global_batch_asked", row.moved ? Json(row.moved->asked) : Json()});
+    for (const Figure* figure : figures_in(in_sweep_csv))
+        out.push_back({figure->key, known(feasible, figure->value(row))});
+    out.push_back({"fidelity", known(feasible, to_name(row.fidelity))});
+    out.push_back({"links_asked", known(row.links_asked > 0, row.links_asked)});
+    out.push_back({"trainyard", version()});
+    out.push_back({"input_hash", known(feasible, hash_text(row.input_hash))});
+    return out;
 }
 
 } // namespace
@@ -53,35 +79,14 @@ void GridOrder::finish()
 
 std::string sweep_csv_head(const SweepGrid& grid)
 {
-    std::string out = "point";
-    for (const SweepAxis& axis : grid.axes)
-        out += "," + csv_field(axis.field);
-    return out + ",feasible,reason,hint,at,leaves_room,global_batch,global_batch_asked,gpus,step_"
-                 "time_s,step_time_low_s,step_time_high_s,grade,"
-                 "tokens_per_s,samples_per_s,mfu,peak_memory_bytes,device_memory_bytes,bottleneck,"
-                 "fidelity,links_asked,trainyard,input_hash\n";
+    PointRow row;
+    row.values.resize(grid.axes.size());
+    return csv_names(columns_of(grid, row, usual_headroom));
 }
 
-std::string sweep_csv_line(const PointRow& row, double headroom)
+std::string sweep_csv_line(const SweepGrid& grid, const PointRow& row, double headroom)
 {
-    std::string out = fmt::format("{}", row.index);
-    for (const std::string& value : row.values)
-        out += "," + csv_field(value);
-    const std::string asked = row.moved ? fmt::format("{}", row.moved->asked) : "";
-    if (!row.feasible())
-        return out + fmt::format(",false,{},{},{},,{},{},,,,,,,,,,,,,,{},\n", csv_field(row.reason),
-                                 csv_field(row.hint), csv_field(row.hindrance.pointer),
-                                 row.moved ? fmt::format("{}", row.moved->taken) : "", asked,
-                                 version());
-    const Prediction& step = row.step_time;
-    return out + fmt::format(",true,,,,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                             leaves_room(row, headroom), row.global_batch, asked, row.gpus,
-                             step.value.value(), step.low.value(), step.high.value(),
-                             to_name(step.grade), row.tokens_per_s, row.samples_per_s, row.mfu,
-                             row.peak_memory.value(), row.capacity.value(), to_name(row.bottleneck),
-                             to_name(row.fidelity),
-                             row.links_asked > 0 ? fmt::format("{}", row.links_asked) : "",
-                             version(), hash_text(row.input_hash));
+    return csv_values(columns_of(grid, row, headroom));
 }
 
 Json to_json(const SweepGrid& grid, const PointRow& row, double headroom)
@@ -105,17 +110,8 @@ Json to_json(const SweepGrid& grid, const PointRow& row, double headroom)
     }
     out["leaves_room"] = leaves_room(row, headroom);
     out["global_batch"] = row.global_batch;
-    const Prediction& step = row.step_time;
-    out["gpus"] = row.gpus;
-    out["step_time_s"] = step.value.value();
-    out["step_time_interval_s"] = Json::Array{step.low.value(), step.high.value()};
-    out["grade"] = to_name(step.grade);
-    out["tokens_per_s"] = row.tokens_per_s;
-    out["samples_per_s"] = row.samples_per_s;
-    out["mfu"] = row.mfu;
-    out["peak_memory_bytes"] = row.peak_memory.value();
-    out["device_memory_bytes"] = row.capacity.value();
-    out["bottleneck"] = to_name(row.bottleneck);
+    for (const Figure* figure : figures_in(in_sweep_json))
+        out[figure->key] = figure->value(row);
     out["fidelity"] = to_name(row.fidelity);
     if (row.links_asked > 0)
         out["links_asked"] = row.links_asked;

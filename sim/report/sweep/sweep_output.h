@@ -32,7 +32,7 @@ private:
 // One line per point: the fields of the grid, then figures in SI units. "leaves_room" says whether
 // `headroom`, a share of the device's memory, stays free.
 std::string sweep_csv_head(const SweepGrid& grid);
-std::string sweep_csv_line(const PointRow& row, double headroom);
+std::string sweep_csv_line(const SweepGrid& grid, const PointRow& row, double headroom);
 
 // One point as JSON; what cannot be has a "reason", the field at fault and no figures.
 Json to_json(const SweepGrid& grid, const PointRow& row, double headroom);

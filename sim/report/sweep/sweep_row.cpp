@@ -73,16 +73,8 @@ PointRow row_of(const SweepPoint& point)
         return row;
     }
     const Outcome& outcome = *point.outcome;
-    const Summary summary = summarize(outcome);
-    row.gpus = outcome.job.world();
+    static_cast<StepFigures&>(row) = summarize(outcome);
     row.global_batch = outcome.job.training.global_batch;
-    row.step_time = summary.step_time;
-    row.tokens_per_s = summary.tokens_per_s;
-    row.samples_per_s = summary.samples_per_s;
-    row.mfu = summary.mfu;
-    row.exposed_share = summary.communication_exposed_fraction;
-    row.bubble_share = summary.bubble_share;
-    row.bottleneck = summary.bottleneck.kind;
     const FidelityChoice& network = outcome.engine.network;
     row.fidelity = network.fidelity;
     if (network.shared && !shares_links(network.fidelity))

@@ -1,8 +1,8 @@
 #pragma once
 
-// What is kept of each point of a sweep: a few figures, so that large grids fit in memory.
+// What is kept of each point of a sweep: its figures, so that large grids fit in memory.
 
-#include "sim/report/bottleneck.h"
+#include "sim/report/step_figures.h"
 #include "sim/study/sweep.h"
 
 #include <map>
@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-struct PointRow {
+// Of points that cannot be, only the memory that they need may be known (else 0).
+struct PointRow : StepFigures {
     std::size_t index = 0;           // in the grid
     std::vector<std::string> values; // by axis, as simulated
     std::vector<Override> beside;    // what followed from them and is no axis
@@ -19,23 +20,11 @@ struct PointRow {
     Hindrance hindrance;             // of points that cannot be
     std::optional<MovedBatch> moved; // where the batch asked for was not taken
     std::int64_t global_batch = 0;   // that it takes
-    int gpus = 0;
-    Prediction step_time;
-    double tokens_per_s = 0; // 0 for models without tokens
-    double samples_per_s = 0;
-    double mfu = 0;
-    double exposed_share = 0; // of the step: communication beside which nothing is computed
-    double bubble_share = 0;
-    Bytes peak_memory; // of points that do not fit too; else 0
-    Bytes capacity;
-    BottleneckClass bottleneck = BottleneckClass::compute;
     Fidelity fidelity = Fidelity::alpha_beta;
     double links_asked = 0; // of what links between switches carry, where the fidelity shares none
     std::uint64_t input_hash = 0;
 
     bool feasible() const { return reason.empty(); }
-    // Tokens where the model has some, else samples.
-    double work_per_s() const { return tokens_per_s > 0 ? tokens_per_s : samples_per_s; }
 
     bool operator==(const PointRow&) const = default;
 };

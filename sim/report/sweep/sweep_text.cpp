@@ -64,15 +64,20 @@ std::string memory_cell(const PointRow& row, double headroom)
 
 // The columns of a table that depend on what its rows differ in.
 struct Columns {
-    bool tokens = false;
-    bool sizes = false;                    // numbers of GPUs
+    std::string_view device; // what it is called
+    std::vector<const Figure*> figures;
+    bool sizes = false;                    // numbers of devices
     bool batch = false;                    // a batch was moved and is no axis
     std::optional<std::size_t> batch_axis; // else that axis
 };
 
 Columns columns_of(const SweepGrid& grid, const std::vector<PointRow>& rows)
 {
-    Columns out{rows.front().tokens_per_s > 0, !same_size(rows), false, std::nullopt};
+    const PointRow& first = rows.front();
+    Columns out{first.device_word(), figures_in(in_sweep_text), !same_size(rows), false,
+                std::nullopt};
+    std::erase_if(out.figures,
+                  [&](const Figure* figure) { return !figure->counts_in(first.work()); });
     const auto axis = std::ranges::find(grid.axes, "training.global_batch", &SweepAxis::field);
     if (axis != grid.axes.end())
         out.batch_axis = static_cast<std::size_t>(axis - grid.axes.begin());
@@ -88,10 +93,10 @@ std::vector<std::string> titles_of(const SweepGrid& grid, const Columns& columns
     if (columns.batch)
         out.emplace_back("global_batch");
     if (columns.sizes)
-        out.emplace_back("GPUs");
-    for (const char* title : {"step time", columns.tokens ? "tokens/s" : "samples/s", "per GPU",
-                              "MFU", "memory", "bottleneck"})
-        out.emplace_back(title);
+        out.push_back(fmt::format("{}s", columns.device));
+    for (const Figure* figure : columns.figures)
+        out.push_back(figure->heading_for(columns.device));
+    out.emplace_back("bottleneck");
     return out;
 }
 
@@ -104,9 +109,10 @@ std::vector<std::string> cells_of(const PointRow& row, const Columns& columns, d
         cells.push_back(batch_cell(row));
     if (columns.sizes)
         cells.push_back(fmt::format("{}", row.gpus));
-    cells.insert(cells.end(), {to_display(row.step_time.value), to_display_count(row.work_per_s()),
-                               to_display_count(row.work_per_s() / row.gpus), percent(row.mfu),
-                               memory_cell(row, headroom), std::string(to_name(row.bottleneck))});
+    for (const Figure* figure : columns.figures)
+        cells.push_back(figure->unit == FigureUnit::bytes ? memory_cell(row, headroom)
+                                                          : figure->text(figure->number(row)));
+    cells.emplace_back(to_name(row.bottleneck.kind));
     return cells;
 }
 

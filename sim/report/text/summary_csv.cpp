@@ -4,90 +4,63 @@
 #include "sim/base/quoted.h"
 #include "sim/report/text/describe.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace trainyard {
 
 namespace {
 
-struct Field {
-    std::string name;
-    std::string value;
-};
-
-std::string number(double value)
+std::vector<CsvColumn> columns_of(const Outcome& outcome, const Summary& summary)
 {
-    return fmt::format("{}", value);
+    std::vector<CsvColumn> out{{"model", outcome.job.model.name},
+                               {"gpus", summary.gpus},
+                               {"settings", job_settings(outcome)}};
+    for (const Figure* figure : figures_in(in_csv))
+        out.push_back({figure->key, figure->value(summary)});
+    out.push_back({"trainyard", version()});
+    out.push_back({"input_hash", hash_text(outcome.input_hash)});
+    out.push_back({"seed", outcome.scenario.run.seed});
+    return out;
 }
 
-std::vector<Field> identity(const Outcome& outcome)
+std::string value_text(const Json& value)
 {
-    return {{"model", outcome.job.model.name},
-            {"gpus", fmt::format("{}", outcome.job.world())},
-            {"settings", job_settings(outcome)}};
-}
-
-std::vector<Field> figures(const Summary& summary)
-{
-    std::vector<Field> fields{
-        {"step_time_s", number(summary.step_time.value.value())},
-        {"step_time_low_s", number(summary.step_time.low.value())},
-        {"step_time_high_s", number(summary.step_time.high.value())},
-        {"grade", std::string(to_name(summary.step_time.grade))},
-        {"tokens_per_s", number(summary.tokens_per_s)},
-        {"samples_per_s", number(summary.samples_per_s)},
-        {"tokens_per_s_per_gpu", number(summary.tokens_per_s_per_gpu)},
-        {"mfu", number(summary.mfu)},
-        {"hfu", number(summary.hfu)},
-        {"fits", summary.fits ? "true" : "false"},
-        {"peak_memory_bytes", fmt::format("{}", summary.peak_memory.value())},
-        {"communication_exposed_fraction", number(summary.communication_exposed_fraction)},
-        {"communication_summed_fraction", number(summary.communication_summed_fraction)},
-        {"compute_utilization", number(summary.compute_utilization)},
-        {"scaling_efficiency",
-         summary.scaling_efficiency ? number(*summary.scaling_efficiency) : ""},
-        {"bottleneck", std::string(to_name(summary.bottleneck.kind))}};
-    for (const TimeKind kind : time_kinds())
-        fields.push_back({fmt::format("mean_{}_s", to_name(kind)),
-                          number(summary.mean[index_of(kind)].value())});
-    return fields;
-}
-
-std::vector<Field> provenance(const Outcome& outcome)
-{
-    return {{"trainyard", std::string(version())},
-            {"input_hash", hash_text(outcome.input_hash)},
-            {"seed", fmt::format("{}", outcome.scenario.run.seed)}};
-}
-
-using Row = std::vector<Field>;
-
-Row row_of(const Outcome& outcome, const Summary& summary)
-{
-    Row row = identity(outcome);
-    for (const Row& part : {figures(summary), provenance(outcome)})
-        row.insert(row.end(), part.begin(), part.end());
-    return row;
-}
-
-std::string line(const Row& row, std::string Field::*member)
-{
-    std::string out;
-    for (std::size_t i = 0; i < row.size(); ++i)
-        out += (i > 0 ? "," : "") + csv_field(row[i].*member);
-    return out + "\n";
+    if (value.is_null())
+        return "";
+    if (value.is_string())
+        return csv_field(value.as_string());
+    if (value.is_bool())
+        return value.as_bool() ? "true" : "false";
+    return value.is_integer() ? fmt::format("{}", value.as_integer())
+                              : fmt::format("{}", value.as_double());
 }
 
 } // namespace
+
+std::string csv_names(const std::vector<CsvColumn>& columns)
+{
+    std::vector<std::string> names;
+    for (const CsvColumn& column : columns)
+        names.push_back(csv_field(column.name));
+    return fmt::format("{}\n", fmt::join(names, ","));
+}
+
+std::string csv_values(const std::vector<CsvColumn>& columns)
+{
+    std::vector<std::string> values;
+    for (const CsvColumn& column : columns)
+        values.push_back(value_text(column.value));
+    return fmt::format("{}\n", fmt::join(values, ","));
+}
 
 std::string summary_csv(std::span<const ResultPair> results)
 {
     std::string out;
     for (const ResultPair& result : results) {
-        const Row row = row_of(*result.outcome, *result.summary);
+        const std::vector<CsvColumn> columns = columns_of(*result.outcome, *result.summary);
         if (out.empty())
-            out += line(row, &Field::name);
-        out += line(row, &Field::value);
+            out += csv_names(columns);
+        out += csv_values(columns);
     }
     return out;
 }

@@ -6,6 +6,16 @@
 
 namespace trainyard {
 
+// `value`: a word, number or truth; null leaves the field empty.
+struct CsvColumn {
+    std::string name;
+    Json value;
+};
+
+// A line of each.
+std::string csv_names(const std::vector<CsvColumn>& columns);
+std::string csv_values(const std::vector<CsvColumn>& columns);
+
 struct ResultPair {
     const Outcome* outcome = nullptr;
     const Summary* summary = nullptr;

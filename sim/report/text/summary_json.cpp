@@ -14,11 +14,6 @@ namespace trainyard {
 
 namespace {
 
-Json interval(const Prediction& prediction)
-{
-    return Json(Json::Array{prediction.low.value(), prediction.high.value()});
-}
-
 Json by_kind(const TimeShares& shares)
 {
     Json out = Json::object();
@@ -188,9 +183,12 @@ Json loading(const Loading& loading)
         member("enough_storage_bytes_per_s_per_node", loading.enough_storage.value())};
 }
 
-Json optional_number(const std::optional<double>& value)
+template <class Wanted>
+void add_figures(Json& out, const Summary& summary, Wanted wanted)
 {
-    return value ? Json(*value) : Json();
+    for (const Figure* figure : figures_in(in_json))
+        if (wanted(*figure))
+            out[figure->key] = figure->value(summary);
 }
 
 } // namespace
@@ -203,30 +201,11 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["inputs"] = Json::Object{member("hash", hash_text(outcome.input_hash)),
                                  member("seed", outcome.scenario.run.seed)};
     out["title"] = job_title(outcome);
-    out["step_time_s"] = summary.step_time.value.value();
-    out["step_time_interval_s"] = interval(summary.step_time);
-    out["grade"] = to_name(summary.step_time.grade);
-    out["basis"] = summary.step_time.basis;
-    out["tokens_per_s"] = summary.tokens_per_s;
-    out["samples_per_s"] = summary.samples_per_s;
-    out["tokens_per_s_per_gpu"] = summary.tokens_per_s_per_gpu;
-    out["samples_per_s_per_gpu"] = summary.samples_per_s_per_gpu;
-    out["mfu"] = summary.mfu;
-    out["hfu"] = summary.hfu;
-    out["model_flops_per_s_per_gpu"] = summary.model_flops_per_gpu.value();
-    out["peak_flops_per_s_per_gpu"] = summary.peak_flops_per_gpu.value();
-    out["peak_precision"] = to_name(summary.peak_precision);
-    out["fits"] = summary.fits;
+    const auto of_step = [](const Figure& figure) { return figure.group == FigureGroup::step; };
+    add_figures(out, summary, of_step);
     out["memory_bytes"] = memory_json(outcome.memory, MemoryDetail::kinds);
     out["breakdown_s"] = breakdown(summary);
-    out["communication_exposed_fraction"] = summary.communication_exposed_fraction;
-    out["communication_summed_fraction"] = summary.communication_summed_fraction;
-    out["compute_utilization"] = summary.compute_utilization;
-    out["synchronization_share"] = summary.synchronization_share;
-    out["bubble_share"] = summary.bubble_share;
-    out["scaling_efficiency"] = optional_number(summary.scaling_efficiency);
-    out["scaling_base_gpus"] =
-        summary.scaling_base_gpus > 0 ? Json(summary.scaling_base_gpus) : Json();
+    add_figures(out, summary, std::not_fn(of_step));
     out["network_utilization"] = network_utilization(summary);
     out["collectives"] = list(summary.collectives, collective);
     out["cluster_collectives"] = list(summary.cluster_collectives, cluster_collective);

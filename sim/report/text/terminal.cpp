@@ -93,11 +93,11 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
     if (summary.tokens_per_s > 0)
         table.add(
             {"Throughput", paint.bold(to_display_count(summary.tokens_per_s) + " tokens/s"),
-             fmt::format("{} tokens/s per {}, {}", to_display_count(summary.tokens_per_s_per_gpu),
+             fmt::format("{} tokens/s per {}, {}", to_display_count(summary.tokens_per_s_per_gpu()),
                          summary.device_word(), samples)});
     else
         table.add({"Throughput", paint.bold(samples),
-                   fmt::format("{} per {}", to_display_count(summary.samples_per_s_per_gpu),
+                   fmt::format("{} per {}", to_display_count(summary.samples_per_s_per_gpu()),
                                summary.device_word())});
     table.add({"MFU", paint.bold(percent(summary.mfu)),
                fmt::format("HFU {}, {} of {} {} per {}{}", percent(summary.hfu),

@@ -249,11 +249,10 @@ Summary small_summary()
 {
     const Outcome outcome = small_outcome();
     Summary summary;
+    summary.gpus = 4;
     summary.step_time = outcome.step_time;
     summary.tokens_per_s = 81920;
     summary.samples_per_s = 40;
-    summary.tokens_per_s_per_gpu = 20480;
-    summary.samples_per_s_per_gpu = 10;
     summary.mfu = 0.412;
     summary.hfu = 0.433;
     summary.model_flops_per_gpu = FlopRate(407e12);

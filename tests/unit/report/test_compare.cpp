@@ -33,7 +33,7 @@ TEST_CASE("a comparison names the settings that differ and no others")
 TEST_CASE("changes are relative to the first run")
 {
     const Comparison comparison = compare(two_runs());
-    REQUIRE(comparison.metrics[0].name == "step_time_s");
+    REQUIRE(comparison.metrics[0].figure->key == "step_time_s");
     CHECK_THAT(*comparison.metrics[0].change(1), WithinRel(0.25, 1e-12));
     CHECK(comparison.metrics[0].differs());
     CHECK_FALSE(comparison.metrics[1].differs());
@@ -45,7 +45,7 @@ TEST_CASE("a change from nothing has no percentage")
     runs[0].summary.scaling_efficiency.reset();
     const Comparison comparison = compare(runs);
     for (const MetricComparison& metric : comparison.metrics)
-        if (metric.name == "scaling_efficiency")
+        if (metric.figure->key == "scaling_efficiency")
             CHECK_FALSE(metric.change(1).has_value());
 }
 

@@ -12,7 +12,7 @@ TEST_CASE("throughput is the global batch per step time")
     const Summary summary = summarize(small_outcome());
     CHECK_THAT(summary.samples_per_s, WithinRel(4 / 0.1, 1e-12));
     CHECK_THAT(summary.tokens_per_s, WithinRel(4 * 2048 / 0.1, 1e-12));
-    CHECK_THAT(summary.tokens_per_s_per_gpu, WithinRel(summary.tokens_per_s / 4, 1e-12));
+    CHECK_THAT(summary.tokens_per_s_per_gpu(), WithinRel(summary.tokens_per_s / 4, 1e-12));
 }
 
 TEST_CASE("a range of usual MFU is named where it holds: dense transformers in 16 bit on GPUs")

@@ -119,8 +119,8 @@ TEST_CASE("every line of a sweep's CSV has as many fields as its head")
         return count;
     };
     const std::size_t head = fields(sweep_csv_head(grid));
-    CHECK(fields(sweep_csv_line(feasible(0, 1), 0.05)) == head);
-    CHECK(fields(sweep_csv_line(infeasible(1), 0.05)) == head);
+    CHECK(fields(sweep_csv_line(grid, feasible(0, 1), 0.05)) == head);
+    CHECK(fields(sweep_csv_line(grid, infeasible(1), 0.05)) == head);
 }
 
 TEST_CASE("a sweep's JSON is one document, points or none")
