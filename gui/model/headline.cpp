@@ -35,116 +35,94 @@ QString interval_text(const QString& low, const QString& high)
     return QStringLiteral("%1 – %2").arg(low, high);
 }
 
-QString money(double amount, const Price& price)
-{
-    return QStringLiteral("%1 %2").arg(text_of(count_text(amount)), price.currency);
-}
-
-// A rate follows from the step time: its interval is the step's, turned round.
-struct StepRate {
-    double value = 0;
-    double before = 0;
-    QString (*text)(double) = nullptr;
-};
-
-HeadlineItem rate_item(const QString& name, const StepRate& rate, const Prediction& step)
+HeadlineItem item_of(const Figure& figure, const Summary& now, const Summary* before)
 {
     HeadlineItem item;
-    item.name = name;
-    item.value = rate.text(rate.value);
-    item.interval = interval_text(rate.text(rate.value * (step.value / step.high)),
-                                  rate.text(rate.value * (step.value / step.low)));
-    tell_change(item, rate.value, rate.before, Better::higher);
+    item.name = capitalised(figure.title_for("device"));
+    item.value = text_of(figure.text(figure.number(now)));
+    item.explanation = text_of(figure.meaning);
+    if (before != nullptr)
+        tell_change(item, figure.number(now), figure.number(*before), figure.better);
     return item;
 }
 
-HeadlineItem step_item(const Prediction& step, const Summary* before)
+HeadlineItem step_item(const Summary& now, const Summary* before)
 {
-    HeadlineItem item;
-    item.name = headline_text("Step time");
-    item.value = text_of(to_display(step.value));
+    const Prediction& step = now.step_time;
+    HeadlineItem item = item_of(figure_of("step_time_s"), now, before);
     item.interval = interval_text(text_of(to_display(step.low)), text_of(to_display(step.high)));
-    item.explanation = headline_text("of one optimizer step; %1. Constants: %2.")
-                           .arg(text_of(step.basis), text_of(std::string(to_name(step.grade))));
-    if (before != nullptr)
-        tell_change(item, step.value.value(), before->step_time.value.value(), Better::lower);
+    item.explanation += headline_text("; %1. Constants: %2.")
+                            .arg(text_of(step.basis), text_of(to_name(step.grade)));
+    return item;
+}
+
+// A rate follows from the step time: its interval is the step's, turned round.
+HeadlineItem rate_item(const Figure& figure, const Summary& now, const Summary* before)
+{
+    const Prediction& step = now.step_time;
+    const double rate = figure.number(now);
+    HeadlineItem item = item_of(figure, now, before);
+    item.interval = interval_text(text_of(figure.text(rate * (step.value / step.high))),
+                                  text_of(figure.text(rate * (step.value / step.low))));
     return item;
 }
 
 HeadlineItem throughput_item(const Summary& now, const Summary* before)
 {
-    const auto text = [](double rate) { return text_of(count_text(rate)); };
-    const bool tokens = now.tokens_per_s > 0;
-    const StepRate rate{tokens ? now.tokens_per_s_per_gpu() : now.samples_per_s_per_gpu(),
-                        before == nullptr ? 0
-                        : tokens          ? before->tokens_per_s_per_gpu()
-                                          : before->samples_per_s_per_gpu(),
-                        text};
-    HeadlineItem item = rate_item(tokens ? headline_text("Tokens/s per device")
-                                         : headline_text("Samples/s per device"),
-                                  rate, now.step_time);
+    const bool tokens = now.work() == WorkUnit::tokens;
+    const Figure& all = figure_of(tokens ? "tokens_per_s" : "samples_per_s");
+    HeadlineItem item = rate_item(
+        figure_of(tokens ? "tokens_per_s_per_gpu" : "samples_per_s_per_gpu"), now, before);
     item.explanation = headline_text("%1 %2 on all devices")
-                           .arg(text(tokens ? now.tokens_per_s : now.samples_per_s),
-                                tokens ? headline_text("tokens/s") : headline_text("samples/s"));
+                           .arg(text_of(all.text(all.number(now))), text_of(all.title));
     return item;
 }
 
 HeadlineItem mfu_item(const Summary& now, const Summary* before)
 {
-    const auto text = [](double share) { return text_of(percent(share)); };
-    HeadlineItem item = rate_item(
-        headline_text("MFU"), {now.mfu, before == nullptr ? 0 : before->mfu, text}, now.step_time);
-    item.explanation =
-        headline_text("model FLOPs over the devices' dense peak in %1; HFU (with recomputation) %2")
-            .arg(text_of(std::string(to_name(now.peak_precision))), text(now.hfu));
+    HeadlineItem item = rate_item(figure_of("mfu"), now, before);
+    item.explanation += headline_text(" in %1; HFU (with recomputation) %2")
+                            .arg(text_of(to_name(now.peak_precision)), text_of(percent(now.hfu)));
     return item;
 }
 
 HeadlineItem memory_item(const Summary& now, const Summary* before)
 {
-    HeadlineItem item;
-    item.name = headline_text("Peak memory");
-    item.value = text_of(to_display(now.peak_memory));
-    item.interval = now.fits
-                        ? headline_text("fits %1").arg(text_of(to_display(now.capacity)))
-                        : headline_text("does not fit %1").arg(text_of(to_display(now.capacity)));
+    HeadlineItem item = item_of(figure_of("peak_memory_bytes"), now, before);
+    const QString capacity = text_of(to_display(now.capacity));
+    item.interval = now.fits ? headline_text("fits %1").arg(capacity)
+                             : headline_text("does not fit %1").arg(capacity);
     item.impossible = !now.fits;
-    item.explanation = headline_text("of the fullest device, allocator included");
-    if (before != nullptr)
-        tell_change(item, static_cast<double>(now.peak_memory.value()),
-                    static_cast<double>(before->peak_memory.value()), Better::lower);
     return item;
 }
 
-HeadlineItem cost_item(const RunView& run, const RunView* baseline, const Price& price)
+HeadlineItem cost_item(const Summary& now, const Summary* before, const Price& price)
 {
-    HeadlineItem item;
-    item.name = headline_text("Cost per day");
-    if (price.per_device_hour <= 0) {
+    const Figure& figure = figure_of("cost_per_day");
+    const bool priced = price.per_device_hour > 0;
+    HeadlineItem item = item_of(figure, now, priced ? before : nullptr);
+    if (!priced) {
         item.value = QStringLiteral("–");
         item.interval = headline_text("no price given");
         item.explanation = headline_text("Set what a device costs in an hour (Run > Price).");
         return item;
     }
-    const auto per_day = [&](const RunView& view) {
-        return view.outcome->engine.ranks * 24 * price.per_device_hour;
+    const auto money = [&](double amount) {
+        return QStringLiteral("%1 %2").arg(text_of(figure.text(amount)), price.currency);
     };
-    item.value = money(per_day(run), price);
-    if (baseline != nullptr)
-        tell_change(item, per_day(run), per_day(*baseline), Better::lower);
-    const double tokens_per_day = run.summary.tokens_per_s * 86'400;
-    if (tokens_per_day > 0) {
-        const Prediction& step = run.summary.step_time;
-        const double billion = 1e9 * per_day(run) / tokens_per_day;
-        const double low = billion * (step.low / step.value);
-        const double high = billion * (step.high / step.value);
-        item.interval = headline_text("%1 – %2 per 10⁹ tokens")
-                            .arg(text_of(count_text(low)), text_of(count_text(high)));
-        item.explanation = headline_text("%1 devices at %2 an hour; 10⁹ tokens cost %3 (%4 – %5)")
-                               .arg(run.outcome->engine.ranks)
-                               .arg(money(price.per_device_hour, price), money(billion, price),
-                                    money(low, price), money(high, price));
-    }
+    item.value = money(price.per_device_hour * figure.number(now));
+    if (now.work() != WorkUnit::tokens)
+        return item;
+    const Prediction& step = now.step_time;
+    const double billion = price.per_device_hour * figure_of("cost_per_billion_tokens").number(now);
+    const double low = billion * (step.low / step.value);
+    const double high = billion * (step.high / step.value);
+    item.interval = headline_text("%1 – %2 per 10⁹ tokens")
+                        .arg(text_of(figure.text(low)), text_of(figure.text(high)));
+    item.explanation =
+        headline_text("%1 devices at %2 an hour; 10⁹ tokens cost %3 (%4 – %5)")
+            .arg(now.gpus)
+            .arg(money(price.per_device_hour), money(billion), money(low), money(high));
     return item;
 }
 
@@ -157,9 +135,9 @@ std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* baselin
     if (baseline != nullptr && !(possible(run) && possible(*baseline)))
         baseline = nullptr;
     const Summary* const before = baseline != nullptr ? &baseline->summary : nullptr;
-    return {step_item(run.summary.step_time, before), throughput_item(run.summary, before),
-            mfu_item(run.summary, before), memory_item(run.summary, before),
-            cost_item(run, baseline, price)};
+    const Summary& now = run.summary;
+    return {step_item(now, before), throughput_item(now, before), mfu_item(now, before),
+            memory_item(now, before), cost_item(now, before, price)};
 }
 
 } // namespace trainyard::gui

@@ -18,9 +18,4 @@ std::vector<HealthRow> health_rows(const Summary& summary)
     return rows;
 }
 
-std::string usual_mfu(const Summary& summary)
-{
-    return summary.has_usual_mfu ? "; " + std::string(mfu_target.text) : "";
-}
-
 } // namespace trainyard

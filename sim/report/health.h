@@ -14,7 +14,4 @@ struct HealthRow {
 
 std::vector<HealthRow> health_rows(const Summary& summary);
 
-// "; 35 to 50 % usual"; nothing where no range is known (Summary::has_usual_mfu).
-std::string usual_mfu(const Summary& summary);
-
 } // namespace trainyard

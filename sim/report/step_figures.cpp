@@ -86,12 +86,8 @@ public:
         add("gpus", &Of::gpus, in_sweep_files | in_window, count, lower,
             {.title = "devices", .window = {"devices", "devices"}});
         add_step();
-        add_memory();
         add_shares();
-        add_scaling();
-        const auto bottleneck = [](const Of& of) { return of.bottleneck.kind; };
-        add("bottleneck", bottleneck, in_csv | in_sweep_files);
-        add_time_kinds();
+        add_verdicts();
         add_costs();
     }
 
@@ -117,10 +113,8 @@ private:
     }
 
     void add_step();
-    void add_memory();
     void add_shares();
-    void add_scaling();
-    void add_time_kinds();
+    void add_verdicts();
     void add_costs();
 
     FigureGroup group_ = FigureGroup::cost; // of those that follow
@@ -176,7 +170,8 @@ void FigureTable::add_step()
     add("fits", &Of::fits, in_result);
 }
 
-void FigureTable::add_memory()
+// Of a device's memory, and of the step, as mean of all ranks.
+void FigureTable::add_shares()
 {
     group_ = FigureGroup::memory;
     add("peak_memory_bytes", &Of::peak_memory, in_csv | in_comparison | in_sweeps | in_window,
@@ -186,11 +181,6 @@ void FigureTable::add_memory()
          .heading = "memory",
          .window = {"memory", "memory"}});
     add("device_memory_bytes", &Of::capacity, in_sweep_files | in_window, bytes);
-}
-
-// Of the step, mean of all ranks.
-void FigureTable::add_shares()
-{
     const auto may_pass_all = [](const Of&) { return std::string(" (may pass 100 %)"); };
     group_ = FigureGroup::losses;
     add("communication_exposed_fraction", &Of::communication_exposed_fraction,
@@ -214,7 +204,7 @@ void FigureTable::add_shares()
          .window = {"bubble", "bubble"}});
 }
 
-void FigureTable::add_scaling()
+void FigureTable::add_verdicts()
 {
     const auto from_base = [](const Of& of) {
         return fmt::format(" from {} GPU{}", of.scaling_base_gpus,
@@ -223,15 +213,13 @@ void FigureTable::add_scaling()
     const auto base = [](const Of& of) {
         return of.scaling_base_gpus > 0 ? std::optional(of.scaling_base_gpus) : std::nullopt;
     };
+    const auto bottleneck = [](const Of& of) { return of.bottleneck.kind; };
     group_ = FigureGroup::scaling;
     add("scaling_efficiency", &Of::scaling_efficiency, in_runs | in_health, share, higher,
         {.title = "scaling efficiency", .target = scaling_target, .remark = from_base});
     add("scaling_base_gpus", base, in_json, count);
-}
-
-void FigureTable::add_time_kinds()
-{
     group_ = FigureGroup::time_kinds;
+    add("bottleneck", bottleneck, in_csv | in_sweep_files);
     for (const TimeKind kind : time_kinds()) {
         const auto mean = [kind](const Of& of) { return of.mean[index_of(kind)]; };
         add(fmt::format("mean_{}_s", to_name(kind)), mean, in_csv | in_comparison, seconds, neither,

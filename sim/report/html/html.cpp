@@ -3,7 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
-#include "sim/report/health.h"
+#include "sim/report/headline.h"
 #include "sim/report/html/charts.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/style.h"
@@ -11,7 +11,6 @@
 #include "sim/report/html/tables.h"
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/network_notes.h"
-#include "sim/report/targets.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/pace_text.h"
 
@@ -35,36 +34,6 @@ std::string card_html(const Card& card)
                        "</div><div class=\"note\">{}</div></div>\n",
                        card.card_class, escaped(card.name), card.value_class, escaped(card.value),
                        escaped(card.note));
-}
-
-Card step_card(const Prediction& step)
-{
-    return {"Step time", to_display(step.value),
-            fmt::format("{} to {} (90 %), evidence: {}", to_display(step.low),
-                        to_display(step.high), to_name(step.grade))};
-}
-
-Card throughput_card(const Summary& summary)
-{
-    const std::string samples = to_display_count(summary.samples_per_s);
-    if (summary.tokens_per_s <= 0)
-        return {"Throughput", samples + " samples/s",
-                to_display_count(summary.samples_per_s_per_gpu()) +
-                    fmt::format(" samples/s per {}", summary.device_word())};
-    return {"Throughput", to_display_count(summary.tokens_per_s) + " tokens/s",
-            fmt::format("{} tokens/s per {}, {} sequences/s",
-                        to_display_count(summary.tokens_per_s_per_gpu()), summary.device_word(),
-                        samples)};
-}
-
-Card mfu_card(const Summary& summary)
-{
-    return {"MFU", percent(summary.mfu),
-            fmt::format("HFU {}; {} of {} {} per {}{}", percent(summary.hfu),
-                        to_display(summary.model_flops_per_gpu),
-                        to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
-                        summary.device_word(), usual_mfu(summary)),
-            summary.has_usual_mfu ? to_word(mfu_target.judge(summary.mfu)) : ""};
 }
 
 Card memory_card(const Outcome& outcome, const Summary& summary)
@@ -174,9 +143,10 @@ std::string engine_line(const Outcome& outcome)
 std::string cards(const Outcome& outcome, const Summary& summary)
 {
     std::string out = "<div class=\"cards\">\n";
-    for (const Card& card :
-         {step_card(summary.step_time), throughput_card(summary), mfu_card(summary),
-          memory_card(outcome, summary), bottleneck_card(summary.bottleneck)})
+    for (const HeadlineRow& row : headline_rows(summary))
+        out += card_html(
+            {std::string(row.name), row.value, row.note, row.verdict ? to_word(*row.verdict) : ""});
+    for (const Card& card : {memory_card(outcome, summary), bottleneck_card(summary.bottleneck)})
         out += card_html(card);
     if (summary.pace)
         out += card_html(pace_card(*summary.pace, summary.step_time.value));

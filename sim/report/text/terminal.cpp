@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/advice/advice_text.h"
 #include "sim/report/figures.h"
+#include "sim/report/headline.h"
 #include "sim/report/health.h"
 #include "sim/report/network_notes.h"
 #include "sim/report/text/describe.h"
@@ -84,26 +85,8 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
                      std::size_t width)
 {
     TextTable table({Align::left, Align::left, Align::left});
-    const Prediction& step = summary.step_time;
-    table.add({"Step time", paint.bold(to_display(step.value)),
-               fmt::format("{} to {} (90 %), evidence: {}", to_display(step.low),
-                           to_display(step.high), to_name(step.grade))});
-    const std::string samples = fmt::format("{} {}/s", to_display_count(summary.samples_per_s),
-                                            summary.tokens_per_s > 0 ? "sequences" : "samples");
-    if (summary.tokens_per_s > 0)
-        table.add(
-            {"Throughput", paint.bold(to_display_count(summary.tokens_per_s) + " tokens/s"),
-             fmt::format("{} tokens/s per {}, {}", to_display_count(summary.tokens_per_s_per_gpu()),
-                         summary.device_word(), samples)});
-    else
-        table.add({"Throughput", paint.bold(samples),
-                   fmt::format("{} per {}", to_display_count(summary.samples_per_s_per_gpu()),
-                               summary.device_word())});
-    table.add({"MFU", paint.bold(percent(summary.mfu)),
-               fmt::format("HFU {}, {} of {} {} per {}{}", percent(summary.hfu),
-                           to_display(summary.model_flops_per_gpu),
-                           to_display(summary.peak_flops_per_gpu), to_name(summary.peak_precision),
-                           summary.device_word(), usual_mfu(summary))});
+    for (const HeadlineRow& row : headline_rows(summary))
+        table.add({std::string(row.name), paint.bold(row.value), row.note});
     table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
                fmt::format("reserved of {}: {}", to_display(summary.capacity),
                            memory_verdict(outcome, summary, paint))});

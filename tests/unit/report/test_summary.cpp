@@ -1,5 +1,5 @@
 #include "sim/report/figures.h"
-#include "sim/report/health.h"
+#include "sim/report/headline.h"
 #include "sim/report/scaling.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
@@ -19,9 +19,12 @@ TEST_CASE("a range of usual MFU is named where it holds: dense transformers in 1
 {
     Outcome outcome = small_outcome();
     outcome.job.training.precision = Precision::bf16;
-    CHECK(usual_mfu(summarize(outcome)) == "; 35 to 50 % usual");
+    const auto mfu = [&] { return headline_rows(summarize(outcome)).back(); };
+    CHECK_THAT(mfu().note, EndsWith("; 35 to 50 % usual"));
+    CHECK(mfu().verdict.has_value());
     std::get<Transformer>(outcome.job.model.architecture).moe.emplace();
-    CHECK(usual_mfu(summarize(outcome)).empty());
+    CHECK_THAT(mfu().note, !ContainsSubstring("usual"));
+    CHECK_FALSE(mfu().verdict.has_value());
 }
 
 TEST_CASE("a share that one decimal shows as zero has no sign")
