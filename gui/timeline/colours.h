@@ -1,8 +1,8 @@
 #pragma once
 
-// The timeline's colours on light and dark: those of sim/report/fills.h, hatches as second channel.
+// The timeline's colours on light and dark: those of sim/report/kinds.h, hatches as second channel.
 
-#include "sim/report/fills.h"
+#include "sim/report/kinds.h"
 
 #include <QBrush>
 #include <QPalette>

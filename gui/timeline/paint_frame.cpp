@@ -148,7 +148,7 @@ private:
             painter_.fillRect(box, paint.hatch);
             painter_.setPen(scene_.colours.text);
             painter_.drawText(place.adjusted(28, 0, 1, 0), Qt::AlignVCenter,
-                              text_of(kind_title(entry.kind)));
+                              text_of(slice_title_of(entry.kind)));
         }
     }
 

@@ -1,5 +1,6 @@
 #include "gui/timeline/range_table.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/timeline/timeline_model.h"
 #include "sim/base/units.h"
 
@@ -57,14 +58,12 @@ int RangeTable::columnCount(const QModelIndex& parent) const
 
 QString RangeTable::text(const RangeEntry& entry, int column) const
 {
-    const auto shown = [](SimTime time) {
-        return QString::fromStdString(to_display(to_seconds(time)));
-    };
+    const auto shown = [](SimTime time) { return text_of(to_display(to_seconds(time))); };
     switch (column) {
     case name_column:
-        return QString::fromStdString(model_->data.names[entry.name]);
+        return text_of(model_->data.names[entry.name]);
     case kind_column:
-        return QString::fromStdString(std::string(kind_title(entry.kind)));
+        return text_of(slice_title_of(entry.kind));
     case count_column:
         return QString::number(entry.count);
     case total_column:

@@ -1,5 +1,6 @@
 #include "gui/timeline/scene.h"
 
+#include "gui/model/qt_text.h"
 #include "sim/report/breakdown.h"
 
 #include <QFontMetrics>
@@ -39,10 +40,8 @@ std::vector<LegendEntry> legend_of(const Scene& scene, int width)
     for (const TimeKind kind : time_kinds()) {
         if (!scene.model->occurs[static_cast<std::size_t>(kind)])
             continue;
-        const std::string_view title = kind_title(kind);
-        const int own = swatch + 6 +
-                        metrics.horizontalAdvance(
-                            QString::fromUtf8(title.data(), static_cast<qsizetype>(title.size())));
+        const std::string_view title = slice_title_of(kind);
+        const int own = swatch + 6 + metrics.horizontalAdvance(text_of(title));
         if (x > 8 && x + own > width - 8) {
             x = 8;
             y += metrics.height() + 3;

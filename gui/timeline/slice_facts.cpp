@@ -38,7 +38,7 @@ public:
     {
         const TimelineData& data = model_.data;
         const std::string& name = data.names[data.slices.name[slice_]];
-        const std::string kind(kind_title(data.slices.kind[slice_]));
+        const std::string kind(slice_title_of(data.slices.kind[slice_]));
         out_.title = data.tracks[row_.track].kind == TrackKind::stream
                          ? fmt::format("{}, {}", name, kind)
                          : name;

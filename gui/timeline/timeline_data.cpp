@@ -2,8 +2,8 @@
 
 #include "sim/base/parallel.h"
 #include "sim/report/breakdown.h"
-#include "sim/report/fills.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/timeline/timeline.h"
 
 #include <fmt/core.h>
 
@@ -144,8 +144,7 @@ private:
             names.push_back(name_id(label.name));
             std::array<TimeKind, 5> of{}; // by OpKind
             for (std::size_t k = 0; k < of.size(); ++k)
-                of[k] =
-                    time_kind_of(slice_kind_of(OpRecord{.kind = static_cast<OpKind>(k)}, label));
+                of[k] = slice_kind_of(OpRecord{.kind = static_cast<OpKind>(k)}, label);
             kinds.push_back(of);
         }
     }
@@ -385,14 +384,6 @@ std::uint32_t TimelineData::slice_of(std::uint8_t run, const OpRecord& record) c
 {
     const std::uint32_t row = row_of(run, record.lane, record.stream);
     return row == nothing ? nothing : slice_at(rows[row], record.end + shift[run] - SimTime(1));
-}
-
-std::string_view kind_title(TimeKind kind)
-{
-    for (std::size_t k = 0; k < slice_kind_count; ++k)
-        if (const auto slice = static_cast<SliceKind>(k); time_kind_of(slice) == kind)
-            return title_of(slice);
-    return title_of(kind);
 }
 
 TimelineData make_timeline_data(std::span<const RecordedRun* const> runs, const WorkControl& work)

@@ -87,9 +87,6 @@ struct TimelineData {
     std::uint32_t slice_of(std::uint8_t run, const OpRecord& record) const;
 };
 
-// For people: "TP" where a rank's own row would say "exposed TP".
-std::string_view kind_title(TimeKind kind);
-
 // All recorded ops of one run, or of two on one axis, their last steps beginning together: each
 // rank of the first is followed by the same rank of the second. On all cores; throws Cancelled.
 TimelineData make_timeline_data(std::span<const RecordedRun* const> runs,

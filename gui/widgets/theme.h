@@ -2,7 +2,7 @@
 
 // Colours of the window, light and dark, and the fills of kinds of time on them.
 
-#include "sim/report/fills.h"
+#include "sim/report/kinds.h"
 
 #include <QBrush>
 #include <QPalette>

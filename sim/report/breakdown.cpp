@@ -27,42 +27,6 @@ Seconds mean_over(std::uint64_t ranks, u128 sum)
     return to_seconds(span_of(sum / ranks)) + Seconds(rest * 1e-12);
 }
 
-TimeClass class_of(TimeKind kind)
-{
-    switch (kind) {
-    case TimeKind::forward:
-    case TimeKind::backward:
-    case TimeKind::recompute:
-    case TimeKind::optimizer:
-    case TimeKind::other_compute:
-        return TimeClass::compute;
-    case TimeKind::slowdown:
-    case TimeKind::exposed_tp:
-    case TimeKind::exposed_cp:
-    case TimeKind::exposed_ep:
-    case TimeKind::exposed_dp:
-    case TimeKind::exposed_pp:
-        return TimeClass::communication;
-    case TimeKind::waiting:
-    case TimeKind::bubble:
-    case TimeKind::host:
-    case TimeKind::data:
-        break;
-    }
-    return TimeClass::idle;
-}
-
-std::string_view title_of(TimeKind kind)
-{
-    static constexpr std::array<std::string_view, time_kind_count> titles{
-        "forward",         "backward",      "recompute",
-        "optimizer",       "other compute", "slowed by communication",
-        "exposed TP",      "exposed CP",    "exposed EP",
-        "exposed DP",      "exposed PP",    "waiting for others",
-        "pipeline bubble", "host",          "input data"};
-    return titles[index_of(kind)];
-}
-
 const std::array<TimeKind, time_kind_count>& time_kinds()
 {
     static const std::array<TimeKind, time_kind_count> kinds = [] {

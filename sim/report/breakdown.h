@@ -2,6 +2,7 @@
 
 // Where the step's time goes, per rank and on average.
 
+#include "sim/report/kinds.h"
 #include "sim/study/session.h"
 
 namespace trainyard {
@@ -17,17 +18,6 @@ TimeShares shares_of(const LaneTotals& lane);
 
 // Over all ranks: lanes count as often as they stand for ranks. Requires a lane.
 TimeShares mean_shares(const StepResult& result, const Binding& binding);
-
-// What a picosecond was spent on, coarsely.
-enum class TimeClass : std::uint8_t {
-    compute,       // of the model, optimizer included
-    communication, // exposed, and the compute time lost to communication beside it
-    idle           // waiting, bubble, host, data
-};
-TimeClass class_of(TimeKind kind);
-
-// For people: "forward", "exposed TP", "waiting for others", ...
-std::string_view title_of(TimeKind kind);
 
 // All kinds in the order in which they are shown.
 const std::array<TimeKind, time_kind_count>& time_kinds();

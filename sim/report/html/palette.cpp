@@ -1,5 +1,6 @@
 #include "sim/report/html/palette.h"
 
+#include "sim/report/breakdown.h"
 #include "sim/report/html/svg.h"
 #include "sim/report/text/table.h"
 
@@ -39,34 +40,21 @@ int hatch_angle(Hatch hatch)
     }
 }
 
-std::string pattern(const Fill& fill)
+std::string pattern(const TimeKindWords& kind)
 {
+    const Fill& fill = kind.fill;
     return fmt::format("<pattern id=\"hatch-{}\" width=\"6\" height=\"6\" "
                        "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate({})\"><rect "
                        "width=\"6\" height=\"6\" fill=\"{}\"/>{}</pattern>",
-                       fill.name, hatch_angle(fill.hatch), fill.colour,
+                       kind.css, hatch_angle(fill.hatch), fill.colour,
                        fmt::format(fmt::runtime(hatch_shape(fill.hatch)), fill.ink));
-}
-
-// All kinds of time, in order.
-std::vector<Fill> all_fills()
-{
-    std::vector<Fill> fills;
-    for (std::size_t kind = 0; kind < time_kind_count; ++kind)
-        fills.push_back(fill_of(static_cast<TimeKind>(kind)));
-    return fills;
 }
 
 } // namespace
 
 std::string css_class(TimeKind kind)
 {
-    return fmt::format("k-{}", fill_of(kind).name);
-}
-
-std::string css_class(SliceKind kind)
-{
-    return fmt::format("k-{}", fill_of(kind).name);
+    return fmt::format("k-{}", words_of(kind).css);
 }
 
 std::string series_class(std::size_t index)
@@ -77,11 +65,14 @@ std::string series_class(std::size_t index)
 std::string palette_style()
 {
     std::string out;
-    for (const Fill& fill : all_fills())
+    for (const TimeKind kind : time_kinds()) {
+        const Fill& fill = fill_of(kind);
+        const std::string name = css_class(kind);
         out += fill.hatch == Hatch::none
-                   ? fmt::format(".k-{}{{fill:{}}}\n", fill.name,
+                   ? fmt::format(".{}{{fill:{}}}\n", name,
                                  fill.colour.empty() ? "var(--idle)" : fill.colour)
-                   : fmt::format(".k-{0}{{fill:url(#hatch-{0})}}\n", fill.name);
+                   : fmt::format(".{}{{fill:url(#hatch-{})}}\n", name, words_of(kind).css);
+    }
     for (std::size_t i = 0; i < series_colours.size(); ++i)
         out += fmt::format(".s-{0}{{fill:{1}}}\n.l-{0}{{stroke:{1}}}\n", i, series_colours[i]);
     return out;
@@ -90,9 +81,9 @@ std::string palette_style()
 std::string palette_patterns()
 {
     std::string out;
-    for (const Fill& fill : all_fills())
-        if (fill.hatch != Hatch::none)
-            out += pattern(fill);
+    for (const TimeKind kind : time_kinds())
+        if (fill_of(kind).hatch != Hatch::none)
+            out += pattern(words_of(kind));
     return out;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The colours and hatches of `fills.h` as CSS and SVG.
+// The colours and hatches of `kinds.h` as CSS and SVG.
 
-#include "sim/report/fills.h"
+#include "sim/report/kinds.h"
 
 #include <string>
 #include <vector>
@@ -11,7 +11,6 @@ namespace trainyard {
 
 // CSS class that fills with the kind's colour or hatch.
 std::string css_class(TimeKind kind);
-std::string css_class(SliceKind kind);
 
 // Class of the i-th of several series without a meaning of their own (memory kinds); repeats after
 // eight.

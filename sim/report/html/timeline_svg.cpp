@@ -42,7 +42,7 @@ double height_of(const TimelineRow& row)
 
 std::string tooltip(const Slice& slice, SimTime origin)
 {
-    std::string text = fmt::format("{}: {}", title_of(slice.kind), slice.title);
+    std::string text = fmt::format("{}: {}", slice_title_of(slice.kind), slice.title);
     if (slice.ops > 1)
         text += fmt::format(" and {} more", slice.ops - 1);
     if (slice.micro_batch != BlockUse::no_index)
@@ -109,14 +109,14 @@ std::string axis_svg(SimTime span, double pixels_per_ps, double top, double bott
 
 std::vector<LegendEntry> legend_of(const Timeline& timeline)
 {
-    std::set<SliceKind> kinds;
+    std::set<TimeKind> kinds;
     for (const TimelineLane& lane : timeline.lanes)
         for (const TimelineRow& row : lane.rows)
             for (const Slice& slice : row.slices)
                 kinds.insert(slice.kind);
     std::vector<LegendEntry> entries;
-    for (const SliceKind kind : kinds)
-        entries.push_back({css_class(kind), std::string(title_of(kind))});
+    for (const TimeKind kind : kinds)
+        entries.push_back({css_class(kind), std::string(slice_title_of(kind))});
     entries.push_back({"k-bubble", "idle"});
     return entries;
 }

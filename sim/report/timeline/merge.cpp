@@ -28,7 +28,7 @@ public:
             slice_.micro_batch = BlockUse::no_index;
         count(next);
         const auto longest = std::max_element(time_.begin(), time_.end());
-        const auto kind = static_cast<SliceKind>(longest - time_.begin());
+        const auto kind = static_cast<TimeKind>(longest - time_.begin());
         if (kind == next.kind && kind != slice_.kind)
             slice_.title = next.title;
         slice_.kind = kind;
@@ -38,12 +38,12 @@ private:
     void count(const Slice& slice) { time_[static_cast<std::size_t>(slice.kind)] += slice.busy; }
 
     Slice slice_;
-    std::array<SimTime, slice_kind_count> time_{};
+    std::array<SimTime, time_kind_count> time_{};
 };
 
-bool is_backward(SliceKind kind)
+bool is_backward(TimeKind kind)
 {
-    return kind == SliceKind::backward || kind == SliceKind::recompute;
+    return kind == TimeKind::backward || kind == TimeKind::recompute;
 }
 
 // Whether `next` continues what `last` shows.

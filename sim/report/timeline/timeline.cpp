@@ -1,5 +1,6 @@
 #include "sim/report/timeline/timeline.h"
 
+#include "sim/engine/totals.h"
 #include "sim/report/text/describe.h"
 
 #include <fmt/core.h>
@@ -14,50 +15,6 @@ namespace {
 
 // Parts of a step that a picture of this width can tell apart.
 constexpr std::int64_t first_resolution = 2000;
-
-SliceKind kind_of_phase(Phase phase)
-{
-    switch (phase) {
-    case Phase::forward:
-        return SliceKind::forward;
-    case Phase::backward:
-        return SliceKind::backward;
-    case Phase::recompute:
-        return SliceKind::recompute;
-    case Phase::optimizer:
-        return SliceKind::optimizer;
-    case Phase::data:
-        return SliceKind::data;
-    default:
-        return SliceKind::other;
-    }
-}
-
-SliceKind kind_of_group(GroupKind group)
-{
-    switch (group) {
-    case GroupKind::tp:
-        return SliceKind::tp;
-    case GroupKind::cp:
-    case GroupKind::cp_a2a:
-    case GroupKind::cp_ring:
-        return SliceKind::cp;
-    case GroupKind::ep:
-    case GroupKind::etp:
-        return SliceKind::ep;
-    case GroupKind::pp:
-        return SliceKind::pp;
-    case GroupKind::dp:
-    case GroupKind::edp:
-    case GroupKind::embedding:
-    case GroupKind::world:
-    case GroupKind::shard:
-    case GroupKind::replicate:
-    case GroupKind::twin:
-        break;
-    }
-    return SliceKind::dp;
-}
 
 bool is_transfer(OpKind kind)
 {
@@ -87,7 +44,7 @@ void add_slices(std::vector<Slice>& slices, const OpRecord& record, const Label&
                 record.micro_batch, label.name, 1};
     if (is_transfer(record.kind)) {
         Slice wait = slice;
-        wait.kind = SliceKind::waiting;
+        wait.kind = TimeKind::waiting;
         wait.end = std::min(record.transfer_start, record.end);
         if (record.kind == OpKind::collective)
             add_inside(slices, wait, shown.start, shown.end);
@@ -228,21 +185,13 @@ std::size_t passes_shown(const Timeline& whole)
 
 } // namespace
 
-std::string_view title_of(SliceKind kind)
-{
-    static constexpr std::array<std::string_view, slice_kind_count> titles{
-        "forward", "backward", "recompute", "optimizer", "other", "TP",        "CP",
-        "EP",      "DP",       "PP",        "waiting",   "host",  "input data"};
-    return titles[static_cast<std::size_t>(kind)];
-}
-
-SliceKind slice_kind_of(const OpRecord& record, const Label& label)
+TimeKind slice_kind_of(const OpRecord& record, const Label& label)
 {
     if (is_transfer(record.kind))
-        return kind_of_group(label.group);
-    if (record.kind == OpKind::host)
-        return label.phase == Phase::data ? SliceKind::data : SliceKind::host;
-    return kind_of_phase(label.phase);
+        return engine::exposed_kind(label.group);
+    if (label.phase == Phase::data)
+        return TimeKind::data;
+    return record.kind == OpKind::host ? TimeKind::host : engine::computing_kind(label.phase);
 }
 
 std::size_t Timeline::slice_count() const

@@ -6,34 +6,14 @@
 
 namespace trainyard {
 
-// How a slice is coloured.
-enum class SliceKind : std::uint8_t {
-    forward,
-    backward,
-    recompute,
-    optimizer,
-    other,
-    tp,
-    cp,
-    ep,
-    dp,
-    pp,
-    waiting, // in a collective whose members have not all arrived
-    host,
-    data
-};
-inline constexpr std::size_t slice_kind_count = 13;
-
-std::string_view title_of(SliceKind kind);
-
 // What a picture shows a record as, once data moves.
-SliceKind slice_kind_of(const OpRecord& record, const Label& label);
+TimeKind slice_kind_of(const OpRecord& record, const Label& label);
 
 struct Slice {
     SimTime start;
     SimTime end;
     SimTime busy; // of it; less than its length where gaps were merged
-    SliceKind kind = SliceKind::other;
+    TimeKind kind = TimeKind::other_compute;
     std::uint16_t micro_batch = BlockUse::no_index;
     std::string title; // of the op, or of the first of several
     std::size_t ops = 1;

@@ -10,7 +10,7 @@ using namespace trainyard::test;
 
 namespace {
 
-Slice slice(std::int64_t start, std::int64_t end, SliceKind kind = SliceKind::forward,
+Slice slice(std::int64_t start, std::int64_t end, TimeKind kind = TimeKind::forward,
             std::uint16_t micro_batch = 0)
 {
     return {SimTime(start), SimTime(end), SimTime(end - start), kind, micro_batch, "op", 1};
@@ -31,20 +31,20 @@ TEST_CASE("slices of one kind and micro-batch with small gaps become one that kn
 
 TEST_CASE("another micro-batch or another kind starts a new slice")
 {
-    CHECK(merged({slice(0, 100), slice(100, 200, SliceKind::forward, 1)}, SimTime(10)).size() == 2);
-    CHECK(merged({slice(0, 100), slice(100, 200, SliceKind::backward)}, SimTime(10)).size() == 2);
+    CHECK(merged({slice(0, 100), slice(100, 200, TimeKind::forward, 1)}, SimTime(10)).size() == 2);
+    CHECK(merged({slice(0, 100), slice(100, 200, TimeKind::backward)}, SimTime(10)).size() == 2);
 }
 
 TEST_CASE("a backward pass with short pieces of recomputation is shown as one backward")
 {
     std::vector<Slice> layers;
     for (std::int64_t i = 0; i < 10; ++i) {
-        layers.push_back(slice(30 * i, 30 * i + 10, SliceKind::recompute));
-        layers.push_back(slice(30 * i + 10, 30 * i + 30, SliceKind::backward));
+        layers.push_back(slice(30 * i, 30 * i + 10, TimeKind::recompute));
+        layers.push_back(slice(30 * i + 10, 30 * i + 30, TimeKind::backward));
     }
     const auto out = merged(layers, SimTime(10));
     REQUIRE(out.size() == 1);
-    CHECK(out[0].kind == SliceKind::backward);
+    CHECK(out[0].kind == TimeKind::backward);
     CHECK(out[0].ops == 20);
     // Finer, the pieces are seen.
     CHECK(merged(layers, SimTime(1)).size() == 20);
@@ -59,8 +59,9 @@ TEST_CASE("merging keeps order, busy time and the number of ops, and bounds the 
     for (int i = 0; i < 5000; ++i) {
         const std::int64_t start = at + random.integer(0, 20);
         at = start + random.integer(1, 40);
-        slices.push_back(slice(start, at, random.integer(0, 1) == 0 ? SliceKind::tp : SliceKind::dp,
-                               static_cast<std::uint16_t>(random.integer(0, 3))));
+        slices.push_back(slice(
+            start, at, random.integer(0, 1) == 0 ? TimeKind::exposed_tp : TimeKind::exposed_dp,
+            static_cast<std::uint16_t>(random.integer(0, 3))));
         busy += SimTime(at - start);
     }
     const SimTime resolution(500);
@@ -93,7 +94,7 @@ TEST_CASE("a timeline shows each recorded lane's streams, waiting apart from mov
     // Two sends and two receives, which wait for nobody in a picture.
     CHECK(rows[2].slices.size() == 4);
     for (const Slice& slice : rows[2].slices)
-        CHECK(slice.kind == SliceKind::pp);
+        CHECK(slice.kind == TimeKind::exposed_pp);
 }
 
 TEST_CASE("a collective whose members have not all arrived is shown as waiting first")
@@ -107,8 +108,8 @@ TEST_CASE("a collective whose members have not all arrived is shown as waiting f
     const Timeline timeline = make_timeline(outcome);
     const auto& slices = timeline.lanes[0].rows[1].slices;
     REQUIRE(slices.size() == 2);
-    CHECK(slices[0].kind == SliceKind::waiting);
-    CHECK(slices[1].kind == SliceKind::dp);
+    CHECK(slices[0].kind == TimeKind::waiting);
+    CHECK(slices[1].kind == TimeKind::exposed_dp);
     CHECK(slices[0].end == slices[1].start);
 }
 
@@ -162,7 +163,7 @@ TEST_CASE("what the host loads between steps is part of the step's picture")
     REQUIRE(rows.size() == 2);
     CHECK(rows[0].kind == StreamKind::compute);
     REQUIRE(rows[1].slices.size() == 1);
-    CHECK(rows[1].slices[0].kind == SliceKind::data);
+    CHECK(rows[1].slices[0].kind == TimeKind::data);
     CHECK(rows[1].slices[0].busy == SimTime(60'000'000'000));
 }
 
