@@ -2,6 +2,7 @@
 
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
+#include "gui/model/qt_text.h"
 #include "gui/widgets/dock_title.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
@@ -209,8 +210,7 @@ void MainWindow::show_about()
            "distributed training of deep networks.</p><p>This window is free software under the "
            "GPL, version 3 or later, as QCustomPlot is, which draws its charts; it uses Qt %2 "
            "under the LGPL.</p>")
-            .arg(QString::fromUtf8(version().data(), static_cast<qsizetype>(version().size())),
-                 QString::fromUtf8(qVersion())));
+            .arg(text_of(version()), QString::fromUtf8(qVersion())));
 }
 
 void MainWindow::show_keys()

@@ -2,7 +2,7 @@
 
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/table_text.h"
-#include "gui/calibration/text.h"
+#include "gui/model/qt_text.h"
 #include "sim/base/files.h"
 #include "sim/base/units.h"
 #include "sim/cost/device_catalogue.h"
@@ -24,7 +24,7 @@ QString said_by(const FittedProfile& fitted)
         out += "assumed: " + one + "\n";
     for (const std::string& one : fitted.found)
         out += "found: " + one + "\n";
-    return text(out).trimmed();
+    return text_of(out).trimmed();
 }
 
 // What a reader took for granted, left out or doubts.
@@ -121,7 +121,8 @@ void Calibration::open(const std::string& file)
                                        : std::make_shared<Measurements>();
             append(*all, std::move(*more));
             push({all, state_.run, state_.excluded},
-                 tr("measurements %1").arg(text(std::filesystem::path(file).filename().string())));
+                 tr("measurements %1")
+                     .arg(text_of(std::filesystem::path(file).filename().string())));
             if (!notes.empty())
                 emit told(notes);
             emit opened();
@@ -167,7 +168,7 @@ void Calibration::set_excluded(const CurveStudy& curve, const std::vector<Bytes>
         return;
     }
     const QString what =
-        sizes.size() == 1 ? text(to_text(sizes.front())) : tr("%1 sizes").arg(sizes.size());
+        sizes.size() == 1 ? text_of(to_text(sizes.front())) : tr("%1 sizes").arg(sizes.size());
     push(std::move(after), excluded ? tr("exclude %1 of %2").arg(what, name_of(curve))
                                     : tr("take back %1 of %2").arg(what, name_of(curve)));
 }
@@ -252,7 +253,7 @@ void Calibration::save(const std::string& file, const std::string& device)
                 return [this, problems = fitted.error()] { emit told(problems); };
             work.check();
             write_file(file, table_text(fitted->profile));
-            return [this, file, notes = said_by(*fitted)] { emit saved(text(file), notes); };
+            return [this, file, notes = said_by(*fitted)] { emit saved(text_of(file), notes); };
         });
 }
 

@@ -2,7 +2,7 @@
 
 #include "calibrate/fit/compact_form.h"
 #include "gui/calibration/fitted.h"
-#include "gui/calibration/text.h"
+#include "gui/model/qt_text.h"
 #include "sim/base/units.h"
 #include "sim/cost/collective_form.h"
 
@@ -28,7 +28,8 @@ QString rate_text(const Configuration& what, Bytes size, Seconds time)
 
 QString time_and_rate(const Configuration& what, Bytes size, Seconds time)
 {
-    return QStringLiteral("%1 (bus %2)").arg(text(to_display(time)), rate_text(what, size, time));
+    return QStringLiteral("%1 (bus %2)")
+        .arg(text_of(to_display(time)), rate_text(what, size, time));
 }
 
 QString facts_of_point(const CurveStudy& study, const StudiedSize& size)
@@ -40,14 +41,14 @@ QString facts_of_point(const CurveStudy& study, const StudiedSize& size)
     if (size.launches > 1)
         measured += QStringLiteral(", median of %1 launches, %2 to %3")
                         .arg(size.launches)
-                        .arg(text(to_display(size.low)), text(to_display(size.high)));
+                        .arg(text_of(to_display(size.low)), text_of(to_display(size.high)));
     out << measured;
     if (size.fitted) {
         const Interval interval = prediction_interval(study, size.size);
         out << QStringLiteral("predicted %1, nine of ten from %2 to %3")
                    .arg(time_and_rate(what, size.size, *size.fitted),
-                        text(to_display(Seconds(interval.low))),
-                        text(to_display(Seconds(interval.high))));
+                        text_of(to_display(Seconds(interval.low))),
+                        text_of(to_display(Seconds(interval.high))));
     }
     if (size.left_out)
         out << QStringLiteral("residual %1: predicted without it / measured - 1")
@@ -55,7 +56,7 @@ QString facts_of_point(const CurveStudy& study, const StudiedSize& size)
     for (const ReplacedTime& one : study.replaced)
         if (one.size == size.size)
             out << QStringLiteral("a first-use cost of %1 gave way to the in-place time")
-                       .arg(text(to_display(one.measured)));
+                       .arg(text_of(to_display(one.measured)));
     if (size.excluded)
         out << QStringLiteral("excluded by hand: X takes it back");
     return out.join('\n');
@@ -88,7 +89,7 @@ CurvePoint replaced_point(const CurveStudy& study, const ReplacedTime& one, Curv
         QStringLiteral("%1\nmeasured %2\nexcluded by the fit: a first-use cost, above 1.4 x "
                        "both neighbours while the in-place time %3 is not\nof %4")
             .arg(size_text(one.size), time_and_rate(study.configuration, one.size, one.measured),
-                 text(to_display(one.taken)), text(one.source));
+                 text_of(to_display(one.taken)), text_of(one.source));
     return out;
 }
 
@@ -137,7 +138,7 @@ void take_lines(const CurveStudy& study, CurveAxis quantity, CurveSeries& out)
 QString line_text(const AlphaBetaLine& line)
 {
     return QStringLiteral("%1 + S / (%2)")
-        .arg(text(to_display(line.alpha)), text(to_display(line.rate)));
+        .arg(text_of(to_display(line.alpha)), text_of(to_display(line.rate)));
 }
 
 void take_switches(const CurveStudy& study, CurveSeries& out)
@@ -186,17 +187,17 @@ void take_ranges(CurveSeries& out)
 QString worth_of(const CurveStudy& study)
 {
     return study.flags.empty()
-               ? QStringLiteral("grade: %1").arg(text(std::string(to_name(study.table.grade))))
-               : text(study.flags.front());
+               ? QStringLiteral("grade: %1").arg(text_of(to_name(study.table.grade)))
+               : text_of(study.flags.front());
 }
 
 QString note_of(const CurveStudy& study)
 {
     if (!study.sizes.empty())
-        return study.table.samples.empty() && !study.flags.empty() ? text(study.flags.back())
+        return study.table.samples.empty() && !study.flags.empty() ? text_of(study.flags.back())
                                                                    : QString();
     if (study.table.samples.empty() && !study.flags.empty())
-        return text(study.flags.front());
+        return text_of(study.flags.front());
     return QStringLiteral("no measured points, so no residuals; ") + worth_of(study);
 }
 
@@ -214,7 +215,7 @@ QString size_text(Bytes size)
 {
     const bool round = size.value() < 1000 || size.value() % 1024 == 0;
     const std::string exact = to_text(size);
-    return text(round && exact.size() <= 9 ? exact : to_display(size));
+    return text_of(round && exact.size() <= 9 ? exact : to_display(size));
 }
 
 CurveSeries series_of(const CurveStudy& study, CurveAxis quantity)
@@ -307,10 +308,10 @@ QStringList facts_of(const CurveStudy& study)
     if (!lines.isEmpty())
         out << QStringLiteral("compact form: the least of %1").arg(lines.join(", "));
     if (!study.table.source.empty())
-        out << QStringLiteral("%1: %2").arg(text(std::string(to_name(study.table.grade))),
-                                            text(study.table.source));
+        out << QStringLiteral("%1: %2").arg(text_of(to_name(study.table.grade)),
+                                            text_of(study.table.source));
     for (const std::string& flag : study.flags)
-        out << text(flag);
+        out << text_of(flag);
     return out;
 }
 

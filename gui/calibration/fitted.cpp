@@ -1,7 +1,7 @@
 #include "gui/calibration/fitted.h"
 
 #include "calibrate/fit/fit_report.h"
-#include "gui/calibration/text.h"
+#include "gui/model/qt_text.h"
 #include "sim/base/units.h"
 #include "sim/cost/device_catalogue.h"
 #include "sim/report/collective_curves.h"
@@ -140,11 +140,11 @@ QString change_of(const CurveStudy& before, const CurveStudy& after)
     const auto& is = after.table.lines;
     if (!was.empty() && !is.empty()) {
         parts << QStringLiteral("alpha %1")
-                     .arg(changed(text(to_display(was.front().alpha)),
-                                  text(to_display(is.front().alpha))));
+                     .arg(changed(text_of(to_display(was.front().alpha)),
+                                  text_of(to_display(is.front().alpha))));
         parts << QStringLiteral("1/beta %1")
-                     .arg(changed(text(to_display(was.back().rate)),
-                                  text(to_display(is.back().rate))));
+                     .arg(changed(text_of(to_display(was.back().rate)),
+                                  text_of(to_display(is.back().rate))));
     }
     parts << QStringLiteral("median error %1").arg(changed(error_text(before), error_text(after)));
     return QStringLiteral("%1: %2").arg(name_of(after), parts.join(QStringLiteral(", ")));
@@ -202,7 +202,7 @@ std::optional<double> error_of(const CurveStudy& study)
 QString name_of(const CurveStudy& study)
 {
     return QStringLiteral("%1, %2 ranks")
-        .arg(text(std::string(to_name(study.configuration.collective))))
+        .arg(text_of(to_name(study.configuration.collective)))
         .arg(study.configuration.ranks);
 }
 
@@ -215,15 +215,15 @@ QString details_of(const CurveStudy& study)
                      .arg(what.nodes)
                      .arg(study.sizes.empty() ? "domains" : "nodes");
     if (what.backend != Backend::nccl)
-        parts << text(std::string(to_name(what.backend)));
+        parts << text_of(to_name(what.backend));
     if (what.algorithm != "auto" || what.protocol != "auto")
-        parts << text(what.algorithm + "/" + what.protocol);
+        parts << text_of(what.algorithm + "/" + what.protocol);
     if (!what.data_type.empty())
-        parts << text(what.data_type);
+        parts << text_of(what.data_type);
     if (study.buffers == Buffers::in_place)
         parts << QStringLiteral("in place");
     if (!what.nccl_version.empty())
-        parts << QStringLiteral("NCCL %1").arg(text(what.nccl_version));
+        parts << QStringLiteral("NCCL %1").arg(text_of(what.nccl_version));
     return parts.join(QStringLiteral(", "));
 }
 

@@ -1,6 +1,7 @@
 #include "gui/explore/compare_panel.h"
 
 #include "gui/explore/time_bars.h"
+#include "gui/model/qt_text.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
@@ -18,11 +19,6 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int request_after_ms = 100;
-
-QString text_from(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 } // namespace
 
@@ -201,26 +197,26 @@ TableData ComparePanel::table() const
     for (const QString& name : result_->names)
         out.columns << name;
     for (const SettingDifference& setting : result_->comparison.settings) {
-        QStringList row{text_from(setting.field)};
+        QStringList row{text_of(setting.field)};
         for (const std::string& value : setting.values)
-            row << (value.empty() ? tr("default") : text_from(value));
+            row << (value.empty() ? tr("default") : text_of(value));
         out.rows.push_back(std::move(row));
     }
     for (const bool differing : {true, false})
         for (const MetricComparison& metric : result_->comparison.metrics) {
             if (metric.differs() != differing)
                 continue;
-            QStringList row{text_from(metric.title)};
+            QStringList row{text_of(metric.title)};
             for (std::size_t i = 0; i < metric.values.size(); ++i) {
-                const QString change = i > 0 ? text_from(change_text(metric, i)) : QString();
-                const QString value = text_from(metric_text(metric, i));
+                const QString change = i > 0 ? text_of(change_text(metric, i)) : QString();
+                const QString value = text_of(metric_text(metric, i));
                 row << (change.isEmpty() ? value : QStringLiteral("%1 (%2)").arg(value, change));
             }
             out.rows.push_back(std::move(row));
         }
     QStringList limits{tr("limited by")};
     for (const std::string& bottleneck : result_->comparison.bottlenecks)
-        limits << text_from(bottleneck);
+        limits << text_of(bottleneck);
     if (limits.size() > 1)
         out.rows.push_back(std::move(limits));
     return out;

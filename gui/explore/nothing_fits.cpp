@@ -12,7 +12,7 @@ namespace {
 
 QString bytes_text(double bytes)
 {
-    return QString::fromStdString(to_display(Bytes(static_cast<std::uint64_t>(bytes))));
+    return text_of(to_display(Bytes(static_cast<std::uint64_t>(bytes))));
 }
 
 std::size_t unfit_count(const PointStore& store)

@@ -1,5 +1,6 @@
 #include "gui/explore/points_model.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/widgets/theme.h"
 
 #include <QApplication>
@@ -237,7 +238,7 @@ QString PointsModel::exact_cell(std::uint32_t point, int column) const
 QString PointsModel::cell(std::uint32_t point, int column) const
 {
     if (column == reason_column())
-        return QString::fromStdString(store_.reason(point));
+        return text_of(store_.reason(point));
     return text_of(store_, point, columns_[static_cast<std::size_t>(column)]);
 }
 
@@ -260,7 +261,7 @@ QVariant PointsModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return cell(number, index.column());
     case Qt::ToolTipRole:
-        return store_.feasible(number) ? QVariant() : QString::fromStdString(store_.reason(number));
+        return store_.feasible(number) ? QVariant() : text_of(store_.reason(number));
     case Qt::TextAlignmentRole:
         return index.column() == reason_column()
                    ? QVariant()

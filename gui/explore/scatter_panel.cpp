@@ -168,9 +168,9 @@ QString ScatterPanel::describe(std::uint32_t point) const
     }
     if (!store_.feasible(point)) {
         const ReasonKind& kind = store_.kinds()[store_.kind(point)];
-        lines << QString::fromStdString(store_.reason(point));
+        lines << text_of(store_.reason(point));
         if (!kind.hint.empty())
-            lines << QString::fromStdString(kind.hint);
+            lines << text_of(kind.hint);
     }
     return fields.join(QStringLiteral(", ")) + '\n' + lines.join('\n');
 }

@@ -1,5 +1,6 @@
 #include "gui/explore/time_bars.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
@@ -14,12 +15,6 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int bars_margin = 8;
-
-QString title_text(TimeKind kind)
-{
-    const std::string_view title = title_of(kind);
-    return QString::fromUtf8(title.data(), static_cast<int>(title.size()));
-}
 
 int bar_height(const QFontMetrics& metrics)
 {
@@ -38,7 +33,7 @@ int memory_width(const QFontMetrics& metrics)
 
 int legend_cell(const QFontMetrics& metrics, TimeKind kind)
 {
-    return metrics.height() + 6 + metrics.horizontalAdvance(title_text(kind)) + 14;
+    return metrics.height() + 6 + metrics.horizontalAdvance(text_of(title_of(kind))) + 14;
 }
 
 } // namespace
@@ -121,7 +116,7 @@ void TimeBars::paint_legend(QPainter& painter, const QRect& rect) const
         painter.fillRect(box, brush_of(fill_of(kind), palette()));
         painter.setPen(palette().color(QPalette::Text));
         painter.drawText(QRect(box.right() + 6, y, cell, metrics.height()), Qt::AlignVCenter,
-                         title_text(kind));
+                         text_of(title_of(kind)));
         x += cell;
     }
 }
@@ -149,8 +144,8 @@ void TimeBars::paint_bars(QPainter& painter, const QRect& rect) const
                                memory_width(metrics), metrics.height()),
                          Qt::AlignVCenter | Qt::AlignRight,
                          tr("%1 of %2")
-                             .arg(QString::fromStdString(to_display(summary.peak_memory)),
-                                  QString::fromStdString(to_display(summary.capacity))));
+                             .arg(text_of(to_display(summary.peak_memory)),
+                                  text_of(to_display(summary.capacity))));
     }
     const int below = rect.top() + bars_margin +
                       static_cast<int>(result_->summaries.size()) * bar_height(metrics) + 4;
@@ -166,14 +161,13 @@ bool TimeBars::event(QEvent* event)
         for (const Piece& piece : pieces(rect(), fontMetrics()))
             if (piece.rect.contains(help->pos())) {
                 const TimeShares& shares = result_->summaries[piece.run].critical;
-                QToolTip::showText(
-                    help->globalPos(),
-                    tr("%1: %2, %3 of %4")
-                        .arg(title_text(piece.kind),
-                             QString::fromStdString(to_display(shares[index_of(piece.kind)])),
-                             QString::fromStdString(percent(share_of(shares, piece.kind))),
-                             result_->names[piece.run]),
-                    this);
+                QToolTip::showText(help->globalPos(),
+                                   tr("%1: %2, %3 of %4")
+                                       .arg(text_of(title_of(piece.kind)),
+                                            text_of(to_display(shares[index_of(piece.kind)])),
+                                            text_of(percent(share_of(shares, piece.kind))),
+                                            result_->names[piece.run]),
+                                   this);
                 return true;
             }
         QToolTip::hideText();

@@ -1,5 +1,6 @@
 #include "gui/model/background_task.h"
 
+#include "gui/model/qt_text.h"
 #include "sim/base/diagnostic.h"
 
 #include <QMetaObject>
@@ -63,7 +64,7 @@ ProgressCall BackgroundTask::progress_of(std::uint64_t serial)
             return;
         told = stage;
         last = now;
-        const QString text = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
+        const QString text = text_of(stage);
         QMetaObject::invokeMethod(this, [this, serial, text, done, total] {
             if (serial == serial_ && busy_)
                 emit progressed(text, done, total);

@@ -1,5 +1,6 @@
 #include "gui/scenario/form_model.h"
 
+#include "gui/model/qt_text.h"
 #include "sim/base/fields.h"
 
 #include <QFont>
@@ -45,11 +46,6 @@ struct FormModel::Node {
 };
 
 namespace {
-
-QString quoted_text(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 // "/strategy/tp" as "strategy.tp".
 std::string path_of(const std::string& pointer)
@@ -119,7 +115,7 @@ QString FormModel::problem_with(const QModelIndex& index, const QString& text) c
     Json changed = document_.json();
     const auto refused = apply_override(changed, {node.path, text.toStdString()});
     if (refused)
-        return quoted_text(refused->message);
+        return text_of(refused->message);
     Problems problems;
     const Reader reader(changed, "", problems);
     Scenario ignored;
@@ -127,8 +123,8 @@ QString FormModel::problem_with(const QModelIndex& index, const QString& text) c
     for (const Diagnostic& problem : problems)
         if (problem.severity == Severity::error &&
             is_at_or_below(path_of(problem.pointer), node.path))
-            return problem.hint.empty() ? quoted_text(problem.message)
-                                        : quoted_text(problem.message + " (" + problem.hint + ")");
+            return problem.hint.empty() ? text_of(problem.message)
+                                        : text_of(problem.message + " (" + problem.hint + ")");
     return {};
 }
 
@@ -242,15 +238,15 @@ QVariant FormModel::data(const QModelIndex& index, int role) const
     const Node& node = node_at(index);
     switch (role) {
     case Qt::DisplayRole:
-        return text_of(node, index.column());
+        return cell_text(node, index.column());
     case Qt::EditRole:
         return index.column() == value_column ? QVariant(value_text(node)) : QVariant();
     case Qt::ToolTipRole:
         if (index.column() == problem_column && problem_of(node) != nullptr)
-            return quoted_text(problem_of(node)->message + "\n" + problem_of(node)->hint);
-        if (const QString text = text_of(node, index.column()).toString(); !text.isEmpty())
-            return tr("%1\n%2").arg(text, quoted_text(node.field->help)); // it may be cut short
-        return quoted_text(node.field->help);
+            return text_of(problem_of(node)->message + "\n" + problem_of(node)->hint);
+        if (const QString text = cell_text(node, index.column()).toString(); !text.isEmpty())
+            return tr("%1\n%2").arg(text, text_of(node.field->help)); // it may be cut short
+        return text_of(node.field->help);
     case Qt::FontRole: {
         QFont font;
         font.setBold(node.has_value() && document_.find(node.path) != nullptr &&
@@ -258,31 +254,30 @@ QVariant FormModel::data(const QModelIndex& index, int role) const
         return font;
     }
     case field_role:
-        return quoted_text(node.path);
+        return text_of(node.path);
     case search_role: // what a filter looks at
-        return quoted_text(node.path + " " + node.field->help);
+        return text_of(node.path + " " + node.field->help);
     default:
         return {};
     }
 }
 
-QVariant FormModel::text_of(const Node& node, int column) const
+QVariant FormModel::cell_text(const Node& node, int column) const
 {
     switch (column) {
     case name_column:
-        return node.entry >= 0 ? tr("number %1").arg(node.entry + 1)
-                               : quoted_text(node.field->name);
+        return node.entry >= 0 ? tr("number %1").arg(node.entry + 1) : text_of(node.field->name);
     case value_column:
         if (node.is_list())
             return entries_text(node);
         return value_text(node);
     case takes_column:
-        return node.has_value() ? quoted_text(node.field->takes()) : QString();
+        return node.has_value() ? text_of(node.field->takes()) : QString();
     case origin_column:
         return origin_text(node);
     case problem_column: {
         const Diagnostic* const problem = problem_of(node);
-        return problem != nullptr ? quoted_text(problem->message) : QString();
+        return problem != nullptr ? text_of(problem->message) : QString();
     }
     default:
         return {};
@@ -305,11 +300,11 @@ QString FormModel::value_text(const Node& node) const
     if (given != nullptr && node.field->kind == FieldKind::file && given->is_object()) {
         for (const char* key : {"hf_config", "file"})
             if (const Json* const path = given->find(key); path && path->is_string())
-                return quoted_text(path->as_string());
+                return text_of(path->as_string());
         return tr("{ written out, %n entries }", nullptr,
                   static_cast<int>(given->members().size()));
     }
-    return quoted_text(given != nullptr ? edit_text(*given) : node.field->default_text());
+    return text_of(given != nullptr ? edit_text(*given) : node.field->default_text());
 }
 
 QString FormModel::origin_text(const Node& node) const

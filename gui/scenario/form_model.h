@@ -55,7 +55,7 @@ private:
     struct Node;
 
     const Node& node_at(const QModelIndex& index) const;
-    QVariant text_of(const Node& node, int column) const;
+    QVariant cell_text(const Node& node, int column) const;
     QString entries_text(const Node& list) const;
     QString value_text(const Node& node) const;
     QString origin_text(const Node& node) const;

@@ -1,5 +1,6 @@
 // Mouse, wheel and fingers of TimelineCanvas.
 
+#include "gui/model/qt_text.h"
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/timeline_canvas.h"
 
@@ -22,13 +23,11 @@ constexpr std::size_t tooltip_facts = 12;
 
 QString tooltip_of(const SliceFacts& facts)
 {
-    QString text = QStringLiteral("<b>%1</b><br>%2<table>")
-                       .arg(QString::fromStdString(facts.title).toHtmlEscaped(),
-                            QString::fromStdString(facts.place).toHtmlEscaped());
+    QString text =
+        QStringLiteral("<b>%1</b><br>%2<table>").arg(escaped(facts.title), escaped(facts.place));
     for (std::size_t i = 0; i < std::min(facts.facts.size(), tooltip_facts); ++i)
         text += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
-                    .arg(QString::fromStdString(facts.facts[i].name).toHtmlEscaped(),
-                         QString::fromStdString(facts.facts[i].value).toHtmlEscaped());
+                    .arg(escaped(facts.facts[i].name), escaped(facts.facts[i].value));
     return text + QStringLiteral("</table>");
 }
 
@@ -218,7 +217,7 @@ bool TimelineCanvas::show_tooltip(QHelpEvent* event)
             const Track& track = model_->data.tracks[layout_.lines()[*line].track];
             const std::string text =
                 track.detail.empty() ? track.name : track.name + ": " + track.detail;
-            QToolTip::showText(event->globalPos(), QString::fromStdString(text), viewport());
+            QToolTip::showText(event->globalPos(), text_of(text), viewport());
             return true;
         }
     QToolTip::hideText();

@@ -1,5 +1,7 @@
 #include "gui/widgets/theme.h"
 
+#include "gui/model/qt_text.h"
+
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
@@ -42,7 +44,7 @@ QPixmap hatch_tile(const Fill& fill, const QColor& colour)
     tile.fill(colour);
     QPainter painter(&tile);
     painter.setRenderHint(QPainter::Antialiasing);
-    QColor ink(QString::fromUtf8(fill.ink.data(), static_cast<int>(fill.ink.size())));
+    QColor ink(text_of(fill.ink));
     ink.setAlphaF(0.5F);
     painter.setPen(QPen(ink, 1.4));
     switch (fill.hatch) {
@@ -222,7 +224,7 @@ QColor colour_of(const Fill& fill, const QPalette& palette)
     if (fill.colour.empty())
         return theme_of(palette) == Theme::dark ? QColor(0x5d, 0x68, 0x76)
                                                 : QColor(0xe8, 0xea, 0xee);
-    return QColor(QString::fromUtf8(fill.colour.data(), static_cast<int>(fill.colour.size())));
+    return QColor(text_of(fill.colour));
 }
 
 QBrush brush_of(const Fill& fill, const QPalette& palette, Channel channel)
@@ -236,7 +238,7 @@ QBrush brush_of(const Fill& fill, const QPalette& palette, Channel channel)
 QColor series_colour(std::size_t index)
 {
     const std::string_view name = series_colours[index % series_colours.size()];
-    return QColor(QString::fromUtf8(name.data(), static_cast<int>(name.size())));
+    return QColor(text_of(name));
 }
 
 QColor ink_on(const QColor& background)
