@@ -97,13 +97,8 @@ void TimeBarsPanel::fill()
     const bool seconds = unit_->currentIndex() == 0;
     pieces_ = pieces_of(bars_, seconds ? BarUnit::seconds : BarUnit::share);
     double longest = 0;
-    std::array<bool, time_kind_count> visible{};
-    for (const BarPiece& piece : pieces_) {
+    for (const BarPiece& piece : pieces_)
         longest = std::max(longest, piece.to);
-        const Seconds part = bars_[piece.bar].shares[index_of(piece.kind)];
-        if (part / sum_of(bars_[piece.bar].shares) >= 0.0005)
-            visible[index_of(piece.kind)] = true;
-    }
     const double factor = !seconds ? 100 : longest < 1e-3 ? 1e6 : longest < 1 ? 1e3 : 1;
     for (BarPiece& piece : pieces_) {
         piece.from *= factor;
@@ -122,9 +117,12 @@ void TimeBarsPanel::fill()
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
         kinds_[k]->setBrush(brush_of(fill_of(time_kinds()[k]), palette()));
         kinds_[k]->removeFromLegend();
-        if (visible[k])
-            kinds_[k]->addToLegend();
     }
+    std::vector<TimeShares> steps;
+    for (const TimeBar& bar : bars_)
+        steps.push_back(bar.shares);
+    for (const TimeKind kind : visible_kinds(steps))
+        kinds_[index_of(kind)]->addToLegend();
     fit_legend(chart().width());
     chart().replot(QCustomPlot::rpQueuedReplot);
 }

@@ -53,14 +53,10 @@ void TimeBars::set_result(std::shared_ptr<const ComparedResult> result)
 // Those that any of the runs shows.
 std::vector<TimeKind> TimeBars::kinds() const
 {
-    std::vector<TimeKind> out;
-    for (const TimeKind kind : time_kinds())
-        if (std::ranges::any_of(result_->summaries, [&](const Summary& summary) {
-                const auto shown = visible_kinds(summary.critical, summary.critical);
-                return std::ranges::find(shown, kind) != shown.end();
-            }))
-            out.push_back(kind);
-    return out;
+    std::vector<TimeShares> steps;
+    for (const Summary& summary : result_->summaries)
+        steps.push_back(summary.critical);
+    return visible_kinds(steps);
 }
 
 int TimeBars::legend_rows(int width, const QFontMetrics& metrics) const

@@ -1,5 +1,7 @@
 #include "sim/report/breakdown.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 TimeShares shares_of(const LaneTotals& lane)
@@ -52,12 +54,13 @@ double share_of(const TimeShares& shares, TimeKind kind)
     return sum.value() > 0 ? shares[index_of(kind)] / sum : 0.0;
 }
 
-std::vector<TimeKind> visible_kinds(const TimeShares& critical, const TimeShares& mean)
+std::vector<TimeKind> visible_kinds(std::span<const TimeShares> steps)
 {
     constexpr double visible = 0.0005;
     std::vector<TimeKind> kinds;
     for (const TimeKind kind : time_kinds())
-        if (share_of(critical, kind) >= visible || share_of(mean, kind) >= visible)
+        if (std::ranges::any_of(
+                steps, [&](const TimeShares& shares) { return share_of(shares, kind) >= visible; }))
             kinds.push_back(kind);
     return kinds;
 }

@@ -5,6 +5,8 @@
 #include "sim/report/kinds.h"
 #include "sim/study/session.h"
 
+#include <span>
+
 namespace trainyard {
 
 using TimeShares = std::array<Seconds, time_kind_count>; // by TimeKind; sum to the step time
@@ -27,9 +29,9 @@ Seconds sum_of(const TimeShares& shares);
 // `kind` over the sum of all; 0 for an empty breakdown.
 double share_of(const TimeShares& shares, TimeKind kind);
 
-// Kinds that take at least 0.05 % of the critical rank's step or of the mean: fewer digits would
-// show them as nothing.
-std::vector<TimeKind> visible_kinds(const TimeShares& critical, const TimeShares& mean);
+// Kinds that take at least 0.05 % of one of these steps: fewer digits would show the others as
+// nothing.
+std::vector<TimeKind> visible_kinds(std::span<const TimeShares> steps);
 
 // Exposed communication of all groups (data moves, nothing is computed).
 Seconds exposed_communication(const TimeShares& shares);

@@ -39,7 +39,7 @@ std::string bar(const std::string& name, const TimeShares& shares, double y)
 std::string breakdown_figure(const Summary& summary)
 {
     std::vector<LegendEntry> entries;
-    for (const TimeKind kind : visible_kinds(summary.critical, summary.mean))
+    for (const TimeKind kind : visible_kinds(std::array{summary.critical, summary.mean}))
         entries.push_back({css_class(kind), std::string(title_of(kind))});
     std::string body = bar(fmt::format("rank {}", summary.critical_rank), summary.critical, 2) +
                        bar("mean", summary.mean, 2 + time_bar_height + time_bar_gap);

@@ -120,7 +120,7 @@ std::string breakdown_table(const Summary& summary)
                      {""},
                      {"mean of all ranks"},
                      {""}});
-    for (const TimeKind kind : visible_kinds(summary.critical, summary.mean))
+    for (const TimeKind kind : visible_kinds(std::array{summary.critical, summary.mean}))
         table.add({swatch(kind) + std::string(title_of(kind)),
                    to_display(summary.critical[index_of(kind)]),
                    percent(share_of(summary.critical, kind)),

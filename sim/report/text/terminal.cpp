@@ -108,7 +108,7 @@ std::string breakdown(const Summary& summary, const Paint& paint, std::size_t wi
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
     table.add({paint.dim("of the step"), paint.dim(fmt::format("rank {}", summary.critical_rank)),
                "", paint.dim("mean"), "", ""});
-    for (const TimeKind kind : visible_kinds(summary.critical, summary.mean)) {
+    for (const TimeKind kind : visible_kinds(std::array{summary.critical, summary.mean})) {
         const Seconds critical = summary.critical[index_of(kind)];
         const Seconds mean = summary.mean[index_of(kind)];
         const double critical_share = share_of(summary.critical, kind);

@@ -77,7 +77,8 @@ TEST_CASE("kinds that would show as 0.0 % in both columns are left out")
     critical[index_of(TimeKind::host)] = Seconds(0.0004);
     mean[index_of(TimeKind::host)] = Seconds(0.0004);
     mean[index_of(TimeKind::bubble)] = Seconds(0.1);
-    CHECK(visible_kinds(critical, mean) == std::vector{TimeKind::forward, TimeKind::bubble});
+    CHECK(visible_kinds(std::array{critical, mean}) ==
+          std::vector{TimeKind::forward, TimeKind::bubble});
     CHECK(share_of(TimeShares{}, TimeKind::forward) == 0.0);
 }
 
