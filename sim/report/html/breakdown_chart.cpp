@@ -43,10 +43,8 @@ std::string breakdown_figure(const Summary& summary)
         entries.push_back({css_class(kind), std::string(title_of(kind))});
     std::string body = bar(fmt::format("rank {}", summary.critical_rank), summary.critical, 2) +
                        bar("mean", summary.mean, 2 + time_bar_height + time_bar_gap);
-    const double legend_top = 2 * (time_bar_height + time_bar_gap) + 4;
-    const Legend legend = svg_legend(entries, label_width, legend_top, chart_width - label_width);
-    return svg_figure(chart_width, legend_top + legend.height, "where the time of a step goes",
-                      body + legend.body);
+    return figure_with_legend("where the time of a step goes", body,
+                              2 * (time_bar_height + time_bar_gap) + 4, entries);
 }
 
 } // namespace trainyard

@@ -15,10 +15,10 @@ std::string memory_figure(const MemoryEstimate& memory);
 
 // What recorded ranks hold over the step; at most four of them. Empty when nothing changes or the
 // records do not tell.
-std::string memory_over_time_figure(const Outcome& outcome);
+std::string memory_over_time_figure(const Outcome& outcome, const std::vector<LaneMemory>& lanes);
 
 // The same by kind, of the recorded rank that holds most. Empty without named tensors.
-std::string memory_by_kind_figure(const Outcome& outcome);
+std::string memory_by_kind_figure(const Outcome& outcome, const std::vector<LaneMemory>& lanes);
 
 // Lines across a chart of that height at round numbers of bytes, named at its left.
 std::string byte_axis(double full_bytes, double height);

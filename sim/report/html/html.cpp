@@ -91,9 +91,10 @@ std::string timeline_section(const Outcome& outcome)
 std::string memory_section(const Outcome& outcome)
 {
     std::string body = memory_figure(outcome.memory);
-    const std::string curves = memory_over_time_figure(outcome);
+    const std::vector<LaneMemory> lanes = memory_of_lanes(outcome);
+    const std::string curves = memory_over_time_figure(outcome, lanes);
     if (!curves.empty())
-        body += "<h3>Allocated over one step</h3>" + curves + memory_by_kind_figure(outcome);
+        body += "<h3>Allocated over one step</h3>" + curves + memory_by_kind_figure(outcome, lanes);
     return section("Memory", body);
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace trainyard {
 
@@ -118,26 +117,15 @@ struct Curve {
     std::vector<MemoryPoint> points;
 };
 
-std::vector<Curve> curves_of(const Outcome& outcome)
+std::vector<Curve> curves_of(const Outcome& outcome, const std::vector<LaneMemory>& lanes)
 {
-    const std::vector<OpRecord>& records = outcome.result->records;
-    std::set<LaneId> lanes;
-    std::uint16_t step = 0;
-    for (const OpRecord& record : records) {
-        lanes.insert(record.lane);
-        step = std::max(step, record.step);
-    }
-    const std::vector<PlacedOp> placed = place_records(*outcome.plan, *outcome.binding, records);
-    std::vector<LaneId> order(lanes.begin(), lanes.end());
     std::vector<Curve> curves;
-    const std::size_t shown = std::min(most_curves, order.size());
+    const std::size_t shown = std::min(most_curves, lanes.size());
     for (std::size_t i = 0; i < shown; ++i) {
-        const LaneId lane = order[shown < 2 ? 0 : i * (order.size() - 1) / (shown - 1)];
-        std::vector<MemoryPoint> points = memory_over_time(outcome, placed, lane, step);
+        const auto& [lane, points] = lanes[shown < 2 ? 0 : i * (lanes.size() - 1) / (shown - 1)];
         const Lane& at = outcome.binding->lanes[lane.value];
         if (points.size() > 1)
-            curves.push_back(
-                {lane_name(outcome.plan->program, at.role, at.rank), std::move(points)});
+            curves.push_back({lane_name(outcome.plan->program, at.role, at.rank), points});
     }
     return curves;
 }
@@ -178,14 +166,12 @@ std::string memory_figure(const MemoryEstimate& memory)
     };
     if (std::any_of(memory.stages.begin(), memory.stages.end(), has_others))
         entries.push_back({series_class(kinds.size()), "others"});
-    const Legend legend = svg_legend(entries, label_width, y + 8, chart_width - label_width);
-    return svg_figure(chart_width, y + 8 + legend.height, "peak memory by stage",
-                      body + legend.body);
+    return figure_with_legend("peak memory by stage", body, y + 8, entries);
 }
 
-std::string memory_over_time_figure(const Outcome& outcome)
+std::string memory_over_time_figure(const Outcome& outcome, const std::vector<LaneMemory>& lanes)
 {
-    const std::vector<Curve> curves = curves_of(outcome);
+    const std::vector<Curve> curves = curves_of(outcome, lanes);
     if (curves.empty())
         return "";
     double full = static_cast<double>(outcome.memory.capacity.value());
@@ -208,10 +194,7 @@ std::string memory_over_time_figure(const Outcome& outcome)
                             curve_path(curves[i].points, end, full), escaped(curves[i].name));
         entries.push_back({series_class(i), curves[i].name});
     }
-    const Legend legend =
-        svg_legend(entries, label_width, curve_height + 12, chart_width - label_width);
-    return svg_figure(chart_width, curve_height + 12 + legend.height, "memory held over one step",
-                      body + legend.body);
+    return figure_with_legend("memory held over one step", body, curve_height + 12, entries);
 }
 
 } // namespace trainyard

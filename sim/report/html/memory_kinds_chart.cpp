@@ -2,14 +2,12 @@
 #include "sim/report/html/charts.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
-#include "sim/report/text/describe.h"
 #include "sim/report/timeline/recorded.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace trainyard {
 
@@ -18,36 +16,12 @@ namespace {
 constexpr double plot_height = 190;
 constexpr std::size_t columns = 390; // of two units each
 
-struct FullestLane {
-    LaneId lane;
-    std::vector<MemoryPoint> points;
-};
-
 std::int64_t most_of(const std::vector<MemoryPoint>& points)
 {
     std::int64_t most = 0;
     for (const MemoryPoint& point : points)
         most = std::max(most, point.bytes);
     return most;
-}
-
-FullestLane fullest_lane(const Outcome& outcome)
-{
-    const std::vector<OpRecord>& records = outcome.result->records;
-    const std::vector<PlacedOp> placed = place_records(*outcome.plan, *outcome.binding, records);
-    std::set<LaneId> lanes;
-    std::uint16_t step = 0;
-    for (const OpRecord& record : records) {
-        lanes.insert(record.lane);
-        step = std::max(step, record.step);
-    }
-    FullestLane fullest;
-    for (const LaneId lane : lanes) {
-        std::vector<MemoryPoint> points = memory_over_time(outcome, placed, lane, step);
-        if (most_of(points) > most_of(fullest.points))
-            fullest = {lane, std::move(points)};
-    }
-    return fullest;
 }
 
 // Kinds that are held at some time, most first.
@@ -110,9 +84,12 @@ std::string band(const std::vector<double>& low, const std::vector<double>& high
 
 } // namespace
 
-std::string memory_by_kind_figure(const Outcome& outcome)
+std::string memory_by_kind_figure(const Outcome& outcome, const std::vector<LaneMemory>& lanes)
 {
-    const FullestLane fullest = fullest_lane(outcome);
+    if (lanes.empty())
+        return "";
+    const LaneMemory& fullest = *std::ranges::max_element(
+        lanes, {}, [](const LaneMemory& lane) { return most_of(lane.points); });
     if (fullest.points.size() < 2 || fullest.points.front().time == fullest.points.back().time)
         return "";
     const std::vector<std::size_t> kinds = kinds_held(fullest.points);
@@ -133,12 +110,9 @@ std::string memory_by_kind_figure(const Outcome& outcome)
         entries.push_back({series_class(i), name});
         low = std::move(high);
     }
-    const Legend legend =
-        svg_legend(entries, label_width, plot_height + 12, chart_width - label_width);
     const Lane& lane = outcome.binding->lanes[fullest.lane.value];
     return fmt::format("<h3>By kind, on rank {}</h3>", lane.rank.value) +
-           svg_figure(chart_width, plot_height + 12 + legend.height,
-                      "memory held by kind over one step", body + legend.body);
+           figure_with_legend("memory held by kind over one step", body, plot_height + 12, entries);
 }
 
 } // namespace trainyard

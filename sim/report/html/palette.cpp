@@ -110,4 +110,11 @@ Legend svg_legend(const std::vector<LegendEntry>& entries, double x, double y, d
     return legend;
 }
 
+std::string figure_with_legend(std::string_view title, const std::string& body, double top,
+                               const std::vector<LegendEntry>& entries)
+{
+    const Legend legend = svg_legend(entries, label_width, top, chart_width - label_width);
+    return svg_figure(chart_width, top + legend.height, title, body + legend.body);
+}
+
 } // namespace trainyard

@@ -31,4 +31,8 @@ struct Legend {
 };
 Legend svg_legend(const std::vector<LegendEntry>& entries, double x, double y, double width);
 
+// A chart as wide as the page, with its legend below `top`.
+std::string figure_with_legend(std::string_view title, const std::string& body, double top,
+                               const std::vector<LegendEntry>& entries);
+
 } // namespace trainyard

@@ -226,4 +226,20 @@ std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
     return points;
 }
 
+std::vector<LaneMemory> memory_of_lanes(const Outcome& outcome)
+{
+    const std::vector<OpRecord>& records = outcome.result->records;
+    const std::vector<PlacedOp> placed = place_records(*outcome.plan, *outcome.binding, records);
+    std::set<LaneId> lanes;
+    std::uint16_t step = 0;
+    for (const OpRecord& record : records) {
+        lanes.insert(record.lane);
+        step = std::max(step, record.step);
+    }
+    std::vector<LaneMemory> out;
+    for (const LaneId lane : lanes)
+        out.push_back({lane, memory_over_time(outcome, placed, lane, step)});
+    return out;
+}
+
 } // namespace trainyard

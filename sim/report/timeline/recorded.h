@@ -66,4 +66,12 @@ std::vector<MemoryPoint> memory_over_time(const Outcome& outcome,
                                           const std::vector<PlacedOp>& placed, LaneId lane,
                                           std::uint16_t step);
 
+struct LaneMemory {
+    LaneId lane;
+    std::vector<MemoryPoint> points;
+};
+
+// The same of every lane that has records, in the last step recorded.
+std::vector<LaneMemory> memory_of_lanes(const Outcome& outcome);
+
 } // namespace trainyard

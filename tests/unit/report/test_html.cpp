@@ -120,8 +120,11 @@ TEST_CASE("bars fill what they stand for")
 
 TEST_CASE("memory over time appears when records tell it")
 {
-    CHECK(memory_over_time_figure(small_outcome()).empty());
-    const std::string figure = memory_over_time_figure(recorded_outcome());
+    const auto chart_of = [](const Outcome& outcome) {
+        return memory_over_time_figure(outcome, memory_of_lanes(outcome));
+    };
+    CHECK(chart_of(small_outcome()).empty());
+    const std::string figure = chart_of(recorded_outcome());
     CHECK(count(figure, "<path class=\"curve") == 4);
 }
 
