@@ -72,6 +72,7 @@ struct OpRecord {
     LaneId lane{};
     StreamId stream{};
     LabelId label{};
+    std::uint32_t op = 0; // of its lane's step, in the order in which the host issues them
     OpKind kind = OpKind::compute;
     std::uint16_t micro_batch = BlockUse::no_index;
     std::uint16_t layer = BlockUse::no_index;

@@ -47,6 +47,7 @@ void Recorder::add(std::uint32_t stream, SimTime moved_from, Bytes bytes, LaneId
         {.lane = LaneId{lane},
          .stream = run_.plan_of(stream).id,
          .label = op.label,
+         .op = op.order,
          .kind = op.kind,
          .micro_batch = op.micro_batch,
          .layer = op.layer,

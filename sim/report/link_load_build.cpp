@@ -66,13 +66,11 @@ private:
             if (records[i].step + std::size_t{1} != last)
                 continue;
             recorded_[records[i].lane.value] = true;
-            const engine::FlatOp* const op = graph.op_of(i);
-            if (op == nullptr)
-                continue;
-            if (op->kind == OpKind::collective)
-                add_collective(i, *op);
-            for (std::uint32_t p = 0; p < op->part_count; ++p)
-                add_message(i, graph.kind_of(records[i].lane).parts[op->part_first + p], *op);
+            const engine::FlatOp& op = graph.op_of(i);
+            if (op.kind == OpKind::collective)
+                add_collective(i, op);
+            for (std::uint32_t p = 0; p < op.part_count; ++p)
+                add_message(i, graph.kind_of(records[i].lane).parts[op.part_first + p], op);
         }
         for (Source& source : out_.sources_)
             source.close();

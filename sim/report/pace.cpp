@@ -4,7 +4,7 @@
 #include "sim/report/breakdown.h"
 #include "sim/report/collectives.h"
 #include "sim/report/figures.h"
-#include "sim/report/timeline/recorded.h"
+#include "sim/report/timeline/record_graph.h"
 
 #include <fmt/core.h>
 
@@ -134,9 +134,8 @@ private:
     {
         const std::vector<OpRecord>& records = seen.result->records;
         std::map<LaneId, std::vector<BusySpan>> waits;
-        for (const RecordedMessage& message :
-             messages(binding_, records, place_records(*seen.plan, binding_, records)))
-        {
+        const RecordGraph graph(seen.plan->program, binding_, records);
+        for (const RecordGraph::Message& message : graph.messages()) {
             const bool sends = records[message.send].lane == pace_;
             if (!sends && records[message.receive].lane != pace_)
                 continue;

@@ -93,6 +93,7 @@ void Scribe::write(std::uint32_t c, std::size_t kept, std::uint32_t o, int step)
     OpRecord record{.lane = LaneId{lane},
                     .stream = cohort.kind->streams[known_[c].stream_of(o)].id,
                     .label = op.label,
+                    .op = op.order,
                     .kind = op.kind,
                     .micro_batch = op.micro_batch,
                     .layer = op.layer,

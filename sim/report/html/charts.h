@@ -3,7 +3,7 @@
 // The report's charts, as <svg> for a page that has the palette.
 
 #include "sim/report/summary.h"
-#include "sim/report/timeline/recorded.h"
+#include "sim/report/timeline/memory_curve.h"
 
 namespace trainyard {
 

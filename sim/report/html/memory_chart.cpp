@@ -89,7 +89,7 @@ std::string stage_bar(const StageMemory& stage, std::size_t index,
 }
 
 // A curve of steps, one segment per change; changes closer than a pixel keep the higher value.
-std::string curve_path(const std::vector<MemoryPoint>& points, SimTime end, double full_bytes)
+std::string curve_path(const std::vector<HeldBytes>& points, SimTime end, double full_bytes)
 {
     const auto x_of = [&](SimTime time) {
         return label_width +
@@ -114,7 +114,7 @@ std::string curve_path(const std::vector<MemoryPoint>& points, SimTime end, doub
 
 struct Curve {
     std::string name;
-    std::vector<MemoryPoint> points;
+    std::vector<HeldBytes> points;
 };
 
 std::vector<Curve> curves_of(const Outcome& outcome, const std::vector<LaneMemory>& lanes)
@@ -177,7 +177,7 @@ std::string memory_over_time_figure(const Outcome& outcome, const std::vector<La
     double full = static_cast<double>(outcome.memory.capacity.value());
     SimTime end;
     for (const Curve& curve : curves)
-        for (const MemoryPoint& point : curve.points) {
+        for (const HeldBytes& point : curve.points) {
             full = std::max(full, static_cast<double>(point.bytes));
             end = std::max(end, point.time);
         }

@@ -2,7 +2,7 @@
 #include "sim/report/html/charts.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
-#include "sim/report/timeline/recorded.h"
+#include "sim/report/timeline/memory_curve.h"
 
 #include <fmt/core.h>
 
@@ -16,19 +16,19 @@ namespace {
 constexpr double plot_height = 190;
 constexpr std::size_t columns = 390; // of two units each
 
-std::int64_t most_of(const std::vector<MemoryPoint>& points)
+std::int64_t most_of(const std::vector<HeldBytes>& points)
 {
     std::int64_t most = 0;
-    for (const MemoryPoint& point : points)
+    for (const HeldBytes& point : points)
         most = std::max(most, point.bytes);
     return most;
 }
 
 // Kinds that are held at some time, most first.
-std::vector<std::size_t> kinds_held(const std::vector<MemoryPoint>& points)
+std::vector<std::size_t> kinds_held(const std::vector<HeldBytes>& points)
 {
     KindBytes most{};
-    for (const MemoryPoint& point : points)
+    for (const HeldBytes& point : points)
         for (std::size_t k = 0; k < most.size(); ++k)
             if (on_device(static_cast<MemoryKind>(k)))
                 most[k] = std::max(most[k], point.kinds[k]);
@@ -41,12 +41,12 @@ std::vector<std::size_t> kinds_held(const std::vector<MemoryPoint>& points)
 }
 
 // The fullest moment of each column of the plot.
-std::vector<MemoryPoint> by_column(const std::vector<MemoryPoint>& points)
+std::vector<HeldBytes> by_column(const std::vector<HeldBytes>& points)
 {
     const SimTime begin = points.front().time;
     const double span = static_cast<double>((points.back().time - begin).value());
-    std::vector<MemoryPoint> shown(columns);
-    MemoryPoint held = points.front();
+    std::vector<HeldBytes> shown(columns);
+    HeldBytes held = points.front();
     std::size_t next = 0;
     for (std::size_t c = 0; c < columns; ++c) {
         shown[c] = held;
@@ -95,7 +95,7 @@ std::string memory_by_kind_figure(const Outcome& outcome, const std::vector<Lane
     const std::vector<std::size_t> kinds = kinds_held(fullest.points);
     if (kinds.empty())
         return "";
-    const std::vector<MemoryPoint> shown = by_column(fullest.points);
+    const std::vector<HeldBytes> shown = by_column(fullest.points);
     const double full = 1.02 * static_cast<double>(most_of(fullest.points));
     std::string body = byte_axis(full, plot_height);
     std::vector<double> low(columns, plot_height);

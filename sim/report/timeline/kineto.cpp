@@ -5,6 +5,8 @@
 #include "sim/report/text/describe.h"
 #include "sim/report/timeline/kineto_arguments.h"
 #include "sim/report/timeline/kineto_names.h"
+#include "sim/report/timeline/memory_curve.h"
+#include "sim/report/timeline/record_graph.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/strategy/rank_layout.h"
 
@@ -32,8 +34,8 @@ public:
           program_(outcome.plan->program),
           records_(outcome.result->records),
           layout_(outcome.job),
-          placed_(place_records(*outcome.plan, *outcome.binding, records_)),
-          arguments_(outcome, placed_)
+          graph_(program_, *outcome.binding, records_),
+          arguments_(outcome, graph_)
     {
         for (std::size_t i = 0; i < records_.size(); ++i)
             if (options.ranks.empty() || contains(options.ranks, lane_of(records_[i]).rank))
@@ -231,7 +233,7 @@ private:
                 events.push_back({record.start, record.end, i});
                 continue;
             }
-            const int kernels = placed_[i].op == nullptr ? 1 : placed_[i].op->kernels;
+            const int kernels = graph_.op_of(static_cast<RecordIndex>(i)).kernels;
             const Phase phase = program_.labels[record.label.value].phase;
             const SimTime each =
                 outcome_.binding->costs.host_per_kernel[static_cast<std::size_t>(phase)];
@@ -269,7 +271,7 @@ private:
     {
         const std::set<std::size_t> chosen(chosen_.begin(), chosen_.end());
         std::size_t id = records_.size() + 1;
-        for (const RecordedMessage& message : messages(*outcome_.binding, records_, placed_)) {
+        for (const RecordGraph::Message& message : graph_.messages()) {
             if (!chosen.contains(message.send) || !chosen.contains(message.receive))
                 continue;
             const SimTime received = middle(records_[message.receive]);
@@ -290,7 +292,7 @@ private:
             if (records_[i].lane == lane)
                 steps.insert(records_[i].step);
         for (const std::uint16_t step : steps) {
-            const std::vector<MemoryPoint> points = memory_over_time(outcome_, placed_, lane, step);
+            const std::vector<HeldBytes> points = memory_curve(outcome_, lane, step).points;
             const std::size_t stretch = points.size() / counter_points + 1;
             for (std::size_t i = 0; i < points.size(); i += stretch) {
                 const auto first = points.begin() + static_cast<std::ptrdiff_t>(i);
@@ -304,7 +306,7 @@ private:
         }
     }
 
-    void write_counter(LaneId lane, const MemoryPoint& point)
+    void write_counter(LaneId lane, const HeldBytes& point)
     {
         std::string kinds;
         for (std::size_t k = 0; k < point.kinds.size(); ++k)
@@ -336,7 +338,7 @@ private:
     const Program& program_;
     const std::vector<OpRecord>& records_;
     RankLayout layout_;
-    std::vector<PlacedOp> placed_;
+    RecordGraph graph_;
     OpArguments arguments_;
     std::vector<std::size_t> chosen_;
     std::array<bool, memory_kind_count> held_kinds_{}; // that the program names at all

@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-OpArguments::OpArguments(const Outcome& outcome, std::span<const PlacedOp> placed)
-    : outcome_(&outcome), placed_(placed), layout_(outcome.job)
+OpArguments::OpArguments(const Outcome& outcome, const RecordGraph& graph)
+    : outcome_(&outcome), graph_(&graph), layout_(outcome.job)
 {}
 
 const Lane& OpArguments::lane_of(const OpRecord& record) const
@@ -75,16 +75,13 @@ MessageElements OpArguments::elements_of(std::size_t index, const Label& label, 
 {
     const OpRecord& record = outcome_->result->records[index];
     const int element = bytes_of_dtype(kineto_dtype(outcome_->job, label.collective, label.group));
-    const PlacedOp& at = placed_[index];
-    if (at.op == nullptr || at.op->kind != OpKind::exchange)
+    if (record.kind != OpKind::exchange)
         return message_elements(label.collective, record.bytes, ranks, element);
     Bytes sent;
     Bytes received;
-    for (std::size_t i = 0; i < at.op->part_count; ++i) {
-        const ExchangePart& part = at.block->parts[at.op->part_first + i];
+    for (const engine::PartPlan& part : parts_of(index))
         (part.direction == Direction::send ? sent : received) +=
             outcome_->plan->transfers[part.cost.value].bytes;
-    }
     const auto elements = [&](Bytes bytes, Bytes otherwise) {
         const Bytes counted = bytes.value() > 0 ? bytes : otherwise;
         return counted.value() / static_cast<std::uint64_t>(element);
@@ -92,18 +89,24 @@ MessageElements OpArguments::elements_of(std::size_t index, const Label& label, 
     return {elements(sent, received), elements(received, sent)};
 }
 
-// The one part of a send or receive that is not batched with others.
-const ExchangePart* OpArguments::single_part(std::size_t index) const
+std::span<const engine::PartPlan> OpArguments::parts_of(std::size_t index) const
 {
-    const PlacedOp& at = placed_[index];
-    if (at.op == nullptr || at.op->kind != OpKind::exchange || at.op->part_count != 1)
-        return nullptr;
-    return &at.block->parts[at.op->part_first];
+    const auto record = static_cast<RecordIndex>(index);
+    const engine::FlatOp& op = graph_->op_of(record);
+    return std::span(graph_->kind_of(graph_->records()[record].lane).parts)
+        .subspan(op.part_first, op.part_count);
+}
+
+// The one part of a send or receive that is not batched with others.
+const engine::PartPlan* OpArguments::single_part(std::size_t index) const
+{
+    const auto parts = parts_of(index);
+    return parts.size() == 1 ? parts.data() : nullptr;
 }
 
 std::string_view OpArguments::collective_name(std::size_t index, const Label& label) const
 {
-    const ExchangePart* part = single_part(index);
+    const engine::PartPlan* part = single_part(index);
     if (part == nullptr)
         return kineto_collective_name(label.collective);
     return part->direction == Direction::send ? "send" : "recv";
@@ -111,7 +114,7 @@ std::string_view OpArguments::collective_name(std::size_t index, const Label& la
 
 void OpArguments::add_peers(std::string& args, std::size_t index) const
 {
-    const ExchangePart* part = single_part(index);
+    const engine::PartPlan* part = single_part(index);
     if (part == nullptr)
         return;
     const Lane& lane = lane_of(outcome_->result->records[index]);
@@ -124,11 +127,10 @@ void OpArguments::add_peers(std::string& args, std::size_t index) const
 
 void OpArguments::add_flops(std::string& args, std::size_t index) const
 {
-    const PlacedOp& at = placed_[index];
-    if (at.op == nullptr || !at.op->cost.valid() ||
-        at.op->cost.value >= outcome_->plan->compute.size())
+    const engine::FlatOp& op = graph_->op_of(static_cast<RecordIndex>(index));
+    if (!op.cost.valid() || op.cost.value >= outcome_->plan->compute.size())
         return;
-    const Flops flops = hardware_flops(outcome_->plan->compute[at.op->cost.value].kernels);
+    const Flops flops = hardware_flops(outcome_->plan->compute[op.cost.value].kernels);
     if (flops.value() > 0)
         fmt::format_to(std::back_inserter(args), ", \"flops\": {:.0f}", flops.value());
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "sim/report/timeline/kineto_names.h"
-#include "sim/report/timeline/recorded.h"
+#include "sim/report/timeline/record_graph.h"
 #include "sim/strategy/rank_layout.h"
+#include "sim/study/session.h"
 
-#include <span>
 #include <string_view>
 
 namespace trainyard {
@@ -13,8 +13,8 @@ namespace trainyard {
 // (micro_batch, layer, phase, step, flops, transfer_start_us, last_arriver).
 class OpArguments {
 public:
-    // The outcome and `placed` (of its records) outlive this.
-    OpArguments(const Outcome& outcome, std::span<const PlacedOp> placed);
+    // The outcome and the graph of its records outlive this.
+    OpArguments(const Outcome& outcome, const RecordGraph& graph);
 
     // Members of a JSON object, without braces, of record `index`.
     std::string of(std::size_t index) const;
@@ -24,13 +24,14 @@ private:
     void add_place(std::string& args, const OpRecord& record, const Label& label) const;
     void add_transfer(std::string& args, std::size_t index, const Label& label) const;
     MessageElements elements_of(std::size_t index, const Label& label, int ranks) const;
-    const ExchangePart* single_part(std::size_t index) const;
+    const engine::PartPlan* single_part(std::size_t index) const;
+    std::span<const engine::PartPlan> parts_of(std::size_t index) const;
     std::string_view collective_name(std::size_t index, const Label& label) const;
     void add_peers(std::string& args, std::size_t index) const;
     void add_flops(std::string& args, std::size_t index) const;
 
     const Outcome* outcome_;
-    std::span<const PlacedOp> placed_;
+    const RecordGraph* graph_;
     RankLayout layout_;
 };
 

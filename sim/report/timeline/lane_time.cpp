@@ -36,8 +36,6 @@ public:
             add(*queue);
     }
 
-    bool placed() const { return placed_ && begin_ < end_; }
-
     std::vector<TimePiece> pieces()
     {
         std::vector<TimePiece> pieces;
@@ -73,9 +71,6 @@ private:
     void add(const RecordQueue& queue)
     {
         const auto line = graph_.queues().of(queue);
-        placed_ = placed_ && graph_.op_of(line.front()) != nullptr;
-        if (!placed_)
-            return;
         const auto stream =
             std::find_if(kind_.streams.begin(), kind_.streams.end(),
                          [&](const engine::StreamPlan& plan) { return plan.id == queue.stream; });
@@ -90,9 +85,9 @@ private:
     {
         for (Line& line : streams_)
             while (line.head() != no_record && records_[line.head()].end <= now) {
-                if (graph_.op_of(line.head())->ends_segment)
+                if (graph_.op_of(line.head()).ends_segment)
                     barriers_passed_ =
-                        barriers_before(records_[line.head()].step, *graph_.op_of(line.head())) + 1;
+                        barriers_before(records_[line.head()].step, graph_.op_of(line.head())) + 1;
                 line.pop();
             }
     }
@@ -112,7 +107,7 @@ private:
                 continue;
             const OpRecord& record = records_[head];
             if (record.start <= now && record.kind == OpKind::compute)
-                return {engine::computing_kind(graph_.op_of(head)->phase), head,
+                return {engine::computing_kind(graph_.op_of(head).phase), head,
                         std::min(record.end, next_compute)};
             if (record.start > now)
                 next_compute = std::min(next_compute, record.start);
@@ -126,7 +121,7 @@ private:
 
     std::uint64_t order_of(RecordIndex record) const
     {
-        return std::uint64_t{records_[record].step} * kind_.op_count + graph_.op_of(record)->order;
+        return std::uint64_t{records_[record].step} * kind_.op_count + graph_.op_of(record).order;
     }
 
     std::size_t stream_of(RecordIndex record) const
@@ -147,7 +142,7 @@ private:
                 return {};
             if (records_[head].start <= now)
                 return running(head, now);
-            const FlatOp& op = *graph_.op_of(head);
+            const FlatOp& op = graph_.op_of(head);
             if (const StepWait* wait = wait_of(head, op, now))
                 stream = wait->stream;
             else if (!op.by_itself && barriers_passed_ < barriers_before(records_[head].step, op))
@@ -172,7 +167,7 @@ private:
     Doing running(RecordIndex index, SimTime now) const
     {
         const OpRecord& record = records_[index];
-        const FlatOp& op = *graph_.op_of(index);
+        const FlatOp& op = graph_.op_of(index);
         if (record.kind != OpKind::collective && record.kind != OpKind::exchange)
             return {record.kind == OpKind::copy || op.phase == Phase::data ? TimeKind::data
                                                                            : TimeKind::host,
@@ -227,7 +222,6 @@ private:
     const LaneKind& kind_;
     LaneId lane_;
     std::vector<Line> streams_; // as LaneKind::streams
-    bool placed_ = true;
     SimTime begin_ = never;
     SimTime end_{};
     std::size_t first_step_ = 0xffff;
@@ -238,8 +232,7 @@ private:
 
 std::vector<TimePiece> time_pieces(const RecordGraph& graph, LaneId lane)
 {
-    LaneClock clock(graph, lane);
-    return clock.placed() ? clock.pieces() : std::vector<TimePiece>{};
+    return LaneClock(graph, lane).pieces();
 }
 
 } // namespace trainyard

@@ -17,7 +17,7 @@ struct TimePiece {
 
 // From the first op of the lane to its last one's end, without gaps; neighbours of one kind are
 // one, with the record of the first. What compute loses to communication is not told apart from it.
-// Empty where some stream's records are not placed. Linear in the lane's records.
+// Linear in the lane's records.
 std::vector<TimePiece> time_pieces(const RecordGraph& graph, LaneId lane);
 
 } // namespace trainyard

@@ -1,8 +1,7 @@
 #include "sim/report/timeline/memory_curve.h"
 
-#include "sim/report/timeline/record_queues.h"
-
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 
@@ -13,60 +12,42 @@ struct OpSpan {
     SimTime end;
 };
 
-// The ops of one lane's step with their times: the k-th op of a stream is its k-th record.
+// The ops of one lane's step with their times.
 class RecordedStep {
 public:
     RecordedStep(const Program& program, const Role& role, const std::vector<OpRecord>& records,
-                 LaneId lane)
-        : program_(program), role_(role)
+                 LaneId lane, std::optional<std::uint16_t> asked)
+        : spans_(op_count(program, role))
     {
-        std::vector<OpRecord> own;
-        std::uint16_t step = 0;
+        std::uint32_t first = 0;
+        for (const BlockUse& use : role.order) {
+            first_.push_back(first);
+            first += static_cast<std::uint32_t>(program.blocks[use.block.value].ops.size());
+        }
+        std::uint16_t last = 0;
         for (const OpRecord& record : records)
             if (record.lane == lane)
-                step = std::max(step, record.step);
-        for (const OpRecord& record : records)
-            if (record.lane == lane && record.step == step)
-                own.push_back(record);
-        place(own);
+                last = std::max(last, record.step);
+        std::size_t seen = 0;
+        for (const OpRecord& record : records) {
+            if (record.lane != lane || record.step != asked.value_or(last))
+                continue;
+            span_.start = seen == 0 ? record.start : std::min(span_.start, record.start);
+            span_.end = std::max(span_.end, record.end);
+            spans_[record.op] = {record.start, record.end};
+            ++seen;
+        }
+        whole_ = seen > 0 && seen == spans_.size();
     }
 
     bool whole() const { return whole_; }
-    OpSpan span() const { return {begin_, end_}; }
+    OpSpan span() const { return span_; }
     OpSpan of(MemoryPlace place) const { return spans_[first_[place.use] + place.op]; }
 
 private:
-    void place(const std::vector<OpRecord>& records)
-    {
-        std::vector<std::vector<std::uint32_t>> streams(program_.streams.size());
-        const RecordQueues queues = queues_of(records);
-        for (const RecordQueue& queue : queues.queues) {
-            const auto indices = queues.of(queue);
-            streams[queue.stream.value].assign(indices.begin(), indices.end());
-        }
-        std::vector<std::size_t> next(streams.size());
-        for (const BlockUse& use : role_.order) {
-            first_.push_back(spans_.size());
-            for (const Op& op : program_.blocks[use.block.value].ops) {
-                std::size_t& at = next[op.stream.value];
-                const std::vector<std::uint32_t>& stream = streams[op.stream.value];
-                if (at >= stream.size() || records[stream[at]].label != op.label)
-                    return;
-                const OpRecord& record = records[stream[at++]];
-                begin_ = spans_.empty() ? record.start : std::min(begin_, record.start);
-                end_ = std::max(end_, record.end);
-                spans_.push_back({record.start, record.end});
-            }
-        }
-        whole_ = !spans_.empty();
-    }
-
-    const Program& program_;
-    const Role& role_;
-    std::vector<std::size_t> first_; // by use, into spans_
-    std::vector<OpSpan> spans_;
-    SimTime begin_;
-    SimTime end_;
+    std::vector<std::uint32_t> first_; // by use, into spans_
+    std::vector<OpSpan> spans_;        // in issue order
+    OpSpan span_;
     bool whole_ = false;
 };
 
@@ -207,18 +188,29 @@ HeldBytes held_always(const Program& program, const Role& role, const StageMemor
 
 } // namespace
 
-MemoryCurve memory_curve(const Outcome& outcome, LaneId lane)
+MemoryCurve memory_curve(const Outcome& outcome, LaneId lane, std::optional<std::uint16_t> asked)
 {
     const Program& program = outcome.plan->program;
     const RoleId role_id = outcome.binding->lanes[lane.value].role;
     const Role& role = program.roles[role_id.value];
-    const RecordedStep step(program, role, outcome.result->records, lane);
+    const RecordedStep step(program, role, outcome.result->records, lane, asked);
     if (!step.whole())
         return {};
     const HostOrder order(program);
     return CurveWriter(order, role, step,
                        held_always(program, role, outcome.memory.stages[role_id.value]))
         .write();
+}
+
+std::vector<LaneMemory> memory_of_lanes(const Outcome& outcome)
+{
+    std::set<LaneId> lanes;
+    for (const OpRecord& record : outcome.result->records)
+        lanes.insert(record.lane);
+    std::vector<LaneMemory> out;
+    for (const LaneId lane : lanes)
+        out.push_back({lane, memory_curve(outcome, lane).points});
+    return out;
 }
 
 } // namespace trainyard

@@ -6,10 +6,13 @@
 // host runs ahead of the device; a request is shown when the compute stream comes to where it was
 // made, since only from there on can memory that was given back be used again. Requests of other
 // streams' ops are shown at the end of the compute op issued before, those of one op of several
-// kernels spread evenly over it. `memory_over_time` (recorded.h) goes by the times of every stream
-// instead, and its peak may be another one.
+// kernels spread evenly over it.
 
-#include "sim/report/timeline/recorded.h"
+#include "sim/strategy/memory/host_order.h"
+#include "sim/strategy/memory/live_peak.h"
+#include "sim/study/session.h"
+
+#include <optional>
 
 namespace trainyard {
 
@@ -31,8 +34,17 @@ struct MemoryCurve {
     bool operator==(const MemoryCurve&) const = default;
 };
 
-// Of the last recorded step of a lane. Communicators, context and the workspace of libraries are in
-// it all the time; what the allocator reserves without use is not.
-MemoryCurve memory_curve(const Outcome& outcome, LaneId lane);
+// Of a recorded step of a lane, the last by default. Communicators, context and the workspace of
+// libraries are in it all the time; what the allocator reserves without use is not.
+MemoryCurve memory_curve(const Outcome& outcome, LaneId lane,
+                         std::optional<std::uint16_t> step = {});
+
+struct LaneMemory {
+    LaneId lane;
+    std::vector<HeldBytes> points;
+};
+
+// The curves of all lanes that have records.
+std::vector<LaneMemory> memory_of_lanes(const Outcome& outcome);
 
 } // namespace trainyard

@@ -10,12 +10,12 @@ namespace {
 
 Bytes bytes_of_parts(const Outcome& outcome, const RecordGraph& graph, RecordIndex record)
 {
-    const engine::FlatOp* op = graph.op_of(record);
+    const engine::FlatOp& op = graph.op_of(record);
     Bytes sent;
     Bytes received;
     const auto& parts = graph.kind_of(graph.records()[record].lane).parts;
-    for (std::uint32_t p = 0; op != nullptr && p < op->part_count; ++p) {
-        const engine::PartPlan& part = parts[op->part_first + p];
+    for (std::uint32_t p = 0; p < op.part_count; ++p) {
+        const engine::PartPlan& part = parts[op.part_first + p];
         (part.direction == Direction::send ? sent : received) +=
             outcome.plan->transfers[part.cost.value].bytes;
     }
@@ -28,10 +28,10 @@ std::vector<RankId> ranks_of_messages(const Outcome& outcome, const RecordGraph&
     const OpRecord& at = graph.records()[record];
     const Lane& lane = outcome.binding->lanes[at.lane.value];
     std::vector<RankId> ranks{lane.rank};
-    const engine::FlatOp* op = graph.op_of(record);
-    for (std::uint32_t p = 0; op != nullptr && p < op->part_count; ++p) {
+    const engine::FlatOp& op = graph.op_of(record);
+    for (std::uint32_t p = 0; p < op.part_count; ++p) {
         const LaneId peer =
-            lane.peers[graph.kind_of(at.lane).parts[op->part_first + p].peer.value].lane;
+            lane.peers[graph.kind_of(at.lane).parts[op.part_first + p].peer.value].lane;
         ranks.push_back(outcome.binding->lanes[peer.value].rank);
     }
     std::sort(ranks.begin(), ranks.end());
@@ -80,11 +80,10 @@ OpFacts op_facts(const Outcome& outcome, const RecordGraph& graph, RecordIndex r
 {
     OpFacts facts;
     const OpKind kind = graph.records()[record].kind;
-    const engine::FlatOp* op = graph.op_of(record);
-    if (op != nullptr)
-        facts.kernels = op->kernels;
-    if (op != nullptr && kind == OpKind::compute && op->cost.value < outcome.plan->compute.size())
-        facts.flops = hardware_flops(outcome.plan->compute[op->cost.value].kernels);
+    const engine::FlatOp& op = graph.op_of(record);
+    facts.kernels = op.kernels;
+    if (kind == OpKind::compute && op.cost.value < outcome.plan->compute.size())
+        facts.flops = hardware_flops(outcome.plan->compute[op.cost.value].kernels);
     if (kind == OpKind::collective || kind == OpKind::exchange)
         facts.transfer = transfer_facts(outcome, graph, record);
     return facts;

@@ -19,45 +19,28 @@ RecordGraph::RecordGraph(const Program& program, const Binding& binding,
       records_(records),
       compiled_(engine::compile(program, binding)),
       queues_(queues_of(records)),
-      ops_(records.size(), nothing),
       kinds_(compiled_.kinds.size())
 {
     for (const RecordQueue& queue : queues_.queues)
         steps_ = std::max(steps_, std::size_t{queue.step} + 1);
     lane_steps_.assign(binding.lanes.size() * steps_, nothing);
-    place();
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
         index_kind(kind);
+    place();
     for (const Group& group : binding.groups)
         joins_stages_.push_back(engine::joins_stages(group, binding.lanes));
 }
 
-// The k-th record of a stream in a step is its k-th op.
 void RecordGraph::place()
 {
-    for (const RecordQueue& queue : queues_.queues) {
-        const LaneKind& kind = kind_of(queue.lane);
-        std::uint32_t& first = lane_steps_[queue.lane.value * steps_ + queue.step];
+    for (RecordIndex i = 0; i < records_.size(); ++i) {
+        const OpRecord& record = records_[i];
+        std::uint32_t& first = lane_steps_[record.lane.value * steps_ + record.step];
         if (first == nothing) {
             first = static_cast<std::uint32_t>(by_op_.size());
-            by_op_.resize(by_op_.size() + kind.op_count, no_record);
+            by_op_.resize(by_op_.size() + kind_of(record.lane).op_count, no_record);
         }
-        const auto stream =
-            std::find_if(kind.streams.begin(), kind.streams.end(),
-                         [&](const StreamPlan& plan) { return plan.id == queue.stream; });
-        if (stream == kind.streams.end() || stream->op_count != queue.count)
-            continue;
-        const auto in_line = queues_.of(queue);
-        const FlatOp* ops = &kind.ops[stream->op_first];
-        if (!std::equal(in_line.begin(), in_line.end(), ops,
-                        [&](RecordIndex record, const FlatOp& op) {
-                            return records_[record].label == op.label;
-                        }))
-            continue;
-        for (std::uint32_t k = 0; k < queue.count; ++k) {
-            ops_[in_line[k]] = stream->op_first + k;
-            by_op_[first + stream->op_first + k] = in_line[k];
-        }
+        by_op_[first + flat_op(i)] = i;
     }
 }
 
@@ -75,8 +58,10 @@ void RecordGraph::index_kind(std::size_t which)
     for (std::size_t slot = 0; slot < groups.size(); ++slot)
         index.collectives[slot].resize(kind.collectives_per_step[slot], nothing);
     index.barriers.resize(kind.host.barriers, nothing);
+    index.issued.resize(kind.op_count);
     for (std::uint32_t i = 0; i < kind.op_count; ++i) {
         const FlatOp& op = kind.ops[i];
+        index.issued[op.order] = i;
         if (op.ends_segment)
             index.barriers[op.segment] = i;
         if (op.kind == OpKind::collective) {
@@ -97,10 +82,15 @@ const LaneKind& RecordGraph::kind_of(LaneId lane) const
     return compiled_.kinds[compiled_.lane_kinds[lane.value]];
 }
 
-const FlatOp* RecordGraph::op_of(RecordIndex record) const
+std::uint32_t RecordGraph::flat_op(RecordIndex record) const
 {
-    const std::uint32_t op = ops_[record];
-    return op == nothing ? nullptr : &kind_of(records_[record].lane).ops[op];
+    const OpRecord& at = records_[record];
+    return kinds_[compiled_.lane_kinds[at.lane.value]].issued[at.op];
+}
+
+const FlatOp& RecordGraph::op_of(RecordIndex record) const
+{
+    return kind_of(records_[record].lane).ops[flat_op(record)];
 }
 
 RecordIndex RecordGraph::record_at(LaneId lane, std::size_t step, std::uint32_t op) const
@@ -113,9 +103,7 @@ RecordIndex RecordGraph::record_at(LaneId lane, std::size_t step, std::uint32_t 
 
 RecordIndex RecordGraph::before(RecordIndex record) const
 {
-    const std::uint32_t op = ops_[record];
-    if (op == nothing)
-        return no_record;
+    const std::uint32_t op = flat_op(record);
     const OpRecord& at = records_[record];
     for (const StreamPlan& stream : kind_of(at.lane).streams)
         if (stream.id == at.stream) {
@@ -138,27 +126,24 @@ RecordIndex RecordGraph::waited_for(LaneId lane, std::uint16_t step, const StepW
 
 RecordIndex RecordGraph::barrier_before(RecordIndex record) const
 {
-    const FlatOp* op = op_of(record);
+    const FlatOp& op = op_of(record);
     const OpRecord& at = records_[record];
     const LaneKind& kind = kind_of(at.lane);
-    if (op == nullptr || op->by_itself || kind.host.barriers == 0 ||
-        (op->segment == 0 && at.step == 0))
+    if (op.by_itself || kind.host.barriers == 0 || (op.segment == 0 && at.step == 0))
         return no_record;
-    const std::size_t step = op->segment == 0 ? at.step - 1U : at.step;
-    const std::uint32_t segment = op->segment == 0 ? kind.host.barriers - 1 : op->segment - 1;
+    const std::size_t step = op.segment == 0 ? at.step - 1U : at.step;
+    const std::uint32_t segment = op.segment == 0 ? kind.host.barriers - 1 : op.segment - 1;
     return record_at(at.lane, step, kinds_[compiled_.lane_kinds[at.lane.value]].barriers[segment]);
 }
 
 StartReason RecordGraph::why_started(RecordIndex record) const
 {
-    const FlatOp* op = op_of(record);
-    if (op == nullptr)
-        return {};
+    const FlatOp& op = op_of(record);
     const OpRecord& at = records_[record];
     StartReason reason{StartCause::stream, before(record)};
-    for (std::uint32_t i = 0; i < op->wait_count; ++i) {
+    for (std::uint32_t i = 0; i < op.wait_count; ++i) {
         const RecordIndex other =
-            waited_for(at.lane, at.step, kind_of(at.lane).waits[op->wait_first + i]);
+            waited_for(at.lane, at.step, kind_of(at.lane).waits[op.wait_first + i]);
         if (other != no_record &&
             (reason.record == no_record || records_[other].end > records_[reason.record].end))
             reason = {StartCause::event, other};
@@ -166,7 +151,7 @@ StartReason RecordGraph::why_started(RecordIndex record) const
     if (reason.record != no_record && records_[reason.record].end == at.start)
         return reason;
     const RecordIndex barrier = barrier_before(record);
-    if (op->by_itself)
+    if (op.by_itself)
         return {};
     return {StartCause::host, barrier};
 }
@@ -206,9 +191,8 @@ std::vector<RecordIndex> RecordGraph::started_by(RecordIndex record) const
 
 RecordIndex RecordGraph::peer_on(LaneId lane, RecordIndex record) const
 {
-    const FlatOp* op = op_of(record);
     const OpRecord& at = records_[record];
-    if (op == nullptr || at.kind != OpKind::collective)
+    if (at.kind != OpKind::collective)
         return no_record;
     const auto& groups = binding_.lanes[lane.value].groups;
     const auto slot = std::find(groups.begin(), groups.end(), at.group);
@@ -216,7 +200,8 @@ RecordIndex RecordGraph::peer_on(LaneId lane, RecordIndex record) const
         return no_record;
     const Ops& ops = kinds_[compiled_.lane_kinds[lane.value]]
                          .collectives[static_cast<std::size_t>(slot - groups.begin())];
-    return op->ordinal < ops.size() ? record_at(lane, at.step, ops[op->ordinal]) : no_record;
+    const std::uint32_t ordinal = op_of(record).ordinal;
+    return ordinal < ops.size() ? record_at(lane, at.step, ops[ordinal]) : no_record;
 }
 
 std::vector<RecordIndex> RecordGraph::peers(RecordIndex record) const
@@ -250,15 +235,23 @@ RecordIndex RecordGraph::other_end(RecordIndex record, const PartPlan& part) con
 std::vector<RecordGraph::Partner> RecordGraph::partners(RecordIndex record) const
 {
     std::vector<Partner> found;
-    const FlatOp* op = op_of(record);
-    if (op == nullptr || op->kind != OpKind::exchange)
-        return found;
+    const FlatOp& op = op_of(record);
     const LaneKind& kind = kind_of(records_[record].lane);
-    for (std::uint32_t p = 0; p < op->part_count; ++p) {
-        const PartPlan& part = kind.parts[op->part_first + p];
+    for (std::uint32_t p = 0; p < op.part_count; ++p) {
+        const PartPlan& part = kind.parts[op.part_first + p];
         if (const RecordIndex other = other_end(record, part); other != no_record)
             found.push_back({other, part.direction});
     }
+    return found;
+}
+
+std::vector<RecordGraph::Message> RecordGraph::messages() const
+{
+    std::vector<Message> found;
+    for (RecordIndex i = 0; i < records_.size(); ++i)
+        for (const Partner& partner : partners(i))
+            if (partner.direction == Direction::send)
+                found.push_back({i, partner.record});
     return found;
 }
 

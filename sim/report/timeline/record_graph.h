@@ -58,8 +58,7 @@ public:
     // Whether who comes late to the group's collectives is another stage of the pipeline.
     bool joins_stages(GroupId group) const { return joins_stages_[group.value]; }
 
-    // Null where the records of its stream are not the whole step.
-    const engine::FlatOp* op_of(RecordIndex record) const;
+    const engine::FlatOp& op_of(RecordIndex record) const;
 
     // The op before it on its stream, none for the first one.
     RecordIndex before(RecordIndex record) const;
@@ -85,6 +84,14 @@ public:
         bool operator==(const Partner&) const = default;
     };
     std::vector<Partner> partners(RecordIndex record) const;
+    // Messages whose both ends were recorded, sends in the order of the records.
+    struct Message {
+        RecordIndex send = no_record;
+        RecordIndex receive = no_record;
+
+        bool operator==(const Message&) const = default;
+    };
+    std::vector<Message> messages() const;
 
     // Back from the op that ends last, in time without gaps; a piece belongs to one op.
     std::vector<PathPiece> critical_path() const;
@@ -92,6 +99,7 @@ public:
 private:
     using Ops = std::vector<std::uint32_t>; // into LaneKind::ops, by ordinal
     struct KindIndex {
+        Ops issued;                   // by place in issue order
         std::vector<Ops> collectives; // by GroupSlot: those of the communicator, in issue order
         std::vector<Ops> messages;    // by pipe of the kind
         Ops barriers;                 // by host segment
@@ -99,6 +107,7 @@ private:
 
     void place();
     void index_kind(std::size_t kind);
+    std::uint32_t flat_op(RecordIndex record) const; // of its lane's kind
     RecordIndex record_at(LaneId lane, std::size_t step, std::uint32_t op) const;
     RecordIndex peer_on(LaneId lane, RecordIndex record) const;
     RecordIndex other_end(RecordIndex record, const engine::PartPlan& part) const;
@@ -114,7 +123,6 @@ private:
     std::size_t steps_ = 0;
     std::vector<std::uint32_t> lane_steps_; // by lane x steps_ + step: into by_op_; nothing: none
     std::vector<RecordIndex> by_op_;        // of a lane's step, by op of its kind
-    std::vector<std::uint32_t> ops_;        // by record: of its lane's kind
     std::vector<KindIndex> kinds_;          // as CompiledProgram::kinds
     std::vector<bool> joins_stages_;        // by GroupId
 };

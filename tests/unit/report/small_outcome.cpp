@@ -64,6 +64,7 @@ public:
     {
         OpRecord record;
         record.lane = LaneId{lane_};
+        record.op = next_op_++;
         record.stream = stream;
         record.label = label(name, phase);
         record.kind = stream == compute_stream ? OpKind::compute
@@ -98,6 +99,7 @@ private:
     StepResult& result_;
     std::uint32_t lane_;
     std::int64_t issued_ = 0;
+    std::uint32_t next_op_ = 0;
 };
 
 void record_first_stage(Recording recording)

@@ -156,18 +156,6 @@ TEST_CASE("every start has a reason that ends then")
     }
 }
 
-TEST_CASE("records that are not the whole step of a stream have no reasons")
-{
-    Scene scene(1);
-    scene.on(0).compute(10).compute(20);
-    StepResult result = scene.run();
-    result.records.pop_back();
-    const RecordGraph graph(scene.program, scene.binding, result.records);
-    CHECK(graph.op_of(0) == nullptr);
-    CHECK(graph.why_started(0) == StartReason{});
-    CHECK(graph.peers(0).empty());
-}
-
 TEST_CASE("queues put records in line by lane, stream and step")
 {
     Scene scene(2);

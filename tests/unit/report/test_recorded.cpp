@@ -1,3 +1,4 @@
+#include "sim/report/timeline/record_graph.h"
 #include "sim/report/timeline/recorded.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
@@ -5,29 +6,15 @@
 using namespace trainyard;
 using namespace trainyard::test;
 
-TEST_CASE("records find their ops by their order in a stream")
+TEST_CASE("records say which op of their lane's step they are of")
 {
     const Outcome outcome = recorded_outcome();
     const auto& records = outcome.result->records;
-    const auto placed = place_records(*outcome.plan, *outcome.binding, records);
-    REQUIRE(placed.size() == records.size());
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        REQUIRE(placed[i].op != nullptr);
-        CHECK(placed[i].op->label == records[i].label);
-        CHECK(placed[i].op->kind == records[i].kind);
-    }
-}
-
-TEST_CASE("records that are not the whole step of a stream are not placed")
-{
-    Outcome outcome = recorded_outcome();
-    StepResult result = *outcome.result;
-    result.records.erase(result.records.begin()); // the first compute op of lane 0
-    const auto placed = place_records(*outcome.plan, *outcome.binding, result.records);
-    for (std::size_t i = 0; i < result.records.size(); ++i) {
-        const OpRecord& record = result.records[i];
-        const bool broken = record.lane == LaneId{0} && record.kind == OpKind::compute;
-        CHECK((placed[i].op == nullptr) == broken);
+    const RecordGraph graph(outcome.plan->program, *outcome.binding, records);
+    for (RecordIndex i = 0; i < records.size(); ++i) {
+        CHECK(graph.op_of(i).label == records[i].label);
+        CHECK(graph.op_of(i).kind == records[i].kind);
+        CHECK(graph.op_of(i).micro_batch == records[i].micro_batch);
     }
 }
 
@@ -35,11 +22,11 @@ TEST_CASE("every message has one send and one receive, on two lanes, the send no
 {
     const Outcome outcome = recorded_outcome();
     const auto& records = outcome.result->records;
-    const auto placed = place_records(*outcome.plan, *outcome.binding, records);
-    const auto found = messages(*outcome.binding, records, placed);
+    const RecordGraph graph(outcome.plan->program, *outcome.binding, records);
+    const auto found = graph.messages();
     // Two micro-batches, activations and gradients, two pairs of ranks.
     REQUIRE(found.size() == 8);
-    for (const RecordedMessage& message : found) {
+    for (const RecordGraph::Message& message : found) {
         const OpRecord& send = records[message.send];
         const OpRecord& receive = records[message.receive];
         CHECK(send.lane != receive.lane);
@@ -50,27 +37,10 @@ TEST_CASE("every message has one send and one receive, on two lanes, the send no
 
 TEST_CASE("a message to a lane without records is left out")
 {
-    Outcome outcome = recorded_outcome();
-    StepResult result = *outcome.result;
-    std::erase_if(result.records, [](const OpRecord& r) { return r.lane.value >= 2; });
-    const auto placed = place_records(*outcome.plan, *outcome.binding, result.records);
-    CHECK(messages(*outcome.binding, result.records, placed).empty());
-}
-
-TEST_CASE("memory rises with each forward and falls back to what is always held")
-{
     const Outcome outcome = recorded_outcome();
-    const auto placed = place_records(*outcome.plan, *outcome.binding, outcome.result->records);
-    const auto points = memory_over_time(outcome, placed, LaneId{0}, 1);
-    REQUIRE_FALSE(points.empty());
-    // 5000 bytes always, 1000 per micro-batch in flight: two of them.
-    std::int64_t most = 0;
-    for (const MemoryPoint& point : points)
-        most = std::max(most, point.bytes);
-    CHECK(most == 7000);
-    CHECK(points.back().bytes == 5000);
-    CHECK(std::is_sorted(points.begin(), points.end(),
-                         [](const auto& a, const auto& b) { return a.time < b.time; }));
+    std::vector<OpRecord> records = outcome.result->records;
+    std::erase_if(records, [](const OpRecord& r) { return r.lane.value >= 2; });
+    CHECK(RecordGraph(outcome.plan->program, *outcome.binding, records).messages().empty());
 }
 
 TEST_CASE("the lanes shown by default are the first of each stage and the critical one")
