@@ -1,7 +1,6 @@
 #include "sim/engine/rates.h"
 
-#include "sim/engine/interference.h"
-#include "sim/engine/scale.h"
+#include "sim/engine/slowdown.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include "sim/engine/flow/full_sharing.h"
 #include "sim/engine/flow/ripple_sharing.h"
-#include "sim/engine/stall_report.h"
+#include "sim/engine/standstill.h"
 
 #include <fmt/core.h>
 

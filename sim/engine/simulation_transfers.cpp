@@ -1,7 +1,6 @@
-#include "sim/engine/interference.h"
-#include "sim/engine/scale.h"
 #include "sim/engine/simulation.h"
-#include "sim/engine/stall_report.h"
+#include "sim/engine/slowdown.h"
+#include "sim/engine/standstill.h"
 
 #include <algorithm>
 

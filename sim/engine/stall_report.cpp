@@ -1,4 +1,4 @@
-#include "sim/engine/stall_report.h"
+#include "sim/engine/standstill.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -90,5 +90,12 @@ class Recorder;
 Standstill standstill(const RunState& run, const TransferTable& table,
                       std::span<const std::uint32_t> stalled, const Recorder& recorder);
 
+// `newcomer` (a stream) joins a transfer that means something else to those before it.
+Diagnostic mismatch(const RunState& run, const TransferTable& table, std::uint32_t transfer,
+                    std::uint32_t newcomer);
+
+// Who stopped; then each wait, root causes first: who is missing and what the missing do instead.
+Problems stall_report(const Program& program, const Binding& binding, const Standstill& stop);
+
 } // namespace engine
 } // namespace trainyard

@@ -14,12 +14,10 @@ from pathlib import Path
 # What would go with a mechanism. One that is a part of another is counted there too.
 FILES = {
     "ahead": ["sim/engine/ahead/*"],
-    "passages": ["sim/engine/ahead/passages.*", "sim/engine/ahead/learned.h",
-                 "sim/engine/ahead/runner_leaps.cpp"],
+    "passages": ["sim/engine/ahead/passages.*", "sim/engine/ahead/runner_passages.cpp"],
     "seams": ["sim/engine/ahead/seams.*"],
     "replay": ["sim/engine/replay/*"],
-    "stretches": ["sim/engine/replay/regions.*", "sim/engine/replay/leaper.*",
-                  "sim/engine/replay/growing.*"],
+    "stretches": ["sim/engine/replay/stretch*"],
     "slices": ["sim/engine/replay/slices.*"],
     "vector code": ["sim/engine/replay/kernels_avx*.cpp"],
     "ripple": ["sim/engine/flow/ripple_sharing.*"],

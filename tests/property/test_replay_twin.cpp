@@ -14,7 +14,7 @@ using namespace trainyard::test;
 
 namespace {
 
-// Without records whole stretches are leapt over; with the loops of every instruction set.
+// Without records whole stretches are skipped; with the loops of every instruction set.
 void require_equal_without_records(const Program& program, const Binding& binding,
                                    RunControl control, StepResult reference)
 {
@@ -205,7 +205,7 @@ TEST_CASE("replicas of random programs replay as the reference engine runs them"
     CHECK(ran > 1000);
 }
 
-// Many lanes are played slice by slice, also where groups lie across slices.
+// Many lanes are executed slice by slice, also where groups lie across slices.
 TEST_CASE("grids of many lanes replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;

@@ -10,7 +10,7 @@ namespace trainyard::engine::ahead {
 
 namespace {
 
-constexpr std::size_t fewest_ops = 4;       // fewer are played as fast
+constexpr std::size_t fewest_ops = 4;       // fewer are executed as fast
 constexpr std::size_t most_known_uses = 16; // to find others of them by
 
 class PassageFinder {

@@ -2,7 +2,7 @@
 
 #include "sim/engine/ahead/ahead.h"
 #include "sim/engine/host_issue.h"
-#include "sim/engine/interference.h"
+#include "sim/engine/slowdown.h"
 #include "sim/engine/standstill.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace ahead {
 namespace {
 
 constexpr std::uint64_t ops_between_looks = 1U << 14;
-constexpr std::size_t most_books = std::size_t{1} << 26; // bytes
+constexpr std::size_t most_accounted = std::size_t{1} << 26; // bytes
 
 } // namespace
 
@@ -27,7 +27,7 @@ Runner::Runner(const Program& program, const Binding& binding, const RunControl&
       recorder_(run_, control.record, Recorder::Segments::of_recorded_lanes),
       seams_(run_),
       interferes_(interferes(binding.costs)),
-      in_hand_(std::bit_ceil(std::min(run_.steps, most_in_hand)) - 1),
+      step_mask_(std::bit_ceil(std::min(run_.steps, most_steps_in_flight)) - 1),
       lanes_(run_.lanes.size()),
       streams_(run_.streams.size()),
       step_ends_(run_.steps),
@@ -36,9 +36,9 @@ Runner::Runner(const Program& program, const Binding& binding, const RunControl&
 
 std::optional<StepResult> Runner::run()
 {
-    if (Books::size(run_) > most_books || (seams_.any() && !seams_.fit()))
+    if (StepAccounting::size(run_) > most_accounted || (seams_.any() && !seams_.fit()))
         return std::nullopt;
-    books_.emplace(run_);
+    accounting_.emplace(run_);
     for (const LaneKind& kind : run_.compiled.kinds)
         passages_.push_back(passages_of(run_.program, kind));
     begin();
@@ -48,11 +48,11 @@ std::optional<StepResult> Runner::run()
             dirty_.pop_back();
             lanes_[lane].dirty = false;
             advance(lane);
-            keep_in_touch();
+            report_progress();
         }
         if (gave_up_ || queue_.empty())
             break;
-        take_event();
+        settle_first_end();
     }
     if (gave_up_ || ops_ < all_ops_)
         return std::nullopt;
@@ -68,12 +68,12 @@ void Runner::begin()
         all_ops_ += std::uint64_t{ops} * run_.steps;
         const Time start = run_.binding.lanes[l].start.value();
         lane.bases.push_back(start);
-        lane.ends.resize(std::size_t{ops} * (in_hand_ + 1));
+        lane.ends.resize(std::size_t{ops} * (step_mask_ + 1));
         lane.ops_left.fill(ops);
         lane.passages = &passages_[run_.compiled.lane_kinds[l]];
         lane.learned.resize(lane.passages->shapes.size());
-        lane.leaps = control_.mechanisms.has(Mechanism::passages) && run_.lanes[l].plain &&
-                     !recorder_.wants(l);
+        lane.skips_passages = control_.mechanisms.has(Mechanism::passages) && run_.lanes[l].plain &&
+                              !recorder_.wants(l);
         if (ops == 0)
             continue;
         if (run_.steps == 1)
@@ -108,7 +108,7 @@ void Runner::wake(std::uint32_t lane)
     dirty_.push_back(lane);
 }
 
-// As far as the lane gets with what is known.
+// Takes the lane as far as it gets with what is known.
 void Runner::advance(std::uint32_t l)
 {
     LaneRun& lane = lanes_[l];
@@ -122,7 +122,7 @@ void Runner::advance(std::uint32_t l)
         queue_drains(l);
 }
 
-// The ops of a stream from its head on.
+// Takes a stream as far as it gets, from its head on.
 void Runner::advance_stream(LaneRun& lane, StreamRun& stream)
 {
     while (stream.state == State::waits && ready(lane, stream)) {
@@ -146,9 +146,9 @@ bool Runner::ready(LaneRun& lane, StreamRun& stream)
     const LaneKind& kind = *lane.kind;
     const FlatOp& op = *stream.op;
     const StreamMask me = StreamMask{1} << stream.index;
-    if (stream.step + 1 >= lane.steps_over + most_in_hand) {
-        stream.block = Block::steps;
-        lane.behind_steps |= me;
+    if (stream.step + 1 >= lane.steps_over + most_steps_in_flight) {
+        stream.blocked_by = BlockedBy::steps;
+        lane.step_waiters |= me;
         return false;
     }
     for (; stream.waits_passed < op.wait_count; ++stream.waits_passed) {
@@ -160,30 +160,30 @@ bool Runner::ready(LaneRun& lane, StreamRun& stream)
         StreamRun& other = stream_at(stream.lane, wait.stream);
         const std::uint32_t needed = step * plan.op_count + wait.position + 1;
         if (other.done < needed) {
-            stream.block = Block::op;
+            stream.blocked_by = BlockedBy::op;
             stream.blocking_stream = wait.stream;
             stream.needed = needed;
-            other.behind |= me;
+            other.waiters |= me;
             other.wanted = std::min(other.wanted, needed);
             return false;
         }
-        stream.ready =
-            std::max(stream.ready,
-                     lane.ends[(step & in_hand_) * kind.op_count + plan.op_first + wait.position]);
+        stream.ready = std::max(
+            stream.ready,
+            lane.ends[(step & step_mask_) * kind.op_count + plan.op_first + wait.position]);
     }
     if (!op.by_itself && lane.bases.size() <= barriers_before(kind, op, stream.step)) {
-        stream.block = Block::host;
-        lane.behind_host |= me;
+        stream.blocked_by = BlockedBy::host;
+        lane.host_waiters |= me;
         return false;
     }
-    stream.block = Block::nothing;
+    stream.blocked_by = BlockedBy::nothing;
     return true;
 }
 
-// Streams that may go on.
-void Runner::unblock(LaneRun& lane, StreamMask& behind)
+// Lets the waiting streams look at their heads again.
+void Runner::unblock(LaneRun& lane, StreamMask& waiters)
 {
-    lane.open |= std::exchange(behind, 0);
+    lane.open |= std::exchange(waiters, 0);
 }
 
 Time Runner::issued(const LaneRun& lane, const StreamRun& stream) const
@@ -195,7 +195,7 @@ Time Runner::issued(const LaneRun& lane, const StreamRun& stream) const
     return issue_time(run_, stream.lane, op, stream.step, SimTime(base)).value();
 }
 
-// Compute, copy, host.
+// Starts a compute, copy or host op.
 void Runner::start_timed(LaneRun& lane, StreamRun& stream, Time issue)
 {
     const FlatOp& op = *stream.op;
@@ -210,7 +210,7 @@ void Runner::start_timed(LaneRun& lane, StreamRun& stream, Time issue)
         return finish(stream, std::max(device, stream.least));
     }
     stream.work = static_cast<u128>(duration.value()) * full_share;
-    if (!interferes_ && leap(stream))
+    if (!interferes_ && skip_passage(stream))
         return;
     if (!interferes_ || duration.value() == 0)
         return end_compute(stream, device);
@@ -221,7 +221,7 @@ void Runner::start_timed(LaneRun& lane, StreamRun& stream, Time issue)
     lane.unsettled = true;
 }
 
-// The head of a stream ends at a time that is known.
+// Ends the head of a stream at a time that is known.
 void Runner::finish(StreamRun& stream, Time end)
 {
     if (end >= longest_sim_time.value()) {
@@ -232,34 +232,34 @@ void Runner::finish(StreamRun& stream, Time end)
     const LaneKind& kind = *lane.kind;
     const FlatOp& op = *stream.op;
     const std::uint32_t o = op_index(stream);
-    const std::uint32_t slot = stream.step & in_hand_;
+    const std::uint32_t slot = stream.step & step_mask_;
     lane.ends[std::size_t{slot} * kind.op_count + o] = end;
     if (measured(stream)) {
-        books_->times(stream.lane).start[o] = stream.start;
-        books_->times(stream.lane).end[o] = end;
+        accounting_->times(stream.lane).start[o] = stream.start;
+        accounting_->times(stream.lane).end[o] = end;
     }
     note_watched(stream, end);
     if (op.ends_segment) {
         lane.bases.push_back(end);
         run_.now = SimTime(end);
         recorder_.host_segment(stream.lane);
-        unblock(lane, lane.behind_host);
+        unblock(lane, lane.host_waiters);
     }
-    go_on(stream, 1, end);
+    advance_past(stream, 1, end);
 }
 
-// So many ops of a stream are over, the last at `end`.
-void Runner::go_on(StreamRun& stream, std::uint32_t ops, Time end)
+// Moves a stream past so many ops, the last of which ends at `end`.
+void Runner::advance_past(StreamRun& stream, std::uint32_t ops, Time end)
 {
     LaneRun& lane = lanes_[stream.lane];
     const LaneKind& kind = *lane.kind;
     const StreamPlan& plan = kind.streams[stream.index];
     const std::uint32_t step = stream.step;
-    const std::uint32_t slot = step & in_hand_;
+    const std::uint32_t slot = step & step_mask_;
     ops_ += ops;
     stream.done += ops;
     if (stream.done >= stream.wanted) {
-        unblock(lane, stream.behind);
+        unblock(lane, stream.waiters);
         stream.wanted = nobody;
     }
     lane.open |= StreamMask{1} << stream.index;
@@ -282,48 +282,49 @@ void Runner::go_on(StreamRun& stream, std::uint32_t ops, Time end)
 void Runner::end_of_step(std::uint32_t l, std::uint32_t step, Time end)
 {
     LaneRun& lane = lanes_[l];
-    if (seams_.any() && !goes_on_alike(l, step)) {
+    if (seams_.any() && !step_repeats(l, step)) {
         gave_up_ = true;
         return;
     }
-    lane.ops_left[step & in_hand_] = lane.kind->op_count;
-    lane.step_end[step & in_hand_] = 0;
+    lane.ops_left[step & step_mask_] = lane.kind->op_count;
+    lane.step_end[step & step_mask_] = 0;
     ++lane.steps_over;
-    unblock(lane, lane.behind_steps);
+    unblock(lane, lane.step_waiters);
     step_ends_[step] = std::max(step_ends_[step], SimTime(end));
     if (step + 2 == run_.steps)
-        open(l, end);
+        open_measured_step(l, end);
     if (step + 1 != run_.steps)
         return;
     const Time shift = seams_.shift_behind(step);
     lane_ends_[l] = SimTime(end + shift);
-    count_leapt(l);
+    count_skipped(l);
     const Time left_out = shift - (step > 0 ? seams_.shift_behind(step - 1) : 0);
-    books_->close(l, SimTime(lane.opened), SimTime(end + left_out), seams_.charged(*lane.kind));
+    accounting_->close(l, SimTime(lane.opened), SimTime(end + left_out),
+                       seams_.charged(*lane.kind));
 }
 
 // Whether what is left out of a step that the lane has gone through would go like what is not.
-bool Runner::goes_on_alike(std::uint32_t l, std::uint32_t step)
+bool Runner::step_repeats(std::uint32_t l, std::uint32_t step)
 {
     const LaneRun& lane = lanes_[l];
     const auto ends = [&](std::uint32_t s) {
-        return lane.ends.data() + std::size_t{s & in_hand_} * lane.kind->op_count;
+        return lane.ends.data() + std::size_t{s & step_mask_} * lane.kind->op_count;
     };
     return seams_.go_alike(l, step, {ends(step), step > 0 ? ends(step - 1) : nullptr, &lane.bases});
 }
 
-// The measured step of the lane begins.
-void Runner::open(std::uint32_t l, Time time)
+// Begins the measured step of the lane.
+void Runner::open_measured_step(std::uint32_t l, Time time)
 {
     LaneRun& lane = lanes_[l];
     lane.opened = time;
-    replay::LaneTimes& times = books_->times(l);
+    replay::LaneTimes& times = accounting_->times(l);
     for (const std::uint32_t o : lane.early)
         times.left[o] = lane.loads.left_at(time, times.start[o], times.left[o]);
     lane.early.clear();
 }
 
-// The head of a stream, before it ends.
+// Records the head of a stream; call before it ends.
 void Runner::record(const StreamRun& stream, SimTime moved_from, Bytes bytes, LaneId last_arriver,
                     Time end)
 {
@@ -338,7 +339,7 @@ void Runner::record(const StreamRun& stream, SimTime moved_from, Bytes bytes, La
     recorder_.add(number, moved_from, bytes, last_arriver);
 }
 
-void Runner::keep_in_touch()
+void Runner::report_progress()
 {
     if (ops_ < next_report_)
         return;
@@ -354,7 +355,7 @@ StepResult Runner::result()
         step_ends_[step] += SimTime(seams_.shift_behind(step));
     set_steps(result, step_ends_);
     result.lane_ends = lane_ends_;
-    books_->write(result);
+    accounting_->write(result);
     result.records = recorder_.take();
     result.ops = ops_ + seams_.left_out();
     result.events = events_;

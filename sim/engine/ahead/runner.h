@@ -1,17 +1,17 @@
 #pragma once
 
-#include "sim/engine/ahead/books.h"
-#include "sim/engine/ahead/learned.h"
+#include "sim/engine/ahead/passages.h"
 #include "sim/engine/ahead/seams.h"
+#include "sim/engine/ahead/step_accounting.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/transfer_table.h"
 
 namespace trainyard::engine::ahead {
 
-// Steps that a lane has in hand at most, the one before the first that is not over among them: what
-// its streams wait for.
-inline constexpr std::uint32_t most_in_hand = 8;
+// How many steps of a lane are in flight at most, with the step before the first that is not over:
+// its streams may wait for that one.
+inline constexpr std::uint32_t most_steps_in_flight = 8;
 
 enum class State : std::uint8_t {
     waits,   // something that the head needs is not known
@@ -21,11 +21,11 @@ enum class State : std::uint8_t {
 };
 
 // What a head waits for.
-enum class Block : std::uint8_t {
+enum class BlockedBy : std::uint8_t {
     nothing, // that is known
     op,      // of another stream
     host,    // to come to it
-    steps    // of its lane: too many are in hand
+    steps    // of its lane: too many are in flight
 };
 
 using StreamMask = std::uint64_t; // of a lane
@@ -38,7 +38,7 @@ struct StreamRun {
     std::uint8_t index = 0; // in its lane
     bool communicates = false;
     State state = State::waits;
-    Block block = Block::nothing;
+    BlockedBy blocked_by = BlockedBy::nothing;
     std::uint8_t blocking_stream = 0;
     Time ready = 0;         // the latest of what the head needs, as far as known
     Time start = 0;         // of the head
@@ -51,37 +51,37 @@ struct StreamRun {
     std::uint32_t done = 0; // ops, all steps
     std::uint32_t step = 0;
     std::uint32_t needed = 0;           // blocked by an op: so many of that stream must be done
-    std::uint32_t wanted = nobody;      // ops that `behind` wait for: the least count
+    std::uint32_t wanted = nobody;      // the least count of ops that `waiters` wait for
     std::uint32_t next_member = nobody; // collective: the stream that joined before
     std::uint32_t version = 0;
     std::uint32_t resident = 0; // joined: what its kernel takes of the device
-    StreamMask behind = 0;      // streams that were found to wait for an op of this one
+    StreamMask waiters = 0;     // streams that were found to wait for an op of this one
     std::uint16_t waits_passed = 0;
     std::uint16_t parts_left = 0;
 };
 
 struct LaneRun {
     const LaneKind* kind = nullptr;
-    Loads loads;
+    DeviceLoad loads;
     std::vector<Time> bases; // when the host began each segment, all steps
-    std::vector<Time> ends;  // [step & in_hand_][op]
-    std::array<std::uint32_t, most_in_hand> ops_left{};
-    std::array<Time, most_in_hand> step_end{};
-    // Compute of the measured step, from before it is known when that opens.
+    std::vector<Time> ends;  // [step & step_mask_][op]
+    std::array<std::uint32_t, most_steps_in_flight> ops_left{};
+    std::array<Time, most_steps_in_flight> step_end{};
+    // Compute ops of the measured step that ended before it was known when that opens.
     std::vector<std::uint32_t> early;
     Time opened = never; // the measured step
     std::uint32_t steps_over = 0;
-    StreamMask open = 0;        // streams whose heads may start, for all that is known
-    StreamMask draining = 0;    // in state `drains`
-    StreamMask behind_host = 0; // blocked by it
-    StreamMask behind_steps = 0;
+    StreamMask open = 0;                // streams whose heads may start, for all that is known
+    StreamMask draining = 0;            // in state `drains`
+    StreamMask host_waiters = 0;        // blocked by the host
+    StreamMask step_waiters = 0;        // blocked by steps in flight
     StreamMask slowing = 0;             // have transfers that slow compute
     StreamMask computing = 0;           // have compute ops
     const Passages* passages = nullptr; // of the kind
-    std::vector<Learned> learned;       // by shape
+    std::vector<PassageTimes> learned;  // by shape
     std::uint32_t next_passage = 0;
     Watch watch;
-    bool leaps = false;
+    bool skips_passages = false;
     bool unsettled = false; // something that draining streams depend on has changed
     bool dirty = false;
 };
@@ -101,17 +101,17 @@ private:
     void advance(std::uint32_t lane);
     void advance_stream(LaneRun& lane, StreamRun& stream);
     bool ready(LaneRun& lane, StreamRun& stream);
-    void unblock(LaneRun& lane, StreamMask& behind);
+    void unblock(LaneRun& lane, StreamMask& waiters);
     Time issued(const LaneRun& lane, const StreamRun& stream) const;
     void start_timed(LaneRun& lane, StreamRun& stream, Time issued);
     void finish(StreamRun& stream, Time end);
-    void go_on(StreamRun& stream, std::uint32_t ops, Time end);
+    void advance_past(StreamRun& stream, std::uint32_t ops, Time end);
     void end_of_step(std::uint32_t lane, std::uint32_t step, Time end);
-    void open(std::uint32_t lane, Time time);
-    bool goes_on_alike(std::uint32_t lane, std::uint32_t step);
+    void open_measured_step(std::uint32_t lane, Time time);
+    bool step_repeats(std::uint32_t lane, std::uint32_t step);
     void record(const StreamRun& stream, SimTime moved_from, Bytes bytes, LaneId last_arriver,
                 Time end);
-    void keep_in_touch();
+    void report_progress();
     StepResult result();
 
     // runner_compute.cpp: compute that communication may slow
@@ -119,7 +119,7 @@ private:
     bool drain(StreamRun& stream);
     bool settle_drains(std::uint32_t lane);
     void queue_drains(std::uint32_t lane);
-    void take_event();
+    void settle_first_end();
     void end_compute(StreamRun& stream, Time device);
     void note_work(const StreamRun& stream, Time device);
     Time quiet_until(const StreamRun& computing) const;
@@ -127,45 +127,48 @@ private:
     void forget(std::uint32_t lane);
     void load(const StreamRun& stream, Time at, std::int64_t change);
 
-    // runner_leaps.cpp: what goes alike every time
-    // A known passage that begins at `root`.
-    struct Beside {
+    // runner_passages.cpp: what goes alike every time
+    // A passage that begins at `root` and whose times are known.
+    struct KnownPassage {
         const StreamRun& root;
         const PassageShape& shape;
-        const Learned& learned;
+        const PassageTimes& learned;
     };
-    // The ops of one stream in a passage: learned from `at` on.
-    struct Leapt {
-        const Learned& learned;
+    // The ops of one stream in a passage that is skipped: their times are in `learned` from `at`
+    // on.
+    struct SkippedOps {
+        const PassageTimes& learned;
         std::size_t at;
         std::uint32_t ops;
         Time begin;
         bool measured;
     };
     const Passage* passage_at(LaneRun& lane, const StreamRun& stream);
-    bool leap(StreamRun& root);
+    bool skip_passage(StreamRun& root);
     bool all_begin(const StreamRun& root, const Passage& passage) const;
-    bool goes_alike(const StreamRun& root, const Passage& passage, const Learned& learned) const;
-    Time quiet_beside(const StreamRun& root, const Passage& passage, const Learned& learned) const;
+    bool goes_alike(const StreamRun& root, const Passage& passage,
+                    const PassageTimes& learned) const;
+    Time quiet_beside(const StreamRun& root, const Passage& passage,
+                      const PassageTimes& learned) const;
     bool begins_passage(const StreamRun& stream, std::uint32_t o) const;
     bool waits_for_all(const StreamRun& stream, std::uint32_t o, std::uint32_t behind) const;
-    Time quiet_until(const StreamRun& transfers, const Beside& beside) const;
-    Time end_in(const Beside& beside, const StreamRun& stream, std::uint32_t done) const;
-    void write_times(StreamRun& stream, const Leapt& leapt);
+    Time quiet_until(const StreamRun& transfers, const KnownPassage& passage) const;
+    Time end_in(const KnownPassage& passage, const StreamRun& stream, std::uint32_t done) const;
+    void write_times(StreamRun& stream, const SkippedOps& skipped);
     void watch(const StreamRun& root, const Passage& passage);
     std::optional<std::size_t> watched(const StreamRun& stream) const;
     void stop_watching(LaneRun& lane);
     void note_watched(const StreamRun& stream, Time end);
     void learn(std::uint32_t lane);
-    void count_leapt(std::uint32_t lane);
+    void count_skipped(std::uint32_t lane);
 
     // runner_transfers.cpp
     void join(StreamRun& stream);
-    void hold(StreamRun& stream, std::uint32_t sm_share);
+    void make_resident(StreamRun& stream, std::uint32_t sm_share);
     void join_collective(StreamRun& stream);
     void join_exchange(StreamRun& stream);
     void join_message(StreamRun& stream, std::uint32_t part);
-    bool agree(Transfer& transfer, const TransferCost& cost, const FlatOp& op);
+    bool matches(Transfer& transfer, const TransferCost& cost, const FlatOp& op);
     void complete(std::uint32_t transfer);
     void begin_message(std::uint32_t transfer);
     void end_part(StreamRun& stream, const Transfer& transfer, Direction direction);
@@ -177,12 +180,12 @@ private:
                    Span span);
     void note_loads(const StreamRun& stream);
     // What a collective tells each of its members.
-    struct Gathered {
+    struct CollectiveResult {
         const TransferCost& cost;
         Span span;
         LaneId last_arriver;
     };
-    void finish_collective(StreamRun& stream, const Gathered& gathered);
+    void finish_collective(StreamRun& stream, const CollectiveResult& collective);
     void finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId last_arriver);
     void load_traffic(const StreamRun& stream, const TransferCost& cost, Span span);
     const TransferCost& collective_cost(std::uint32_t lane, const FlatOp& op) const;
@@ -220,10 +223,10 @@ private:
     TransferTable table_;
     EventQueue queue_;
     Recorder recorder_;
-    std::optional<Books> books_;
+    std::optional<StepAccounting> accounting_;
     Seams seams_;
     bool interferes_;
-    std::uint32_t in_hand_;          // the slots for steps are numbered by these bits of theirs
+    std::uint32_t step_mask_;        // the slots for steps are numbered by these bits of theirs
     std::vector<Passages> passages_; // by kind
     std::vector<LaneRun> lanes_;
     std::vector<StreamRun> streams_; // as RunState::streams

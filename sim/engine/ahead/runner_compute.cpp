@@ -24,7 +24,7 @@ bool Runner::slows(std::uint32_t l, const StreamPlan& plan) const
 // Whether the end of a compute op is known.
 bool Runner::drain(StreamRun& stream)
 {
-    if (leap(stream))
+    if (skip_passage(stream))
         return true;
     stream.end = lanes_[stream.lane].loads.end_of(stream.start, stream.work);
     if (stream.end > quiet_until(stream))
@@ -43,7 +43,7 @@ bool Runner::settle_drains(std::uint32_t lane)
     return false;
 }
 
-// What is not known of the ends of its compute depends on what happens before them.
+// Queues the ends of the lane's compute that other events may still change, as things stand.
 void Runner::queue_drains(std::uint32_t lane)
 {
     for (StreamMask left = lanes_[lane].draining; left != 0; left &= left - 1) {
@@ -51,13 +51,13 @@ void Runner::queue_drains(std::uint32_t lane)
         if (stream.end == stream.queued)
             continue;
         stream.queued = stream.end;
-        // A stream that had too many steps in hand comes behind what the queue has come to.
+        // A stream that had too many steps in flight comes behind what the queue has come to.
         queue_.push({SimTime(std::max(stream.end, settled_)), number_of(stream), ++stream.version});
     }
 }
 
-// The first of all ends that are not known: nothing that is not known can come before it.
-void Runner::take_event()
+// Settles the first of all ends that are not known: nothing that is not known can come before it.
+void Runner::settle_first_end()
 {
     queue_.advance();
     const Event event = queue_.pop();
@@ -70,7 +70,7 @@ void Runner::take_event()
     wake(stream.lane);
 }
 
-// The device work of a compute op ends at a time that is known.
+// Ends the device work of a compute op at a time that is known.
 void Runner::end_compute(StreamRun& stream, Time device)
 {
     if (measured(stream))
@@ -87,11 +87,11 @@ void Runner::end_compute(StreamRun& stream, Time device)
         forget(lane);
 }
 
-// For the account of the measured step: what it drains in it.
+// Notes how much work the compute op drains in the measured step.
 void Runner::note_work(const StreamRun& stream, Time device)
 {
     LaneRun& lane = lanes_[stream.lane];
-    replay::LaneTimes& times = books_->times(stream.lane);
+    replay::LaneTimes& times = accounting_->times(stream.lane);
     const std::uint32_t o = op_index(stream);
     times.device[o] = device;
     times.left[o] = stream.work;
@@ -108,7 +108,7 @@ void Runner::note_work(const StreamRun& stream, Time device)
 Time Runner::quiet_until(const StreamRun& computing) const
 {
     Time until = never;
-    const StreamMask others = ~(StreamMask{1} << computing.index | computing.behind);
+    const StreamMask others = ~(StreamMask{1} << computing.index | computing.waiters);
     for (StreamMask left = lanes_[computing.lane].slowing & others; left != 0; left &= left - 1)
         until = std::min(
             until,
@@ -117,7 +117,7 @@ Time Runner::quiet_until(const StreamRun& computing) const
     return until;
 }
 
-// The same for the transfers of one stream: follows what its head waits for.
+// The same for the transfers of one stream: it follows what the head waits for.
 Time Runner::quiet_until(const StreamRun& transfers, const StreamRun& computing) const
 {
     const LaneRun& lane = lanes_[computing.lane];
@@ -131,9 +131,9 @@ Time Runner::quiet_until(const StreamRun& transfers, const StreamRun& computing)
         if (stream->state == State::drains)
             return std::max(known, stream->start);
         known = std::max(known, stream->ready);
-        if (stream->block == Block::op)
+        if (stream->blocked_by == BlockedBy::op)
             stream = &stream_at(computing.lane, stream->blocking_stream);
-        else if (stream->block == Block::host)
+        else if (stream->blocked_by == BlockedBy::host)
             stream = &stream_at(computing.lane,
                                 host.barrier_streams[(lane.bases.size() - 1) % host.barriers]);
         else
@@ -141,7 +141,7 @@ Time Runner::quiet_until(const StreamRun& transfers, const StreamRun& computing)
     }
 }
 
-// What no compute op to come can ask for.
+// Drops the loads that no compute op to come can ask for.
 void Runner::forget(std::uint32_t l)
 {
     LaneRun& lane = lanes_[l];
@@ -152,12 +152,12 @@ void Runner::forget(std::uint32_t l)
             first = std::min(first, stream.state == State::waits ? stream.ready : stream.start);
     }
     for (const std::uint32_t o : lane.early)
-        first = std::min(first, books_->times(l).start[o]);
+        first = std::min(first, accounting_->times(l).start[o]);
     if (first != never)
         lane.loads.forget(first);
 }
 
-// The head of a stream takes `change` more of its lane's device from `at` on.
+// Lets the head of a stream take `change` more of its lane's device from `at` on.
 void Runner::load(const StreamRun& stream, Time at, std::int64_t change)
 {
     if (change == 0)

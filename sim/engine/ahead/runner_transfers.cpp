@@ -1,6 +1,5 @@
 #include "sim/engine/ahead/runner.h"
-#include "sim/engine/interference.h"
-#include "sim/engine/scale.h"
+#include "sim/engine/slowdown.h"
 
 #include <algorithm>
 
@@ -55,14 +54,14 @@ void Runner::join(StreamRun& stream)
 }
 
 // A communication kernel is resident from its arrival on.
-void Runner::hold(StreamRun& stream, std::uint32_t sm_share)
+void Runner::make_resident(StreamRun& stream, std::uint32_t sm_share)
 {
     stream.resident = interferes_ && stream.communicates ? sm_share : 0;
     load(stream, stream.start, stream.resident);
 }
 
 // Whether a newcomer means the same transfer as those before it.
-bool Runner::agree(Transfer& transfer, const TransferCost& cost, const FlatOp& op)
+bool Runner::matches(Transfer& transfer, const TransferCost& cost, const FlatOp& op)
 {
     if (transfer.cost == nullptr) {
         transfer.cost = &cost;
@@ -80,7 +79,7 @@ void Runner::join_collective(StreamRun& stream)
 {
     const FlatOp& op = *stream.op;
     const TransferCost& cost = collective_cost(stream.lane, op);
-    hold(stream, cost.sm_share);
+    make_resident(stream, cost.sm_share);
     const LaneId lane{stream.lane};
     const std::uint32_t scale = run_.scale_of(stream.lane, op.scale);
     const std::uint32_t channel = table_.group_channel(run_.group_of(stream.lane, op.group));
@@ -89,11 +88,11 @@ void Runner::join_collective(StreamRun& stream)
                                  {cost, {stream.start, end_of(cost, scale, stream.start)}, lane});
     if (watched(stream)) // what waits for others goes another way every time
         lanes_[stream.lane].learned[lanes_[stream.lane].watch.passage->shape].state =
-            Learned::State::given_up;
+            PassageTimes::State::given_up;
     const std::uint32_t per_step = lanes_[stream.lane].kind->collectives_per_step[op.group.value];
     const std::uint32_t id = table_.find_or_add(channel, stream.step * per_step + op.ordinal);
     Transfer& transfer = run_.transfers[id];
-    if (!agree(transfer, cost, op))
+    if (!matches(transfer, cost, op))
         return;
     stream.next_member = transfer.first_member;
     transfer.first_member = number_of(stream);
@@ -110,31 +109,31 @@ void Runner::join_collective(StreamRun& stream)
         stream.quiet = stream.start + quiet_for(cost, scale);
 }
 
-// All members have arrived.
+// Ends a collective all of whose members have arrived.
 void Runner::complete(std::uint32_t id)
 {
     const Transfer& transfer = run_.transfers[id];
     const Time began = transfer.start.value();
-    const Gathered gathered{*transfer.cost,
-                            {began, end_of(*transfer.cost, transfer.scale, began)},
-                            transfer.last_arriver};
+    const CollectiveResult collective{*transfer.cost,
+                                      {began, end_of(*transfer.cost, transfer.scale, began)},
+                                      transfer.last_arriver};
     const std::uint32_t first = transfer.first_member;
     table_.release(id);
     for (std::uint32_t member = first; member != nobody && !gave_up_;) {
         StreamRun& stream = streams_[member];
         member = stream.next_member;
-        finish_collective(stream, gathered);
+        finish_collective(stream, collective);
         wake(stream.lane);
     }
 }
 
-void Runner::finish_collective(StreamRun& stream, const Gathered& gathered)
+void Runner::finish_collective(StreamRun& stream, const CollectiveResult& collective)
 {
-    load_traffic(stream, gathered.cost, gathered.span);
-    finish_transfer(stream, gathered.span, gathered.cost.bytes, gathered.last_arriver);
+    load_traffic(stream, collective.cost, collective.span);
+    finish_transfer(stream, collective.span, collective.cost.bytes, collective.last_arriver);
 }
 
-// The parts of an exchange are one kernel: the largest counts.
+// Joins the messages of an exchange. Its parts are one kernel, so that the largest share counts.
 void Runner::join_exchange(StreamRun& stream)
 {
     const FlatOp& op = *stream.op;
@@ -142,7 +141,7 @@ void Runner::join_exchange(StreamRun& stream)
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
         sm_share =
             std::max(sm_share, part_cost(stream.lane, lanes_[stream.lane].kind->parts[p]).sm_share);
-    hold(stream, sm_share);
+    make_resident(stream, sm_share);
     stream.begin = stream.start;
     stream.end = stream.start;
     stream.quiet = never;
@@ -163,7 +162,7 @@ void Runner::join_message(StreamRun& stream, std::uint32_t p)
         table_.pipe_channel(pipe), stream.step * kind.parts_per_step[part.pipe] + part.ordinal);
     Transfer& transfer = run_.transfers[id];
     const TransferCost& cost = part_cost(stream.lane, part);
-    if (!agree(transfer, cost, *stream.op))
+    if (!matches(transfer, cost, *stream.op))
         return;
     const bool sends = part.direction == Direction::send;
     (sends ? transfer.sender : transfer.receiver) = number_of(stream);
@@ -182,7 +181,8 @@ void Runner::join_message(StreamRun& stream, std::uint32_t p)
     stream.quiet = std::min(stream.quiet, quiet);
 }
 
-// All who are needed have arrived, or the receiver of an eager message.
+// Begins a message when all who are needed have arrived, or ends it for the late receiver of an
+// eager one.
 void Runner::begin_message(std::uint32_t id)
 {
     Transfer& transfer = run_.transfers[id];
@@ -197,7 +197,7 @@ void Runner::begin_message(std::uint32_t id)
     table_.release(id);
 }
 
-// All is known of one end of a message.
+// Ends the part of an exchange that a message is, when all is known of it.
 void Runner::end_part(StreamRun& stream, const Transfer& transfer, Direction direction)
 {
     const FlatOp& op = *stream.op;
@@ -221,12 +221,12 @@ void Runner::end_part(StreamRun& stream, const Transfer& transfer, Direction dir
     finish_transfer(stream, {stream.begin, stream.end}, bytes, LaneId::none());
 }
 
-// The times of the part that the message is to the head of a stream.
+// Notes the times of the part that the message is to the head of a stream.
 void Runner::note_part(const StreamRun& stream, const Transfer& transfer, Direction direction,
                        Span span)
 {
     const LaneKind& kind = *lanes_[stream.lane].kind;
-    replay::LaneTimes& times = books_->times(stream.lane);
+    replay::LaneTimes& times = accounting_->times(stream.lane);
     const FlatOp& op = *stream.op;
     for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
         const PartPlan& part = kind.parts[p];
@@ -241,7 +241,7 @@ void Runner::note_part(const StreamRun& stream, const Transfer& transfer, Direct
     }
 }
 
-// What data that moves takes of a lane that it leaves.
+// Loads the device of a lane with the data that leaves it.
 void Runner::load_traffic(const StreamRun& stream, const TransferCost& cost, Span span)
 {
     const Time moves = span.begin + cost.latency.value();
@@ -251,15 +251,15 @@ void Runner::load_traffic(const StreamRun& stream, const TransferCost& cost, Spa
     load(stream, span.end, -std::int64_t{traffic_of(cost, cost.ceiling)});
 }
 
-// All is known of the transfer op at the head of a stream.
+// Ends the transfer op at the head of a stream, all of which is known.
 void Runner::finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId last_arriver)
 {
     load(stream, span.end, -std::int64_t{stream.resident});
     if (measured(stream)) {
-        books_->times(stream.lane).begin[op_index(stream)] = span.begin;
+        accounting_->times(stream.lane).begin[op_index(stream)] = span.begin;
         if (interferes_)
             note_loads(stream);
-        books_->count_transfer(
+        accounting_->count_transfer(
             stream.lane, *stream.op,
             {SimTime(stream.start), SimTime(span.begin), SimTime(span.end), bytes},
             times_counted(stream));
@@ -268,10 +268,10 @@ void Runner::finish_transfer(StreamRun& stream, Span span, Bytes bytes, LaneId l
     finish(stream, span.end);
 }
 
-// What the op takes of the device, for the account of the measured step.
+// Notes what the op takes of the device, for the account of the measured step.
 void Runner::note_loads(const StreamRun& stream)
 {
-    replay::LaneTimes& times = books_->times(stream.lane);
+    replay::LaneTimes& times = accounting_->times(stream.lane);
     const FlatOp& op = *stream.op;
     replay::LaneLoad& load = times.loads[op_index(stream)];
     if (op.kind == OpKind::collective)

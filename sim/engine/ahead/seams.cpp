@@ -159,7 +159,7 @@ bool Seams::go_alike(std::uint32_t lane, std::uint32_t step, const StepTimes& ti
                longest_sim_time.value() / (std::int64_t{kind.seam.left_out.times} * run_.steps);
 }
 
-// From one repetition to the next; nothing where it is not the same for all ops.
+// The time from one repetition to the next; nothing where it is not the same for all ops.
 std::optional<Time> Seams::period(std::uint32_t lane, const Time* ends) const
 {
     const LaneKind& kind = run_.kind_of(lane);
@@ -320,7 +320,7 @@ std::uint64_t Seams::times_of(std::uint32_t lane, std::uint32_t stream,
     return position < end && position + ops >= end ? 1 + seam.left_out.times : 1;
 }
 
-replay::Repeated Seams::charged(const LaneKind& kind) const
+replay::RepeatedOps Seams::charged(const LaneKind& kind) const
 {
     if (!any_)
         return {};

@@ -3,7 +3,7 @@
 // Repetitions of a pipeline's steady state that need not be run, because they would go like those
 // before them (README.md has why that is exact).
 
-#include "sim/engine/ahead/loads.h"
+#include "sim/engine/ahead/device_load.h"
 #include "sim/engine/replay/ledger.h"
 #include "sim/engine/state.h"
 
@@ -43,7 +43,7 @@ public:
     std::uint64_t times_of(std::uint32_t lane, std::uint32_t stream, std::uint32_t position) const;
 
     // The ops of the only stream that computes which stand for what is left out as well.
-    replay::Repeated charged(const LaneKind& kind) const;
+    replay::RepeatedOps charged(const LaneKind& kind) const;
 
     // Ops of all lanes and steps that are left out.
     std::uint64_t left_out() const;

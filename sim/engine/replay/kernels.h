@@ -3,7 +3,8 @@
 // The loops over lanes that the replay spends its time in, built for several instruction sets. All
 // give the same numbers, bit for bit; they differ in speed.
 //
-// `n` lanes each. What is written shares no memory with what is read, unless it says so.
+// Each loop is over `n` lanes. What it writes shares no memory with what it reads, unless it says
+// so.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,12 +43,13 @@ struct TransferTimes {
     const Time* end;
 };
 
-// Compute of less than this many ps, so that 2^20 times as much can be divided.
+// Only compute of less than this many ps is drained by a kernel, so that 2^20 times as much can be
+// divided.
 inline constexpr Time longest_drained = Time{1} << 38;
 
 inline constexpr std::size_t drained_lanes = 64;
 
-// A load on so many lanes at most.
+// A load on at most drained_lanes lanes.
 struct BlockLoad {
     const Time* from = nullptr;
     const Time* to = nullptr;
@@ -55,21 +57,21 @@ struct BlockLoad {
     Time share_all = 0;
 };
 
-// Room to work in, for each load.
+// The working memory of a drain, for each load.
 struct DrainScratch {
     Time* times = nullptr; // drained_lanes each
     BlockLoad* loads = nullptr;
 };
 
-// How ops of all lanes begin: the least start, the most end if nothing slows them, and whether the
-// host has issued the last of their kernels by then everywhere.
-struct Begun {
+// Bounds of an op over all lanes: the least start, the greatest end if nothing slows it, and
+// whether the host has issued the last of its kernels by then everywhere.
+struct StartBounds {
     Time least = 0;
     Time most = 0;
     bool issued = false;
 };
 
-// Of a column.
+// The range of the times in a column.
 struct Extent {
     Time least = 0;
     Time most = 0;
@@ -82,8 +84,8 @@ struct Kernels {
     void (*latest)(Time* to, const Columns& from, const IssueSpan& issue, std::size_t n);
     // start = the latest of the columns and the issue, done = start + by. `last`: as the constant
     // of the issue, for the last kernel.
-    Begun (*begin)(Time* start, Time* done, const Columns& from, const IssueSpan& issue, Time last,
-                   const Time* by, std::size_t n);
+    StartBounds (*begin)(Time* start, Time* done, const Columns& from, const IssueSpan& issue,
+                         Time last, const Time* by, std::size_t n);
     // to = max(from + by, issue)
     void (*timed)(Time* to, const Time* from, const Time* by, const IssueSpan& issue,
                   std::size_t n);
@@ -96,17 +98,18 @@ struct Kernels {
     // to = max(to, from)
     void (*raise)(Time* to, const Time* from, std::size_t n);
     // begin = max(here, there), end = begin + by
-    void (*meet)(Time* begin, Time* end, const Time* here, const Time* there, const Time* by,
-                 std::size_t n);
+    void (*rendezvous)(Time* begin, Time* end, const Time* here, const Time* there, const Time* by,
+                       std::size_t n);
     // Rows of `size` lanes each: begin = the latest of the row, end = begin + by of the row;
     // waiting (null: nothing) += begin - from
-    void (*meet_rows)(Time* begin, Time* end, const Time* from, const Time* by, Time* waiting,
-                      std::size_t size, std::size_t n);
+    void (*rendezvous_rows)(Time* begin, Time* end, const Time* from, const Time* by, Time* waiting,
+                            std::size_t size, std::size_t n);
     // sum += to - from
     void (*add_span)(Time* sum, const Time* from, const Time* to, std::size_t n);
     // until (null: nowhere) = max(from, value); sum (null: nothing) += until - from
     void (*charge)(Time* until, const Time* from, const Time* value, Time* sum, std::size_t n);
-    // Three at once: until the start to nobody, then until the begin and the end.
+    // Three charges at once: the time until the start to nobody, then until the begin and until the
+    // end.
     void (*charge_transfer)(Time* until, const Time* from, const TransferTimes& times,
                             Time* waiting, Time* exposed, std::size_t n);
     // Whether first <= second everywhere.

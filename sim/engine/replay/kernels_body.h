@@ -67,8 +67,8 @@ void latest(Time* __restrict to, const Columns& columns, const IssueSpan& issue,
 }
 
 // From where they start on.
-Begun go_on(Time* __restrict done, const Time* __restrict start, const Time* __restrict base,
-            Time last, const Time* __restrict by, std::size_t n)
+StartBounds go_on(Time* __restrict done, const Time* __restrict start, const Time* __restrict base,
+                  Time last, const Time* __restrict by, std::size_t n)
 {
     Time least = never;
     Time most = -never;
@@ -83,8 +83,8 @@ Begun go_on(Time* __restrict done, const Time* __restrict start, const Time* __r
     return {least, most, apart >= 0};
 }
 
-Begun begin(Time* __restrict start, Time* __restrict done, const Columns& columns,
-            const IssueSpan& issue, Time last, const Time* __restrict by, std::size_t n)
+StartBounds begin(Time* __restrict start, Time* __restrict done, const Columns& columns,
+                  const IssueSpan& issue, Time last, const Time* __restrict by, std::size_t n)
 {
     const Time* __restrict base = issue.base;
     const Time constant = issue.constant;
@@ -130,8 +130,8 @@ void add_times(Time* __restrict to, const Time* __restrict by, Time times, std::
         to[i] += by[i] * times;
 }
 
-void meet(Time* __restrict begin, Time* __restrict end, const Time* __restrict here,
-          const Time* __restrict there, const Time* __restrict by, std::size_t n)
+void rendezvous(Time* __restrict begin, Time* __restrict end, const Time* __restrict here,
+                const Time* __restrict there, const Time* __restrict by, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i) {
         const Time both = later(here[i], there[i]);
@@ -149,9 +149,9 @@ void add_span(Time* __restrict sum, const Time* __restrict from, const Time* __r
 
 // Rows of a size known when built: each is one or two registers.
 template <std::size_t size, bool counts>
-void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
-                     const Time* __restrict by, [[maybe_unused]] Time* __restrict waiting,
-                     std::size_t rows)
+void rendezvous_short_rows(Time* __restrict begin, Time* __restrict end,
+                           const Time* __restrict from, const Time* __restrict by,
+                           [[maybe_unused]] Time* __restrict waiting, std::size_t rows)
 {
     for (std::size_t row = 0; row < rows; ++row) {
         Time latest = from[row * size];
@@ -169,25 +169,26 @@ void meet_short_rows(Time* __restrict begin, Time* __restrict end, const Time* _
 }
 
 template <std::size_t size>
-void meet_even_rows(Time* begin, Time* end, const Time* from, const Time* by, Time* waiting,
-                    std::size_t rows)
+void rendezvous_even_rows(Time* begin, Time* end, const Time* from, const Time* by, Time* waiting,
+                          std::size_t rows)
 {
     if (waiting == nullptr)
-        meet_short_rows<size, false>(begin, end, from, by, waiting, rows);
+        rendezvous_short_rows<size, false>(begin, end, from, by, waiting, rows);
     else
-        meet_short_rows<size, true>(begin, end, from, by, waiting, rows);
+        rendezvous_short_rows<size, true>(begin, end, from, by, waiting, rows);
 }
 
-void meet_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
-               const Time* __restrict by, Time* __restrict waiting, std::size_t size, std::size_t n)
+void rendezvous_rows(Time* __restrict begin, Time* __restrict end, const Time* __restrict from,
+                     const Time* __restrict by, Time* __restrict waiting, std::size_t size,
+                     std::size_t n)
 {
     const std::size_t rows = n / size;
     if (size == 8)
-        return meet_even_rows<8>(begin, end, from, by, waiting, rows);
+        return rendezvous_even_rows<8>(begin, end, from, by, waiting, rows);
     if (size == 4)
-        return meet_even_rows<4>(begin, end, from, by, waiting, rows);
+        return rendezvous_even_rows<4>(begin, end, from, by, waiting, rows);
     if (size == 2)
-        return meet_even_rows<2>(begin, end, from, by, waiting, rows);
+        return rendezvous_even_rows<2>(begin, end, from, by, waiting, rows);
     for (std::size_t row = 0; row < rows; ++row) {
         Time latest = from[row * size];
         for (std::size_t m = 1; m < size; ++m)
@@ -328,8 +329,8 @@ const Kernels kernels{.name = TRAINYARD_KERNELS,
                       .sum = sum,
                       .add_times = add_times,
                       .raise = raise,
-                      .meet = meet,
-                      .meet_rows = meet_rows,
+                      .rendezvous = rendezvous,
+                      .rendezvous_rows = rendezvous_rows,
                       .add_span = add_span,
                       .charge = charge,
                       .charge_transfer = charge_transfer,

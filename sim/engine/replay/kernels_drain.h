@@ -1,7 +1,7 @@
 // Compute that transfers slow: part of kernels_body.h.
 
 constexpr Time full = Time{1} << 20;
-constexpr Time least_left = full / 20;             // as least_share of interference.h
+constexpr Time least_left = full / 20;             // as least_share of slowdown.h
 constexpr Time longest_span = (Time{1} << 43) - 1; // longer than any compute that is drained here
 
 // Adds what takes effect now, and when the next thing changes.

@@ -1,6 +1,6 @@
 #include "sim/engine/replay/ledger.h"
 
-#include "sim/engine/interference.h"
+#include "sim/engine/slowdown.h"
 
 #include <algorithm>
 #include <limits>
@@ -44,7 +44,7 @@ void LaneTimes::resize(const LaneKind& kind, bool loaded)
     part_loads.resize(loaded ? kind.parts.size() : 0);
 }
 
-void Charges::clear(const std::vector<std::uint32_t>& classes)
+void LaneCharges::clear(const std::vector<std::uint32_t>& classes)
 {
     time = {};
     for (const std::uint32_t of : classes)
@@ -68,7 +68,7 @@ std::vector<StepWait> barriers_of(const LaneKind& kind)
     return barriers;
 }
 
-void Charges::repeat_since(const Charges& before, std::uint32_t times)
+void LaneCharges::repeat_since(const LaneCharges& before, std::uint32_t times)
 {
     const auto repeat = [times](auto& now, const auto& then) {
         for (std::size_t i = 0; i < now.size(); ++i)
@@ -92,7 +92,8 @@ Ledger::Ledger(const Program& program, const LaneKind& kind, std::vector<StepWai
       compute_(computing_stream(kind))
 {}
 
-void Ledger::charge(const LaneTimes& times, Time from, Charges& charges, const Repeated& repeated)
+void Ledger::charge(const LaneTimes& times, Time from, LaneCharges& charges,
+                    const RepeatedOps& repeated)
 {
     next_ = first_;
     charge_all(times,
@@ -100,13 +101,13 @@ void Ledger::charge(const LaneTimes& times, Time from, Charges& charges, const R
                charges);
 }
 
-// All streams, whenever something changes on one of them.
-void Ledger::charge_all(const LaneTimes& times, Time from, Charges& charges)
+// Looks at all streams whenever something changes on one of them.
+void Ledger::charge_all(const LaneTimes& times, Time from, LaneCharges& charges)
 {
     std::fill(heads_.begin(), heads_.end(), Head{});
     for (Time now = from;;) {
         for (std::size_t s = 0; s < heads_.size(); ++s)
-            look(s, times, now);
+            update_head(s, times, now);
         const Time change = next_change(times, now);
         if (change == never)
             return;
@@ -115,8 +116,8 @@ void Ledger::charge_all(const LaneTimes& times, Time from, Charges& charges)
     }
 }
 
-// The first op of the stream that has not ended, and what it does.
-void Ledger::look(std::size_t s, const LaneTimes& times, Time now)
+// Finds the first op of the stream that has not ended, and what it does.
+void Ledger::update_head(std::size_t s, const LaneTimes& times, Time now)
 {
     const StreamPlan& stream = kind_.streams[s];
     std::uint32_t& next = next_[s];
@@ -207,7 +208,7 @@ Time Ledger::share(const LaneTimes& times, Time now) const
     return compute_share(lost, 0);
 }
 
-// When data begins to move before `change` so that the share differs; else `change`.
+// When data begins to move, before `change`, so that the share differs; else `change`.
 Time Ledger::next_share(const LaneTimes& times, Time now, Time change) const
 {
     const Time before = share(times, now);
@@ -232,7 +233,7 @@ Time Ledger::next_share(const LaneTimes& times, Time now, Time change) const
     }
 }
 
-void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges)
+void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, LaneCharges& charges)
 {
     const Time share_now = times.loads.empty() ? full_share : share(times, begin);
     bool charged = false; // to the first stream that computes
@@ -255,14 +256,14 @@ void Ledger::charge_piece(const LaneTimes& times, Time begin, Time end, Charges&
         charge_idle(times, begin, end, charges);
 }
 
-void Ledger::charge_idle(const LaneTimes& times, Time begin, Time end, Charges& charges) const
+void Ledger::charge_idle(const LaneTimes& times, Time begin, Time end, LaneCharges& charges) const
 {
     const std::uint8_t next = next_compute();
-    const Cause cause = next == no_stream ? at_the_end(times, begin, end) : behind(next);
+    const Cause cause = next == no_stream ? cause_at_end(times, begin, end) : cause_of_wait(next);
     if (cause.transfer == no_stream)
         charges.of(cause.kind) += end - begin;
     else
-        charge_own(times, heads_[cause.transfer].op, begin, end, charges);
+        charge_op(times, heads_[cause.transfer].op, begin, end, charges);
 }
 
 // The stream whose head was written first.
@@ -279,7 +280,7 @@ std::uint8_t Ledger::next_compute() const
     return next;
 }
 
-Ledger::Cause Ledger::behind(std::uint8_t stream) const
+Ledger::Cause Ledger::cause_of_wait(std::uint8_t stream) const
 {
     while (heads_[stream].state == State::waits_for_stream)
         stream = heads_[stream].behind;
@@ -298,8 +299,8 @@ Ledger::Cause Ledger::behind(std::uint8_t stream) const
     }
 }
 
-// Nothing is left to compute: what else is going on.
-Ledger::Cause Ledger::at_the_end(const LaneTimes& times, Time begin, Time end) const
+// What else is going on when nothing is left to compute.
+Ledger::Cause Ledger::cause_at_end(const LaneTimes& times, Time begin, Time end) const
 {
     Cause best;
     int best_rank = 0;
@@ -318,12 +319,12 @@ Ledger::Cause Ledger::at_the_end(const LaneTimes& times, Time begin, Time end) c
         else if (head.state == State::waits_for_issue)
             offer({no_stream, TimeKind::host}, 4);
         else if (head.state == State::runs)
-            offer(behind(stream), op_of(stream).kind == OpKind::host ? 4 : 1);
+            offer(cause_of_wait(stream), op_of(stream).kind == OpKind::host ? 4 : 1);
     }
     return best;
 }
 
-// `never` if its data does not move before `end`.
+// When the data of a transfer began to move; `never` if it does not before `end`.
 Time Ledger::moving_since(const LaneTimes& times, std::uint32_t o, Time begin, Time end) const
 {
     const FlatOp& op = kind_.ops[o];

@@ -1,11 +1,11 @@
 #pragma once
 
-// Where the time of one lane goes, piece by piece, from the times of its ops: the rules of
-// Accounting (see README.md of the engine) read backwards.
+// Charges the time of one lane piece by piece, from the times of its ops: the rules of Accounting
+// (see README.md of the engine) read backwards.
 //
 // Where all compute is on one stream, each gap in it belongs to what its next op waits for, which
-// is followed from op to op. Behind the last, and for lanes with several such streams, all streams
-// are looked at whenever something changes on one of them.
+// is followed from op to op. Behind the last compute, and for lanes with several such streams, all
+// streams are looked at whenever something changes on one of them.
 
 #include "sim/engine/replay/tables.h"
 #include "sim/engine/totals.h"
@@ -30,22 +30,22 @@ struct LaneTimes {
     void resize(const LaneKind& kind, bool loaded);
 };
 
-// What is charged to a lane; exposed by class of transfer.
-struct Charges {
+// What is charged to a lane; `exposed` is by transfer class.
+struct LaneCharges {
     std::array<Time, time_kind_count> time{};
     std::vector<Time> exposed;
     ComputeWork work{};
     Time compute_busy = 0;
 
     Time& of(TimeKind kind) { return time[static_cast<std::size_t>(kind)]; }
-    // What came since `before` so many times more.
-    void repeat_since(const Charges& before, std::uint32_t times);
+    // Charges what came since `before` that many `times` more.
+    void repeat_since(const LaneCharges& before, std::uint32_t times);
     // `classes`: those that were charged.
     void clear(const std::vector<std::uint32_t>& classes);
 };
 
 // Ops of the only stream that computes, and the gaps before each, to be charged `times` times more.
-struct Repeated {
+struct RepeatedOps {
     std::uint32_t first = 0; // position
     std::uint32_t end = 0;
     std::uint32_t times = 0;
@@ -66,8 +66,9 @@ public:
     Ledger(const Program& program, const LaneKind& kind, std::vector<StepWait> barriers,
            std::vector<std::uint8_t> stages, std::vector<std::uint32_t> first);
 
-    // From `from` until the last op has ended.
-    void charge(const LaneTimes& times, Time from, Charges& charges, const Repeated& repeated = {});
+    // Charges the time from `from` until the last op has ended.
+    void charge(const LaneTimes& times, Time from, LaneCharges& charges,
+                const RepeatedOps& repeated = {});
 
 private:
     enum class State : std::uint8_t { finished, waits_for_stream, waits_for_issue, runs, joined };
@@ -82,26 +83,26 @@ private:
         TimeKind kind = TimeKind::bubble;
     };
 
-    Time charge_in_order(const LaneTimes& times, Time from, Charges& charges,
-                         const Repeated& repeated);
-    void charge_compute(const LaneTimes& times, std::uint32_t op, Time begin, Charges& charges);
-    void charge_gap(const LaneTimes& times, std::uint32_t op, Time begin, Charges& charges);
-    void charge_own(const LaneTimes& times, std::uint32_t op, Time begin, Time end,
-                    Charges& charges) const;
+    Time charge_in_order(const LaneTimes& times, Time from, LaneCharges& charges,
+                         const RepeatedOps& repeated);
+    void charge_compute(const LaneTimes& times, std::uint32_t op, Time begin, LaneCharges& charges);
+    void charge_gap(const LaneTimes& times, std::uint32_t op, Time begin, LaneCharges& charges);
+    void charge_op(const LaneTimes& times, std::uint32_t op, Time begin, Time end,
+                   LaneCharges& charges) const;
     Time moving(const LaneTimes& times, std::uint32_t op, Time begin, Time end) const;
-    void charge_all(const LaneTimes& times, Time from, Charges& charges);
+    void charge_all(const LaneTimes& times, Time from, LaneCharges& charges);
 
-    void look(std::size_t stream, const LaneTimes& times, Time now);
+    void update_head(std::size_t stream, const LaneTimes& times, Time now);
     std::uint8_t awaited(const LaneTimes& times, const FlatOp& op, Time now) const;
     Time next_change(const LaneTimes& times, Time now) const;
     // What communication leaves of the device.
     Time share(const LaneTimes& times, Time now) const;
     Time next_share(const LaneTimes& times, Time now, Time change) const;
-    void charge_piece(const LaneTimes& times, Time begin, Time end, Charges& charges);
-    void charge_idle(const LaneTimes& times, Time begin, Time end, Charges& charges) const;
+    void charge_piece(const LaneTimes& times, Time begin, Time end, LaneCharges& charges);
+    void charge_idle(const LaneTimes& times, Time begin, Time end, LaneCharges& charges) const;
     std::uint8_t next_compute() const;
-    Cause behind(std::uint8_t stream) const;
-    Cause at_the_end(const LaneTimes& times, Time begin, Time end) const;
+    Cause cause_of_wait(std::uint8_t stream) const;
+    Cause cause_at_end(const LaneTimes& times, Time begin, Time end) const;
     Time moving_since(const LaneTimes& times, std::uint32_t op, Time begin, Time end) const;
     const FlatOp& op_of(std::uint8_t stream) const { return kind_.ops[heads_[stream].op]; }
 

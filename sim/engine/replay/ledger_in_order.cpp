@@ -6,12 +6,13 @@
 
 namespace trainyard::engine::replay {
 
-// The ops of the only stream that computes, and the gaps between them. Gives when the last ends.
-Time Ledger::charge_in_order(const LaneTimes& times, Time from, Charges& charges,
-                             const Repeated& repeated)
+// Charges the ops of the only stream that computes, and the gaps between them. Gives when the last
+// ends.
+Time Ledger::charge_in_order(const LaneTimes& times, Time from, LaneCharges& charges,
+                             const RepeatedOps& repeated)
 {
     const StreamPlan& stream = kind_.streams[compute_];
-    Charges before;
+    LaneCharges before;
     Time now = from;
     for (std::uint32_t p = first_[compute_]; p < stream.op_count; ++p) {
         if (repeated.times > 0 && p == repeated.first)
@@ -28,13 +29,14 @@ Time Ledger::charge_in_order(const LaneTimes& times, Time from, Charges& charges
         if (kind_.ops[o].kind == OpKind::compute)
             charge_compute(times, o, now, charges);
         else
-            charge_own(times, o, now, times.end[o], charges);
+            charge_op(times, o, now, times.end[o], charges);
         now = times.end[o];
     }
     return now;
 }
 
-void Ledger::charge_compute(const LaneTimes& times, std::uint32_t o, Time begin, Charges& charges)
+void Ledger::charge_compute(const LaneTimes& times, std::uint32_t o, Time begin,
+                            LaneCharges& charges)
 {
     const Time device = std::max(times.device[o], begin);
     charges.work[phase_index(kind_.ops[o].phase)] += times.left[o];
@@ -42,8 +44,9 @@ void Ledger::charge_compute(const LaneTimes& times, std::uint32_t o, Time begin,
     charges.of(TimeKind::host) += times.end[o] - device;
 }
 
-// Until the op starts: follows what it waits for, and what that waits for.
-void Ledger::charge_gap(const LaneTimes& times, std::uint32_t waiting, Time begin, Charges& charges)
+// Charges the time until the op starts: follows what it waits for, and what that waits for.
+void Ledger::charge_gap(const LaneTimes& times, std::uint32_t waiting, Time begin,
+                        LaneCharges& charges)
 {
     const Time until = times.start[waiting];
     for (Time now = begin; now < until;) {
@@ -62,14 +65,14 @@ void Ledger::charge_gap(const LaneTimes& times, std::uint32_t waiting, Time begi
         if (behind == no_stream)
             charges.of(TimeKind::host) += end - now; // which is about to issue it
         else
-            charge_own(times, o, now, end, charges);
+            charge_op(times, o, now, end, charges);
         now = end;
     }
 }
 
-// While an op that does not compute runs, or gathers.
-void Ledger::charge_own(const LaneTimes& times, std::uint32_t o, Time begin, Time end,
-                        Charges& charges) const
+// Charges a piece of an op that does not compute, or of a transfer whose members are gathering.
+void Ledger::charge_op(const LaneTimes& times, std::uint32_t o, Time begin, Time end,
+                       LaneCharges& charges) const
 {
     const FlatOp& op = kind_.ops[o];
     if (op.kind != OpKind::collective && op.kind != OpKind::exchange) {
@@ -85,7 +88,7 @@ void Ledger::charge_own(const LaneTimes& times, std::uint32_t o, Time begin, Tim
     charges.exposed[transfer_class(label)] += exposed;
 }
 
-// How long data of a transfer op moves.
+// How long data of a transfer op moves between `begin` and `end`.
 Time Ledger::moving(const LaneTimes& times, std::uint32_t o, Time begin, Time end) const
 {
     const FlatOp& op = kind_.ops[o];

@@ -1,7 +1,7 @@
 #include "sim/engine/replay/link_log.h"
 
 #include "sim/engine/flow/link_sharing.h"
-#include "sim/engine/scale.h"
+#include "sim/engine/slowdown.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t pattern_count = 5;
 
-// From some time on a link is asked for more, or less.
+// From `at` on a link is asked for so much more, or less.
 struct Change {
     Time at = 0;
     u128 load = 0;
@@ -26,8 +26,8 @@ void sort_by_time(std::vector<Change>& changes)
 
 } // namespace
 
-LinkLog::LinkLog(const Binding& binding, const Cohorts& cohorts, const Tape& tape)
-    : binding_(binding), cohorts_(cohorts), tape_(tape), transfer_of_(tape.values.size(), none)
+LinkLog::LinkLog(const Binding& binding, const LaneClasses& lane_classes, const StepCode& code)
+    : binding_(binding), classes_(lane_classes), code_(code), transfer_of_(code.values.size(), none)
 {
     find_collectives();
     find_messages();
@@ -35,32 +35,34 @@ LinkLog::LinkLog(const Binding& binding, const Cohorts& cohorts, const Tape& tap
 
 void LinkLog::find_collectives()
 {
-    for (std::uint32_t m = 0; m < cohorts_.meetings.size(); ++m) {
-        const Meeting& meeting = cohorts_.meetings[m];
+    for (std::uint32_t m = 0; m < classes_.group_classes.size(); ++m) {
+        const GroupClass& group_class = classes_.group_classes[m];
         const auto first_route = static_cast<std::uint32_t>(routes_.size());
-        for (const std::uint32_t group : meeting.groups)
+        for (const std::uint32_t group : group_class.groups)
             for (std::uint32_t p = 0; p < pattern_count; ++p)
                 routes_.push_back(
                     {binding_.groups[group].uses(static_cast<TrafficPattern>(p)), {}});
-        // By ordinal, then seat.
-        std::vector<const FlatOp*> ops(std::size_t{meeting.per_step} * meeting.seats.size());
-        std::vector<Value> ends(meeting.per_step, none); // of the first seat
-        for (std::size_t s = 0; s < meeting.seats.size(); ++s) {
-            const Cohort& cohort = cohorts_.all[meeting.seats[s].cohort];
-            for (std::uint32_t o = 0; o < cohort.kind->ops.size(); ++o) {
-                const FlatOp& op = cohort.kind->ops[o];
-                if (op.kind != OpKind::collective || cohort.meetings[op.group.value] != m ||
-                    cohort.first_slots[op.group.value] != meeting.seats[s].slot)
+        // The ops of each ordinal, by member class.
+        std::vector<const FlatOp*> ops(std::size_t{group_class.per_step} *
+                                       group_class.classes.size());
+        std::vector<Value> ends(group_class.per_step, none); // of the first member class
+        for (std::size_t s = 0; s < group_class.classes.size(); ++s) {
+            const LaneClass& lane_class = classes_.all[group_class.classes[s].lane_class];
+            for (std::uint32_t o = 0; o < lane_class.kind->ops.size(); ++o) {
+                const FlatOp& op = lane_class.kind->ops[o];
+                if (op.kind != OpKind::collective ||
+                    lane_class.group_classes[op.group.value] != m ||
+                    lane_class.first_slots[op.group.value] != group_class.classes[s].slot)
                     continue;
-                ops[op.ordinal * meeting.seats.size() + s] = &op;
+                ops[op.ordinal * group_class.classes.size() + s] = &op;
                 if (s == 0)
-                    ends[op.ordinal] = tape_.ops[meeting.seats[0].cohort][o].end;
+                    ends[op.ordinal] = code_.ops[group_class.classes[0].lane_class][o].end;
             }
         }
-        for (std::uint32_t ordinal = 0; ordinal < meeting.per_step; ++ordinal) {
+        for (std::uint32_t ordinal = 0; ordinal < group_class.per_step; ++ordinal) {
             transfer_of_[ends[ordinal]] = static_cast<std::uint32_t>(transfers_.size());
-            const std::span of_ordinal(ops.data() + ordinal * meeting.seats.size(),
-                                       meeting.seats.size());
+            const std::span of_ordinal(ops.data() + ordinal * group_class.classes.size(),
+                                       group_class.classes.size());
             transfers_.push_back({m, first_route, &loads_of(m, of_ordinal)});
         }
     }
@@ -68,20 +70,20 @@ void LinkLog::find_collectives()
 
 void LinkLog::find_messages()
 {
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const Cohort& cohort = cohorts_.all[c];
+    for (std::uint32_t c = 0; c < classes_.all.size(); ++c) {
+        const LaneClass& lane_class = classes_.all[c];
         std::map<PeerSlot, std::uint32_t> first_routes;
-        for (const FlatOp& op : cohort.kind->ops)
+        for (const FlatOp& op : lane_class.kind->ops)
             for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p) {
-                const PartPlan& part = cohort.kind->parts[p];
+                const PartPlan& part = lane_class.kind->parts[p];
                 if (part.direction != Direction::send)
                     continue;
                 const auto [found, added] =
                     first_routes.try_emplace(part.peer, static_cast<std::uint32_t>(routes_.size()));
                 if (added)
-                    for (const std::uint32_t lane : cohort.lanes)
+                    for (const std::uint32_t lane : lane_class.lanes)
                         routes_.push_back({binding_.lanes[lane].peers[part.peer.value].links, {}});
-                transfer_of_[tape_.parts[c][p].end] = static_cast<std::uint32_t>(transfers_.size());
+                transfer_of_[code_.parts[c][p].end] = static_cast<std::uint32_t>(transfers_.size());
                 transfers_.push_back({none, found->second, &loads_of(c, op, part)});
             }
     }
@@ -95,26 +97,27 @@ std::size_t LinkLog::size_of_step() const
     return moves * sizeof(Move);
 }
 
-// By group of the meeting. The scale of a collective is the greatest of its members.
+// The loads by group of the group class. The scale of a collective is the greatest of its members.
 const std::vector<LinkLog::Load>& LinkLog::loads_of(std::uint32_t m,
                                                     std::span<const FlatOp* const> ops)
 {
-    const Meeting& meeting = cohorts_.meetings[m];
+    const GroupClass& group_class = classes_.group_classes[m];
     std::vector<std::uint32_t> key{0, m};
     for (const FlatOp* op : ops)
         key.insert(key.end(), {op->cost.value, op->scale.value});
     const auto [found, added] = loads_.try_emplace(std::move(key));
     if (!added)
         return found->second;
-    for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
+    for (std::size_t g = 0; g < group_class.groups.size(); ++g) {
         std::uint32_t scale = 0;
-        for (std::uint32_t i = meeting.first[g]; i < meeting.first[g + 1]; ++i) {
-            const Member& member = meeting.members[i];
-            const Cohort& cohort = cohorts_.all[meeting.seats[member.seat].cohort];
-            scale = std::max(scale, scale_on(binding_.lanes[cohort.lanes[member.index]],
-                                             ops[member.seat]->scale));
+        for (std::uint32_t i = group_class.first[g]; i < group_class.first[g + 1]; ++i) {
+            const Member& member = group_class.members[i];
+            const LaneClass& lane_class =
+                classes_.all[group_class.classes[member.member_class].lane_class];
+            scale = std::max(scale, scale_on(binding_.lanes[lane_class.lanes[member.index]],
+                                             ops[member.member_class]->scale));
         }
-        const std::uint32_t variant = binding_.groups[meeting.groups[g]].variant;
+        const std::uint32_t variant = binding_.groups[group_class.groups[g]].variant;
         const TransferCost& cost = binding_.costs.transfers[variant][ops[0]->cost.value];
         found->second.push_back(
             {scaled_work(cost, scale), cost.ceiling, cost.latency.value(), cost.pattern});
@@ -122,7 +125,7 @@ const std::vector<LinkLog::Load>& LinkLog::loads_of(std::uint32_t m,
     return found->second;
 }
 
-// By lane of the sender's cohort.
+// The loads by lane of the sender's lane class.
 const std::vector<LinkLog::Load>& LinkLog::loads_of(std::uint32_t c, const FlatOp& op,
                                                     const PartPlan& part)
 {
@@ -130,7 +133,7 @@ const std::vector<LinkLog::Load>& LinkLog::loads_of(std::uint32_t c, const FlatO
         loads_.try_emplace({1, c, part.peer.value, part.cost.value, op.scale.value});
     if (!added)
         return found->second;
-    for (const std::uint32_t l : cohorts_.all[c].lanes) {
+    for (const std::uint32_t l : classes_.all[c].lanes) {
         const Lane& lane = binding_.lanes[l];
         const std::uint32_t variant = lane.peers[part.peer.value].variant;
         const TransferCost& cost = binding_.costs.transfers[variant][part.cost.value];
@@ -140,31 +143,31 @@ const std::vector<LinkLog::Load>& LinkLog::loads_of(std::uint32_t c, const FlatO
     return found->second;
 }
 
-void LinkLog::note(Player& player, const Instr& instr)
+void LinkLog::note(Interpreter& interpreter, const Instr& instr)
 {
     if (instr.write_count == 0)
         return;
     const auto written = [&](std::uint32_t w) { return instr.write_first + w; };
-    const bool eager = instr.code == Instr::Code::send;
+    const bool eager = instr.opcode == Instr::Opcode::eager_send;
     const Value first_end = written(eager ? 0 : std::min(1U, instr.write_count - 1));
     if (transfer_of_[first_end] == none)
         return;
     const Transfer& transfer = transfers_[transfer_of_[first_end]];
-    if (transfer.meeting == none) {
-        const Time* begin = player.column(eager ? tape_.reads[instr.read_first] : written(0));
-        const Time* end = player.column(first_end);
+    if (transfer.group_class == none) {
+        const Time* begin = interpreter.column(eager ? code_.reads[instr.read_first] : written(0));
+        const Time* end = interpreter.column(first_end);
         for (std::uint32_t i = 0; i < transfer.loads->size(); ++i)
             add(transfer.route_first + i, (*transfer.loads)[i], begin[i], end[i]);
         return;
     }
-    const Meeting& meeting = cohorts_.meetings[transfer.meeting];
-    for (std::uint32_t g = 0; g < meeting.groups.size(); ++g) {
-        const Member& member = meeting.members[meeting.first[g]];
+    const GroupClass& group_class = classes_.group_classes[transfer.group_class];
+    for (std::uint32_t g = 0; g < group_class.groups.size(); ++g) {
+        const Member& member = group_class.members[group_class.first[g]];
         const Load& load = (*transfer.loads)[g];
         const auto pattern = static_cast<std::uint32_t>(load.pattern);
         add(transfer.route_first + pattern_count * g + pattern, load,
-            player.column(written(2 * member.seat))[member.index],
-            player.column(written(2 * member.seat + 1))[member.index]);
+            interpreter.column(written(2 * member.member_class))[member.index],
+            interpreter.column(written(2 * member.member_class + 1))[member.index]);
     }
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// Which transfers move when over which links, and whether every link carried all that was asked of
-// it. Then nobody's rate was limited, and what was played as if links were never shared is what
-// sharing them gives.
+// Logs which transfers move when over which links, and finds whether every link carried all that
+// was asked of it. Then no transfer's rate was limited, and what was executed as if links were
+// never shared is what sharing them gives.
 
 #include "sim/engine/engine.h"
-#include "sim/engine/replay/player.h"
+#include "sim/engine/replay/interpreter.h"
 
 #include <map>
 
@@ -13,11 +13,11 @@ namespace trainyard::engine::replay {
 
 class LinkLog {
 public:
-    LinkLog(const Binding& binding, const Cohorts& cohorts, const Tape& tape);
+    LinkLog(const Binding& binding, const LaneClasses& lane_classes, const StepCode& code);
 
-    // The transfers that an instruction just played has timed.
-    void note(Player& player, const Instr& instr);
-    // Bytes that the notes of a step take.
+    // Logs the transfers that an instruction just executed has timed.
+    void note(Interpreter& interpreter, const Instr& instr);
+    // How many bytes the log of a step takes.
     std::size_t size_of_step() const;
 
     // What links carried since `opened`, by LinkId; nothing if at some time transfers wanted more
@@ -25,7 +25,7 @@ public:
     std::optional<std::vector<LinkTotals>> totals(Time opened) const;
 
 private:
-    // What a transfer moves, and how fast when nobody is in its way.
+    // What a transfer moves, and how fast when no other limits it.
     struct Load {
         Work work;
         ByteRate rate;
@@ -42,13 +42,13 @@ private:
         std::span<const LinkUse> links;
         std::vector<Move> moves;
     };
-    // A transfer op of the tape, by group of its meeting or by lane of its sender's cohort.
+    // A transfer op, by group of its group class or by lane of its sender's lane class.
     struct Transfer {
-        std::uint32_t meeting = none; // none: a message
+        std::uint32_t group_class = none; // none: a message
         std::uint32_t route_first = 0;
         const std::vector<Load>* loads = nullptr;
     };
-    // Who uses a link: routes and coefficients.
+    // The routes that use a link, and their coefficients.
     using Users = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
     struct Profile {
         u128 peak = 0;    // load, in bytes per second x 2^16
@@ -58,15 +58,17 @@ private:
 
     void find_collectives();
     void find_messages();
-    const std::vector<Load>& loads_of(std::uint32_t meeting, std::span<const FlatOp* const> ops);
-    const std::vector<Load>& loads_of(std::uint32_t cohort, const FlatOp& op, const PartPlan& part);
+    const std::vector<Load>& loads_of(std::uint32_t group_class,
+                                      std::span<const FlatOp* const> ops);
+    const std::vector<Load>& loads_of(std::uint32_t lane_class, const FlatOp& op,
+                                      const PartPlan& part);
     void add(std::uint32_t route, const Load& load, Time begin, Time end);
     std::map<Users, std::vector<LinkId>> links_by_users() const;
     Profile profile(const Users& users, Time opened) const;
 
     const Binding& binding_;
-    const Cohorts& cohorts_;
-    const Tape& tape_;
+    const LaneClasses& classes_;
+    const StepCode& code_;
     std::vector<Route> routes_;
     std::vector<Transfer> transfers_;
     std::vector<std::uint32_t> transfer_of_; // by the value of its end; none

@@ -6,16 +6,16 @@ namespace trainyard::engine::replay {
 
 namespace {
 
-class Orderer {
+class TopologicalSort {
 public:
-    explicit Orderer(const OrderRequest& request)
-        : cohorts_(request.cohorts),
-          known_(request.known),
+    explicit TopologicalSort(const OrderRequest& request)
+        : classes_(request.lane_classes),
+          precedence_(request.precedence),
           eager_(request.eager),
           slows_(request.slows)
     {
-        for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-            const LaneKind& kind = *cohorts_.all[c].kind;
+        for (std::uint32_t c = 0; c < classes_.all.size(); ++c) {
+            const LaneKind& kind = *classes_.all[c].kind;
             State& state = states_.emplace_back();
             state.done.resize(kind.streams.size());
             state.heads.resize(kind.streams.size());
@@ -26,12 +26,12 @@ public:
                 state.parts_left.push_back(op.part_count);
             ops_ += kind.op_count;
         }
-        for (const Meeting& meeting : cohorts_.meetings)
-            arrived_.emplace_back(meeting);
-        acts_.reserve(2 * ops_);
+        for (const GroupClass& group_class : classes_.group_classes)
+            arrived_.emplace_back(group_class);
+        actions_.reserve(2 * ops_);
     }
 
-    std::vector<Act> order() &&
+    std::vector<Action> order() &&
     {
         for (std::uint32_t c = 0; c < states_.size(); ++c)
             wake(c);
@@ -39,12 +39,12 @@ public:
             run_awake();
         while (finished_ < ops_ && release_one());
         if (finished_ < ops_)
-            acts_.clear();
-        return std::move(acts_);
+            actions_.clear();
+        return std::move(actions_);
     }
 
 private:
-    // An op of a stream by its position there; none: nothing.
+    // An op of a stream, by its position there; none: no op.
     struct Blocker {
         std::uint8_t stream = 0;
         std::uint32_t position = none;
@@ -61,22 +61,22 @@ private:
         std::vector<std::uint32_t> parts_left; // by op
         bool awake = false;
     };
-    // The ops that have come to the collectives of a meeting.
+    // The ops that have come to the collectives of a group class.
     struct Arrivals {
-        explicit Arrivals(const Meeting& meeting)
-            : seats(meeting.seats.size()),
-              count(meeting.per_step),
-              ops(seats > 1 ? seats * meeting.per_step : 0)
+        explicit Arrivals(const GroupClass& group_class)
+            : classes(group_class.classes.size()),
+              count(group_class.per_step),
+              ops(classes > 1 ? classes * group_class.per_step : 0)
         {}
 
-        std::size_t seats;
+        std::size_t classes;
         std::vector<std::uint32_t> count;                         // by ordinal
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> ops; // by ordinal: cohort, op
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> ops; // by ordinal: lane class, op
     };
 
     void take_head(std::uint32_t c, std::size_t s)
     {
-        const LaneKind& kind = *cohorts_.all[c].kind;
+        const LaneKind& kind = *classes_.all[c].kind;
         const StreamPlan& stream = kind.streams[s];
         const std::uint32_t done = states_[c].done[s];
         Head& head = states_[c].heads[s];
@@ -97,8 +97,8 @@ private:
         }
     }
 
-    // Compute waits for the times of transfers that may in truth end behind it. Lets the first one
-    // run for which that is so of all of them.
+    // Compute waits for the times of transfers that may in truth outlast it. Lets the first compute
+    // run that all such transfers outlast.
     bool release_one()
     {
         for (std::uint32_t c = 0; c < states_.size(); ++c) {
@@ -117,8 +117,8 @@ private:
     // Whether all transfers that may slow the op, and whose times are not known yet, need it.
     bool outlasted(std::uint32_t c, std::uint32_t o) const
     {
-        Orderer others(*this);
-        others.acts_.clear();
+        TopologicalSort others(*this);
+        others.actions_.clear();
         others.rates_ = false;
         others.barred_ = {c, o};
         for (std::uint32_t other = 0; other < states_.size(); ++other) {
@@ -128,9 +128,10 @@ private:
         }
         others.run_awake();
         bool all = true;
-        for_each_rival(*cohorts_.all[c].kind, known_[c], slows_[c], o, [&](std::uint32_t rival) {
-            all &= others.times_known(c, rival) == times_known(c, rival);
-        });
+        for_each_overlap(*classes_.all[c].kind, precedence_[c], slows_[c], o,
+                         [&](std::uint32_t overlap) {
+                             all &= others.times_known(c, overlap) == times_known(c, overlap);
+                         });
         return all;
     }
 
@@ -140,33 +141,33 @@ private:
         if (is_over(c, o))
             return none;
         return has_arrived(c, o)
-                   ? 1 + cohorts_.all[c].kind->ops[o].part_count - states_[c].parts_left[o]
+                   ? 1 + classes_.all[c].kind->ops[o].part_count - states_[c].parts_left[o]
                    : 0;
     }
 
     bool is_over(std::uint32_t c, std::uint32_t o) const
     {
-        return states_[c].done[known_[c].stream_of(o)] > known_[c].position_of(o);
+        return states_[c].done[precedence_[c].stream_of(o)] > precedence_[c].position_of(o);
     }
 
     // The first transfer that may slow a compute op and is not known yet, if there is one.
-    std::optional<Blocker> unknown_rival(std::uint32_t c, std::uint32_t o) const
+    std::optional<Blocker> unknown_overlap(std::uint32_t c, std::uint32_t o) const
     {
         if (!rates_ || slows_[c].empty() || released_ == std::pair{c, o})
             return std::nullopt;
-        const LaneKind& kind = *cohorts_.all[c].kind;
-        const auto over = known_[c].at_start(o);
+        const LaneKind& kind = *classes_.all[c].kind;
+        const auto over = precedence_[c].at_start(o);
         for (std::size_t s = 0; s < kind.streams.size(); ++s) {
             const StreamPlan& stream = kind.streams[s];
-            if (stream.kind != StreamKind::communication || s == known_[c].stream_of(o))
+            if (stream.kind != StreamKind::communication || s == precedence_[c].stream_of(o))
                 continue;
-            // As for_each_rival, from the first that is not over.
+            // As for_each_overlap, from the first that is not over.
             for (std::uint32_t p = std::max(over[s], states_[c].done[s]); p < stream.op_count; ++p)
             {
-                const std::uint32_t rival = stream.op_first + p;
-                if (known_[c].over(known_[c].at_start(rival), o))
+                const std::uint32_t overlap = stream.op_first + p;
+                if (precedence_[c].over(precedence_[c].at_start(overlap), o))
                     break;
-                if (slows_[c][rival] != 0)
+                if (slows_[c][overlap] != 0)
                     return Blocker{static_cast<std::uint8_t>(s), p};
             }
         }
@@ -189,11 +190,12 @@ private:
     // An op that must have finished before this one starts and has not, if there is one.
     std::optional<Blocker> needed(std::uint32_t c, std::uint32_t o) const
     {
-        const LaneKind& kind = *cohorts_.all[c].kind;
+        const LaneKind& kind = *classes_.all[c].kind;
         const FlatOp& op = kind.ops[o];
         if (!op.by_itself && op.segment > 0) {
-            const std::uint32_t barrier = known_[c].barriers()[op.segment - 1];
-            const Blocker blocker{known_[c].stream_of(barrier), known_[c].position_of(barrier)};
+            const std::uint32_t barrier = precedence_[c].barriers()[op.segment - 1];
+            const Blocker blocker{precedence_[c].stream_of(barrier),
+                                  precedence_[c].position_of(barrier)};
             if (!has_finished(c, blocker))
                 return blocker;
         }
@@ -206,19 +208,19 @@ private:
         return std::nullopt;
     }
 
-    // Whether nothing is in the way of the head; else notes what is.
+    // Whether the head may start; if not, notes its blocker.
     bool may_start(std::uint32_t c, Head& head) const
     {
         if (barred_ == std::pair{c, head.op})
             return false;
         std::optional<Blocker> blocker = needed(c, head.op);
-        if (!blocker && cohorts_.all[c].kind->ops[head.op].kind == OpKind::compute)
-            blocker = unknown_rival(c, head.op);
+        if (!blocker && classes_.all[c].kind->ops[head.op].kind == OpKind::compute)
+            blocker = unknown_overlap(c, head.op);
         head.blocker = blocker.value_or(Blocker{});
         return !blocker;
     }
 
-    // The first written of the ops that may start; none if there is no such op.
+    // The op that was written first of those that may start; none if there is no such op.
     std::uint32_t next(std::uint32_t c)
     {
         const Head* best = nullptr;
@@ -236,14 +238,14 @@ private:
     void go_on(std::uint32_t c)
     {
         for (std::uint32_t o = next(c); o != none; o = next(c)) {
-            const FlatOp& op = cohorts_.all[c].kind->ops[o];
+            const FlatOp& op = classes_.all[c].kind->ops[o];
             if (op.kind != OpKind::collective && op.kind != OpKind::exchange) {
-                acts_.push_back({Act::Kind::run, c, o});
+                actions_.push_back({Action::Kind::run, c, o});
                 finish(c, o);
                 continue;
             }
-            states_[c].heads[known_[c].stream_of(o)].op = none;
-            acts_.push_back({Act::Kind::arrive, c, o});
+            states_[c].heads[precedence_[c].stream_of(o)].op = none;
+            actions_.push_back({Action::Kind::arrive, c, o});
             if (op.kind == OpKind::collective)
                 join(c, op);
             else
@@ -253,7 +255,7 @@ private:
 
     void finish(std::uint32_t c, std::uint32_t o)
     {
-        const std::uint8_t stream = known_[c].stream_of(o);
+        const std::uint8_t stream = precedence_[c].stream_of(o);
         ++states_[c].done[stream];
         take_head(c, stream);
         ++finished_;
@@ -262,21 +264,21 @@ private:
 
     void join(std::uint32_t c, const FlatOp& op)
     {
-        const std::uint32_t m = cohorts_.all[c].meetings[op.group.value];
-        const auto o = static_cast<std::uint32_t>(&op - cohorts_.all[c].kind->ops.data());
+        const std::uint32_t m = classes_.all[c].group_classes[op.group.value];
+        const auto o = static_cast<std::uint32_t>(&op - classes_.all[c].kind->ops.data());
         Arrivals& arrivals = arrived_[m];
         std::uint32_t& count = arrivals.count[op.ordinal];
-        if (arrivals.seats == 1) {
-            acts_.push_back({Act::Kind::gather, m, op.ordinal});
+        if (arrivals.classes == 1) {
+            actions_.push_back({Action::Kind::collective, m, op.ordinal});
             return finish(c, o);
         }
         const auto first =
-            arrivals.ops.begin() + static_cast<std::ptrdiff_t>(op.ordinal * arrivals.seats);
+            arrivals.ops.begin() + static_cast<std::ptrdiff_t>(op.ordinal * arrivals.classes);
         first[count++] = {c, o};
-        if (count < arrivals.seats)
+        if (count < arrivals.classes)
             return;
-        acts_.push_back({Act::Kind::gather, m, op.ordinal});
-        for (std::size_t s = 0; s < arrivals.seats; ++s)
+        actions_.push_back({Action::Kind::collective, m, op.ordinal});
+        for (std::size_t s = 0; s < arrivals.classes; ++s)
             finish(first[static_cast<std::ptrdiff_t>(s)].first,
                    first[static_cast<std::ptrdiff_t>(s)].second);
     }
@@ -284,18 +286,18 @@ private:
     bool has_arrived(std::uint32_t c, std::uint32_t o) const
     {
         const State& state = states_[c];
-        const std::uint8_t stream = known_[c].stream_of(o);
-        const std::uint32_t position = known_[c].position_of(o);
+        const std::uint8_t stream = precedence_[c].stream_of(o);
+        const std::uint32_t position = precedence_[c].position_of(o);
         return state.done[stream] > position ||
                (state.done[stream] == position && state.heads[stream].op == none);
     }
 
     void exchange(std::uint32_t c, std::uint32_t o)
     {
-        const Cohort& cohort = cohorts_.all[c];
-        const FlatOp& op = cohort.kind->ops[o];
+        const LaneClass& lane_class = classes_.all[c];
+        const FlatOp& op = lane_class.kind->ops[o];
         if (op.part_count == 0) {
-            acts_.push_back({Act::Kind::complete, c, o});
+            actions_.push_back({Action::Kind::complete, c, o});
             return finish(c, o);
         }
         for (std::uint32_t p = op.part_first; p < op.part_first + op.part_count; ++p)
@@ -304,57 +306,57 @@ private:
 
     void take_part(std::uint32_t c, std::uint32_t o, std::uint32_t p)
     {
-        const PartPlan& part = cohorts_.all[c].kind->parts[p];
-        const PipeLink& link = cohorts_.all[c].pipes[part.pipe];
-        const std::uint32_t other = known_[link.cohort].part_at(link.pipe, part.ordinal);
-        const std::uint32_t other_op = known_[link.cohort].op_of_part(other);
+        const PartPlan& part = classes_.all[c].kind->parts[p];
+        const PipeLink& link = classes_.all[c].pipes[part.pipe];
+        const std::uint32_t other = precedence_[link.lane_class].part_at(link.pipe, part.ordinal);
+        const std::uint32_t other_op = precedence_[link.lane_class].op_of_part(other);
         const bool sends = part.direction == Direction::send;
         const bool eager = eager_[c][p] != 0;
         if (sends && eager) {
-            acts_.push_back({Act::Kind::send, c, p});
+            actions_.push_back({Action::Kind::eager_send, c, p});
             part_over(c, o);
         }
-        if (!has_arrived(link.cohort, other_op))
+        if (!has_arrived(link.lane_class, other_op))
             return;
         // Both ends may be in one op.
-        const bool again = link.cohort == c && other_op == o && other > p;
+        const bool again = link.lane_class == c && other_op == o && other > p;
         if (again)
             return;
-        acts_.push_back({Act::Kind::pass, sends ? c : link.cohort, sends ? p : other});
+        actions_.push_back({Action::Kind::message, sends ? c : link.lane_class, sends ? p : other});
         if (!eager || !sends)
             part_over(c, o);
         if (!eager || sends)
-            part_over(link.cohort, other_op);
+            part_over(link.lane_class, other_op);
     }
 
     void part_over(std::uint32_t c, std::uint32_t o)
     {
         if (--states_[c].parts_left[o] > 0)
             return;
-        acts_.push_back({Act::Kind::complete, c, o});
+        actions_.push_back({Action::Kind::complete, c, o});
         finish(c, o);
     }
 
-    const Cohorts& cohorts_;
-    const std::vector<Known>& known_;
+    const LaneClasses& classes_;
+    const std::vector<Precedence>& precedence_;
     const IsEager& eager_;
     const SlowsCompute& slows_;
-    std::vector<State> states_; // by cohort
+    std::vector<State> states_; // by lane class
     bool rates_ = true;         // compute waits for what may slow it
-    std::pair<std::uint32_t, std::uint32_t> barred_{none, none};   // cohort, op: must not run
+    std::pair<std::uint32_t, std::uint32_t> barred_{none, none};   // lane class, op: must not run
     std::pair<std::uint32_t, std::uint32_t> released_{none, none}; // may run
-    std::vector<Arrivals> arrived_;                                // by meeting
+    std::vector<Arrivals> arrived_;                                // by group class
     std::vector<std::uint32_t> awake_;
-    std::vector<Act> acts_;
+    std::vector<Action> actions_;
     std::size_t ops_ = 0;
     std::size_t finished_ = 0;
 };
 
 } // namespace
 
-std::vector<Act> order_of(const OrderRequest& request)
+std::vector<Action> topological_order(const OrderRequest& request)
 {
-    return Orderer(request).order();
+    return TopologicalSort(request).order();
 }
 
 } // namespace trainyard::engine::replay

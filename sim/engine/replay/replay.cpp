@@ -1,14 +1,13 @@
 #include "sim/engine/replay/replay.h"
 
-#include "sim/engine/interference.h"
-#include "sim/engine/replay/compose.h"
-#include "sim/engine/replay/leaper.h"
+#include "sim/engine/replay/generated_code.h"
 #include "sim/engine/replay/link_log.h"
-#include "sim/engine/replay/place.h"
-#include "sim/engine/replay/premises.h"
-#include "sim/engine/replay/scribe.h"
-#include "sim/engine/replay/step_mix.h"
-#include "sim/engine/replay/tally.h"
+#include "sim/engine/replay/preconditions.h"
+#include "sim/engine/replay/replay_recorder.h"
+#include "sim/engine/replay/slices.h"
+#include "sim/engine/replay/step_totals.h"
+#include "sim/engine/replay/stretch_cache.h"
+#include "sim/engine/slowdown.h"
 #include "sim/engine/standstill.h"
 #include "sim/engine/totals.h"
 
@@ -41,8 +40,8 @@ public:
     {
         if (auto refused = prepare())
             return tl::unexpected(std::move(*refused));
-        play();
-        if (charging_ == Charging::by_tape && !player_->fits())
+        run_steps();
+        if (charging_ == Charging::vectorized && !interpreter_->fits())
             return Replay(program_, binding_, control_, kernels_, Charging::by_lane).run();
         return result();
     }
@@ -50,16 +49,16 @@ public:
 private:
     std::optional<Refusal> prepare();
     std::optional<Refusal> order_ops();
-    std::optional<Refusal> steps_mix() const;
+    std::optional<Refusal> check_steps() const;
     bool keeps_too_much(const std::vector<Value>& kept) const;
-    void play();
+    void run_steps();
     Time latest_end();
     void start_lanes();
     void begin_step(std::uint32_t step);
-    void play_step(int step);
-    void play_run(const Run& run, int step);
-    void play_instrs(const Run& run, int step);
-    bool plays_all(int step) const;
+    void execute_step(int step);
+    void execute_range(const InstrRange& range, int step);
+    void execute_instrs(const InstrRange& range, int step);
+    bool executes_all(int step) const;
     tl::expected<StepResult, Refusal> result();
 
     const Program& program_;
@@ -68,18 +67,18 @@ private:
     const Kernels& kernels_;
     Charging charging_;
     CompiledProgram compiled_;
-    Cohorts cohorts_;
-    std::vector<Known> known_;
+    LaneClasses classes_;
+    std::vector<Precedence> precedence_;
     IsEager eager_;
     SlowsCompute slows_;
     JoinsStages stages_;
     std::optional<Tables> tables_;
-    std::optional<Composed> composed_;
-    Regions regions_;
+    std::optional<GeneratedCode> generated_;
+    Stretches stretches_;
     Slices slices_;
-    std::optional<Player> player_;
-    std::optional<Leaper> leaper_;
-    std::optional<Scribe> scribe_;
+    std::optional<Interpreter> interpreter_;
+    std::optional<StretchCache> stretch_cache_;
+    std::optional<ReplayRecorder> recorder_;
     std::optional<LinkLog> link_log_; // where links may be shared
     bool some_late_ = false;
     double latest_start_ = 0;   // ps, what lanes are late included
@@ -100,80 +99,83 @@ std::optional<Refusal> Replay::prepare()
                                  std::accumulate(lane.late.begin(), lane.late.end(),
                                                  static_cast<double>(lane.start.value()), later));
     }
-    auto cohorts = gather_cohorts(program_, binding_, compiled_);
-    if (!cohorts)
+    auto lane_classes = classify_lanes(program_, binding_, compiled_);
+    if (!lane_classes)
         return Refusal{"some rank never comes to a transfer of its group or neighbour"};
-    cohorts_ = std::move(*cohorts);
+    classes_ = std::move(*lane_classes);
     if (auto refused = order_ops())
         return refused;
-    if (could_overflow(cohorts_, composed_->tape, control_.steps, latest_start_))
+    if (could_overflow(classes_, generated_->code, control_.steps, latest_start_))
         return Refusal{"the steps may take longer than the clock counts"};
-    const std::vector<Value> kept = tallied_values(cohorts_, composed_->tape, composed_->charges);
+    const std::vector<Value> kept =
+        values_for_totals(classes_, generated_->code, generated_->charge_plans);
     if (keeps_too_much(kept))
         return Refusal{"the times of all ops are more than it holds"};
     for (const Value value : kept)
-        keep(composed_->tape, value);
-    scribe_.emplace(program_, binding_, cohorts_, known_, composed_->tape, control_.record);
+        keep(generated_->code, value);
+    recorder_.emplace(program_, binding_, classes_, precedence_, generated_->code, control_.record);
     if (control_.fidelity == Fidelity::bundle) {
-        link_log_.emplace(binding_, cohorts_, composed_->tape);
+        link_log_.emplace(binding_, classes_, generated_->code);
         if (link_log_->size_of_step() * static_cast<std::size_t>(control_.steps) > most_logged)
             return Refusal{"the times of all transfers are more than it holds"};
     }
     if (!link_log_ && control_.mechanisms.has(Mechanism::stretches))
-        regions_ =
-            find_regions(cohorts_, composed_->tape, static_cast<std::uint32_t>(control_.steps));
-    slices_ = scribe_->wants_any() || link_log_ || !control_.mechanisms.has(Mechanism::slices)
-                  ? without_slices(composed_->tape)
-                  : find_slices(cohorts_, composed_->tape, regions_);
-    place_values(composed_->tape, cohorts_, slices_);
-    player_.emplace(cohorts_, *composed_, *tables_, kernels_);
-    leaper_.emplace(*player_, cohorts_, composed_->tape, regions_, slices_);
+        stretches_ =
+            find_stretches(classes_, generated_->code, static_cast<std::uint32_t>(control_.steps));
+    slices_ = recorder_->wants_any() || link_log_ || !control_.mechanisms.has(Mechanism::slices)
+                  ? without_slices(generated_->code)
+                  : find_slices(classes_, generated_->code, stretches_);
+    allocate_columns(generated_->code, classes_, slices_);
+    interpreter_.emplace(classes_, *generated_, *tables_, kernels_);
+    stretch_cache_.emplace(*interpreter_, classes_, generated_->code, stretches_, slices_);
     return std::nullopt;
 }
 
 std::optional<Refusal> Replay::order_ops()
 {
-    tables_.emplace(program_, binding_, cohorts_);
-    auto stages = find_stages(binding_, cohorts_);
+    tables_.emplace(program_, binding_, classes_);
+    auto stages = find_stages(binding_, classes_);
     if (!stages)
         return Refusal{"groups of one kind join stages and others do not"};
     stages_ = std::move(*stages);
-    auto eager = find_eager(cohorts_, *tables_);
+    auto eager = find_eager(classes_, *tables_);
     if (!eager)
         return Refusal{"some messages of an op are eager and others are not"};
     eager_ = std::move(*eager);
-    slows_ = find_slowing(binding_, cohorts_, *tables_);
-    known_.reserve(cohorts_.all.size());
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
-        known_.emplace_back(*cohorts_.all[c].kind, slows_[c].empty() ? Known::StepBefore::ignored
-                                                                     : Known::StepBefore::matters);
-    if (auto refused = steps_mix())
+    slows_ = find_slowing(binding_, classes_, *tables_);
+    precedence_.reserve(classes_.all.size());
+    for (std::uint32_t c = 0; c < classes_.all.size(); ++c)
+        precedence_.emplace_back(*classes_.all[c].kind, slows_[c].empty()
+                                                            ? Precedence::PreviousStep::ignored
+                                                            : Precedence::PreviousStep::matters);
+    if (auto refused = check_steps())
         return refused;
-    const OrderRequest request{cohorts_, known_, eager_, slows_};
-    const std::vector<Act> acts = order_of(request);
-    const bool empty = std::all_of(cohorts_.all.begin(), cohorts_.all.end(),
-                                   [](const Cohort& cohort) { return cohort.kind->op_count == 0; });
-    if (acts.empty() && !empty)
+    const OrderRequest request{classes_, precedence_, eager_, slows_};
+    const std::vector<Action> actions = topological_order(request);
+    const bool empty =
+        std::all_of(classes_.all.begin(), classes_.all.end(),
+                    [](const LaneClass& lane_class) { return lane_class.kind->op_count == 0; });
+    if (actions.empty() && !empty)
         return Refusal{
             slows_.empty() || slows_.front().empty()
                 ? "ops of different ranks wait for each other in a circle"
                 : "what slows compute on one rank depends on what slows it on another, and back"};
-    composed_ = compose({program_, request, stages_, charging_}, acts, *tables_);
-    if (!composed_)
+    generated_ = generate_code({program_, request, stages_, charging_}, actions, *tables_);
+    if (!generated_)
         return Refusal{"ranks do not agree about a transfer"};
     return std::nullopt;
 }
 
 // Only the transfers of a step and of the one before are known when compute starts.
-std::optional<Refusal> Replay::steps_mix() const
+std::optional<Refusal> Replay::check_steps() const
 {
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const LaneKind& kind = *cohorts_.all[c].kind;
+    for (std::uint32_t c = 0; c < classes_.all.size(); ++c) {
+        const LaneKind& kind = *classes_.all[c].kind;
         if (slows_[c].empty())
             continue;
-        if (control_.steps > 1 && steps_interfere(kind, known_[c], slows_[c]))
+        if (control_.steps > 1 && steps_interfere(kind, precedence_[c], slows_[c]))
             return Refusal{"a step may begin to communicate while the one before computes"};
-        if (control_.steps > 2 && outlasts_a_step(kind, known_[c], slows_[c]))
+        if (control_.steps > 2 && outlasts_a_step(kind, precedence_[c], slows_[c]))
             return Refusal{"a transfer may last until the step after the next computes"};
     }
     return std::nullopt;
@@ -184,48 +186,49 @@ bool Replay::keeps_too_much(const std::vector<Value>& kept) const
 {
     std::size_t bytes = 0;
     for (const Value value : kept) {
-        const std::uint32_t c = composed_->tape.values[value].cohort;
-        if (!composed_->charges[c].on_tape)
-            bytes += cohorts_.all[c].lanes.size() * sizeof(Time);
+        const std::uint32_t c = generated_->code.values[value].lane_class;
+        if (!generated_->charge_plans[c].vectorized)
+            bytes += classes_.all[c].lanes.size() * sizeof(Time);
     }
     return bytes > most_kept;
 }
 
-void Replay::play()
+void Replay::run_steps()
 {
     start_lanes();
     control_.work.check();
     for (int step = 0; step < control_.steps; ++step) {
-        play_step(step);
+        execute_step(step);
         step_ends_.emplace_back(latest_end());
         if (step + 1 < control_.steps)
-            player_->carry();
+            interpreter_->carry();
     }
 }
 
-// Of this step and those before.
+// The latest end of this step and those before.
 Time Replay::latest_end()
 {
     Time latest = step_ends_.empty() ? 0 : step_ends_.back().value();
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c)
-        if (cohorts_.all[c].kind->op_count > 0)
-            latest =
-                std::max(latest, kernels_.greatest(player_->column(composed_->tape.lane_ends[c]),
-                                                   cohorts_.all[c].lanes.size()));
+    for (std::uint32_t c = 0; c < classes_.all.size(); ++c)
+        if (classes_.all[c].kind->op_count > 0)
+            latest = std::max(latest,
+                              kernels_.greatest(interpreter_->column(generated_->code.lane_ends[c]),
+                                                classes_.all[c].lanes.size()));
     return latest;
 }
 
 void Replay::start_lanes()
 {
-    for (std::uint32_t c = 0; c < cohorts_.all.size(); ++c) {
-        const Inputs& in = composed_->tape.inputs[c];
-        const std::size_t lanes = cohorts_.all[c].lanes.size();
-        for_each_value(in, [&](Value value) { std::fill_n(player_->column(value), lanes, 0); });
-        Time* start = player_->column(in.lane_start);
+    for (std::uint32_t c = 0; c < classes_.all.size(); ++c) {
+        const Inputs& in = generated_->code.inputs[c];
+        const std::size_t lanes = classes_.all[c].lanes.size();
+        for_each_value(in,
+                       [&](Value value) { std::fill_n(interpreter_->column(value), lanes, 0); });
+        Time* start = interpreter_->column(in.lane_start);
         for (std::uint32_t i = 0; i < lanes; ++i)
-            start[i] = binding_.lanes[cohorts_.all[c].lanes[i]].start.value();
-        std::copy_n(start, lanes, player_->column(in.opened));
-        std::copy_n(start, lanes, player_->column(in.base));
+            start[i] = binding_.lanes[classes_.all[c].lanes[i]].start.value();
+        std::copy_n(start, lanes, interpreter_->column(in.opened));
+        std::copy_n(start, lanes, interpreter_->column(in.base));
     }
 }
 
@@ -233,75 +236,79 @@ void Replay::start_lanes()
 void Replay::begin_step(std::uint32_t step)
 {
     tables_->begin_step(step);
-    for (std::uint32_t c = 0; c < cohorts_.all.size() && some_late_; ++c) {
-        Time* base = player_->column(composed_->tape.inputs[c].base);
-        for (const std::uint32_t l : cohorts_.all[c].lanes) {
+    for (std::uint32_t c = 0; c < classes_.all.size() && some_late_; ++c) {
+        Time* base = interpreter_->column(generated_->code.inputs[c].base);
+        for (const std::uint32_t l : classes_.all[c].lanes) {
             const std::vector<SimTime>& late = binding_.lanes[l].late;
             *base++ += step < late.size() ? late[step].value() : 0;
         }
     }
 }
 
-void Replay::play_step(int step)
+void Replay::execute_step(int step)
 {
     begin_step(static_cast<std::uint32_t>(step));
-    const bool recorded = scribe_->wants(step);
+    const bool recorded = recorder_->wants(step);
     if (recorded)
-        scribe_->begin_step(*player_);
-    player_->take_all();
-    player_->measure(step + 1 == control_.steps);
-    if (plays_all(step))
-        play_instrs({0, static_cast<std::uint32_t>(composed_->tape.instrs.size()), false}, step);
+        recorder_->begin_step(*interpreter_);
+    interpreter_->select_all();
+    interpreter_->measure(step + 1 == control_.steps);
+    if (executes_all(step))
+        execute_instrs({0, static_cast<std::uint32_t>(generated_->code.instrs.size()), false},
+                       step);
     else
-        for (const Run& run : slices_.runs)
-            play_run(run, step);
-    player_->take_all();
+        for (const InstrRange& range : slices_.ranges)
+            execute_range(range, step);
+    interpreter_->select_all();
     if (recorded)
-        scribe_->end_step(step);
+        recorder_->end_step(step);
     if (step + 1 == control_.steps)
-        leaper_->settle(*player_);
+        stretch_cache_->add_sums(*interpreter_);
 }
 
-// One instruction after the other on all lanes: somebody looks at what each leaves behind.
-bool Replay::plays_all(int step) const
+// Whether each instruction is executed on all lanes before the next, because its results are logged
+// or recorded.
+bool Replay::executes_all(int step) const
 {
-    return scribe_->wants(step) || link_log_;
+    return recorder_->wants(step) || link_log_;
 }
 
-void Replay::play_run(const Run& run, int step)
+void Replay::execute_range(const InstrRange& range, int step)
 {
-    if (!run.sliced) {
-        player_->take_all();
-        return play_instrs(run, step);
+    if (!range.sliced) {
+        interpreter_->select_all();
+        return execute_instrs(range, step);
     }
     for (const Slice& slice : slices_.slices) {
-        player_->take_slice(slice);
-        play_instrs(run, step);
+        interpreter_->select_slice(slice);
+        execute_instrs(range, step);
     }
 }
 
-void Replay::play_instrs(const Run& run, int step)
+void Replay::execute_instrs(const InstrRange& range, int step)
 {
     const bool measured = step + 1 == control_.steps;
-    const bool recorded = scribe_->wants(step);
-    const auto& instrs = composed_->tape.instrs;
-    for (std::uint32_t i = run.first; i < run.end; ++i) {
+    const bool recorded = recorder_->wants(step);
+    const auto& instrs = generated_->code.instrs;
+    for (std::uint32_t i = range.first; i < range.end; ++i) {
         if (++unchecked_ > instrs_between_checks) {
             control_.work.check();
             unchecked_ = 0;
         }
-        const Stretch* stretch = leaper_->at(i);
-        if (stretch != nullptr && !plays_all(step) && leaper_->leap(*player_, *stretch, measured)) {
+        const Stretch* stretch = stretch_cache_->at(i);
+        if (stretch != nullptr && !executes_all(step) &&
+            stretch_cache_->apply(*interpreter_, *stretch, measured))
+        {
             i += stretch->instr_count - 1;
             continue;
         }
         if (instrs[i].measured && !measured)
             continue;
-        player_->play(instrs[i]);
+        interpreter_->execute(instrs[i]);
         if (recorded)
-            scribe_->note(*player_, instrs[i]);
+            recorder_->note(*interpreter_, instrs[i]);
         if (link_log_)
-            link_log_->note(*player_, instrs[i]);
+            link_log_->note(*interpreter_, instrs[i]);
     }
 }
 
@@ -309,12 +316,12 @@ tl::expected<StepResult, Refusal> Replay::result()
 {
     StepResult result;
     set_steps(result, step_ends_);
-    for (const Cohort& cohort : cohorts_.all)
-        result.ops += std::uint64_t{cohort.kind->op_count} * cohort.lanes.size() *
+    for (const LaneClass& lane_class : classes_.all)
+        result.ops += std::uint64_t{lane_class.kind->op_count} * lane_class.lanes.size() *
                       static_cast<std::uint64_t>(control_.steps);
-    tally({program_, binding_, cohorts_, known_, stages_, slows_, *composed_}, *tables_, *player_,
-          result);
-    result.records = scribe_->take();
+    fill_totals({program_, binding_, classes_, precedence_, stages_, slows_, *generated_}, *tables_,
+                *interpreter_, result);
+    result.records = recorder_->take();
     if (link_log_) {
         auto links = link_log_->totals((result.step_ends.back() - result.step_time).value());
         if (!links)
@@ -342,7 +349,7 @@ std::optional<Refusal> refused_outright(const Binding& binding, const RunControl
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,
                                              const RunControl& control, const Kernels& kernels)
 {
-    return Replay(program, binding, control, kernels, Charging::by_tape).run();
+    return Replay(program, binding, control, kernels, Charging::vectorized).run();
 }
 
 tl::expected<StepResult, Refusal> run_replay(const Program& program, const Binding& binding,

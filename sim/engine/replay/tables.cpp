@@ -1,7 +1,6 @@
 #include "sim/engine/replay/tables.h"
 
-#include "sim/engine/interference.h"
-#include "sim/engine/scale.h"
+#include "sim/engine/slowdown.h"
 
 #include <algorithm>
 
@@ -19,8 +18,8 @@ Time time_of(const TransferCost& cost, std::uint32_t scale)
         .value();
 }
 
-// One number where all are equal.
-Amount amount_of(Column column)
+// One number for all lanes where all are equal.
+PerLane per_lane_of(Column column)
 {
     if (std::adjacent_find(column.begin(), column.end(), std::not_equal_to<>()) != column.end())
         return {0, std::move(column)};
@@ -29,51 +28,53 @@ Amount amount_of(Column column)
 
 } // namespace
 
-Tables::Tables(const Program& program, const Binding& binding, const Cohorts& cohorts)
-    : program_(program), binding_(binding), cohorts_(cohorts)
+Tables::Tables(const Program& program, const Binding& binding, const LaneClasses& lane_classes)
+    : program_(program), binding_(binding), classes_(lane_classes)
 {
-    for (std::uint32_t c = 0; c < cohorts.all.size(); ++c)
+    for (std::uint32_t c = 0; c < lane_classes.all.size(); ++c)
         find_jitters(c);
 }
 
-const std::vector<std::uint32_t>& Tables::scales(std::uint32_t cohort, ScaleSlot slot)
+const std::vector<std::uint32_t>& Tables::scales(std::uint32_t lane_class, ScaleSlot slot)
 {
     static const std::vector<std::uint32_t> unscaled;
     if (!slot.valid())
         return unscaled;
-    scales_.resize(cohorts_.all.size() * slots);
-    auto& known = scales_[cohort * slots + slot.value];
+    scales_.resize(classes_.all.size() * slots);
+    auto& known = scales_[lane_class * slots + slot.value];
     if (!known) {
         known.emplace();
-        for (const std::uint32_t l : cohorts_.all[cohort].lanes)
+        for (const std::uint32_t l : classes_.all[lane_class].lanes)
             known->push_back(binding_.lanes[l].scales[slot.value]);
     }
     return *known;
 }
 
-Variants Tables::find_variants(std::uint32_t cohort, GroupSlot slot) const
+Variants Tables::find_variants(std::uint32_t lane_class, GroupSlot slot) const
 {
-    const std::uint32_t number = cohorts_.all[cohort].meetings[slot.value];
-    const Meeting& meeting = cohorts_.meetings[number];
-    const auto variant = [&](std::size_t g) { return binding_.groups[meeting.groups[g]].variant; };
+    const std::uint32_t number = classes_.all[lane_class].group_classes[slot.value];
+    const GroupClass& group_class = classes_.group_classes[number];
+    const auto variant = [&](std::size_t g) {
+        return binding_.groups[group_class.groups[g]].variant;
+    };
     Variants found{.one = variant(0), .each = {}};
     bool alike = true;
-    for (std::size_t g = 1; g < meeting.groups.size(); ++g)
+    for (std::size_t g = 1; g < group_class.groups.size(); ++g)
         alike &= variant(g) == found.one;
     if (alike)
         return found;
-    const Seat seat{cohort, cohorts_.all[cohort].first_slots[slot.value]};
-    found.each.resize(cohorts_.all[cohort].lanes.size());
-    for (std::size_t g = 0; g < meeting.groups.size(); ++g)
-        for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m)
-            if (meeting.seats[meeting.members[m].seat] == seat)
-                found.each[meeting.members[m].index] = variant(g);
+    const MemberClass member_class{lane_class, classes_.all[lane_class].first_slots[slot.value]};
+    found.each.resize(classes_.all[lane_class].lanes.size());
+    for (std::size_t g = 0; g < group_class.groups.size(); ++g)
+        for (std::uint32_t m = group_class.first[g]; m < group_class.first[g + 1]; ++m)
+            if (group_class.classes[group_class.members[m].member_class] == member_class)
+                found.each[group_class.members[m].index] = variant(g);
     return found;
 }
 
-Variants Tables::find_variants(std::uint32_t cohort, PeerSlot slot) const
+Variants Tables::find_variants(std::uint32_t lane_class, PeerSlot slot) const
 {
-    const std::vector<std::uint32_t>& lanes = cohorts_.all[cohort].lanes;
+    const std::vector<std::uint32_t>& lanes = classes_.all[lane_class].lanes;
     const auto variant = [&](std::size_t i) {
         return binding_.lanes[lanes[i]].peers[slot.value].variant;
     };
@@ -87,18 +88,18 @@ Variants Tables::find_variants(std::uint32_t cohort, PeerSlot slot) const
     return found;
 }
 
-const Variants& Tables::variants(std::uint32_t cohort, GroupSlot slot)
+const Variants& Tables::variants(std::uint32_t lane_class, GroupSlot slot)
 {
-    group_variants_.resize(cohorts_.all.size() * slots);
-    std::optional<Variants>& known = group_variants_[cohort * slots + slot.value];
-    return known ? *known : known.emplace(find_variants(cohort, slot));
+    group_variants_.resize(classes_.all.size() * slots);
+    std::optional<Variants>& known = group_variants_[lane_class * slots + slot.value];
+    return known ? *known : known.emplace(find_variants(lane_class, slot));
 }
 
-const Variants& Tables::variants(std::uint32_t cohort, PeerSlot slot)
+const Variants& Tables::variants(std::uint32_t lane_class, PeerSlot slot)
 {
-    peer_variants_.resize(cohorts_.all.size() * slots);
-    std::optional<Variants>& known = peer_variants_[cohort * slots + slot.value];
-    return known ? *known : known.emplace(find_variants(cohort, slot));
+    peer_variants_.resize(classes_.all.size() * slots);
+    std::optional<Variants>& known = peer_variants_[lane_class * slots + slot.value];
+    return known ? *known : known.emplace(find_variants(lane_class, slot));
 }
 
 TimeTable* Tables::keep(Column times)
@@ -108,12 +109,12 @@ TimeTable* Tables::keep(Column times)
     return &tables_.emplace_back(TimeTable{std::move(times), greatest, nullptr});
 }
 
-Column Tables::durations(std::uint32_t cohort, const FlatOp& op)
+Column Tables::durations(std::uint32_t lane_class, const FlatOp& op)
 {
     const Time alone = op.duration.value();
-    const std::vector<std::uint32_t>& scale = scales(cohort, op.scale);
+    const std::vector<std::uint32_t>& scale = scales(lane_class, op.scale);
     if (scale.empty())
-        return Column(cohorts_.all[cohort].lanes.size(), alone);
+        return Column(classes_.all[lane_class].lanes.size(), alone);
     Column column(scale.size());
     if (alone < shortest_wide)
         for (std::size_t i = 0; i < column.size(); ++i)
@@ -124,15 +125,15 @@ Column Tables::durations(std::uint32_t cohort, const FlatOp& op)
     return column;
 }
 
-bool Tables::varies(std::uint32_t cohort, const FlatOp& op) const
+bool Tables::varies(std::uint32_t lane_class, const FlatOp& op) const
 {
-    return op.first_input && latest_input(cohort) > 0;
+    return op.first_input && latest_input(lane_class) > 0;
 }
 
-Time Tables::latest_input(std::uint32_t cohort) const
+Time Tables::latest_input(std::uint32_t lane_class) const
 {
     Time latest = 0;
-    for (const std::uint32_t l : cohorts_.all[cohort].lanes)
+    for (const std::uint32_t l : classes_.all[lane_class].lanes)
         for (const SimTime late : binding_.lanes[l].late_input)
             latest = std::max(latest, late.value());
     return latest;
@@ -143,74 +144,75 @@ void Tables::begin_step(std::uint32_t step)
     step_ = step;
     for (const LateInput& input : late_inputs_)
         for (std::size_t i = 0; i < input.in_time.size(); ++i) {
-            const Lane& lane = binding_.lanes[cohorts_.all[input.cohort].lanes[i]];
+            const Lane& lane = binding_.lanes[classes_.all[input.lane_class].lanes[i]];
             const Time late = step < lane.late_input.size() ? lane.late_input[step].value() : 0;
             input.table->times[i] = input.in_time[i] + late;
         }
 }
 
-const TimeTable* Tables::times(std::uint32_t cohort, const FlatOp& op)
+const TimeTable* Tables::times(std::uint32_t lane_class, const FlatOp& op)
 {
-    if (varies(cohort, op)) {
-        // A worker's: the host issues none of its kernels.
-        TimeTable* table = keep(durations(cohort, op));
-        table->greatest += latest_input(cohort);
-        late_inputs_.push_back({cohort, table->times, table});
+    if (varies(lane_class, op)) {
+        // Only workers have such ops, and the host issues none of their kernels.
+        TimeTable* table = keep(durations(lane_class, op));
+        table->greatest += latest_input(lane_class);
+        late_inputs_.push_back({lane_class, table->times, table});
         return table;
     }
     const OpKey key{op.scale, op.kernels};
-    if (const auto* known = times_.find(cohort, op.cost, key))
+    if (const auto* known = times_.find(lane_class, op.cost, key))
         return *known;
-    TimeTable* table = keep(durations(cohort, op));
+    TimeTable* table = keep(durations(lane_class, op));
     if (op.kernels > 0) {
         Column kernel = table->times;
         for (Time& time : kernel)
             time /= op.kernels;
         table->kernel = keep(std::move(kernel));
     }
-    return times_.add(cohort, op.cost, key, table);
+    return times_.add(lane_class, op.cost, key, table);
 }
 
 const TimeTable* Tables::collective(std::uint32_t number, std::span<const FlatOp* const> ops)
 {
     const auto key_of = [&](const FlatOp& op) {
-        return SeatKey{op.cost, op.scale, program_.labels[op.label.value].collective};
+        return MemberKey{op.cost, op.scale, program_.labels[op.label.value].collective};
     };
     if (ops.size() == 1) {
-        const SeatKey key = key_of(*ops[0]);
+        const MemberKey key = key_of(*ops[0]);
         if (const auto* known = alone_.find(number, key.cost, key))
             return *known;
-        return alone_.add(number, key.cost, key, tabulate(cohorts_.meetings[number], ops));
+        return alone_.add(number, key.cost, key, tabulate(classes_.group_classes[number], ops));
     }
-    seats_.clear();
+    member_keys_.clear();
     for (const FlatOp* op : ops) {
-        seats_.push_back(key_of(*op));
-        if (seats_.back().collective != seats_.front().collective)
+        member_keys_.push_back(key_of(*op));
+        if (member_keys_.back().collective != member_keys_.front().collective)
             return nullptr;
     }
-    if (const auto* known = collectives_.find(number, ops[0]->cost, seats_))
+    if (const auto* known = collectives_.find(number, ops[0]->cost, member_keys_))
         return *known;
-    return collectives_.add(number, ops[0]->cost, seats_, tabulate(cohorts_.meetings[number], ops));
+    return collectives_.add(number, ops[0]->cost, member_keys_,
+                            tabulate(classes_.group_classes[number], ops));
 }
 
-const TimeTable* Tables::tabulate(const Meeting& meeting, std::span<const FlatOp* const> ops)
+const TimeTable* Tables::tabulate(const GroupClass& group_class, std::span<const FlatOp* const> ops)
 {
-    std::vector<const std::vector<std::uint32_t>*> scale_of; // by seat
+    std::vector<const std::vector<std::uint32_t>*> scale_of; // by member class
     for (std::size_t s = 0; s < ops.size(); ++s)
-        scale_of.push_back(&scales(meeting.seats[s].cohort, ops[s]->scale));
+        scale_of.push_back(&scales(group_class.classes[s].lane_class, ops[s]->scale));
     Column column;
-    column.reserve(meeting.groups.size());
-    for (std::size_t g = 0; g < meeting.groups.size(); ++g) {
-        const std::uint32_t variant = binding_.groups[meeting.groups[g]].variant;
+    column.reserve(group_class.groups.size());
+    for (std::size_t g = 0; g < group_class.groups.size(); ++g) {
+        const std::uint32_t variant = binding_.groups[group_class.groups[g]].variant;
         const TransferCost& first = cost(variant, ops.front()->cost);
         std::uint32_t scale = 0;
-        for (std::uint32_t m = meeting.first[g]; m < meeting.first[g + 1]; ++m) {
-            const Member& member = meeting.members[m];
-            const CostId own = ops[member.seat]->cost;
+        for (std::uint32_t m = group_class.first[g]; m < group_class.first[g + 1]; ++m) {
+            const Member& member = group_class.members[m];
+            const CostId own = ops[member.member_class]->cost;
             if (own != ops.front()->cost && cost(variant, own) != first)
                 return nullptr;
-            const auto& of_seat = *scale_of[member.seat];
-            scale = std::max(scale, of_seat.empty() ? full_share : of_seat[member.index]);
+            const auto& of_member = *scale_of[member.member_class];
+            scale = std::max(scale, of_member.empty() ? full_share : of_member[member.index]);
         }
         column.push_back(time_of(first, scale));
     }
@@ -226,11 +228,11 @@ const TimeTable* Tables::message(std::uint32_t sender, const FlatOp& send_op, co
     const MessageKey key{sent.pipe, sent.peer, received.peer, received.cost, send_op.scale};
     if (const auto* known = messages_.find(sender, sent.cost, key))
         return *known;
-    const PipeLink& link = cohorts_.all[sender].pipes[sent.pipe];
+    const PipeLink& link = classes_.all[sender].pipes[sent.pipe];
     const Variants& here = variants(sender, sent.peer);
-    const Variants& there = variants(link.cohort, received.peer);
+    const Variants& there = variants(link.lane_class, received.peer);
     const std::vector<std::uint32_t>& scale = scales(sender, send_op.scale);
-    Column column(cohorts_.all[sender].lanes.size());
+    Column column(classes_.all[sender].lanes.size());
     const TransferCost* before = nullptr;
     for (std::uint32_t i = 0; i < column.size(); ++i) {
         const TransferCost& own = cost(here.of(i), sent.cost);
@@ -248,10 +250,10 @@ const TimeTable* Tables::message(std::uint32_t sender, const FlatOp& send_op, co
     return messages_.add(sender, sent.cost, key, keep(std::move(column)));
 }
 
-const TransferLoad& Tables::load(std::uint32_t cohort, CostId id, const LoadKey& key,
+const TransferLoad& Tables::load(std::uint32_t lane_class, CostId id, const LoadKey& key,
                                  const Variants& variants)
 {
-    if (const TransferLoad* known = loads_.find(cohort, id, key))
+    if (const TransferLoad* known = loads_.find(lane_class, id, key))
         return *known;
     Column resident;
     Column latency;
@@ -263,20 +265,20 @@ const TransferLoad& Tables::load(std::uint32_t cohort, CostId id, const LoadKey&
         latency.push_back(of_lane.latency.value());
         traffic.push_back(traffic_of(of_lane, of_lane.ceiling));
     }
-    return loads_.add(cohort, id, key,
-                      {amount_of(std::move(resident)), amount_of(std::move(latency)),
-                       amount_of(std::move(traffic))});
+    return loads_.add(lane_class, id, key,
+                      {per_lane_of(std::move(resident)), per_lane_of(std::move(latency)),
+                       per_lane_of(std::move(traffic))});
 }
 
-const TransferLoad& Tables::load(std::uint32_t cohort, const FlatOp& op)
+const TransferLoad& Tables::load(std::uint32_t lane_class, const FlatOp& op)
 {
-    return load(cohort, op.cost, {op.kind, op.group.value}, variants(cohort, op.group));
+    return load(lane_class, op.cost, {op.kind, op.group.value}, variants(lane_class, op.group));
 }
 
-const TransferLoad& Tables::load(std::uint32_t cohort, const PartPlan& part)
+const TransferLoad& Tables::load(std::uint32_t lane_class, const PartPlan& part)
 {
-    return load(cohort, part.cost, {OpKind::exchange, part.peer.value},
-                variants(cohort, part.peer));
+    return load(lane_class, part.cost, {OpKind::exchange, part.peer.value},
+                variants(lane_class, part.peer));
 }
 
 } // namespace trainyard::engine::replay

@@ -1,4 +1,4 @@
-#include "sim/engine/interference.h"
+#include "sim/engine/slowdown.h"
 #include "tests/support/scene.h"
 
 using namespace trainyard;
