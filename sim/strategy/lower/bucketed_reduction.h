@@ -4,7 +4,7 @@
 
 #include "sim/strategy/lower/buckets.h"
 #include "sim/strategy/lower/data_parallel.h"
-#include "sim/strategy/lower/gradient_offload.h"
+#include "sim/strategy/lower/offloaded_update.h"
 #include "sim/strategy/lower/shard_exchange.h"
 
 #include <array>

@@ -10,7 +10,7 @@
 
 #include "sim/strategy/fsdp_widths.h"
 #include "sim/strategy/lower/fsdp_units.h"
-#include "sim/strategy/lower/gradient_offload.h"
+#include "sim/strategy/lower/offloaded_update.h"
 #include "sim/strategy/lower/shard_exchange.h"
 
 #include <algorithm>

@@ -3,12 +3,18 @@
 // Traffic between the device's memory and memory elsewhere, as StageWriter writes it.
 
 #include "sim/cost/cost_model.h"
-#include "sim/strategy/lower/use_index.h"
+#include "sim/program/program.h"
 
 #include <string>
 #include <vector>
 
 namespace trainyard {
+
+// What a block use is about, for the timeline.
+struct UseIndex {
+    std::uint16_t micro_batch = BlockUse::no_index;
+    std::uint16_t layer = BlockUse::no_index; // or bucket, unit
+};
 
 struct MemoryCopy {
     std::string name = {};

@@ -1,10 +1,26 @@
 #pragma once
 
-// The optimizer where its states are not in the device's memory.
+// The optimizer where its states are not in the device's memory, and the way of gradients there.
 
 #include "sim/strategy/lower/data_parallel.h"
+#include "sim/strategy/offload.h"
 
 namespace trainyard {
+
+// Gradients on their way to the host whose CPU updates the parameters (ZeRO-Offload, Ren 2021):
+// each reduced shard is copied as soon as its sum over all micro-batches is there, on the stream
+// towards the host.
+class GradientOffload {
+public:
+    explicit GradientOffload(const Job& job);
+
+    // A rank's part of some gradients, summed over micro-batches and ranks once `ready` is
+    // recorded.
+    void leave(StageWriter& writer, Bytes part, EventId ready, UseIndex index) const;
+
+private:
+    bool copies_;
+};
 
 // Instead of the update on the device, layer by layer. The host's CPU updates its copies and sends
 // the parameters back while it goes on with the next layer (Ren 2021, section 4.2); states in

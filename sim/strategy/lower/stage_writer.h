@@ -5,7 +5,6 @@
 
 #include "sim/strategy/lower/layer_blocks.h"
 #include "sim/strategy/lower/memory_copy.h"
-#include "sim/strategy/lower/use_index.h"
 
 #include <array>
 
