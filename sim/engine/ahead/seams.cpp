@@ -65,7 +65,7 @@ Channels channels_of(const RunState& run, std::uint32_t lane)
 }
 
 // Whether the two ops, one repetition apart, wait for ops one repetition apart, or for the same op
-// before all that goes alike.
+// before all that goes alike, in this step or the one before.
 bool wait_alike(const LaneKind& kind, const FlatOp& op, const FlatOp& like)
 {
     if (op.wait_count != like.wait_count)
@@ -76,10 +76,10 @@ bool wait_alike(const LaneKind& kind, const FlatOp& op, const FlatOp& like)
         const Seam::Stream& of = kind.seam.streams[wait.stream];
         if (wait.stream != other.stream || wait.previous_step != other.previous_step)
             return false;
-        if (wait.position == other.position && of.ops > 0)
-            continue;
-        const bool near = wait.position + alike_before_seam * of.ops >= of.position;
-        if (wait.position != other.position + of.ops || !near || wait.previous_step)
+        const bool early = wait.position + alike_before_seam * of.ops < of.position;
+        const bool same = wait.position == other.position && (early || wait.previous_step);
+        const bool next = wait.position == other.position + of.ops && !early && !wait.previous_step;
+        if (!same && !next)
             return false;
     }
     return true;
@@ -188,6 +188,9 @@ bool Seams::early_is_over(const LaneKind& kind, const StepTimes& times, bool las
         const Time* const ends = times.ends + kind.streams[s].op_first;
         if (const std::uint32_t early = position - alike_before_seam * ops; early > 0)
             over = std::max(over, ends[early - 1]);
+        if (times.before != nullptr)
+            over = std::max(over,
+                            times.before[kind.streams[s].op_first + kind.streams[s].op_count - 1]);
         if (ops > 0)
             begin = std::min(begin, ends[position - ops - 1]);
     }
