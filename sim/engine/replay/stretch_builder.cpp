@@ -188,9 +188,11 @@ bool StretchBuilder::fits(const Instr& instr, bool first, bool some) const
     case Instr::Opcode::collective:
         return instr.group_or_pipe == group_class_ && first;
     case Instr::Opcode::compute: {
+        // The work left, a fourth value, is no time: it does not move with the stretch.
         const std::span<const Load> loads = loads_of(code_, instr);
-        return first && std::all_of(loads.begin(), loads.end(),
-                                    [&](const Load& load) { return inside(load); });
+        return first && instr.write_count <= 3 &&
+               std::all_of(loads.begin(), loads.end(),
+                           [&](const Load& load) { return inside(load); });
     }
     case Instr::Opcode::charge: {
         const std::span<const Charge> charges = charges_of(code_, instr);
