@@ -15,6 +15,7 @@ struct StepWait {
     std::uint32_t position = 0;
     std::uint8_t stream = 0;
     bool previous_step = false;
+    bool carried_over = false; // stands for its like in a repetition that is left out (Seam)
 };
 
 // One end of the messages that a lane exchanges with a neighbour over a channel in one direction.

@@ -12,7 +12,8 @@ namespace {
 struct Place {
     std::uint8_t stream = 0;
     std::uint32_t position = 0;
-    bool left_out = false;
+    bool left_out = false;     // has no like before the seam
+    bool carried_over = false; // the like of one that is left out
 };
 
 class Flattener {
@@ -76,10 +77,15 @@ private:
             return role_event(role_.order[use], record.event).value;
         };
         for (std::uint32_t use = omission_.from; use < to; ++use)
-            for (const Outline::Record& record : outline_of(role_.order[use].block).records)
-                places[event_of(use, record)] =
-                    use + near < to ? Place{.left_out = true}
-                                    : before[event_of(use - omission_.uses(), record)];
+            for (const Outline::Record& record : outline_of(role_.order[use].block).records) {
+                std::optional<Place>& place = places[event_of(use, record)];
+                if (use + near < to) {
+                    place = Place{.left_out = true};
+                    continue;
+                }
+                place = before[event_of(use - omission_.uses(), record)];
+                place->carried_over = true;
+            }
     }
 
     void open_seam()
@@ -204,7 +210,8 @@ private:
                 earlier_here ? recorded_[event.value] : last_in_step_[event.value];
             flat_.kind.seam.complete &= !place || !place->left_out;
             if (place && place->stream != stream)
-                flat_.kind.waits.push_back({place->position, place->stream, !earlier_here});
+                flat_.kind.waits.push_back(
+                    {place->position, place->stream, !earlier_here, place->carried_over});
         }
         flat.wait_count = static_cast<std::uint16_t>(flat_.kind.waits.size() - flat.wait_first);
     }

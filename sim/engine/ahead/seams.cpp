@@ -4,6 +4,7 @@
 #include "sim/program/repetition.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace trainyard::engine::ahead {
@@ -85,10 +86,30 @@ bool wait_alike(const LaneKind& kind, const FlatOp& op, const FlatOp& like)
     return true;
 }
 
+// Whether an op waits for one before the seam that must go alike, and means just that one, from
+// where only what is later by all that is left out may be waited for.
+bool looks_back(const LaneKind& kind, std::size_t stream, std::uint32_t position)
+{
+    const FlatOp& op = kind.ops[kind.streams[stream].op_first + position];
+    const auto wait = kind.waits.begin() + op.wait_first;
+    return std::any_of(wait, wait + op.wait_count, [&](const StepWait& one) {
+        const Seam::Stream& of = kind.seam.streams[one.stream];
+        const bool alike =
+            one.position < of.position && one.position + alike_before_seam * of.ops >= of.position;
+        const bool from_behind =
+            one.previous_step || position >= kind.seam.streams[stream].position;
+        return alike && from_behind && !one.carried_over;
+    });
+}
+
 bool fits(const LaneKind& kind)
 {
     if (!kind.seam.complete || replay::computing_stream(kind) == replay::no_stream)
         return false;
+    for (std::size_t s = 0; s < kind.streams.size(); ++s)
+        for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p)
+            if (looks_back(kind, s, p))
+                return false;
     for (std::size_t s = 0; s < kind.streams.size(); ++s) {
         const Seam::Stream& seam = kind.seam.streams[s];
         const StreamPlan& plan = kind.streams[s];
@@ -273,11 +294,10 @@ bool Seams::comes_in_time(const HostPlace& place, const StepTimes& times) const
     const Time issue =
         issue_time(run_, place.lane, op, place.step, SimTime((*times.bases)[base])).value();
     Time ready = 0;
-    if (op.kind == OpKind::host) // which may lead itself
-        ready = 0;
-    else if (place.position > 0)
+    const bool may_lead = op.kind == OpKind::host; // as the op before it may have
+    if (!may_lead && place.position > 0)
         ready = times.ends[plan.op_first + place.position - 1];
-    else if (times.before != nullptr)
+    else if (!may_lead && times.before != nullptr)
         ready = times.before[plan.op_first + plan.op_count - 1];
     for (std::uint32_t w = op.wait_first; w < op.wait_first + op.wait_count; ++w) {
         const StepWait& wait = kind.waits[w];
