@@ -197,9 +197,10 @@ MemoryCurve memory_curve(const Outcome& outcome, LaneId lane, std::optional<std:
     if (!step.whole())
         return {};
     const HostOrder order(program);
-    return CurveWriter(order, role, step,
-                       held_always(program, role, outcome.memory.stages[role_id.value]))
-        .write();
+    // Of a process's replicas the first is estimated: outside of programs the others hold the same.
+    const std::vector<StageMemory>& stages = outcome.memory.stages;
+    const StageMemory& stage = stages[std::min<std::size_t>(role_id.value, stages.size() - 1)];
+    return CurveWriter(order, role, step, held_always(program, role, stage)).write();
 }
 
 std::vector<LaneMemory> memory_of_lanes(const Outcome& outcome)

@@ -135,13 +135,3 @@ TEST_CASE("what a barrier of the host holds up is the host's")
     REQUIRE(result.has_value());
     check_lanes(scene.program, scene.binding, *result, control.steps);
 }
-
-TEST_CASE("a lane whose records are not whole has no pieces")
-{
-    Scene scene(1);
-    scene.on(0).compute(10).compute(20);
-    StepResult result = scene.run();
-    result.records.pop_back();
-    const RecordGraph graph(scene.program, scene.binding, result.records);
-    CHECK(time_pieces(graph, LaneId{0}).empty());
-}

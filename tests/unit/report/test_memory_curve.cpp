@@ -128,7 +128,7 @@ TEST_CASE("the curve's peak is the estimate's, in shipped scenarios and every st
     for (const char* name :
          {"llama3-8b-h100-8", "llama3-70b-h100-64", "llama3-405b-h100-16k", "resnet50-ddp-8",
           "gpt2-xl-fsdp-4", "mlp-2-cpu-gloo", "llama2-7b-tp2-pp2-dp2", "llama2-7b-zero3-8",
-          "llama2-7b-offload-a100-4", "mixtral-8x7b-ep8-h100-64"})
+          "llama2-7b-offload-a100-4", "mixtral-8x7b-ep8-h100-64", "bert-large-dataparallel-8"})
     {
         INFO(name);
         const std::string path = (data_dir() / "scenarios" / name).string() + ".json";
@@ -149,8 +149,10 @@ TEST_CASE("the curve's peak is the estimate's, in shipped scenarios and every st
                 continue;
             const MemoryCurve curve = memory_curve(*outcome, make_id<LaneId>(lane));
             REQUIRE_FALSE(curve.points.empty());
-            CHECK(curve.points[curve.peak].bytes ==
-                  static_cast<std::int64_t>(outcome->memory.stages[role.value].total().value()));
+            if (role.value < outcome->memory.stages.size()) // not of replicas of one process
+                CHECK(
+                    curve.points[curve.peak].bytes ==
+                    static_cast<std::int64_t>(outcome->memory.stages[role.value].total().value()));
             CHECK(curve.points.front().bytes == curve.points.back().bytes);
             CHECK(std::ranges::is_sorted(curve.points, {}, &HeldBytes::time));
             ++checked;
