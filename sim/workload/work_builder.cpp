@@ -71,7 +71,7 @@ void WorkBuilder::step(WorkList forward, WorkList backward)
     backward_.push_back(std::move(backward));
 }
 
-void WorkBuilder::pass(const MemoryPass& pass)
+void WorkBuilder::pass(const MemoryBoundPass& pass)
 {
     const auto kernels = [&](std::string_view name, double bytes) {
         WorkList list;

@@ -30,7 +30,7 @@ struct Linear {
 };
 
 // A memory-bound kernel each way.
-struct MemoryPass {
+struct MemoryBoundPass {
     std::string_view name;
     double forward_bytes; // that it moves; none: no kernel
     double backward_bytes;
@@ -47,7 +47,7 @@ public:
     // y = x A and its two gradients, with casts to narrow formats and TP collectives.
     void linear(const Linear& linear);
 
-    void pass(const MemoryPass& pass);
+    void pass(const MemoryBoundPass& pass);
 
     // A collective forward and its counterpart backward.
     void exchange(const Communication& forward, const Communication& backward);
