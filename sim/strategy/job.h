@@ -26,7 +26,7 @@ struct Job {
     int gpus_per_node = 8; // where groups cross nodes
     bool cuda_graphs = false;
     LaunchHabits launches;
-    Seconds communicator_creation; // at the start of every step; 0: once, before the first
+    Seconds communicator_creation;       // at the start of every step; 0: once, before the first
     std::optional<DataSource> data = {}; // else a step never waits for its input
 
     int dp() const { return *strategy.dp; }

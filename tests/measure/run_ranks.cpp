@@ -30,7 +30,7 @@ pid_t start(std::vector<std::string> command, const std::string& output)
     const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);
-    setpgid(0, 0);                               // what it starts ends with it
+    setpgid(0, 0); // what it starts ends with it
     // Libraries that are not ours leak at their end, and the sanitizers do not see their locks.
     setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
     setenv("TSAN_OPTIONS", "ignore_noninstrumented_modules=1 detect_deadlocks=0", 0);
