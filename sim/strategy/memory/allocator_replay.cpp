@@ -30,7 +30,7 @@ public:
           role_(role),
           request_(request),
           allocator_(request.allocator),
-          live_(program_)
+          live_(program_, role_)
     {
         for (const Tensor& tensor : program_.tensors)
             pools_.push_back(!on_device(tensor.kind)                ? off_device

@@ -1,6 +1,7 @@
 #include "sim/strategy/memory/caching_allocator.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <ranges>
 
@@ -32,79 +33,128 @@ std::int64_t segment_bytes(std::int64_t rounded)
 
 } // namespace
 
-std::size_t CachingAllocator::FreeBlocks::find(std::int64_t bytes) const
+std::size_t CachingAllocator::FreeBlocks::slot_of(std::int64_t bytes) const
 {
-    // Without a branch that depends on the sizes: which way it goes is anybody's guess.
-    const std::int64_t* at = sizes_.data();
-    for (std::size_t left = sizes_.size(); left > 0;) {
-        const std::size_t half = (left + 1) / 2;
-        at += at[half - 1] < bytes ? half : 0;
-        left -= half;
+    // Sizes are multiples of 512; 2^64 / golden ratio spreads them, best in the upper bits.
+    const std::uint64_t hash = static_cast<std::uint64_t>(bytes) * 0x9e3779b97f4a7c15;
+    std::size_t at = hash >> (64 - std::countr_zero(table_.size()));
+    while (table_[at].bytes != 0 && table_[at].bytes != bytes)
+        at = (at + 1) & (table_.size() - 1);
+    return at;
+}
+
+std::size_t CachingAllocator::FreeBlocks::rank_of(std::int64_t bytes)
+{
+    if (!table_.empty())
+        if (const Slot& slot = table_[slot_of(bytes)]; slot.bytes == bytes)
+            return slot.rank;
+    return add_size(bytes);
+}
+
+std::size_t CachingAllocator::FreeBlocks::add_size(std::int64_t bytes)
+{
+    if (2 * sizes_.size() >= table_.size())
+        forget_empty_sizes();
+    const auto at = std::ranges::lower_bound(sizes_, bytes, {}, &Size::bytes);
+    const auto rank = static_cast<std::size_t>(at - sizes_.begin());
+    sizes_.insert(at, {bytes, {}});
+    rebuild_table();
+    return rank;
+}
+
+void CachingAllocator::FreeBlocks::forget_empty_sizes()
+{
+    std::erase_if(sizes_, [](const Size& size) { return size.places.empty(); });
+    table_.resize(std::bit_ceil(std::max<std::size_t>(256, 4 * sizes_.size())));
+}
+
+void CachingAllocator::FreeBlocks::rebuild_table()
+{
+    std::ranges::fill(table_, Slot{});
+    filled_.assign(sizes_.size() / 64 + 1, 0);
+    for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
+        const Size& size = sizes_[rank];
+        table_[slot_of(size.bytes)] = {size.bytes, static_cast<std::uint32_t>(rank)};
+        filled_[rank / 64] |= std::uint64_t{!size.places.empty()} << (rank % 64);
     }
-    return static_cast<std::size_t>(at - sizes_.data());
 }
 
-CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::lowest(std::size_t size) const
+std::size_t CachingAllocator::FreeBlocks::smallest_rank(std::int64_t bytes)
 {
-    const Place& place = places_[lists_[size]].back();
-    return {sizes_[size], place.address, place.block};
+    const std::size_t rank = rank_of(bytes);
+    std::size_t word = rank / 64;
+    std::uint64_t bits = filled_[word] & (~std::uint64_t{0} << (rank % 64));
+    while (bits == 0) {
+        if (++word == filled_.size())
+            return sizes_.size();
+        bits = filled_[word];
+    }
+    return 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
 }
 
-CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::smallest(std::int64_t bytes) const
+CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::smallest(std::int64_t bytes)
 {
-    const std::size_t size = find(bytes);
-    return size < sizes_.size() ? lowest(size) : FreeBlock{};
+    const std::size_t rank = smallest_rank(bytes);
+    if (rank == sizes_.size())
+        return {};
+    const Size& size = sizes_[rank];
+    return {size.bytes, size.places.back().address, size.places.back().block};
+}
+
+std::uint32_t CachingAllocator::FreeBlocks::take_smallest(std::int64_t bytes)
+{
+    const std::size_t rank = smallest_rank(bytes);
+    if (rank == sizes_.size())
+        return none;
+    std::vector<Place>& places = sizes_[rank].places;
+    const std::uint32_t block = places.back().block;
+    places.pop_back();
+    mark(rank);
+    return block;
 }
 
 CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::largest() const
 {
-    if (sizes_.empty())
-        return {};
-    const Place& place = places_[lists_.back()].front();
-    return {sizes_.back(), place.address, place.block};
+    for (const Size& size : sizes_ | std::views::reverse)
+        if (!size.places.empty())
+            return {size.bytes, size.places.front().address, size.places.front().block};
+    return {};
 }
 
 void CachingAllocator::FreeBlocks::insert(const FreeBlock& block)
 {
-    const std::size_t size = find(block.bytes);
-    if (size == sizes_.size() || sizes_[size] != block.bytes) {
-        if (spare_.empty()) {
-            spare_.push_back(static_cast<std::uint32_t>(places_.size()));
-            places_.emplace_back();
-        }
-        const auto at = static_cast<std::ptrdiff_t>(size);
-        sizes_.insert(sizes_.begin() + at, block.bytes);
-        lists_.insert(lists_.begin() + at, spare_.back());
-        spare_.pop_back();
-    }
-    std::vector<Place>& places = places_[lists_[size]];
-    auto at = places.end();
-    while (at != places.begin() && (at - 1)->address < block.address)
-        --at;
-    places.insert(at, {block.address, block.block});
+    const std::size_t rank = rank_of(block.bytes);
+    filled_[rank / 64] |= std::uint64_t{1} << (rank % 64);
+    std::vector<Place>& places = sizes_[rank].places;
+    places.push_back({block.address, block.block});
+    for (std::size_t at = places.size() - 1; at > 0 && places[at - 1].address < block.address; --at)
+        std::swap(places[at], places[at - 1]);
 }
 
 void CachingAllocator::FreeBlocks::erase(const FreeBlock& block)
 {
-    const std::size_t size = find(block.bytes);
-    std::vector<Place>& places = places_[lists_[size]];
+    const std::size_t rank = rank_of(block.bytes);
+    std::vector<Place>& places = sizes_[rank].places;
     auto at = places.end() - 1;
     while (at->block != block.block)
         --at;
     places.erase(at);
-    if (!places.empty())
-        return;
-    spare_.push_back(lists_[size]);
-    sizes_.erase(sizes_.begin() + static_cast<std::ptrdiff_t>(size));
-    lists_.erase(lists_.begin() + static_cast<std::ptrdiff_t>(size));
+    mark(rank);
+}
+
+void CachingAllocator::FreeBlocks::mark(std::size_t rank)
+{
+    const std::uint64_t bit = std::uint64_t{1} << (rank % 64);
+    if (sizes_[rank].places.empty())
+        filled_[rank / 64] &= ~bit;
 }
 
 std::vector<CachingAllocator::FreeBlock> CachingAllocator::FreeBlocks::all() const
 {
     std::vector<FreeBlock> blocks;
-    for (std::size_t size = 0; size < sizes_.size(); ++size)
-        for (const Place& place : places_[lists_[size]] | std::views::reverse)
-            blocks.push_back({sizes_[size], place.address, place.block});
+    for (const Size& size : sizes_)
+        for (const Place& place : size.places | std::views::reverse)
+            blocks.push_back({size.bytes, place.address, place.block});
     return blocks;
 }
 
@@ -193,10 +243,12 @@ CachingAllocator::Pool& CachingAllocator::pool_of(std::int64_t rounded, int stre
 
 std::uint32_t CachingAllocator::take_free_block(Pool& pool, std::int64_t rounded)
 {
+    if (options_.max_split_size == 0)
+        return pool.free.take_smallest(rounded);
     const FreeBlock found = pool.free.smallest(rounded);
     if (found.block == none)
         return none;
-    if (options_.max_split_size > 0) {
+    {
         if (rounded < options_.max_split_size && found.bytes >= options_.max_split_size)
             return none;
         if (rounded >= options_.max_split_size && found.bytes >= rounded + large_buffer)

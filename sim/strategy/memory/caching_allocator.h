@@ -76,13 +76,14 @@ private:
         std::int64_t address = 0;
         std::uint32_t block = none;
     };
-    // By size, then address. Most requests find a block of just their size, so blocks of one size
-    // share an entry, the lowest address at its end.
+    // By size, then address. Sizes recur: each is found by a hash, keeps its place when no block
+    // has it, and the next that some block has is found by its bit.
     class FreeBlocks {
     public:
         // The smallest that is large enough; no block when there is none.
-        FreeBlock smallest(std::int64_t bytes) const;
-        FreeBlock largest() const; // likewise
+        FreeBlock smallest(std::int64_t bytes);
+        FreeBlock largest() const;                       // likewise
+        std::uint32_t take_smallest(std::int64_t bytes); // and erases it
         void insert(const FreeBlock& block);
         void erase(const FreeBlock& block);
         std::vector<FreeBlock> all() const; // smallest first
@@ -92,14 +93,26 @@ private:
             std::int64_t address;
             std::uint32_t block;
         };
+        struct Size {
+            std::int64_t bytes;
+            std::vector<Place> places; // the highest address first
+        };
+        struct Slot {
+            std::int64_t bytes = 0; // 0: nothing here
+            std::uint32_t rank = 0;
+        };
 
-        std::size_t find(std::int64_t bytes) const; // the first size that is no less
-        FreeBlock lowest(std::size_t size) const;
+        std::size_t rank_of(std::int64_t bytes);
+        std::size_t smallest_rank(std::int64_t bytes); // behind the last: there is none
+        void mark(std::size_t rank);
+        std::size_t add_size(std::int64_t bytes);
+        void forget_empty_sizes();
+        void rebuild_table();
+        std::size_t slot_of(std::int64_t bytes) const; // its own, or the free one where it would be
 
-        std::vector<std::int64_t> sizes_;        // ascending, some dozens
-        std::vector<std::uint32_t> lists_;       // by size: which of `places_`
-        std::vector<std::vector<Place>> places_; // of a size, the highest address first
-        std::vector<std::uint32_t> spare_;       // of places_
+        std::vector<Size> sizes_;           // ascending
+        std::vector<std::uint64_t> filled_; // a bit for each size
+        std::vector<Slot> table_;           // a power of two of them, half of them free at least
     };
     struct Pool {
         int stream = 0;

@@ -1,168 +1,221 @@
 #pragma once
 
-// A value for each instance of each tensor, told apart as its scope says.
+// A value for each instance of each tensor of a role, told apart as its scope says.
 
 #include "sim/program/program.h"
 
-#include <bit>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace trainyard {
 
-// Tensor, layer and micro-batch (or the number of the use) as the scope tells them apart.
+// The place is that of the layer, the micro-batch, both or the use, as the scope tells instances
+// apart; 0 where it does not.
 struct InstanceKey {
     std::uint32_t tensor = 0;
-    std::uint16_t layer = 0;
-    std::uint32_t micro_batch = 0; // or use
+    std::uint32_t place = 0;
 
     bool operator==(const InstanceKey&) const = default;
     auto operator<=>(const InstanceKey&) const = default;
 };
 
-// The upper bits tell keys apart best.
-constexpr std::uint64_t hash_of(const InstanceKey& key)
-{
-    const std::uint64_t packed =
-        (std::uint64_t{key.tensor} << 40) ^ (std::uint64_t{key.layer} << 24) ^ key.micro_batch;
-    return packed * 0x9e3779b97f4a7c15; // 2^64 / golden ratio
-}
-
-// A hash table with linear probing: tensors come and go tens of millions of times in a study, and
-// few live at a time.
+// Tensors of one scope that live in one place have a frame together, as long as one of them lives:
+// they come and go tens of millions of times in a study, and few places are alive at a time.
 template <class Value>
 class InstanceMap {
 public:
-    explicit InstanceMap(const Program& program) : slots_(64)
+    InstanceMap(const Program& program, const Role& role)
     {
-        for (const Tensor& tensor : program.tensors)
-            scopes_.push_back(tensor.scope);
+        for (const Tensor& tensor : program.tensors) {
+            Scope& scope = scopes_[index(tensor.scope)];
+            tensors_.push_back({tensor.scope, static_cast<std::uint32_t>(scope.tensors.size())});
+            scope.tensors.push_back(static_cast<std::uint32_t>(tensors_.size() - 1));
+        }
+        std::uint32_t micro_batches = 0;
+        for (const BlockUse& use : role.order) {
+            if (use.layer != BlockUse::no_index)
+                layers_ = std::max(layers_, use.layer + std::uint32_t{1});
+            if (use.micro_batch != BlockUse::no_index)
+                micro_batches = std::max(micro_batches, use.micro_batch + std::uint32_t{1});
+        }
+        // One more of each for the uses that have none.
+        ++layers_;
+        const auto uses = static_cast<std::uint32_t>(role.order.size());
+        set_places(TensorScope::use, uses, {.per_use = 1});
+        set_places(TensorScope::micro_batch, micro_batches + 1, {.per_micro_batch = 1});
+        set_places(TensorScope::layer, layers_, {});
+        set_places(TensorScope::layer_of_micro_batch, (micro_batches + 1) * layers_,
+                   {.per_micro_batch = layers_});
+        set_places(TensorScope::step, 1, {});
+        no_micro_batch_ = micro_batches;
     }
 
     // Made when it is not there. `number` of the use in the role.
     Value& at(TensorId tensor, const BlockUse& use, std::uint32_t number)
     {
-        if (2 * size_ >= slots_.size())
-            rebuild(2 * slots_.size(), [](const InstanceKey& key) { return key; });
-        return add(key(tensor, use, number));
+        const InstanceKey found = key(tensor, use, number);
+        return add(found);
     }
     // The value, which is there no longer; nothing when it was not.
     std::optional<Value> take(TensorId tensor, const BlockUse& use, std::uint32_t number)
     {
-        const std::size_t at = find(key(tensor, use, number));
-        if (!slots_[at].used)
+        const Known& known = tensors_[tensor.value];
+        Scope& scope = scopes_[index(known.scope)];
+        const std::uint32_t place = place_of(known.scope, use, number);
+        const std::uint32_t frame = scope.frames[place];
+        if (frame == none)
             return std::nullopt;
-        const Value value = slots_[at].value;
-        erase(at);
-        return value;
+        Slot& slot = scope.slots[frame * scope.tensors.size() + known.column];
+        if (!slot.used)
+            return std::nullopt;
+        slot.used = false;
+        if (--scope.living[frame].tensors == 0) {
+            scope.frames[place] = none;
+            scope.spare.push_back(frame);
+        }
+        return slot.value;
     }
 
     template <class Visit>
     void for_each(Visit visit) const
     {
-        for (const Slot& slot : slots_)
-            if (slot.used)
-                visit(slot.key, slot.value);
+        for (const Scope& scope : scopes_)
+            for (std::size_t i = 0; i < scope.slots.size(); ++i)
+                if (const Slot& slot = scope.slots[i]; slot.used)
+                    visit(InstanceKey{scope.tensors[i % scope.tensors.size()],
+                                      scope.living[i / scope.tensors.size()].place},
+                          slot.value);
     }
 
     // All instances that `moves(key)` become those of micro-batches, or uses, that many later.
     template <class Moves>
     void shift(std::uint32_t micro_batches, std::uint32_t uses, Moves moves)
     {
-        rebuild(slots_.size(), [&](const InstanceKey& key) {
-            return moves(key) ? later(key, micro_batches, uses) : key;
+        std::vector<std::pair<InstanceKey, Value>> all;
+        for_each([&](const InstanceKey& key, const Value& value) {
+            all.emplace_back(moves(key) ? later(key, micro_batches, uses) : key, value);
         });
+        for (Scope& scope : scopes_)
+            scope.clear();
+        for (const auto& [key, value] : all)
+            add(key) = value;
     }
 
     // The instance of the micro-batch, or use, that many later, where the scope tells them apart.
     InstanceKey later(InstanceKey key, std::uint32_t micro_batches, std::uint32_t uses) const
     {
-        const TensorScope scope = scopes_[key.tensor];
-        if (scope == TensorScope::use)
-            key.micro_batch += uses;
-        else if (scope == TensorScope::micro_batch || scope == TensorScope::layer_of_micro_batch)
-            key.micro_batch += micro_batches;
+        const Step& step = scopes_[index(tensors_[key.tensor].scope)].step;
+        key.place += step.per_micro_batch * micro_batches + step.per_use * uses;
         return key;
     }
 
 private:
-    InstanceKey key(TensorId tensor, const BlockUse& use, std::uint32_t number) const
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::size_t index(TensorScope scope)
     {
-        switch (scopes_[tensor.value]) {
-        case TensorScope::use:
-            return {tensor.value, 0, number};
-        case TensorScope::micro_batch:
-            return {tensor.value, 0, use.micro_batch};
-        case TensorScope::layer:
-            return {tensor.value, use.layer, 0};
-        case TensorScope::layer_of_micro_batch:
-            return {tensor.value, use.layer, use.micro_batch};
-        case TensorScope::step:
-            break;
-        }
-        return {tensor.value, 0, 0};
+        return static_cast<std::size_t>(scope);
     }
 
+    struct Known {
+        TensorScope scope = TensorScope::use;
+        std::uint32_t column = 0; // in the frames of its scope
+    };
     struct Slot {
-        InstanceKey key{};
         Value value{};
         bool used = false;
     };
+    struct Living {
+        std::uint32_t place = 0;
+        std::uint32_t tensors = 0; // that live
+    };
+    // How far apart the places of micro-batches, or uses, are that follow each other.
+    struct Step {
+        std::uint32_t per_micro_batch = 0;
+        std::uint32_t per_use = 0;
+    };
+    struct Scope {
+        std::vector<std::uint32_t> tensors; // by column
+        std::vector<std::uint32_t> frames;  // by place; none: nothing lives there
+        std::vector<Living> living;         // by frame
+        std::vector<Slot> slots;            // by frame and column
+        std::vector<std::uint32_t> spare;   // frames
+        Step step;
 
-    // Where the key is, or else the free slot where it would be.
-    std::size_t find(const InstanceKey& key) const
+        void clear()
+        {
+            std::ranges::fill(frames, none);
+            living.clear();
+            slots.clear();
+            spare.clear();
+        }
+    };
+
+    void set_places(TensorScope scope, std::uint32_t places, Step step)
     {
-        std::size_t at = home(key);
-        while (slots_[at].used && !(slots_[at].key == key))
-            at = next(at);
-        return at;
+        scopes_[index(scope)].step = step;
+        if (!scopes_[index(scope)].tensors.empty())
+            scopes_[index(scope)].frames.assign(places, none);
     }
-    std::size_t home(const InstanceKey& key) const
+
+    std::uint32_t place_of(TensorScope scope, const BlockUse& use, std::uint32_t number) const
     {
-        return hash_of(key) >> (64 - std::countr_zero(slots_.size()));
+        const std::uint32_t layer = std::min(std::uint32_t{use.layer}, layers_ - 1);
+        const std::uint32_t micro_batch = std::min(std::uint32_t{use.micro_batch}, no_micro_batch_);
+        switch (scope) {
+        case TensorScope::use:
+            return number;
+        case TensorScope::micro_batch:
+            return micro_batch;
+        case TensorScope::layer:
+            return layer;
+        case TensorScope::layer_of_micro_batch:
+            return micro_batch * layers_ + layer;
+        case TensorScope::step:
+            break;
+        }
+        return 0;
     }
-    std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+
+    InstanceKey key(TensorId tensor, const BlockUse& use, std::uint32_t number) const
+    {
+        return {tensor.value, place_of(tensors_[tensor.value].scope, use, number)};
+    }
 
     Value& add(const InstanceKey& key)
     {
-        Slot& slot = slots_[find(key)];
+        const Known& known = tensors_[key.tensor];
+        Scope& scope = scopes_[index(known.scope)];
+        if (scope.frames[key.place] == none)
+            open_frame(scope, key.place);
+        const std::uint32_t frame = scope.frames[key.place];
+        Slot& slot = scope.slots[frame * scope.tensors.size() + known.column];
         if (!slot.used) {
-            slot = {key, {}, true};
-            ++size_;
+            slot = {{}, true};
+            ++scope.living[frame].tensors;
         }
         return slot.value;
     }
 
-    // Slots behind close up, so that a search ends at the first free one.
-    void erase(std::size_t hole)
+    static void open_frame(Scope& scope, std::uint32_t place)
     {
-        --size_;
-        slots_[hole].used = false;
-        for (std::size_t at = next(hole); slots_[at].used; at = next(at)) {
-            const std::size_t mask = slots_.size() - 1;
-            const std::size_t from_home = (at - home(slots_[at].key)) & mask;
-            if (from_home < ((at - hole) & mask))
-                continue;
-            slots_[hole] = slots_[at];
-            slots_[at].used = false;
-            hole = at;
+        if (scope.spare.empty()) {
+            scope.spare.push_back(static_cast<std::uint32_t>(scope.living.size()));
+            scope.living.emplace_back();
+            scope.slots.resize(scope.slots.size() + scope.tensors.size());
         }
+        scope.frames[place] = scope.spare.back();
+        scope.living[scope.spare.back()].place = place;
+        scope.spare.pop_back();
     }
 
-    template <class Rename>
-    void rebuild(std::size_t slots, Rename rename)
-    {
-        const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
-        size_ = 0;
-        for (const Slot& slot : old)
-            if (slot.used)
-                add(rename(slot.key)) = slot.value;
-    }
-
-    std::vector<TensorScope> scopes_; // by tensor
-    std::vector<Slot> slots_;         // a power of two of them, half of them free at least
-    std::size_t size_ = 0;
+    std::vector<Known> tensors_;
+    std::array<Scope, 5> scopes_; // by TensorScope
+    std::uint32_t layers_ = 0;
+    std::uint32_t no_micro_batch_ = 0;
 };
 
 } // namespace trainyard

@@ -137,7 +137,7 @@ KindBytes bytes_by_kind(const Program& program, const std::vector<std::int64_t>&
 std::vector<std::string> replay_flaws(const Program& program, const Role& role)
 {
     const HostOrder order(program);
-    InstanceMap<bool> live(program);
+    InstanceMap<bool> live(program, role);
     std::vector<std::string> flaws;
     StepWalk(order, role)
         .whole([&](MemoryPlace place, std::uint32_t use, const MemoryEvent& event) {
