@@ -21,6 +21,7 @@ using AddCommand = void (*)(CLI::App& program, Command& chosen);
 void add_simulate(CLI::App& program, Command& chosen);
 void add_compare(CLI::App& program, Command& chosen);
 void add_sweep(CLI::App& program, Command& chosen);
+void add_plan(CLI::App& program, Command& chosen);
 void add_memory(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
 void add_topo(CLI::App& program, Command& chosen);

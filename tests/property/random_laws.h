@@ -21,4 +21,8 @@ void check_renaming(const Draws& draws);
 // What a refusal proposes gets rid of it.
 void check_hints(const Draws& draws);
 
+// The closed-form bounds of a step's time and memory are not above what the engine and the memory's
+// replay find, and near them.
+void check_bounds(const Draws& draws);
+
 } // namespace trainyard::testing

@@ -29,3 +29,8 @@ TEST_CASE("what thousands of refusals propose makes the jobs run")
 {
     check_hints({.seed = 25, .jobs = 5000});
 }
+
+TEST_CASE("no bound of the step of a hundred thousand random jobs is above its time or its memory")
+{
+    check_bounds({.seed = 26, .jobs = 100'000});
+}

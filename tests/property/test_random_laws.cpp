@@ -27,3 +27,8 @@ TEST_CASE("what a refusal of a random job proposes makes the job run")
 {
     check_hints({.seed = 15, .jobs = 300});
 }
+
+TEST_CASE("no bound of a random job's step is above its time or its memory")
+{
+    check_bounds({.seed = 16, .jobs = 400});
+}

@@ -1,0 +1,132 @@
+#include "sim/base/files.h"
+#include "sim/cli/command.h"
+#include "sim/cli/scenario_options.h"
+#include "sim/cli/terminal.h"
+#include "sim/report/plan/plan_report.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+struct PlanCommand {
+    std::string scenario;
+    ScenarioOptions changes;
+    std::vector<std::string> axes; // --grid
+    std::size_t top = 10;
+    double headroom = 5; // per cent of a device's memory
+    int threads = 0;
+    std::string output; // a scenario
+    std::string csv;
+    bool json = false;
+};
+
+Checked<SearchSpace> space_of(const PlanCommand& command, const SearchBase& base)
+{
+    SearchSpace space = usual_space(base.file.scenario, base.facts);
+    Problems problems;
+    for (const std::string& text : command.axes) {
+        const Checked<SweepAxis> axis = parse_axis(text);
+        const Problems more = axis ? restrict(space, *axis) : axis.error();
+        problems.insert(problems.end(), more.begin(), more.end());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return space;
+}
+
+// The scenario with the best layout.
+void write_best(const PlanCommand& command, const SearchBase& base, const SearchResult& result)
+{
+    const ScenarioFile best = scenario_of(result.best.front().choice, base);
+    Scenario scenario = best.scenario;
+    scenario.run.fidelity = base.own_fidelity;
+    write_file(command.output, to_text(to_json(scenario)) + "\n");
+    print_talk(fmt::format("wrote {}\n", command.output));
+}
+
+int run_plan(const PlanCommand& command)
+{
+    const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
+    const Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
+    if (!base)
+        return refuse(base.error(), "nothing was run.");
+    Checked<SearchSpace> space = space_of(command, *base);
+    if (!space)
+        return refuse(space.error(), "nothing was run.");
+    if (!command.output.empty())
+        require_writable(command.output);
+    const KeepsWhatIsDone keeps;
+    Session session;
+    SearchRequest request;
+    request.space = std::move(*space);
+    request.top = command.top;
+    request.headroom = command.headroom / 100;
+    request.threads = command.threads;
+    SearchResult result;
+    {
+        ProgressBar bar;
+        request.work = bar.control();
+        result = search(*base, request, session);
+    }
+    const bool interrupted = interrupt_flag().cancelled();
+    const std::vector<Outcome> outcomes = outcomes_of(result, *base, session);
+    const Checked<Outcome> own = session.simulate(base->file);
+    if (!command.output.empty() && !result.best.empty())
+        write_best(command, *base, result);
+    const PlanReport report =
+        plan_report(*base, std::move(result), outcomes, own, request.headroom);
+    if (!command.csv.empty())
+        write_file(command.csv, plan_csv(report));
+    print_data(command.json
+                   ? to_text(to_json(report)) + "\n"
+                   : plan_text(report, Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
+                               width_of_stdout()));
+    if (interrupted)
+        return interrupted_exit();
+    return report.rows.empty() ? exit_no : exit_ok;
+}
+
+} // namespace
+
+void add_plan(CLI::App& program, Command& chosen)
+{
+    CLI::App* const sub = program.add_subcommand(
+        "plan", "The best layouts of a scenario's model on its cluster, proven");
+    auto command = std::make_shared<PlanCommand>();
+    sub->add_option("scenario", command->scenario, "scenario file")->required()->type_name("FILE");
+    sub->add_option("--grid", command->axes,
+                    fmt::format("values of a field in place of the usual ones: 1,2,4, a range "
+                                "(1..8, 1..64*2), schedules, or full:4 of training.recompute; "
+                                "fields: {}",
+                                fmt::join(searched_fields(), ", ")))
+        ->type_name("FIELD=VALUES")
+        ->take_all();
+    add_scenario_options(*sub, command->changes);
+    sub->add_option("--top", command->top, "layouts to show")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_option("--headroom", command->headroom,
+                    "per cent of a device's memory that a layout must leave free")
+        ->check(CLI::Range(0.0, 99.0))
+        ->capture_default_str()
+        ->type_name("PERCENT");
+    sub->add_option("--threads", command->threads, "layouts simulated at once; else all cores")
+        ->check(CLI::Range(1, 1024));
+    sub->add_option("-o,--output", command->output, "write the scenario with the best layout")
+        ->type_name("FILE");
+    sub->add_option("--csv", command->csv, "write the layouts that are shown")->type_name("FILE");
+    sub->add_flag("--json", command->json, "print them as JSON");
+    sub->footer("Example: trainyard plan scenarios/llama3-70b-h100-64.json --grid "
+                "strategy.cp=1 -o best.json\n"
+                "Points are simulated in the order of what they take at least, until none that is "
+                "left can be quicker. Ctrl-C keeps what was found. Exit code 1 means that no "
+                "layout fits.");
+    sub->callback([&chosen, command] { chosen = [command] { return run_plan(*command); }; });
+}
+
+} // namespace trainyard

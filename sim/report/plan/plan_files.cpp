@@ -1,0 +1,107 @@
+// A plan as JSON and CSV.
+
+#include "sim/base/build_info.h"
+#include "sim/report/plan/plan_report.h"
+#include "sim/report/text/describe.h"
+#include "sim/report/text/paste.h"
+#include "sim/report/text/summary_csv.h"
+
+namespace trainyard {
+
+template <>
+std::vector<EnumName<Exclusion>> enum_names<Exclusion>()
+{
+    return {{Exclusion::devices, "devices"}, {Exclusion::batch, "batch"},
+            {Exclusion::input, "input"},     {Exclusion::same, "same"},
+            {Exclusion::memory, "memory"},   {Exclusion::slower, "slower"},
+            {Exclusion::engine, "engine"}};
+}
+
+namespace {
+
+// The layout of a row, field by field.
+Json::Object layout_json(const PlanRow& row)
+{
+    const LayoutChoice& c = row.choice;
+    return {{"strategy.tp", c.tp},
+            {"strategy.cp", c.cp},
+            {"strategy.pp", c.pp},
+            {"strategy.vpp", c.vpp},
+            {"strategy.ep", c.ep},
+            {"strategy.etp", c.etp},
+            {"strategy.dp", row.dp},
+            {"strategy.zero", c.zero},
+            {"strategy.schedule", c.schedule->name()},
+            {"training.global_batch", c.global_batch},
+            {"training.micro_batch", c.micro_batch},
+            {"training.recompute", to_name(c.recompute.kind)},
+            {"training.recompute_layers", c.recompute.layers ? Json(*c.recompute.layers) : Json()}};
+}
+
+Json row_json(const PlanRow& row)
+{
+    Json out(layout_json(row));
+    Json set = Json::object();
+    for (const Override& change : row.changes)
+        set[change.field] = json_value(change.value);
+    out["set"] = std::move(set);
+    for (const Figure* figure : figures_in(in_sweep_json))
+        out[figure->key] = figure->value(row);
+    if (row.bound > Seconds(0))
+        out["bound_s"] = row.bound.value();
+    if (row.loses_in) {
+        out["loses_in"] = to_name(*row.loses_in);
+        out["lost_s"] = row.lost.value();
+    }
+    out["input_hash"] = hash_text(row.input_hash);
+    return out;
+}
+
+} // namespace
+
+Json to_json(const PlanReport& report)
+{
+    const SearchResult& search = report.search;
+    Json rows = Json::array();
+    for (const PlanRow& row : report.rows)
+        rows.push_back(row_json(row));
+    Json excluded = Json::array();
+    for (const auto& [why, count] : search.excluded)
+        excluded.push_back(Json::Object{{"reason", to_name(why.first)},
+                                        {"at", why.second},
+                                        {"points", count.points},
+                                        {"example", count.example}});
+    return Json::Object{{"format", plan_format},
+                        {"trainyard", version()},
+                        {"scenario", report.scenario},
+                        {"devices", report.devices},
+                        {"memory_headroom", report.headroom},
+                        {"points", search.points},
+                        {"possible", search.possible},
+                        {"simulated", search.simulated},
+                        {"open", search.open},
+                        {"gap", search.gap()},
+                        {"best", std::move(rows)},
+                        {"own", report.own ? row_json(*report.own) : Json()},
+                        {"excluded", std::move(excluded)}};
+}
+
+std::string plan_csv(const PlanReport& report)
+{
+    std::string out;
+    for (const PlanRow& row : report.rows) {
+        std::vector<CsvColumn> columns;
+        for (const auto& [field, value] : layout_json(row))
+            columns.push_back({field, value});
+        for (const Figure* figure : figures_in(in_sweep_csv))
+            columns.push_back({figure->key, figure->value(row)});
+        columns.push_back({"bound_s", row.bound.value()});
+        columns.push_back({"input_hash", hash_text(row.input_hash)});
+        if (out.empty())
+            out = csv_names(columns);
+        out += csv_values(columns);
+    }
+    return out;
+}
+
+} // namespace trainyard

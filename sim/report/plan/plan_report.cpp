@@ -1,0 +1,98 @@
+#include "sim/report/plan/plan_report.h"
+
+#include "sim/report/kinds.h"
+#include "sim/report/summary.h"
+#include "sim/report/text/describe.h"
+#include "sim/report/text/paste.h"
+
+namespace trainyard {
+
+namespace {
+
+// Sums of the kinds of time, means over ranks, are the step.
+void compare_with(const PlanRow& best, PlanRow& row)
+{
+    for (std::size_t kind = 0; kind < row.mean.size(); ++kind) {
+        const Seconds more = row.mean[kind] - best.mean[kind];
+        if (more > row.lost) {
+            row.lost = more;
+            row.loses_in = static_cast<TimeKind>(kind);
+        }
+    }
+}
+
+PlanRow row_of(const Outcome& outcome)
+{
+    PlanRow row;
+    static_cast<StepFigures&>(row) = summarize(outcome);
+    row.dp = outcome.job.dp();
+    row.input_hash = outcome.input_hash;
+    return row;
+}
+
+// The layout of a scenario, as a point has it.
+LayoutChoice choice_of(const Scenario& scenario)
+{
+    const Strategy& s = scenario.strategy;
+    const Training& t = scenario.training;
+    return {s.tp,
+            s.cp,
+            s.pp,
+            s.vpp,
+            s.ep,
+            s.etp,
+            s.zero,
+            find_schedule(s.schedule),
+            t.global_batch,
+            t.micro_batch,
+            {t.recompute, t.recompute_layers}};
+}
+
+std::string own_refusal(const Checked<Outcome>& own)
+{
+    if (own || own.error().empty())
+        return {};
+    const Diagnostic& first = own.error().front();
+    return first.pointer.empty() ? first.message : first.message + " at " + first.pointer;
+}
+
+} // namespace
+
+PlanReport plan_report(const SearchBase& base, SearchResult search,
+                       const std::vector<Outcome>& outcomes, const Checked<Outcome>& own,
+                       double headroom)
+{
+    PlanReport report;
+    report.scenario = base.file.file;
+    report.devices = base.facts.devices;
+    report.headroom = headroom;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        PlanRow row = row_of(outcomes[i]);
+        row.choice = search.best[i].choice;
+        row.bound = search.best[i].bound;
+        row.changes = changes_of(row.choice, base.facts, base.file.scenario);
+        if (!report.rows.empty())
+            compare_with(report.rows.front(), row);
+        report.rows.push_back(std::move(row));
+    }
+    if (!outcomes.empty()) {
+        report.title = job_title(outcomes.front());
+        report.settings = job_settings(outcomes.front());
+    }
+    if (own && own->memory.fits()) {
+        report.own = row_of(*own);
+        report.own->choice = choice_of(base.file.scenario);
+        if (!report.rows.empty())
+            compare_with(report.rows.front(), *report.own);
+    }
+    report.own_refusal = own_refusal(own);
+    report.search = std::move(search);
+    return report;
+}
+
+std::string plan_settings(const PlanReport& report)
+{
+    return paste_text(report.rows.front().changes);
+}
+
+} // namespace trainyard

@@ -1,0 +1,219 @@
+#include "sim/report/figures.h"
+#include "sim/report/kinds.h"
+#include "sim/report/plan/plan_report.h"
+#include "sim/report/text/table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace trainyard {
+
+namespace {
+
+// A column of sizes; left out where no row has anything to tell in it.
+struct Column {
+    const char* title;
+    std::string usual; // what says nothing
+    std::function<std::string(const PlanRow&)> cell;
+};
+
+std::string recompute_text(const RecomputeChoice& choice)
+{
+    std::string text(to_name(choice.kind));
+    return choice.layers ? fmt::format("{}:{}", text, *choice.layers) : text;
+}
+
+const std::vector<Column>& columns()
+{
+    const auto number = [](int LayoutChoice::*size) {
+        return [size](const PlanRow& row) { return fmt::format("{}", row.choice.*size); };
+    };
+    static const std::vector<Column> all{
+        {"tp", "1", number(&LayoutChoice::tp)},
+        {"cp", "1", number(&LayoutChoice::cp)},
+        {"pp", "1", number(&LayoutChoice::pp)},
+        {"vpp", "1", number(&LayoutChoice::vpp)},
+        {"ep", "1", number(&LayoutChoice::ep)},
+        {"etp", "1", number(&LayoutChoice::etp)},
+        {"dp", "", [](const PlanRow& row) { return fmt::format("{}", row.dp); }},
+        {"zero", "0", number(&LayoutChoice::zero)},
+        {"schedule", "1f1b",
+         [](const PlanRow& row) { return std::string(row.choice.schedule->name()); }},
+        {"batch", "",
+         [](const PlanRow& row) { return fmt::format("{}", row.choice.global_batch); }},
+        {"micro", "", [](const PlanRow& row) { return fmt::format("{}", row.choice.micro_batch); }},
+        {"recompute", "none",
+         [](const PlanRow& row) { return recompute_text(row.choice.recompute); }},
+    };
+    return all;
+}
+
+std::vector<const Column*> telling_columns(const PlanReport& report)
+{
+    std::vector<const Column*> out;
+    for (const Column& column : columns()) {
+        const bool one_batch =
+            std::string_view(column.title) == "batch" &&
+            std::ranges::all_of(report.rows, [&](const PlanRow& row) {
+                return row.choice.global_batch == report.rows.front().choice.global_batch;
+            });
+        const bool tells = std::ranges::any_of(
+            report.rows, [&](const PlanRow& row) { return column.cell(row) != column.usual; });
+        if (tells && !one_batch)
+            out.push_back(&column);
+    }
+    return out;
+}
+
+// "+1.2 %": against the best.
+std::string slower(const PlanRow& best, const PlanRow& row)
+{
+    return &best == &row ? "" : "+" + percent(row.step_time.value / best.step_time.value - 1);
+}
+
+std::string table_of(const PlanReport& report, const Paint& paint, std::size_t width)
+{
+    const std::vector<const Column*> sizes = telling_columns(report);
+    std::vector<std::string> head;
+    for (const Column* column : sizes)
+        head.push_back(paint.dim(column->title));
+    const PlanRow& best = report.rows.front();
+    std::vector<const Figure*> figures = figures_in(in_sweep_text);
+    std::erase_if(figures, [&](const Figure* figure) { return !figure->counts_in(best.work()); });
+    for (const Figure* figure : figures)
+        head.push_back(paint.dim(figure->heading_for(best.device_word())));
+    head.push_back(paint.dim("slower"));
+    head.push_back(paint.dim("loses in"));
+    std::vector<Align> aligns(head.size(), Align::right);
+    aligns.back() = Align::left;
+    TextTable table(aligns);
+    table.add(std::move(head));
+    for (const PlanRow& row : report.rows) {
+        std::vector<std::string> cells;
+        for (const Column* column : sizes)
+            cells.push_back(column->cell(row));
+        for (const Figure* figure : figures)
+            cells.push_back(figure->unit == FigureUnit::bytes
+                                ? percent(row.peak_memory / row.capacity)
+                                : figure->text(figure->number(row)));
+        cells.push_back(slower(best, row));
+        cells.emplace_back(row.loses_in ? title_of(*row.loses_in) : "");
+        table.add(std::move(cells));
+    }
+    return table.text_within(width);
+}
+
+std::string grouped(std::uint64_t number)
+{
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3;)
+        digits.insert(at -= 3, ",");
+    return digits;
+}
+
+std::string field_name(const std::string& pointer)
+{
+    std::string name = pointer.substr(pointer.empty() ? 0 : 1);
+    std::ranges::replace(name, '/', '.');
+    return name;
+}
+
+std::string reason_text(Exclusion why, const std::string& pointer, const std::string& example,
+                        const PlanReport& report)
+{
+    switch (why) {
+    case Exclusion::devices:
+        return fmt::format("tp x cp x pp does not divide the {} devices", report.devices);
+    case Exclusion::batch:
+        return "micro_batch x dp does not divide the batch";
+    case Exclusion::input:
+        return fmt::format("{} does not fit: {}", field_name(pointer), example);
+    case Exclusion::same:
+        return "the same job as another point";
+    case Exclusion::memory:
+        return "a device has too little memory";
+    case Exclusion::slower:
+        return "slower than those shown, of the same sizes or at all";
+    case Exclusion::engine:
+        break;
+    }
+    return fmt::format("refused for {}", field_name(pointer));
+}
+
+std::string exclusion_list(const PlanReport& report, const Paint& paint, std::size_t width)
+{
+    std::string out = paint.bold("Left out") + "\n";
+    TextTable table({Align::right, Align::left});
+    for (const auto& [why, count] : report.search.excluded)
+        table.add(
+            {grouped(count.points), reason_text(why.first, why.second, count.example, report)});
+    if (report.search.open > 0)
+        table.add({grouped(report.search.open), "not looked at: the search was interrupted"});
+    return out + table.text_within(width);
+}
+
+// Whether the first row is the optimum, and how that is known.
+std::string proof(const PlanReport& report)
+{
+    const SearchResult& search = report.search;
+    if (search.open > 0)
+        return fmt::format("Interrupted: a layout that was not looked at may be up to {} quicker.",
+                           percent(search.gap()));
+    return fmt::format("No other layout of the space is quicker: {} were simulated, what the "
+                       "others take at least is more.",
+                       grouped(search.simulated));
+}
+
+std::string own_text(const PlanReport& report)
+{
+    if (!report.own_refusal.empty())
+        return fmt::format("The scenario's own layout: {}.", report.own_refusal);
+    if (!report.own)
+        return "The scenario's own layout does not fit.";
+    const PlanRow& best = report.rows.front();
+    const double share = 1 - best.step_time.value / report.own->step_time.value;
+    const std::string time =
+        fmt::format("The scenario's own layout takes {}", to_display(report.own->step_time.value));
+    const bool roomy = report.own->peak_memory / report.own->capacity <= 1 - report.headroom;
+    if (share <= 0)
+        return roomy ? time + ": it is as good as the best."
+                     : fmt::format("{}, with {} of memory.", time,
+                                   percent(report.own->peak_memory / report.own->capacity));
+    return fmt::format("{}: the best saves {}{}.", time, percent(share),
+                       report.own->loses_in
+                           ? fmt::format(", most of it in {}", title_of(*report.own->loses_in))
+                           : "");
+}
+
+std::string nothing_fits(const PlanReport& report)
+{
+    const std::optional<PossibleLayout>& nearest = report.search.nearest;
+    if (!nearest)
+        return "No layout of the space can be.\n";
+    return fmt::format("No layout fits: the nearest needs at least {} of the {} of a device.\n",
+                       to_display(nearest->least.memory), to_display(report.search.capacity));
+}
+
+} // namespace
+
+std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t width)
+{
+    std::string out =
+        fmt::format("{}: {} layouts on {} devices, {} with room for them\n\n", report.scenario,
+                    grouped(report.search.points), report.devices, grouped(report.search.possible));
+    if (report.rows.empty())
+        return out + nothing_fits(report) + "\n" + exclusion_list(report, paint, width);
+    out += fmt::format("  {}\n\n", report.title) + table_of(report, paint, width);
+    const std::string room = report.headroom > 0 ? fmt::format(" with {:.4g} % of memory to spare",
+                                                               100 * report.headroom)
+                                                 : "";
+    out += fmt::format("\nBest{}:\n  {}\n\n", room, paint.bold(plan_settings(report)));
+    for (const std::string& text : {proof(report), own_text(report)})
+        for (const std::string& line : wrapped(text, width))
+            out += line + "\n";
+    return out + "\n" + exclusion_list(report, paint, width);
+}
+
+} // namespace trainyard

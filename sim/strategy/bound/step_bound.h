@@ -1,0 +1,84 @@
+#pragma once
+
+// What a step takes and holds at least, in closed form: for the many strategies that a search
+// leaves out without running them. Never above what an engine and the allocator find of the same
+// job on a sound cluster.
+//
+//   T >= turn + fill + passes + drain                    of each stage
+//   T >= turn + fill + passes less the last one + gradients' reduction, and likewise for gathers
+//   T >= transfers of data parallelism + update
+//   T >= issue by the host + update
+//
+// fill: the forward passes of the stages before, on a micro-batch's way to the first pass; drain:
+// their backward passes, on its way back. A pass is the longest chain of its kernels and of the
+// communication that they wait for; of two that take turns, that of both (turns.h).
+
+#include "sim/strategy/bound/layer_passes.h"
+#include "sim/strategy/bound/pass_order.h"
+#include "sim/strategy/bound/stage_rest.h"
+#include "sim/strategy/memory.h"
+
+namespace trainyard {
+
+// Strategies that share all but micro-batch, batch and recompute: where the layers lie, what is
+// held, and what happens besides passes.
+class StageFamily {
+public:
+    // `job`: any of the family without recompute. All are kept by reference.
+    StageFamily(const Job& job, const Topology& topology, const CostModel& cost,
+                const DeviceMemory& device);
+
+    // The passes of its virtual stages, of layers as `plain` says or, recomputed, as `again` says:
+    // all, or the first `again_layers` of each device.
+    struct StagePasses {
+        std::vector<PassTime> forward; // by virtual stage, as all below
+        std::vector<PassTime> backward;
+        std::vector<PassTime> backward_input;
+        std::vector<PassTime> backward_weight;
+        std::vector<std::int64_t> kept;
+        std::vector<int> exchanging; // layers whose experts exchange tokens, of one kind:
+        const LayerPasses* exchange = nullptr;
+    };
+    StagePasses passes(const std::vector<LayerPasses>& plain, const std::vector<LayerPasses>& again,
+                       std::optional<int> again_layers) const;
+
+    // By virtual stage: how long a micro-batch's message to the next one takes.
+    std::vector<Seconds> messages(std::int64_t micro_batch, const CostModel& cost) const;
+
+    Seconds step_time(const StagePasses& passes, const std::vector<Seconds>& messages,
+                      const PassOrder& order, std::int64_t micro_batches) const;
+    // Of the fullest device.
+    Bytes memory(const StagePasses& passes, const PassOrder& order) const;
+
+private:
+    // A message of one sequence to the next virtual stage.
+    struct Boundary {
+        GroupShape pair;
+        Bytes bytes; // 0: it is on the same device
+    };
+
+    // What a device's passes take where they take turns.
+    Seconds busy_in_turns(const StagePasses& passes, const DeviceOrder& order, int device,
+                          double more) const;
+
+    void add_boundaries(const Job& job, const JobWork& work, const Topology& topology);
+
+    StagePlacement placement_;
+    std::vector<std::vector<LayerKind>> layers_; // by virtual stage
+    std::vector<StageRest> rests_;               // by device
+    std::vector<Bytes> held_;                    // likewise: states and context
+    std::vector<Boundary> boundaries_;           // of the first pipe
+    Backend backend_ = Backend::nccl;            // of messages
+    int chunks_ = 1;                             // of a device
+    bool meets_ = true;                          // all stages before the optimizer
+};
+
+// Of one job by itself. Requires a job of one process per device.
+struct StepBound {
+    Seconds time;
+    Bytes memory; // of the fullest device
+};
+StepBound step_bound(const Job& job, const Topology& topology, const CostModel& cost,
+                     const DeviceMemory& device);
+
+} // namespace trainyard

@@ -1,0 +1,236 @@
+#include "sim/study/search/possible_layouts.h"
+
+#include "sim/strategy/misfits.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+std::uint64_t product(std::initializer_list<std::size_t> sizes)
+{
+    std::uint64_t out = 1;
+    for (const std::size_t size : sizes)
+        out *= size;
+    return out;
+}
+
+// Calls `work` with `field` set to each of the values.
+template <class T, class Work>
+void each(const std::vector<T>& values, T& field, Work work)
+{
+    for (const T& value : values) {
+        field = value;
+        work();
+    }
+}
+
+// Goes through a space from the outside in, so that what many points share is found once.
+class SpaceWalk {
+public:
+    SpaceWalk(const SearchSpace& space, const SearchBase& base, Bytes room, const WorkControl& work)
+        : space_(space),
+          facts_(base.facts),
+          scenario_(base.file.scenario),
+          parts_(base.parts),
+          device_(device_memory(parts_.cost->profile())),
+          room_(room),
+          work_(work)
+    {
+        const auto* transformer = std::get_if<Transformer>(&facts_.model.architecture);
+        layers_ = transformer != nullptr ? transformer->layers : 0;
+    }
+
+    PossibleLayouts run() &&
+    {
+        LayoutChoice choice;
+        each(space_.tp, choice.tp, [&] {
+            each(space_.cp, choice.cp,
+                 [&] { each(space_.pp, choice.pp, [&] { over_experts(choice); }); });
+        });
+        return std::move(out_);
+    }
+
+private:
+    using LayerKey = std::tuple<int, int, int, int, int, std::int64_t, bool, Recompute>;
+
+    void exclude(Exclusion why, std::uint64_t points, const std::string& pointer = {},
+                 const std::string& example = {})
+    {
+        ExclusionCount& count = out_.excluded[{why, pointer}];
+        count.points += points;
+        if (count.example.empty())
+            count.example = example;
+    }
+
+    std::uint64_t passes() const // combinations of what changes from pass to pass
+    {
+        return product(
+            {space_.global_batches.size(), space_.micro_batches.size(), space_.recompute.size()});
+    }
+
+    void over_experts(LayoutChoice choice)
+    {
+        work_.check();
+        const double ranks = 1.0 * choice.tp * choice.cp * choice.pp;
+        if (ranks > facts_.devices || facts_.devices % static_cast<int>(ranks) != 0)
+            return exclude(Exclusion::devices,
+                           passes() *
+                               product({space_.ep.size(), space_.etp.size(), space_.zero.size(),
+                                        space_.schedules.size(), space_.vpp.size()}));
+        dp_ = replicas_of(choice, facts_);
+        each(space_.ep, choice.ep, [&] {
+            each(space_.etp, choice.etp,
+                 [&] { each(space_.zero, choice.zero, [&] { over_schedules(choice); }); });
+        });
+    }
+
+    void over_schedules(LayoutChoice& choice)
+    {
+        each(space_.schedules, choice.schedule,
+             [&] { each(space_.vpp, choice.vpp, [&] { over_passes(choice); }); });
+    }
+
+    // Points that are others by another name.
+    bool is_same(const LayoutChoice& choice) const
+    {
+        const bool nothing_to_shard = dp_ * choice.cp == 1;
+        return (nothing_to_shard && choice.zero != space_.zero.front()) ||
+               (choice.pp == 1 && choice.schedule != space_.schedules.front());
+    }
+
+    void over_passes(LayoutChoice& choice)
+    {
+        if (is_same(choice))
+            return exclude(Exclusion::same, passes());
+        if (choice.etp != 1 && choice.etp != choice.tp && space_.etp.size() > 1)
+            return exclude(Exclusion::input, passes(), "/strategy/etp", "neither 1 nor tp");
+        // Whatever the batch: some number of micro-batches that every schedule could take.
+        const PassOrder& order = order_of(choice, std::int64_t{2} * choice.pp);
+        if (!order.refusal.empty())
+            return exclude(Exclusion::input, passes(), "/strategy/schedule", order.refusal);
+        const Checked<Job> job = job_of(choice);
+        if (!job)
+            return exclude(Exclusion::input, passes(), job.error().front().pointer,
+                           job.error().front().message);
+        const StageFamily family(*job, *parts_.sound, *parts_.cost, device_);
+        each(space_.micro_batches, choice.micro_batch, [&] {
+            messages_ = family.messages(choice.micro_batch, *parts_.cost);
+            each(space_.recompute, choice.recompute, [&] { over_batches(choice, *job, family); });
+        });
+    }
+
+    void over_batches(LayoutChoice& choice, const Job& job, const StageFamily& family)
+    {
+        if (choice.recompute.layers && *choice.recompute.layers * choice.pp >= layers_)
+            return exclude(Exclusion::same, space_.global_batches.size());
+        std::array<std::optional<StageFamily::StagePasses>, 2> known; // of several, of one
+        each(space_.global_batches, choice.global_batch, [&] {
+            const std::int64_t pass = choice.micro_batch * dp_;
+            if (choice.global_batch % pass != 0)
+                return exclude(Exclusion::batch, 1);
+            const std::int64_t count = choice.global_batch / pass;
+            const PassOrder& order = order_of(choice, count);
+            if (!order.refusal.empty())
+                return exclude(Exclusion::input, 1, "/strategy/schedule", order.refusal);
+            const bool single = count == 1;
+            const std::vector<LayerPasses>& plain = layers_of(choice, job, Recompute::none, single);
+            const std::vector<LayerPasses>& again =
+                layers_of(choice, job, choice.recompute.kind, single);
+            if (choice.recompute.kind == Recompute::selective && space_.recompute.size() > 1 &&
+                std::ranges::equal(again, plain, [](const LayerPasses& a, const LayerPasses& b) {
+                    return a.costs_as_much_as(b);
+                }))
+                return exclude(Exclusion::same, 1); // fused attention keeps nothing of its core
+            auto& passes = known[single ? 1 : 0];
+            if (!passes)
+                passes = family.passes(plain, again, choice.recompute.layers);
+            weigh({choice,
+                   {family.step_time(*passes, messages_, order, count),
+                    family.memory(*passes, order)}});
+        });
+    }
+
+    void weigh(const PossibleLayout& candidate)
+    {
+        if (candidate.least.memory <= room_) {
+            out_.layouts.push_back(candidate);
+            return;
+        }
+        exclude(Exclusion::memory, 1);
+        if (!out_.nearest || candidate.least.memory < out_.nearest->least.memory)
+            out_.nearest = candidate;
+    }
+
+    // With as many micro-batches as any schedule needs.
+    Checked<Job> job_of(const LayoutChoice& choice) const
+    {
+        LayoutChoice sample = choice;
+        sample.micro_batch = 1;
+        sample.recompute = {};
+        sample.global_batch = std::int64_t{2} * choice.pp * dp_;
+        Scenario scenario = scenario_;
+        apply(sample, facts_, scenario);
+        return resolve({facts_.model, scenario.training, scenario.strategy, parts_.job.software,
+                        facts_.devices, parts_.job.gpus_per_node, parts_.job.cuda_graphs,
+                        parts_.job.launches, parts_.job.data});
+    }
+
+    const PassOrder& order_of(const LayoutChoice& choice, std::int64_t count)
+    {
+        const PipelineSchedule& schedule = schedule_of(choice);
+        const PipelineShape shape{.stages = choice.pp,
+                                  .chunks = choice.vpp,
+                                  .micro_batches =
+                                      static_cast<int>(std::min(count, most_micro_batches)),
+                                  .in_turns = scenario_.strategy.overlap.ep && choice.ep > 1};
+        const auto key =
+            std::tuple(&schedule, shape.stages, shape.chunks, shape.micro_batches, shape.in_turns);
+        auto found = orders_.find(key);
+        if (found == orders_.end())
+            found = orders_.emplace(key, pass_order(schedule, shape)).first;
+        return found->second;
+    }
+
+    const std::vector<LayerPasses>& layers_of(const LayoutChoice& choice, Job job,
+                                              Recompute recompute, bool single)
+    {
+        const bool spread = job.strategy.experts.placement == ExpertPlacement::spread;
+        const LayerKey key{choice.tp,        choice.cp,          choice.ep, choice.etp,
+                           spread ? dp_ : 0, choice.micro_batch, single,    recompute};
+        const auto found = layers_known_.find(key);
+        if (found != layers_known_.end())
+            return found->second;
+        job.training.micro_batch = choice.micro_batch;
+        job.training.global_batch = choice.micro_batch * dp_ * (single ? 1 : 2);
+        job.training.recompute = recompute;
+        return layers_known_.emplace(key, layer_passes(job, *parts_.sound, *parts_.cost))
+            .first->second;
+    }
+
+    const SearchSpace& space_;
+    const SpaceFacts& facts_;
+    const Scenario& scenario_;
+    const Parts& parts_;
+    DeviceMemory device_;
+    Bytes room_;
+    int layers_ = 0;
+    int dp_ = 1;
+    const WorkControl& work_;
+    PossibleLayouts out_;
+    std::vector<Seconds> messages_;
+    std::map<LayerKey, std::vector<LayerPasses>> layers_known_;
+    std::map<std::tuple<const PipelineSchedule*, int, int, int, bool>, PassOrder> orders_;
+};
+
+} // namespace
+
+PossibleLayouts possible_layouts(const SearchSpace& space, const SearchBase& base, Bytes room,
+                                 const WorkControl& work)
+{
+    return SpaceWalk(space, base, room, work).run();
+}
+
+} // namespace trainyard

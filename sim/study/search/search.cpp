@@ -1,0 +1,258 @@
+#include "sim/study/search/search.h"
+
+#include "sim/base/parallel.h"
+#include "sim/study/fidelity_choice.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+constexpr Seconds never(std::numeric_limits<double>::infinity());
+
+// What became of a layout.
+struct Verdict {
+    enum class Kind : std::uint8_t { open, too_large, refused, slow, found };
+    Kind kind = Kind::open;
+    Seconds time = never; // of a step, where it was simulated
+    std::string pointer;  // of the field at fault
+};
+
+bool same_sizes(const LayoutChoice& a, const LayoutChoice& b)
+{
+    return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.ep == b.ep && a.etp == b.etp &&
+           a.zero == b.zero && a.global_batch == b.global_batch;
+}
+
+class BestFirst {
+public:
+    BestFirst(const SearchBase& base, const SearchRequest& request, Session& session,
+              const std::vector<PossibleLayout>& layouts, Bytes room)
+        : base_(base),
+          request_(request),
+          session_(session),
+          layouts_(layouts),
+          room_(room),
+          order_(layouts_.size()),
+          verdicts_(layouts_.size())
+    {
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return bound(i); });
+    }
+
+    void run()
+    {
+        const int threads = request_.threads > 0 ? request_.threads : usable_threads();
+        try {
+            for_each_index(order_.size(), threads, [&](std::size_t i) { look_at(order_[i]); });
+        } catch (const Cancelled&) { // what was found is kept
+        }
+    }
+
+    // Adds what became of the layouts. Those whose bound is not below the best of their sizes, or
+    // the last of the best, count as slower, simulated or not: numbers do not depend on threads.
+    void report(SearchResult& result)
+    {
+        for (const std::size_t i : order_) {
+            const Verdict& verdict = verdicts_[i];
+            const Seconds limit = limit_of(i);
+            const bool below = bound(i) < limit;
+            if (verdict.kind == Verdict::Kind::open && below) {
+                ++result.open;
+                if (!result.least_open)
+                    result.least_open = bound(i);
+                continue;
+            }
+            const bool found = verdict.kind == Verdict::Kind::found;
+            result.simulated += found || below ? 1 : 0;
+            if (found)
+                continue;
+            const bool timed = verdict.time < never;
+            const Exclusion why = !below || (timed && verdict.time >= limit) ? Exclusion::slower
+                                  : verdict.kind == Verdict::Kind::refused   ? Exclusion::engine
+                                                                             : Exclusion::memory;
+            ++result.excluded[{why, why == Exclusion::engine ? verdict.pointer : ""}].points;
+        }
+        for (Entry& entry : best_)
+            result.best.push_back(std::move(entry.layout));
+    }
+
+private:
+    struct Entry {
+        RankedLayout layout;
+        std::size_t number; // of the layout
+    };
+
+    Seconds bound(std::size_t i) const { return layouts_[i].least.time; }
+
+    // The first of the best with the same sizes.
+    std::vector<Entry>::iterator best_of_sizes(const LayoutChoice& choice)
+    {
+        return std::ranges::find_if(
+            best_, [&](const Entry& entry) { return same_sizes(entry.layout.choice, choice); });
+    }
+
+    // A step as long as this makes the layout none of the best. Requires the lock while layouts
+    // are looked at.
+    Seconds limit_of(std::size_t i)
+    {
+        const Seconds last = best_.size() < request_.top ? never : best_.back().layout.step_time;
+        const auto own = best_of_sizes(layouts_[i].choice);
+        return own == best_.end() ? last : std::min(last, own->layout.step_time);
+    }
+    Seconds limit_now(std::size_t i)
+    {
+        const std::lock_guard lock(mutex_);
+        return limit_of(i);
+    }
+
+    void look_at(std::size_t i)
+    {
+        if (bound(i) >= limit_now(i))
+            return;
+        request_.work.check();
+        Verdict verdict = verdict_of(i);
+        const std::lock_guard lock(mutex_);
+        if (verdict.kind != Verdict::Kind::found)
+            verdicts_[i] = std::move(verdict);
+        request_.work.report("layouts", static_cast<double>(++looked_at_), 0);
+    }
+
+    Verdict verdict_of(std::size_t i)
+    {
+        const ScenarioFile file = scenario_of(layouts_[i].choice, base_);
+        SimulateRequest simulate;
+        simulate.work.cancel = request_.work.cancel;
+        simulate.unfit = Unfit::refuse;
+        simulate.memory = AllocatorView::nobody;
+        bool too_large = false;
+        simulate.weighed = [&](const MemoryEstimate& memory) { too_large = !memory.fits(); };
+        const Checked<Outcome> outcome = session_.simulate(file, simulate);
+        if (!outcome)
+            return {too_large ? Verdict::Kind::too_large : Verdict::Kind::refused, never,
+                    too_large ? "" : outcome.error().front().pointer};
+        const Seconds time = to_seconds(outcome->result->step_time);
+        if (outcome->memory.peak() > room_)
+            return {Verdict::Kind::too_large, time, ""};
+        if (time >= limit_now(i))
+            return {Verdict::Kind::slow, time, ""};
+        Checked<MemoryEstimate> memory =
+            session_.memory(file, {.view = AllocatorView::every_stage});
+        if (!memory || memory->peak() > room_)
+            return {Verdict::Kind::too_large, time, ""};
+        return {enter(i, time, std::move(*memory)) ? Verdict::Kind::found : Verdict::Kind::slow,
+                time, ""};
+    }
+
+    // Whether it is among the best so far; whoever it drives out is slow.
+    bool enter(std::size_t i, Seconds time, MemoryEstimate memory)
+    {
+        const std::lock_guard lock(mutex_);
+        const auto before = [](const Entry& a, const Entry& b) {
+            return a.layout.step_time != b.layout.step_time
+                       ? a.layout.step_time < b.layout.step_time
+                       : a.number < b.number;
+        };
+        Entry entry{{layouts_[i].choice, time, std::move(memory), bound(i)}, i};
+        if (const auto own = best_of_sizes(entry.layout.choice); own != best_.end()) {
+            if (before(*own, entry))
+                return false;
+            drive_out(own);
+        }
+        best_.insert(std::ranges::upper_bound(best_, entry, before), std::move(entry));
+        verdicts_[i] = {Verdict::Kind::found, time, ""};
+        if (best_.size() > request_.top)
+            drive_out(std::prev(best_.end()));
+        return verdicts_[i].kind == Verdict::Kind::found;
+    }
+
+    void drive_out(std::vector<Entry>::iterator entry)
+    {
+        verdicts_[entry->number].kind = Verdict::Kind::slow;
+        best_.erase(entry);
+    }
+
+    const SearchBase& base_;
+    const SearchRequest& request_;
+    Session& session_;
+    const std::vector<PossibleLayout>& layouts_;
+    Bytes room_;
+    std::vector<std::size_t> order_;
+    std::vector<Verdict> verdicts_;
+    std::vector<Entry> best_;
+    std::size_t looked_at_ = 0;
+    std::mutex mutex_;
+};
+
+} // namespace
+
+double SearchResult::gap() const
+{
+    if (!least_open)
+        return 0;
+    return best.empty() ? 1 : std::max(0.0, 1 - *least_open / best.front().step_time);
+}
+
+Checked<SearchBase> search_base(const ScenarioFile& file)
+{
+    const ScenarioFile comparable =
+        in_fidelity(file, file.scenario.run.fidelity.value_or(Fidelity::alpha_beta));
+    Scenario probe = comparable.scenario;
+    LayoutChoice one;
+    one.schedule = find_schedule(Strategy{}.schedule);
+    apply(one, {}, probe);
+    probe.strategy.dp = 1;
+    probe.strategy.shard_group.reset();
+    probe.perturbations.clear();
+    StageMemos memos;
+    Checked<Parts> parts = build_job_parts(
+        scenario_in_memory(std::move(probe), comparable.base, comparable.file), memos);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    SpaceFacts facts{*parts->model, parts->sound->device_count(), parts->job.gpus_per_node};
+    return SearchBase{comparable, file.scenario.run.fidelity, std::move(*parts), std::move(facts)};
+}
+
+std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,
+                                 Session& session)
+{
+    std::vector<Outcome> out;
+    for (const RankedLayout& found : result.best) {
+        Checked<Outcome> outcome = session.simulate(scenario_of(found.choice, base));
+        assert(outcome); // it was simulated before
+        out.push_back(std::move(*outcome));
+    }
+    return out;
+}
+
+ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base)
+{
+    Scenario scenario = base.file.scenario;
+    apply(choice, base.facts, scenario);
+    return scenario_in_memory(std::move(scenario), base.file.base, base.file.file);
+}
+
+SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session)
+{
+    SearchResult result;
+    const Bytes capacity = device_memory(base.parts.cost->profile()).capacity;
+    const Bytes room = capacity == Bytes(0) ? Bytes(std::numeric_limits<std::uint64_t>::max())
+                                            : scaled(capacity, 1 - request.headroom);
+    PossibleLayouts possible = possible_layouts(request.space, base, room, request.work);
+    result.points = request.space.points();
+    result.possible = possible.layouts.size();
+    result.excluded = std::move(possible.excluded);
+    result.nearest = std::move(possible.nearest);
+    result.capacity = capacity;
+    BestFirst best(base, request, session, possible.layouts, room);
+    best.run();
+    best.report(result);
+    return result;
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+
+// The best layouts of a space, proven: points are simulated in the order of their bounds until no
+// bound is below what was found.
+
+#include "sim/study/search/possible_layouts.h"
+#include "sim/study/session.h"
+
+namespace trainyard {
+
+struct SearchRequest {
+    SearchSpace space;
+    std::size_t top = 10;   // layouts that differ in their sizes (tp, cp, pp, ep, etp, zero, batch)
+    double headroom = 0.05; // of a device's memory, that stays free
+    int threads = 0;        // 0: as many as the machine runs at once
+    WorkControl work = {};  // counts points; a cancelled search keeps what it found
+};
+
+struct RankedLayout {
+    LayoutChoice choice;
+    Seconds step_time;
+    MemoryEstimate memory;
+    Seconds bound;
+};
+
+struct SearchResult {
+    std::uint64_t points = 0;
+    // Of each sizes the quickest, the shortest step first; of equals the first in the space.
+    std::vector<RankedLayout> best;
+    ExclusionCounts excluded;              // with `best` and `open` all points
+    std::uint64_t possible = 0;            // sizes fit, and memory by its bound
+    std::uint64_t simulated = 0;           // of those, whose bound is below the best of their sizes
+    std::uint64_t open = 0;                // of those, not simulated: the search was cancelled
+    std::optional<Seconds> least_open;     // the least of their bounds
+    std::optional<PossibleLayout> nearest; // to fitting, of those left out for memory
+    Bytes capacity;                        // of a device
+
+    // Could a point that is still open be quicker than the best, and by which share?
+    double gap() const;
+};
+
+// Problems are those of the scenario's model, cluster and software, and of values that no layout
+// changes.
+Checked<SearchBase> search_base(const ScenarioFile& file);
+
+// The same for any number of threads.
+SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session);
+
+// Each of the best, simulated as `trainyard simulate` does.
+std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,
+                                 Session& session);
+
+// The scenario of a point.
+ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base);
+
+} // namespace trainyard

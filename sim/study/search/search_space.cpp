@@ -1,0 +1,240 @@
+#include "sim/study/search/search_space.h"
+
+#include "sim/base/fields.h"
+#include "sim/base/spelling.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int most_virtual_stages = 12;
+constexpr std::int64_t long_sequence = 32'768;     // tokens; from here on CP is worth a look
+constexpr std::int64_t most_pass_tokens = 131'072; // of a device: more make nothing quicker
+constexpr std::int64_t largest_micro_batch = 32;
+
+template <class T>
+void add(std::vector<T>& values, const T& value)
+{
+    if (std::ranges::find(values, value) == values.end())
+        values.push_back(value);
+}
+
+std::vector<int> divisors(int number, int most)
+{
+    std::vector<int> out;
+    for (int d = 1; d <= std::min(number, most); ++d)
+        if (number % d == 0)
+            out.push_back(d);
+    return out;
+}
+
+// Few at the start, then by about a third: a layer more or less matters less among many.
+std::vector<RecomputeChoice> recompute_choices(int layers)
+{
+    std::vector<RecomputeChoice> out{{Recompute::none, {}}, {Recompute::selective, {}}};
+    for (int n = 1; n < layers; n += std::max(1, n / 3))
+        out.push_back({Recompute::full, n});
+    out.push_back({Recompute::full, {}});
+    return out;
+}
+
+// Gpipe and breadth-first keep more for the same time.
+bool worth_a_look(const PipelineSchedule& schedule)
+{
+    static constexpr std::array left_out{"gpipe", "breadth-first", "interleaved-1f1b"};
+    return std::ranges::find(left_out, schedule.name()) == left_out.end();
+}
+
+void add_transformer(SearchSpace& space, const Scenario& scenario, const Transformer& model,
+                     const SpaceFacts& facts)
+{
+    for (const int tp : divisors(facts.domain, std::min(facts.domain, facts.devices)))
+        if (model.heads % tp == 0)
+            add(space.tp, tp);
+    const std::int64_t sequence = scenario.training.sequence_length;
+    for (int cp = 2; sequence >= long_sequence && sequence / cp >= long_sequence / 4; cp *= 2)
+        add(space.cp, cp);
+    for (const int pp : divisors(facts.devices, model.layers + 1))
+        add(space.pp, pp);
+    for (int vpp = 1; vpp <= std::min(most_virtual_stages, model.layers); ++vpp)
+        add(space.vpp, vpp);
+    if (model.moe) {
+        for (const int ep : divisors(model.moe->experts, facts.devices))
+            add(space.ep, ep);
+        space.etp.insert(space.etp.end(), space.tp.begin(), space.tp.end());
+    }
+    for (const PipelineSchedule* schedule : schedules())
+        if (worth_a_look(*schedule))
+            add(space.schedules, schedule);
+    for (const RecomputeChoice& choice : recompute_choices(model.layers))
+        add(space.recompute, choice);
+    for (const int zero : {1, 3})
+        add(space.zero, zero);
+}
+
+template <class T>
+void put_in_order(std::vector<T>& values)
+{
+    std::ranges::sort(values);
+    const auto rest = std::ranges::unique(values);
+    values.erase(rest.begin(), rest.end());
+}
+
+Diagnostic problem(const SweepAxis& axis, std::string message, std::string hint)
+{
+    return {fmt::format("--grid {}", axis.field),
+            0,
+            "",
+            std::move(message),
+            std::move(hint),
+            Severity::error};
+}
+
+template <class T>
+std::optional<T> number_of(const std::string& text)
+{
+    T value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::optional(value) : std::nullopt;
+}
+
+std::optional<RecomputeChoice> recompute_of(const std::string& text)
+{
+    const std::size_t colon = text.find(':');
+    RecomputeChoice choice;
+    bool known = false;
+    for (const auto& [value, name] : enum_names<Recompute>())
+        if (name == text.substr(0, colon)) {
+            choice.kind = value;
+            known = true;
+        }
+    if (!known)
+        return std::nullopt;
+    if (colon == std::string::npos)
+        return choice;
+    choice.layers = number_of<int>(text.substr(colon + 1));
+    if (!choice.layers || *choice.layers < 1 || choice.kind != Recompute::full)
+        return std::nullopt;
+    return choice;
+}
+
+// The values of an axis, each as `read` has it; problems name those that it does not take.
+template <class T, class Read>
+Problems take(std::vector<T>& values, const SweepAxis& axis, const char* what, Read read)
+{
+    std::vector<T> taken;
+    for (const std::string& text : axis.values) {
+        const std::optional<T> value = read(text);
+        if (!value)
+            return {problem(axis, fmt::format("\"{}\" is no {}", text, what), {})};
+        add(taken, *value);
+    }
+    values = std::move(taken);
+    return {};
+}
+
+template <class T>
+Problems take_sizes(std::vector<T>& values, const SweepAxis& axis, T least)
+{
+    return take(values, axis, least > 0 ? "whole number from 1 on" : "whole number",
+                [&](const std::string& text) {
+                    const std::optional<T> value = number_of<T>(text);
+                    return value && *value >= least && *value <= 1'000'000'000 ? value
+                                                                               : std::nullopt;
+                });
+}
+
+// The lists of whole numbers, by field.
+template <class Visit>
+void each_size_list(SearchSpace& space, Visit visit)
+{
+    visit("strategy.tp", space.tp, 1);
+    visit("strategy.cp", space.cp, 1);
+    visit("strategy.pp", space.pp, 1);
+    visit("strategy.vpp", space.vpp, 1);
+    visit("strategy.ep", space.ep, 1);
+    visit("strategy.etp", space.etp, 1);
+    visit("strategy.zero", space.zero, 0);
+    visit("training.global_batch", space.global_batches, 1);
+    visit("training.micro_batch", space.micro_batches, 1);
+}
+
+} // namespace
+
+std::uint64_t SearchSpace::points() const
+{
+    std::uint64_t product = 1;
+    for (const std::size_t size :
+         {tp.size(), cp.size(), pp.size(), vpp.size(), ep.size(), etp.size(), zero.size(),
+          schedules.size(), global_batches.size(), micro_batches.size(), recompute.size()})
+        product *= size;
+    return product;
+}
+
+SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
+{
+    const Strategy& own = scenario.strategy;
+    const Training& training = scenario.training;
+    SearchSpace space;
+    space.tp = {own.tp};
+    space.cp = {1, own.cp};
+    space.pp = {own.pp};
+    space.vpp = {own.vpp};
+    space.ep = {own.ep};
+    space.etp = {1, own.etp};
+    space.zero = {own.zero};
+    space.recompute = {{training.recompute, training.recompute_layers}};
+    space.global_batches = {training.global_batch};
+    space.micro_batches = {training.micro_batch};
+    const PipelineSchedule* const schedule = find_schedule(own.schedule);
+    const bool usual = schedule == nullptr || own.schedule == "interleaved-1f1b";
+    space.schedules = {usual ? find_schedule(Strategy{}.schedule) : schedule};
+    if (const auto* model = std::get_if<Transformer>(&facts.model.architecture)) {
+        add_transformer(space, scenario, *model, facts);
+        for (std::int64_t size = 1; size <= largest_micro_batch && size <= training.global_batch &&
+                                    size * training.sequence_length <= most_pass_tokens;
+             size *= 2)
+            add(space.micro_batches, size);
+    }
+    each_size_list(space, [](const char*, auto& values, int) { put_in_order(values); });
+    return space;
+}
+
+Problems restrict(SearchSpace& space, const SweepAxis& axis)
+{
+    std::optional<Problems> done;
+    each_size_list(space, [&](std::string_view field, auto& values, int least) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if (field == axis.field)
+            done = take_sizes(values, axis, static_cast<T>(least));
+    });
+    if (axis.field == "strategy.schedule")
+        done = take(space.schedules, axis, "schedule", [](const std::string& text) {
+            const PipelineSchedule* const known = find_schedule(text);
+            return known != nullptr ? std::optional(known) : std::nullopt;
+        });
+    if (axis.field == "training.recompute")
+        done = take(space.recompute, axis, "way to recompute (none, selective, full, full:4)",
+                    recompute_of);
+    if (done)
+        return *done;
+    return {
+        problem(axis, "is no field that is searched", suggestion(axis.field, searched_fields()))};
+}
+
+std::vector<std::string> searched_fields()
+{
+    std::vector<std::string> out{"strategy.schedule", "training.recompute"};
+    SearchSpace space;
+    each_size_list(space, [&](const char* field, auto&, int) { out.emplace_back(field); });
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,35 @@
+#pragma once
+
+// Which layouts a search looks at: a list of values for each size, every combination of them.
+
+#include "sim/study/search/layout_choice.h"
+#include "sim/study/sweep_grid.h"
+
+namespace trainyard {
+
+struct SearchSpace {
+    std::vector<int> tp, cp, pp, vpp, ep, etp, zero;
+    std::vector<const PipelineSchedule*> schedules;
+    std::vector<std::int64_t> global_batches;
+    std::vector<std::int64_t> micro_batches;
+    std::vector<RecomputeChoice> recompute;
+
+    // Combinations, those that cannot be included.
+    std::uint64_t points() const;
+};
+
+// Every TP within an NVLink domain that divides the heads, every number of stages up to the
+// layers', CP for long sequences, every EP that divides the experts, the schedules whose steps are
+// short for what they keep, micro-batches by doubling, and every way to recompute; and what the
+// scenario itself has.
+SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts);
+
+// Takes the values of one field as a user gives them ("strategy.tp=1,2,4"; training.recompute also
+// "full:4", of so many layers of a device). Problems: a field that is none of the space's, values
+// that it does not take.
+Problems restrict(SearchSpace& space, const SweepAxis& axis);
+
+// The fields that `restrict` knows.
+std::vector<std::string> searched_fields();
+
+} // namespace trainyard

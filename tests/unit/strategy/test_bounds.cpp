@@ -1,0 +1,97 @@
+// What the bounds of a step are made of. That they hold is a random law (tests/property).
+
+#include "sim/strategy/bound/pass_order.h"
+#include "sim/strategy/bound/step_bound.h"
+#include "sim/strategy/bound/turns.h"
+#include "tests/catch.h"
+#include "tests/unit/strategy/plans.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+TEST_CASE("1F1B keeps as many micro-batches as there are stages from this one to the last")
+{
+    const PassOrder order = pass_order(*find_schedule("1f1b"), {.stages = 4, .micro_batches = 100});
+    REQUIRE(order.refusal.empty());
+    CHECK_FALSE(order.splits);
+    CHECK_FALSE(order.in_turns);
+    for (int device = 0; device < 4; ++device)
+        CHECK(order.devices[to_size(device)].kept == std::vector<int>{4 - device});
+}
+
+TEST_CASE("a schedule that cannot run a shape says why in place of an order")
+{
+    const PassOrder order = pass_order(*find_schedule("interleaved-1f1b"),
+                                       {.stages = 4, .chunks = 2, .micro_batches = 6});
+    CHECK_FALSE(order.refusal.empty());
+    CHECK(order.devices.empty());
+}
+
+TEST_CASE("every forward pass of a schedule runs by itself or beside a backward pass")
+{
+    const PipelineShape shape{.stages = 4, .micro_batches = 12, .in_turns = true};
+    const PassOrder order = pass_order(*find_schedule("dualpipe"), shape);
+    CHECK(order.in_turns);
+    CHECK(order.splits);
+    CHECK(order.micro_batches == 12);
+    for (const DeviceOrder& device : order.devices) {
+        int forward = 0;
+        for (const LonePasses& alone : device.alone)
+            forward += alone[static_cast<std::size_t>(PassKind::forward)];
+        for (const PassPairs& pair : device.pairs)
+            forward += pair.count;
+        CHECK(forward == 12);
+    }
+}
+
+TEST_CASE("layers that take turns take as long as their chains multiplied out")
+{
+    const Seconds none(-std::numeric_limits<double>::infinity());
+    TurnChains layer;
+    layer.from = {{{Seconds(3), Seconds(5), Seconds(4), none},
+                   {Seconds(2), Seconds(4), none, Seconds(1)},
+                   {Seconds(3), none, Seconds(2), none},
+                   {Seconds(1), Seconds(3), none, Seconds(2)}}};
+    TurnChains product = layer;
+    for (int layers = 1; layers <= 40; ++layers) {
+        CHECK(layer.compute_after(layers) == product.from[0][0]);
+        product = product * layer;
+    }
+    // In the long run the best cycle counts: compute to exchanges and back takes 7 in two layers,
+    // the exchanges alone 4 in one.
+    CHECK(layer.compute_after(101) - layer.compute_after(100) == Seconds(4));
+}
+
+TEST_CASE("the bound of a job without communication is its step")
+{
+    // One device, one micro-batch: kernels, optimizer and host follow each other.
+    Strategy alone;
+    alone.dp = 1;
+    Training training = training_of(1);
+    training.micro_batch = 1;
+    const Job job = job_of(small_decoder(), alone, training);
+    const StepBound bound = step_bound(job, h100_nodes(1), h100_costs(), {});
+    CHECK(bound.time <= step_time(job));
+    CHECK(bound.time > step_time(job) * 0.97);
+}
+
+TEST_CASE("more layers that are recomputed take longer and keep less at the least")
+{
+    Strategy staged;
+    staged.pp = 2;
+    staged.dp = 1;
+    Training training = training_of(8);
+    training.recompute = Recompute::full;
+    StepBound before{Seconds(0), Bytes(std::numeric_limits<std::uint64_t>::max())};
+    for (int layers = 1; layers <= 4; ++layers) {
+        training.recompute_layers = layers;
+        const StepBound bound =
+            step_bound(job_of(small_decoder(), staged, training), h100_nodes(1), h100_costs(), {});
+        CHECK(bound.time > before.time);
+        CHECK(bound.memory < before.memory);
+        before = bound;
+    }
+}

@@ -1,0 +1,273 @@
+// The search for the best layout against brute force, and what it says of the rest.
+
+#include "sim/study/search/search.h"
+#include "tests/unit/study/swept.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+using namespace trainyard;
+
+namespace {
+
+struct SmallSpace {
+    const char* scenario;
+    std::vector<Override> changes;
+    std::vector<const char*> axes;
+};
+
+// Dense and with experts, on one node and on several; what is not listed keeps a value or two.
+std::vector<SmallSpace> small_spaces()
+{
+    const Override short_step{"training.global_batch", "64"};
+    std::vector<SmallSpace> out;
+    for (const char* zero : {"strategy.zero=1", "strategy.zero=1,3"})
+        for (const char* recompute :
+             {"training.recompute=none,full", "training.recompute=none,full:1,full:3"})
+            for (const char* micro : {"training.micro_batch=1,2", "training.micro_batch=2,4"}) {
+                out.push_back(
+                    {"llama3-8b-h100-8.json",
+                     {{"training.global_batch", "16"}},
+                     {"strategy.tp=1,2,4", "strategy.pp=1,2", "strategy.vpp=1,2", "strategy.cp=1",
+                      "strategy.schedule=1f1b", zero, recompute, micro}});
+                out.push_back(
+                    {"mixtral-8x7b-ep8-h100-64.json",
+                     {short_step},
+                     {"strategy.tp=1,2", "strategy.pp=2,4", "strategy.vpp=1,2", "strategy.ep=4,8",
+                      "strategy.etp=1", "strategy.schedule=1f1b,zb-v", zero, recompute, micro}});
+            }
+    for (const char* schedule : {"strategy.schedule=1f1b,zb-h1", "strategy.schedule=zb-v,dualpipe",
+                                 "strategy.schedule=dualpipe,dualpipev", "strategy.schedule=zb-h2"})
+        out.push_back({"llama3-70b-h100-64.json",
+                       {short_step},
+                       {"strategy.tp=4,8", "strategy.pp=2,4", "strategy.vpp=1,2", "strategy.cp=1,2",
+                        "strategy.zero=1", "training.micro_batch=1", "training.recompute=none,full",
+                        schedule}});
+    return out;
+}
+
+SearchBase base_of(const SmallSpace& small)
+{
+    Checked<SearchBase> base = search_base(shipped(small.scenario, small.changes));
+    if (!base)
+        FAIL(render(base.error(), ""));
+    return std::move(*base);
+}
+
+SearchSpace space_of(const SmallSpace& small, const SearchBase& base)
+{
+    SearchSpace space = usual_space(base.file.scenario, base.facts);
+    for (const char* axis : small.axes)
+        if (const Problems problems = restrict(space, parse_axis(axis).value()); !problems.empty())
+            FAIL(render(problems, ""));
+    return space;
+}
+
+// Every combination, one by one.
+std::vector<LayoutChoice> all_points(const SearchSpace& space)
+{
+    std::vector<LayoutChoice> out;
+    LayoutChoice c;
+    for (const int tp : space.tp)
+        for (const int cp : space.cp)
+            for (const int pp : space.pp)
+                for (const int ep : space.ep)
+                    for (const int etp : space.etp)
+                        for (const int zero : space.zero)
+                            for (const PipelineSchedule* schedule : space.schedules)
+                                for (const int vpp : space.vpp)
+                                    for (const std::int64_t micro : space.micro_batches)
+                                        for (const RecomputeChoice& recompute : space.recompute)
+                                            for (const std::int64_t batch : space.global_batches)
+                                                out.push_back({tp, cp, pp, vpp, ep, etp, zero,
+                                                               schedule, batch, micro, recompute});
+    return out;
+}
+
+// The shortest step of all that can be and leave room.
+std::optional<Seconds> brute_force(const SearchSpace& space, const SearchBase& base,
+                                   double headroom)
+{
+    Session session;
+    std::optional<Seconds> best;
+    for (const LayoutChoice& choice : all_points(space)) {
+        if (base.facts.devices % (choice.tp * choice.cp * choice.pp) != 0)
+            continue;
+        SimulateRequest request;
+        request.unfit = Unfit::refuse;
+        const Checked<Outcome> outcome = session.simulate(scenario_of(choice, base), request);
+        if (!outcome || outcome->memory.peak() / outcome->memory.capacity > 1 - headroom)
+            continue;
+        const Seconds time = to_seconds(outcome->result->step_time);
+        best = std::min(best.value_or(time), time);
+    }
+    return best;
+}
+
+SearchResult searched(const SmallSpace& small, std::size_t top, int threads)
+{
+    const SearchBase base = base_of(small);
+    Session session;
+    return search(base, {.space = space_of(small, base), .top = top, .threads = threads}, session);
+}
+
+std::uint64_t excluded(const SearchResult& result)
+{
+    return std::accumulate(
+        result.excluded.begin(), result.excluded.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const auto& count) { return sum + count.second.points; });
+}
+
+} // namespace
+
+TEST_CASE("a search finds the step of brute force on each of 20 small spaces")
+{
+    int found = 0;
+    const std::vector<SmallSpace> spaces = small_spaces();
+    REQUIRE(spaces.size() == 20);
+    for (const SmallSpace& small : spaces) {
+        INFO(small.scenario << " " << small.axes[5] << " " << small.axes.back());
+        const SearchBase base = base_of(small);
+        const SearchSpace space = space_of(small, base);
+        Session session;
+        const SearchResult result = search(base, {.space = space, .top = 3}, session);
+        const std::optional<Seconds> best = brute_force(space, base, 0.05);
+        REQUIRE(best.has_value() == !result.best.empty());
+        CHECK(result.points == all_points(space).size());
+        CHECK(excluded(result) + result.best.size() == result.points);
+        CHECK(result.open == 0);
+        CHECK(result.simulated <= result.possible);
+        if (best)
+            CHECK(result.best.front().step_time == *best);
+        found += best ? 1 : 0;
+    }
+    CHECK(found >= 16);
+}
+
+TEST_CASE("what a search finds and counts does not depend on its threads")
+{
+    const SmallSpace small{"llama3-70b-h100-64.json",
+                           {{"training.global_batch", "32"}},
+                           {"strategy.cp=1,2", "strategy.schedule=1f1b,zb-v",
+                            "training.recompute=none,full:2,full", "training.micro_batch=1,2"}};
+    const SearchResult one = searched(small, 5, 1);
+    const SearchResult four = searched(small, 5, 4);
+    REQUIRE(one.best.size() == 5);
+    for (std::size_t i = 0; i < one.best.size(); ++i) {
+        CHECK(one.best[i].choice == four.best[i].choice);
+        CHECK(one.best[i].step_time == four.best[i].step_time);
+        CHECK(one.best[i].bound <= one.best[i].step_time);
+        CHECK((i == 0 || one.best[i - 1].step_time <= one.best[i].step_time));
+    }
+    CHECK(one.simulated == four.simulated);
+    REQUIRE(one.excluded.size() == four.excluded.size());
+    for (const auto& [why, count] : one.excluded)
+        CHECK(four.excluded.at(why).points == count.points);
+}
+
+TEST_CASE("layouts that are shown differ in their sizes")
+{
+    const SearchResult result = searched({"llama3-8b-h100-8.json", {}, {}}, 4, 0);
+    REQUIRE(result.best.size() == 4);
+    for (std::size_t i = 1; i < result.best.size(); ++i) {
+        const LayoutChoice& a = result.best[i - 1].choice;
+        const LayoutChoice& b = result.best[i].choice;
+        CHECK(std::tuple(a.tp, a.cp, a.pp, a.zero) != std::tuple(b.tp, b.cp, b.pp, b.zero));
+    }
+}
+
+TEST_CASE("a search that is cancelled says how much quicker a layout may be that it left open")
+{
+    const SearchBase base = base_of({"llama3-8b-h100-8.json", {}, {}});
+    const SearchSpace space = usual_space(base.file.scenario, base.facts);
+    Session session;
+    CancelFlag cancel;
+    SearchRequest request{.space = space, .top = 1, .threads = 1};
+    request.work = {&cancel, [&](std::string_view, double done, double) {
+                        if (done >= 1)
+                            cancel.cancel();
+                    }};
+    const SearchResult result = search(base, request, session);
+    CHECK(result.open > 0);
+    REQUIRE(result.least_open);
+    CHECK(result.gap() >= 0);
+    CHECK(result.gap() <= 1);
+    CHECK(excluded(result) + result.best.size() + result.open == result.points);
+    // What is open may be that much quicker, no more.
+    const SearchResult whole = search(base, {.space = space, .top = 1}, session);
+    if (!result.best.empty())
+        CHECK(whole.best.front().step_time >= result.best.front().step_time * (1 - result.gap()));
+}
+
+TEST_CASE("where nothing fits a search names the layout that needs the least")
+{
+    const SearchBase base = base_of({"llama3-405b-h100-16k.json",
+                                     {{"topology", "h100-1x8"}, {"training.global_batch", "16"}},
+                                     {}});
+    Session session;
+    const SearchResult result =
+        search(base, {.space = usual_space(base.file.scenario, base.facts)}, session);
+    CHECK(result.best.empty());
+    REQUIRE(result.nearest);
+    CHECK(result.nearest->least.memory > result.capacity);
+    CHECK(excluded(result) == result.points);
+}
+
+TEST_CASE("the scenario's own layout is in the usual space")
+{
+    for (const char* name : {"llama3-70b-h100-64.json", "mixtral-8x7b-ep8-h100-64.json",
+                             "llama3-405b-h100-16k.json", "llama2-7b-tp2-pp2-dp2.json"})
+    {
+        const ScenarioFile file = shipped(name);
+        const SearchBase base = search_base(file).value();
+        const SearchSpace space = usual_space(file.scenario, base.facts);
+        const Strategy& own = file.scenario.strategy;
+        const auto has = [](const auto& values, const auto& value) {
+            return std::ranges::find(values, value) != values.end();
+        };
+        CHECK(has(space.tp, own.tp));
+        CHECK(has(space.cp, own.cp));
+        CHECK(has(space.pp, own.pp));
+        CHECK(has(space.vpp, own.vpp));
+        CHECK(has(space.ep, own.ep));
+        CHECK(has(space.zero, own.zero));
+        CHECK(has(space.micro_batches, file.scenario.training.micro_batch));
+    }
+}
+
+TEST_CASE("values of a search that are none are refused with those that would be")
+{
+    SearchSpace space;
+    const auto refusal = [&](std::string_view text) {
+        const Problems problems = restrict(space, parse_axis(text).value());
+        REQUIRE(problems.size() == 1);
+        return problems.front().message + (problems.front().hint.empty() ? "" : "; ") +
+               problems.front().hint;
+    };
+    CHECK(refusal("strategy.tp=1,x") == "\"x\" is no whole number from 1 on");
+    CHECK(refusal("strategy.tp=0") == "\"0\" is no whole number from 1 on");
+    CHECK(refusal("strategy.schedule=1f2b") == "\"1f2b\" is no schedule");
+    CHECK(refusal("training.recompute=selective:3") ==
+          "\"selective:3\" is no way to recompute (none, selective, full, full:4)");
+    CHECK(refusal("strategy.ttp=1") ==
+          "is no field that is searched; did you mean \"strategy.tp\"?");
+}
+
+TEST_CASE("changes make the best scenario from the one that was asked about")
+{
+    const ScenarioFile file = shipped("llama3-70b-h100-64.json");
+    const SearchBase base = search_base(file).value();
+    LayoutChoice choice{.tp = 8,
+                        .pp = 2,
+                        .zero = 3,
+                        .schedule = find_schedule("1f1b"),
+                        .global_batch = 128,
+                        .micro_batch = 2};
+    choice.recompute = {Recompute::full, 3};
+    const std::vector<Override> changes = changes_of(choice, base.facts, file.scenario);
+    const ScenarioFile changed = shipped("llama3-70b-h100-64.json", changes);
+    Scenario expected = file.scenario;
+    apply(choice, base.facts, expected);
+    CHECK(changed.scenario == expected);
+}
