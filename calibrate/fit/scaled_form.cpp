@@ -78,7 +78,7 @@ void scale(FabricClass& fabric, const ScaledForm& form)
     share("efficiency_ll", fabric.efficiency_ll);
     share("efficiency_ll128", fabric.efficiency_ll128);
     share("nvls_efficiency", fabric.nvls_efficiency);
-    PerCollective& simple = fabric.efficiency;
+    PerCollective<double>& simple = fabric.efficiency;
     share("efficiency.all_reduce", simple.all_reduce);
     share("efficiency.all_gather", simple.all_gather);
     share("efficiency.reduce_scatter", simple.reduce_scatter);

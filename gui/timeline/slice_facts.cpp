@@ -2,6 +2,7 @@
 
 #include "gui/timeline/time_text.h"
 #include "sim/base/units.h"
+#include "sim/cost/algorithms/algorithm.h"
 #include "sim/report/breakdown.h"
 #include "sim/report/collectives.h"
 #include "sim/report/text/describe.h"
@@ -120,9 +121,8 @@ private:
                               rank_list(facts.ranks))
                 : fmt::format("{}, ranks {}", title_of(facts.group), rank_list(facts.ranks)));
         if (record.kind == OpKind::collective)
-            add("algorithm", facts.algorithm == Algorithm::none
-                                 ? "as measured"
-                                 : std::string(to_name(facts.algorithm)));
+            add("algorithm",
+                facts.algorithm == nullptr ? "as measured" : std::string(facts.algorithm->name));
         if (facts.bus_bandwidth.value() > 0)
             add("bus bandwidth", fmt::format("{} (algorithm {})", to_display(facts.bus_bandwidth),
                                              to_display(facts.algorithm_bandwidth)));

@@ -34,6 +34,15 @@ enum class CollectiveKind : std::uint8_t {
     send_receive
 };
 
+// How a transfer's traffic spreads over its group's links.
+enum class TrafficPattern : std::uint8_t {
+    ring,
+    tree, // leaves an NVLink domain once where a ring's sums leave it almost twice
+    nvls, // sums inside a domain are made in its switches
+    all_to_all,
+    neighbours // each member sends to the next one only, the last to the first
+};
+
 // Which communicator: what a group of ranks is for. shard and replicate are the two levels of a
 // hybrid-sharded DP group, cp_a2a and cp_ring those of a hybrid CP group, twin the two devices that
 // hold the same layers in a bidirectional pipeline.

@@ -13,20 +13,16 @@
 
 namespace trainyard {
 
-// Of the form's lowest line; direct: pairs exchange without a ring or tree.
-enum class Algorithm : std::uint8_t { none, ring, tree, nvls, sharp, direct };
-
-template <>
-std::vector<EnumName<Algorithm>> enum_names<Algorithm>();
+struct Algorithm; // algorithms/algorithm.h
 
 // NCCL's, in spirit: three lines of which the lowest counts.
 enum class Protocol : std::uint8_t { ll, ll128, simple };
 
 // One candidate: alpha + beta x size.
 struct TimeLine {
-    Algorithm algorithm = Algorithm::ring;
     Seconds alpha;
-    double beta = 0; // seconds per byte
+    double beta = 0;                      // seconds per byte
+    const Algorithm* algorithm = nullptr; // none: of a single rank
     Protocol protocol = Protocol::simple;
 
     Seconds at(Bytes size) const

@@ -1,6 +1,8 @@
 // Latency and time of a collective: sweeps where the profile has them, closed forms elsewhere and
 // for what no sweep was measured under: NCCL's settings, impaired links, other link rates.
 
+#include "sim/cost/algorithms/direct.h"
+#include "sim/cost/algorithms/ring.h"
 #include "sim/cost/cost_model.h"
 
 #include <algorithm>
@@ -275,7 +277,7 @@ CostModel::Timing CostModel::library_timing(CollectiveKind kind, Bytes size,
     };
     const LibraryTime time = library_time(kind, size, shape, backend);
     Timing out{time.latency, time.total,
-               backend == Backend::nvshmem ? Algorithm::direct : Algorithm::ring};
+               backend == Backend::nvshmem ? &algorithms::direct : &algorithms::ring};
     GroupShape sound = shape;
     sound.health = {};
     if (shape == sound) {
@@ -296,7 +298,7 @@ CostModel::Timing CostModel::form_timing(CollectiveKind kind, Bytes size, const 
 {
     if (backend != Backend::nccl) {
         const LibraryTime time = library_time(kind, size, shape, backend);
-        return {time.latency, time.total, Algorithm::ring};
+        return {time.latency, time.total, &algorithms::ring};
     }
     const auto lines = nccl_.allowed(
         time_lines(kind, nccl_.seen(shape), {&fabric, &network, &profile_.hardware.collectives}));

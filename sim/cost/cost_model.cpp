@@ -1,5 +1,6 @@
 #include "sim/cost/cost_model.h"
 
+#include "sim/cost/algorithms/algorithm.h"
 #include "sim/cost/kernel_time.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 // Bytes leaving a member's NVLink domain (a member's share of what its domain sends), per byte of
 // the buffer.
-double crossing_factor(CollectiveKind kind, const GroupShape& shape, Algorithm algorithm)
+double crossing_factor(CollectiveKind kind, const GroupShape& shape, const Algorithm& algorithm)
 {
     if (shape.domains <= 1)
         return 0;
@@ -19,7 +20,7 @@ double crossing_factor(CollectiveKind kind, const GroupShape& shape, Algorithm a
     switch (kind) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::barrier:
-        return (shape.domains == 2 || algorithm == Algorithm::sharp ? 1 : 2 * (n - 1) / n) / r;
+        return (shape.domains == 2 || algorithm.sums == Sums::in_network ? 1 : 2 * (n - 1) / n) / r;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
         return (n - 1) / n / r;
@@ -34,11 +35,11 @@ double crossing_factor(CollectiveKind kind, const GroupShape& shape, Algorithm a
 }
 
 // Bytes leaving a member over its fastest way out, per byte of the buffer.
-double wire_factor(CollectiveKind kind, const GroupShape& shape, Algorithm algorithm)
+double wire_factor(CollectiveKind kind, const GroupShape& shape, const Algorithm& algorithm)
 {
     if (shape.ranks_per_domain <= 1)
         return crossing_factor(kind, shape, algorithm);
-    if (algorithm == Algorithm::nvls)
+    if (algorithm.sums == Sums::in_nvswitches)
         return 1 + 1.0 / shape.ranks_per_domain;
     return bus_factor(kind, shape.ranks);
 }
@@ -92,16 +93,16 @@ Seconds CostModel::host_per_kernel(Phase phase, bool cuda_graphs) const
 // takes two channels (NCCL's default per peer of another node). Kernels on symmetric memory grow
 // alike. UCX and Gloo move data by copy engines, NICs and CPUs.
 double CostModel::sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
-                           Algorithm algorithm, Backend backend) const
+                           const Algorithm& algorithm, Backend backend) const
 {
     if (on_host(backend) || backend == Backend::ucx)
         return 0;
     constexpr int of_message = 2;
     const Hardware& hardware = profile_.hardware;
-    const int most = kind == CollectiveKind::send_receive ? of_message
-                     : backend == Backend::nvshmem        ? hardware.nvshmem.sms_held
-                     : algorithm == Algorithm::nvls       ? fabric_.sms_held_nvls
-                                                          : fabric_.sms_held;
+    const int most = kind == CollectiveKind::send_receive    ? of_message
+                     : backend == Backend::nvshmem           ? hardware.nvshmem.sms_held
+                     : algorithm.sums == Sums::in_nvswitches ? fabric_.sms_held_nvls
+                                                             : fabric_.sms_held;
     const double wanted =
         std::ceil(static_cast<double>(size.value()) / shape.ranks / (128.0 * 1024));
     const double held = std::min<double>(most, std::max(1.0, wanted));
@@ -120,9 +121,10 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     out.latency = timing.latency;
     out.total = barrier ? timing.latency : std::max(timing.total, timing.latency);
     out.algorithm = timing.algorithm;
+    const Algorithm& algorithm = *timing.algorithm;
     const double bytes = static_cast<double>(moved.value());
-    out.wire_bytes = bytes * wire_factor(kind, shape, timing.algorithm);
-    out.nic_bytes = bytes * crossing_factor(kind, shape, timing.algorithm);
+    out.wire_bytes = bytes * wire_factor(kind, shape, algorithm);
+    out.nic_bytes = bytes * crossing_factor(kind, shape, algorithm);
     const bool pairwise =
         kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
     const Bandwidth share = shape.health.across * scaled(shape, links_).fabric_share;
@@ -136,7 +138,7 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     }
     if (on_host(backend))
         return out;
-    out.sm_share = sm_share(kind, moved, shape, timing.algorithm, backend);
+    out.sm_share = sm_share(kind, moved, shape, algorithm, backend);
     const double moving = (out.total - out.latency).value();
     // The device's way in the data sheet, or here if that is faster.
     const Bandwidth nvlink =

@@ -21,7 +21,7 @@ struct TransferTime {
     double sm_share = 0;   // of the device's SMs' work lost while the kernel is resident
     double traffic_share =
         0; // compute slowed by this share while data moves at full rate: phi x rate / fastest link
-    Algorithm algorithm = Algorithm::none;
+    const Algorithm* algorithm = nullptr; // none: nothing moves
 };
 
 // Where copies from and to a device's memory go.
@@ -76,7 +76,7 @@ private:
     struct Timing {
         Seconds latency;
         Seconds total;
-        Algorithm algorithm;
+        const Algorithm* algorithm;
     };
     Timing timing(CollectiveKind kind, Bytes size, const GroupShape& shape, Backend backend) const;
     static Seconds later_by_links(CollectiveKind kind, const GroupShape& shape);
@@ -103,8 +103,8 @@ private:
                      Backend backend, const FormOver& form_over) const;
     Timing library_timing(CollectiveKind kind, Bytes size, const GroupShape& shape,
                           Backend backend) const;
-    double sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape, Algorithm algorithm,
-                    Backend backend) const;
+    double sm_share(CollectiveKind kind, Bytes size, const GroupShape& shape,
+                    const Algorithm& algorithm, Backend backend) const;
 
     Profile profile_;
     NcclSettings nccl_;

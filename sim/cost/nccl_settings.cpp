@@ -1,5 +1,7 @@
 #include "sim/cost/nccl_settings.h"
 
+#include "sim/cost/algorithms/algorithm.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -14,23 +16,17 @@ void keep_some(std::vector<TimeLine>& lines, Keep keep)
         lines = std::move(kept);
 }
 
-bool in_switches(Algorithm algorithm)
-{
-    return algorithm == Algorithm::nvls || algorithm == Algorithm::sharp;
-}
-
 // Share of the rate that `most` of the channels in use carry.
 double channel_share(int most, int used)
 {
     return most > 0 && most < used ? static_cast<double>(most) / used : 1.0;
 }
 
-PerCollective scaled(PerCollective values, double share)
+PerCollective<double> scaled(PerCollective<double> values, double share)
 {
-    for (double PerCollective::*value :
-         {&PerCollective::all_reduce, &PerCollective::all_gather, &PerCollective::reduce_scatter,
-          &PerCollective::all_to_all, &PerCollective::broadcast, &PerCollective::reduce,
-          &PerCollective::send_receive})
+    using P = PerCollective<double>;
+    for (double P::*value : {&P::all_reduce, &P::all_gather, &P::reduce_scatter, &P::all_to_all,
+                             &P::broadcast, &P::reduce, &P::send_receive})
         values.*value *= share;
     return values;
 }
@@ -106,7 +102,8 @@ std::vector<TimeLine> NcclSettings::allowed(std::vector<TimeLine> lines) const
     if (any)
         keep_some(lines, [&](const TimeLine& line) { return among(algorithms, line.algorithm); });
     else
-        keep_some(lines, [](const TimeLine& line) { return !in_switches(line.algorithm); });
+        keep_some(lines,
+                  [](const TimeLine& line) { return line.algorithm->sums == Sums::on_ranks; });
     keep_some(lines, [&](const TimeLine& line) { return among(protocols, line.protocol); });
     return lines;
 }

@@ -22,7 +22,7 @@ struct NcclSettings {
     bool in_network_reduction = true;
     std::optional<Bandwidth> max_per_nic; // of the sockets in use
 
-    std::vector<Algorithm> algorithms; // allowed; empty: all
+    std::vector<const Algorithm*> algorithms; // allowed; empty: all
     std::vector<Protocol> protocols;
     int most_channels = 0; // 0: NCCL's choice
     int least_channels = 0;

@@ -9,32 +9,10 @@
 
 namespace trainyard {
 
-double PerCollective::at(CollectiveKind kind) const
-{
-    switch (kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::barrier:
-        return all_reduce;
-    case CollectiveKind::all_gather:
-        return all_gather;
-    case CollectiveKind::reduce_scatter:
-        return reduce_scatter;
-    case CollectiveKind::all_to_all:
-        return all_to_all;
-    case CollectiveKind::broadcast:
-        return broadcast;
-    case CollectiveKind::reduce:
-        return reduce;
-    case CollectiveKind::send_receive:
-        return send_receive;
-    }
-    return 0;
-}
-
 template <>
-const FieldTable<PerCollective>& fields_of<PerCollective>()
+const FieldTable<PerCollective<double>>& fields_of<PerCollective<double>>()
 {
-    using P = PerCollective;
+    using P = PerCollective<double>;
     static const auto table = FieldTable<P>("per_collective", "One value per kind of collective.")
                                   .field("all_reduce", &P::all_reduce, share("share"))
                                   .field("all_gather", &P::all_gather, share("share"))

@@ -9,16 +9,37 @@
 namespace trainyard {
 
 // One value per kind of collective.
+template <class T>
 struct PerCollective {
-    double all_reduce = 0;
-    double all_gather = 0;
-    double reduce_scatter = 0;
-    double all_to_all = 0;
-    double broadcast = 0;
-    double reduce = 0;
-    double send_receive = 0;
+    T all_reduce{};
+    T all_gather{};
+    T reduce_scatter{};
+    T all_to_all{};
+    T broadcast{};
+    T reduce{};
+    T send_receive{};
 
-    double at(CollectiveKind kind) const; // barrier: as all_reduce
+    T at(CollectiveKind kind) const
+    {
+        switch (kind) {
+        case CollectiveKind::all_gather:
+            return all_gather;
+        case CollectiveKind::reduce_scatter:
+            return reduce_scatter;
+        case CollectiveKind::all_to_all:
+            return all_to_all;
+        case CollectiveKind::broadcast:
+            return broadcast;
+        case CollectiveKind::reduce:
+            return reduce;
+        case CollectiveKind::send_receive:
+            return send_receive;
+        case CollectiveKind::all_reduce:
+        case CollectiveKind::barrier:
+            break;
+        }
+        return all_reduce;
+    }
     bool operator==(const PerCollective&) const = default;
 };
 
@@ -36,7 +57,7 @@ struct FabricClass {
     Seconds hop_simple;
     double efficiency_ll = 0; // of the line rate
     double efficiency_ll128 = 0;
-    PerCollective efficiency;   // simple
+    PerCollective<double> efficiency; // simple
     double local_copy = 0;      // a rank's copy of its own part, in shares of the part's transfer
     double local_copy_p2p = 0;  // the same in all-to-all
     double p2p_base_factor = 1; // base latency of all-to-all and send/receive against the others
@@ -97,7 +118,7 @@ inline constexpr std::string_view network_format = "trainyard.network/1";
 inline constexpr std::string_view collectives_format = "trainyard.collectives/1";
 
 template <>
-const FieldTable<PerCollective>& fields_of<PerCollective>();
+const FieldTable<PerCollective<double>>& fields_of<PerCollective<double>>();
 template <>
 const FieldTable<FabricClass>& fields_of<FabricClass>();
 template <>

@@ -18,15 +18,6 @@ namespace trainyard {
 using LaneId = Id<struct LaneTag>;   // the state of one simulated rank
 using GroupId = Id<struct GroupTag>; // one communicator
 
-// How a transfer's traffic spreads over its group's links.
-enum class TrafficPattern : std::uint8_t {
-    ring,
-    tree, // leaves an NVLink domain once where a ring's sums leave it almost twice
-    nvls, // sums inside a domain are made in its switches
-    all_to_all,
-    neighbours // each member sends to the next one only, the last to the first
-};
-
 // A collective or a message: latency, then `work` drains at a granted rate <= ceiling.
 //
 // The rate is bytes per second leaving the busiest member; alone, the transfer takes latency + work

@@ -1,5 +1,7 @@
 #include "sim/study/environment.h"
 
+#include "sim/cost/algorithms/algorithm.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +47,13 @@ constexpr std::string_view switch_words = "0|1";
 // Distances, and the numbers that stood for them in NCCL before 2.5, which it reads still.
 constexpr std::string_view level_words = "LOC|NVL|NVB|C2C|PIX|PXB|P2C|PXN|PHB|SYS|0|1|2|3|4|5";
 
+const std::string algorithm_words = [] {
+    std::string words;
+    for (const auto& [word, algorithm] : nccl_algorithm_words())
+        words += (words.empty() ? "" : "|") + std::string(word);
+    return words;
+}();
+
 constexpr Variable verbs_number(std::string_view name, std::int64_t min, std::int64_t max)
 {
     return {.name = name, .min = min, .max = max, .misfit = Misfit::refused};
@@ -56,10 +65,10 @@ constexpr Variable torch_words(std::string_view name, std::string_view words)
     return {.name = name, .words = words, .misfit = Misfit::refused};
 }
 
-constexpr std::array known_variables{
+const std::array known_variables{
     Variable{.name = "NCCL_ALGO",
              .effect = Effect::path,
-             .words = "Ring|Tree|CollnetDirect|CollnetChain|NVLS|NVLSTree|PAT",
+             .words = algorithm_words,
              .misfit = Misfit::refused}, // invalid usage since 2.24
     Variable{.name = "NCCL_PROTO",
              .effect = Effect::path,

@@ -1,6 +1,7 @@
 #include "sim/study/environment_effects.h"
 
 #include "sim/base/units.h"
+#include "sim/cost/algorithms/algorithm.h"
 #include "sim/cost/profile_library.h"
 #include "sim/study/environment.h"
 
@@ -24,26 +25,13 @@ bool same_letters(std::string_view a, std::string_view b)
     });
 }
 
-template <class T>
-struct Word {
-    std::string_view name;
-    T value;
-};
+constexpr std::array protocol_words{std::pair{"LL", Protocol::ll},
+                                    std::pair{"LL128", Protocol::ll128},
+                                    std::pair{"Simple", Protocol::simple}};
 
-constexpr std::array algorithm_words{Word<Algorithm>{"Ring", Algorithm::ring},
-                                     Word<Algorithm>{"Tree", Algorithm::tree},
-                                     Word<Algorithm>{"CollnetDirect", Algorithm::sharp},
-                                     Word<Algorithm>{"CollnetChain", Algorithm::sharp},
-                                     Word<Algorithm>{"NVLS", Algorithm::nvls},
-                                     Word<Algorithm>{"NVLSTree", Algorithm::nvls}};
-constexpr std::array protocol_words{Word<Protocol>{"LL", Protocol::ll},
-                                    Word<Protocol>{"LL128", Protocol::ll128},
-                                    Word<Protocol>{"Simple", Protocol::simple}};
-
-// The values of a list such as "Ring,Tree" or, all but these, "^Tree"; words that stand for
-// nothing here are left out.
-template <class T, std::size_t n>
-std::vector<T> named_in(std::string_view text, const std::array<Word<T>, n>& words)
+// The values of a list such as "Ring,Tree" or, all but these, "^Tree".
+template <class T, class Words>
+std::vector<T> named_in(std::string_view text, const Words& words)
 {
     const bool all_but = text.starts_with('^');
     if (all_but)
@@ -52,16 +40,16 @@ std::vector<T> named_in(std::string_view text, const std::array<Word<T>, n>& wor
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), word.size() + 1));
-        for (const Word<T>& known : words)
-            if (same_letters(word, known.name))
-                named.push_back(known.value);
+        for (const auto& [name, value] : words)
+            if (same_letters(word, name))
+                named.push_back(value);
     }
     if (!all_but)
         return named;
     std::vector<T> rest;
-    for (const Word<T>& known : words)
-        if (std::ranges::find(named, known.value) == named.end())
-            rest.push_back(known.value);
+    for (const auto& [name, value] : words)
+        if (std::ranges::find(named, value) == named.end())
+            rest.push_back(value);
     return rest;
 }
 
@@ -235,12 +223,13 @@ private:
     void algorithms()
     {
         if (const std::string* text = value("NCCL_ALGO")) {
-            out_.nccl.algorithms = named_in(*text, algorithm_words);
+            out_.nccl.algorithms = named_in<const Algorithm*>(*text, nccl_algorithm_words());
+            std::erase(out_.nccl.algorithms, nullptr);
             if (!out_.nccl.algorithms.empty())
                 follow("NCCL_ALGO", "no other algorithms where there is one of these");
         }
         if (const std::string* text = value("NCCL_PROTO")) {
-            out_.nccl.protocols = named_in(*text, protocol_words);
+            out_.nccl.protocols = named_in<Protocol>(*text, protocol_words);
             follow("NCCL_PROTO", "no other protocols where there is one of these");
         }
     }

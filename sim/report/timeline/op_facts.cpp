@@ -39,7 +39,7 @@ std::vector<RankId> ranks_of_messages(const Outcome& outcome, const RecordGraph&
     return ranks;
 }
 
-Algorithm algorithm_of(const Outcome& outcome, const TransferFacts& facts)
+const Algorithm* algorithm_of(const Outcome& outcome, const TransferFacts& facts)
 {
     std::vector<DeviceId> devices;
     for (const RankId rank : facts.ranks)

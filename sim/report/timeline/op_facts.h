@@ -13,9 +13,9 @@ struct TransferFacts {
     GroupKind group = GroupKind::world;
     std::vector<RankId> ranks; // of the communicator, folded ones too; of messages both ends
     Bytes bytes;               // S; of messages what is sent, else what is received
-    Algorithm algorithm = Algorithm::none; // of the closed form; none: timed by measurements
-    Bandwidth algorithm_bandwidth;         // while data moves; 0 where that takes no time
-    Bandwidth bus_bandwidth;               // nccl-tests' factor applied
+    const Algorithm* algorithm = nullptr; // of the closed form; none: timed by measurements
+    Bandwidth algorithm_bandwidth;        // while data moves; 0 where that takes no time
+    Bandwidth bus_bandwidth;              // nccl-tests' factor applied
 };
 
 struct OpFacts {

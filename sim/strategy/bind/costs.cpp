@@ -1,5 +1,7 @@
 #include "sim/strategy/bind/costs.h"
 
+#include "sim/cost/algorithms/algorithm.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -65,23 +67,14 @@ std::vector<std::set<CostId>> requests_by_slot(const Program& program)
     return used;
 }
 
-TrafficPattern pattern_of(CollectiveKind kind, Algorithm algorithm)
+TrafficPattern pattern_of(CollectiveKind kind, const Algorithm* algorithm)
 {
     if (kind == CollectiveKind::all_to_all)
         return TrafficPattern::all_to_all;
     if (kind == CollectiveKind::send_receive)
         return TrafficPattern::neighbours;
-    if (kind != CollectiveKind::all_reduce)
-        return TrafficPattern::ring;
-    switch (algorithm) {
-    case Algorithm::tree:
-    case Algorithm::sharp:
-        return TrafficPattern::tree;
-    case Algorithm::nvls:
-        return TrafficPattern::nvls;
-    default:
-        return TrafficPattern::ring;
-    }
+    const bool sums = kind == CollectiveKind::all_reduce && algorithm != nullptr;
+    return sums ? algorithm->pattern : TrafficPattern::ring;
 }
 
 class TransferCosts {

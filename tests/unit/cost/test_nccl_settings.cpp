@@ -1,5 +1,6 @@
 // What launch variables leave of NCCL's choice.
 
+#include "sim/cost/algorithms/ring.h"
 #include "tests/unit/cost/support.h"
 
 using namespace trainyard;
@@ -114,7 +115,7 @@ TEST_CASE("fewer channels carry as much less, more hold more SMs")
 
 TEST_CASE("an algorithm or protocol asked for is never faster than NCCL's choice")
 {
-    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls})
+    for (const Algorithm* algorithm : all_algorithms())
         for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple})
             for (const Bytes size : {1_KiB, 1_MiB, 1_GiB})
                 for (const int nodes : {1, 2, 8}) {
@@ -125,7 +126,7 @@ TEST_CASE("an algorithm or protocol asked for is never faster than NCCL's choice
                           time_with({}, all_reduce, size, nodes) * (1 - 1e-12));
                 }
     NcclSettings rings;
-    rings.algorithms = {Algorithm::ring};
+    rings.algorithms = {&algorithms::ring};
     CHECK(time_with(rings, all_reduce, 1_GiB) > time_with({}, all_reduce, 1_GiB)); // NVLS
     NcclSettings small;
     small.protocols = {Protocol::ll};

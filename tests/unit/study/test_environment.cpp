@@ -1,5 +1,7 @@
 // Launch variables that a prediction follows.
 
+#include "sim/cost/algorithms/ring.h"
+#include "sim/cost/algorithms/tree.h"
 #include "sim/cost/profile_library.h"
 #include "sim/study/environment.h"
 #include "sim/study/environment_effects.h"
@@ -103,12 +105,29 @@ TEST_CASE("each variable that is followed says what it did, and its warning is g
     CHECK(out.nccl.max_per_nic->value() == Approx(4 * 0.94e9));
     CHECK_FALSE(out.nccl.nvls);
     CHECK(out.nccl.most_channels == 4);
-    CHECK(std::ranges::count(out.nccl.algorithms, Algorithm::tree) == 0);
-    CHECK(std::ranges::count(out.nccl.algorithms, Algorithm::ring) == 1);
+    CHECK(std::ranges::count(out.nccl.algorithms, &algorithms::tree) == 0);
+    CHECK(std::ranges::count(out.nccl.algorithms, &algorithms::ring) == 1);
     CHECK(out.nccl.protocols == std::vector<Protocol>{Protocol::simple});
     CHECK(out.blocking_launches);
     CHECK_FALSE(out.ordered_launches);
     CHECK(out.attention == AttentionKernel::flash2);
+}
+
+TEST_CASE("each word of NCCL_ALGO asks for the algorithm it means, and ^ for all others")
+{
+    for (const auto& [name, algorithm] : nccl_algorithm_words()) {
+        const std::string word(name);
+        INFO(word);
+        CHECK(is_accepted("NCCL_ALGO", word));
+        const auto asked = effects({{"NCCL_ALGO", word}}).nccl.algorithms;
+        const auto others = effects({{"NCCL_ALGO", "^" + word}}).nccl.algorithms;
+        CHECK(asked.size() == (algorithm != nullptr ? 1 : 0));
+        for (const Algorithm* any : all_algorithms()) {
+            const bool has_word = !any->nccl_words.front().empty();
+            CHECK(std::ranges::count(asked, any) == (any == algorithm ? 1 : 0));
+            CHECK((std::ranges::count(others, any) > 0) == (has_word && any != algorithm));
+        }
+    }
 }
 
 TEST_CASE("what cannot be followed keeps its warning")
