@@ -60,16 +60,7 @@ Seconds CostModel::kernel_time(const Kernel& kernel) const
 {
     const ComputeContext context{&profile_.hardware.device, &profile_.software,
                                  profile_.installation.factor};
-    const Seconds gaps = launch_gaps(kernel, profile_.hardware.device);
-    switch (kernel.kind) {
-    case KernelKind::gemm:
-        return gaps + gemm_time(kernel, context);
-    case KernelKind::attention:
-        return gaps + attention_time(kernel, context);
-    case KernelKind::memory_bound:
-        break;
-    }
-    return gaps + memory_time(kernel, context);
+    return launch_gaps(kernel, profile_.hardware.device) + device_time(kernel, context);
 }
 
 Seconds CostModel::kernel_time(const WorkList& kernels) const

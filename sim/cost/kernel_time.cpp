@@ -168,6 +168,19 @@ Seconds memory_time(const Kernel& kernel, const ComputeContext& context)
            traffic_factor(kernel.use, *context.software);
 }
 
+Seconds device_time(const Kernel& kernel, const ComputeContext& context)
+{
+    switch (kernel.kind) {
+    case KernelKind::gemm:
+        return gemm_time(kernel, context);
+    case KernelKind::attention:
+        return attention_time(kernel, context);
+    case KernelKind::memory_bound:
+        break;
+    }
+    return memory_time(kernel, context);
+}
+
 bool waits_for_memory(const Kernel& kernel, const ComputeContext& context)
 {
     const Device& device = *context.device;
@@ -177,9 +190,8 @@ bool waits_for_memory(const Kernel& kernel, const ComputeContext& context)
     if (kernel.kind == KernelKind::gemm && !device.gemm_surface.at(executed).empty())
         return kernel.bytes / device.hbm_bandwidth >
                hardware_flops(kernel) / device.peak.at(executed);
-    const Seconds time = kernel.kind == KernelKind::gemm ? gemm_time(kernel, context)
-                                                         : attention_time(kernel, context);
-    return !(time > kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
+    return !(device_time(kernel, context) >
+             kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
 }
 
 Seconds launch_gaps(const Kernel& kernel, const Device& device)

@@ -40,6 +40,9 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context);
 // bytes x traffic factor of the software / (HBM x efficiency).
 Seconds memory_time(const Kernel& kernel, const ComputeContext& context);
 
+// That of its kind, without gaps around launches.
+Seconds device_time(const Kernel& kernel, const ComputeContext& context);
+
 // Whether the bytes decide a kernel's time: always of memory-bound ones, of others where the bytes'
 // time is the larger of the two. Where products are measured, where the bytes at the data sheet's
 // bandwidth take longer than the operations at the peak.
