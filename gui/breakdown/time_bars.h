@@ -2,7 +2,7 @@
 
 // Where the step's time goes, bar by bar: which bars are worth showing where not all fit.
 
-#include "sim/report/breakdown.h"
+#include "sim/study/breakdown.h"
 
 #include <optional>
 

@@ -6,7 +6,7 @@
 #include "gui/breakdown/chart_panel.h"
 #include "gui/model/background_task.h"
 #include "gui/model/workspace.h"
-#include "sim/study/what_if.h"
+#include "sim/study/sensitivity/what_if.h"
 
 class QProgressBar;
 class QToolButton;

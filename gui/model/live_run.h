@@ -5,6 +5,7 @@
 
 #include "gui/model/background_task.h"
 #include "sim/report/summary.h"
+#include "sim/study/session.h"
 
 #include <optional>
 

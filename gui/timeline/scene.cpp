@@ -1,7 +1,7 @@
 #include "gui/timeline/scene.h"
 
 #include "gui/model/qt_text.h"
-#include "sim/report/breakdown.h"
+#include "sim/study/breakdown.h"
 
 #include <QFontMetrics>
 #include <algorithm>

@@ -3,10 +3,10 @@
 #include "gui/timeline/time_text.h"
 #include "sim/base/units.h"
 #include "sim/cost/algorithms/algorithm.h"
-#include "sim/report/breakdown.h"
 #include "sim/report/collectives.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/timeline/op_facts.h"
+#include "sim/study/breakdown.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

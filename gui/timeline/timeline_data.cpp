@@ -1,9 +1,9 @@
 #include "gui/timeline/timeline_data.h"
 
 #include "sim/base/parallel.h"
-#include "sim/report/breakdown.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/timeline/timeline.h"
+#include "sim/study/breakdown.h"
 
 #include <fmt/core.h>
 

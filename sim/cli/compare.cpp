@@ -4,6 +4,7 @@
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/study/problems.h"
+#include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
 
@@ -51,7 +52,7 @@ int run_compare(const CompareOptions& options)
             continue;
         }
         problems.insert(problems.end(), outcome->warnings.begin(), outcome->warnings.end());
-        Summary summary = summarize(*outcome, file, session);
+        Summary summary = summarize(*outcome, sensitivity_of(session, file, *outcome).value());
         runs.push_back({file.file, std::move(*outcome), std::move(summary)});
     }
     print_problems(problems, "nothing was compared.");

@@ -12,6 +12,7 @@
 #include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
 #include "sim/report/timeline/kineto.h"
+#include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -138,17 +139,16 @@ Checked<Summary> summarize(const SimulateOptions& options, const Outcome& outcom
 {
     ProgressBar bar;
     const WorkControl work = bar.control();
-    SummaryOptions more;
-    more.scaling = options.no_scaling ? ScalingRun::skip : ScalingRun::simulate;
-    more.advice = AdviceOptions{.most = options.advice, .threads = 0, .work = {work.cancel, {}}};
-    Summary summary = summarize(outcome, file, session, more);
-    if (!options.what_if)
-        return summary;
-    Checked<std::vector<WhatIf>> rows = what_if(outcome, {.threads = 0, .work = work});
-    if (!rows)
-        return tl::unexpected(std::move(rows.error()));
-    summary.what_if = std::move(*rows);
-    return summary;
+    SensitivityRequest asked;
+    asked.scaling = !options.no_scaling;
+    asked.advice = AdviceOptions{
+        options.advice, 0, {work.cancel, {}}, find_bottleneck(symptoms_of(outcome)).kind};
+    if (options.what_if)
+        asked.what_if = WhatIfOptions{.threads = 0, .work = work};
+    const Checked<Sensitivity> sensitivity = sensitivity_of(session, file, outcome, asked);
+    if (!sensitivity)
+        return tl::unexpected(sensitivity.error());
+    return summarize(outcome, *sensitivity);
 }
 
 int run_simulate(const SimulateOptions& options)

@@ -1,3 +1,5 @@
+#include "sim/study/session.h"
+
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/parallel.h"

@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/kinds.h"
 #include "sim/report/targets.h"
 
 #include <fmt/core.h>
@@ -9,21 +10,6 @@
 #include <algorithm>
 
 namespace trainyard {
-
-template <>
-std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>()
-{
-    using enum BottleneckClass;
-    return {{compute, "compute"},
-            {host, "host"},
-            {communication, "communication"},
-            {synchronisation, "synchronisation"},
-            {network, "network"},
-            {memory, "memory"},
-            {bubble, "bubble"},
-            {data, "data"},
-            {imbalance, "imbalance"}};
-}
 
 namespace {
 

@@ -2,24 +2,10 @@
 
 // What holds the step back: one class, and the numbers that say so.
 
-#include "sim/report/breakdown.h"
 #include "sim/report/loading.h"
+#include "sim/study/breakdown.h"
 
 namespace trainyard {
-
-enum class BottleneckClass : std::uint8_t {
-    compute,
-    host,
-    communication,
-    synchronisation,
-    network,
-    memory,
-    bubble,
-    data,
-    imbalance
-};
-template <>
-std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>();
 
 struct Bottleneck {
     BottleneckClass kind = BottleneckClass::compute;

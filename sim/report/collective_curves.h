@@ -2,7 +2,7 @@
 
 // How a scenario's constants time the collectives that its job runs, over sizes.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

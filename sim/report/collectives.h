@@ -2,7 +2,7 @@
 
 // How fast communication is: what the job achieves, and what the cluster gives.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

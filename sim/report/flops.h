@@ -2,7 +2,7 @@
 
 // Operations of a step: what the model needs and what the devices execute.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

@@ -3,7 +3,7 @@
 // The kernels of one rank's step by what they are for: what they compute, move and take. What a
 // roofline (Williams, Waterman and Patterson 2009) shows.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

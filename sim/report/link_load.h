@@ -15,7 +15,7 @@
 // are not recorded one by one, all sends move from its last part's arrival on.
 
 #include "sim/strategy/bind/rank_groups.h"
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

@@ -1,7 +1,7 @@
 #include "sim/report/link_load.h"
-#include "sim/report/timeline/record_graph.h"
 #include "sim/strategy/bind/links.h"
 #include "sim/strategy/bind/trunks.h"
+#include "sim/study/recorded/record_graph.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 
 // What perturbations leave of the links that a job's ranks use.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

@@ -1,9 +1,9 @@
 #include "sim/report/loading.h"
 
 #include "sim/base/units.h"
-#include "sim/report/breakdown.h"
 #include "sim/report/figures.h"
 #include "sim/strategy/bind/loader_costs.h"
+#include "sim/study/breakdown.h"
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 // Whether samples come fast enough, and what would be enough.
 
 #include "sim/strategy/data/loader_rates.h"
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

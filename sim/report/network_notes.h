@@ -2,7 +2,7 @@
 
 // What the network fidelity of a run means, and what it leaves out.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include "sim/cost/nccl_settings.h"
 #include "sim/strategy/bind/links.h"
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

@@ -1,6 +1,7 @@
 #include "sim/study/sweep.h"
 
 #include "sim/base/parallel.h"
+#include "sim/study/session.h"
 
 #include <fmt/core.h>
 

@@ -3,12 +3,14 @@
 // Simulates the points of a grid on all cores. Stages that points share are built once: the session
 // keeps them by the hash of their inputs.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 #include "sim/study/sweep_follow.h"
 
 #include <functional>
 
 namespace trainyard {
+
+class Session;
 
 // What the fullest device of a point would hold, and what there is.
 struct MemoryNeed {

@@ -147,7 +147,8 @@ void all(benchmark::State& state)
         const ScenarioFile file = scenario_of(state.range(0));
         Session session;
         const Outcome outcome = session.simulate(file).value();
-        benchmark::DoNotOptimize(summarize(outcome, file, session, {ScalingRun::simulate, {}}));
+        benchmark::DoNotOptimize(
+            summarize(outcome, sensitivity_of(session, file, outcome).value()));
     }
 }
 

@@ -1,6 +1,7 @@
 # Checks the folders below ROOT against what their CMakeLists.txt declare (DECLARED): the linker sees
 # only the calls that cross an arrow, this sees every #include; and a source that nobody lists is dead.
 # Two headers may not define types of one name: the linker would take the members of one for both.
+# A report gets results and runs nothing: the session reaches none of its files, by no way round.
 
 cmake_minimum_required(VERSION 3.25)
 include(${DECLARED})
@@ -38,3 +39,20 @@ foreach(folder IN LISTS folders)
         endif()
     endforeach()
 endforeach()
+
+file(GLOB_RECURSE files RELATIVE ${ROOT}
+    ${ROOT}/sim/study/*.h ${ROOT}/sim/report/*.h ${ROOT}/sim/report/*.cpp)
+set(leading sim/study/session.h)
+while(leading)
+    list(POP_FRONT leading header)
+    foreach(file IN LISTS files)
+        file(STRINGS ${ROOT}/${file} includes REGEX "^#include \"${header}\"")
+        if(includes)
+            list(REMOVE_ITEM files ${file})
+            list(APPEND leading ${file})
+        endif()
+        if(includes AND file MATCHES "^sim/report/")
+            message(SEND_ERROR "${file} may not include ${header}, which leads to the session")
+        endif()
+    endforeach()
+endwhile()

@@ -1,8 +1,8 @@
 #include "sim/report/html/palette.h"
 
-#include "sim/report/breakdown.h"
 #include "sim/report/html/svg.h"
 #include "sim/report/text/table.h"
+#include "sim/study/breakdown.h"
 
 #include <fmt/format.h>
 

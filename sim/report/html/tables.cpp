@@ -1,11 +1,12 @@
 #include "sim/report/html/tables.h"
 
 #include "sim/base/units.h"
-#include "sim/report/advice/advice_text.h"
 #include "sim/report/figures.h"
 #include "sim/report/health.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
+#include "sim/report/text/advice_text.h"
+#include "sim/report/text/describe.h"
 #include "sim/report/text/pace_text.h"
 #include "sim/report/text/paste.h"
 
@@ -208,8 +209,8 @@ std::string pace_tables(const Summary& summary)
                    fmt::format("{}", row.longest_rank)});
     HtmlTable culprits({{"without", Cell::text}, {"step"}, {"gain"}});
     for (const CulpritRow& row : pace.culprits)
-        culprits.add(
-            {escaped(row.name), to_display(row.without), percent((step - row.without) / step)});
+        culprits.add({escaped(describe(row.perturbation)), to_display(row.without),
+                      percent((step - row.without) / step)});
     culprits.add(
         {"all of it", to_display(pace.without_all), percent((step - pace.without_all) / step)});
     const std::string not_tried = pace.not_tried > 0 ? fmt::format("<p class=\"sub\">{}.</p>\n",

@@ -1,5 +1,8 @@
 #include "sim/report/text/describe.h"
 
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,6 +26,57 @@ std::string memory_words(const Job& job)
     default:
         return fmt::format("ZeRO-{}, ", job.strategy.zero);
     }
+}
+
+std::string subject(const Perturbation& p)
+{
+    if (p.node)
+        return fmt::format("node {}", *p.node);
+    if (p.device.all)
+        return "all devices";
+    if (p.device.numbers.size() == 1)
+        return fmt::format("device {}", p.device.numbers.front());
+    return fmt::format("{} devices ({}, ...)", p.device.numbers.size(), p.device.numbers.front());
+}
+
+std::string window_of(const Perturbation& p)
+{
+    if (!p.has_window())
+        return "";
+    const std::string from = to_display(p.from.value_or(Seconds(0)));
+    return p.until ? fmt::format(" from {} to {}", from, to_display(*p.until))
+                   : fmt::format(" from {} on", from);
+}
+
+// "1.5 times slower", "2 times faster", "0.01 % slower".
+std::string speed_text(double slowdown)
+{
+    const bool slower = slowdown > 1;
+    const double ratio = slower ? slowdown : 1 / slowdown;
+    const char* const how = slower ? "slower" : "faster";
+    return ratio < 1.005 ? fmt::format("{:.2g} % {}", 100 * (ratio - 1), how)
+                         : fmt::format("{:.4g} times {}", ratio, how);
+}
+
+void add(std::string& text, const std::string& more)
+{
+    text += (text.empty() ? "" : ", ") + more;
+}
+
+std::string describe_link(const Perturbation& p)
+{
+    if (p.ecmp)
+        return "flows that collide on uplinks";
+    std::string what;
+    if (p.dead)
+        add(what, "dead");
+    if (p.bandwidth != 1.0)
+        add(what, fmt::format("{} of its bandwidth", percent(p.bandwidth)));
+    if (p.latency.value() > 0)
+        add(what, fmt::format("{} longer", to_display(p.latency)));
+    if (p.background > 0)
+        add(what, fmt::format("{} taken by others", percent(p.background)));
+    return fmt::format("link {}: {}{}", p.link, what.empty() ? "as usual" : what, window_of(p));
 }
 
 } // namespace
@@ -110,6 +164,26 @@ std::string lane_name(const Program& program, RoleId role, RankId rank)
     return program.roles.size() == 1
                ? fmt::format("rank {}", rank.value)
                : fmt::format("{} (rank {})", stage_name(program, role), rank.value);
+}
+
+std::string describe(const Perturbation& p)
+{
+    if (p.of_network())
+        return describe_link(p);
+    std::string what;
+    if (p.slowdown != 1.0)
+        add(what, speed_text(p.slowdown) + window_of(p));
+    if (p.jitter)
+        add(what,
+            fmt::format("{} jitter of {:.3g}", to_name(p.jitter->distribution), p.jitter->scale));
+    if (p.late)
+        add(what, fmt::format("{} late by {}{}", to_name(p.late->part), to_display(p.late->time),
+                              p.late->chance < 1
+                                  ? fmt::format(" in {} of the steps", percent(p.late->chance))
+                                  : std::string()));
+    if (p.start)
+        add(what, fmt::format("starts {} late", to_display(*p.start)));
+    return fmt::format("{}: {}", subject(p), what.empty() ? "as usual" : what);
 }
 
 } // namespace trainyard

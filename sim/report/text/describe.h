@@ -2,7 +2,7 @@
 
 // A job in words, as every report heads itself.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 
@@ -23,5 +23,8 @@ std::string stage_name(const Program& program, RoleId role);
 
 // "stage 2 (rank 17)"; "rank 17" where all ranks do the same.
 std::string lane_name(const Program& program, RoleId role, RankId rank);
+
+// "device 17: 1.08 times slower"
+std::string describe(const Perturbation& perturbation);
 
 } // namespace trainyard

@@ -60,7 +60,8 @@ std::string pace_sentence(const Pace& pace, Seconds step)
     out += ". ";
     if (!pace.culprits.empty() && pace.culprits.front().without < step)
         out += fmt::format("The costliest perturbation takes {} ({}): without it a step takes {}",
-                           cost(step, pace.culprits.front().without), pace.culprits.front().name,
+                           cost(step, pace.culprits.front().without),
+                           describe(pace.culprits.front().perturbation),
                            to_display(pace.culprits.front().without));
     else if (pace.not_tried > 0)
         out += fmt::format("None of the first {} perturbations alone costs time, {} more were not "
@@ -101,7 +102,7 @@ std::string pace_text(const Pace& pace, Seconds step, const Paint& paint, std::s
         table.add({paint.dim("without"), paint.dim("step"), paint.dim("gain")});
         const std::size_t shown = std::min(culprits_shown, pace.culprits.size());
         for (const CulpritRow& row : std::span(pace.culprits).first(shown))
-            table.add({shortened(row.name, width - 30), to_display(row.without),
+            table.add({shortened(describe(row.perturbation), width - 30), to_display(row.without),
                        percent((step - row.without) / step)});
         table.add(
             {"all of it", to_display(pace.without_all), percent((step - pace.without_all) / step)});
@@ -125,10 +126,11 @@ Json to_json(const Pace& pace, Seconds step)
             member("longest_s", row.longest.value()), member("longest_rank", row.longest_rank)});
     Json culprits = Json::array();
     for (const CulpritRow& row : pace.culprits)
-        culprits.push_back(Json::Object{
-            member("perturbation", static_cast<std::uint64_t>(row.entry)), member("name", row.name),
-            member("step_time_without_s", row.without.value()),
-            member("gain", (step - row.without) / step)});
+        culprits.push_back(
+            Json::Object{member("perturbation", static_cast<std::uint64_t>(row.entry)),
+                         member("name", describe(row.perturbation)),
+                         member("step_time_without_s", row.without.value()),
+                         member("gain", (step - row.without) / step)});
     return Json::Object{member("rank", pace.rank),
                         member("waited_for_it", std::move(waits)),
                         member("culprits", std::move(culprits)),

@@ -3,9 +3,9 @@
 // Who sets the pace, and the spread of the step time over seeds: for terminals and as JSON.
 
 #include "sim/base/json.h"
-#include "sim/report/pace.h"
 #include "sim/report/text/paint.h"
 #include "sim/study/samples.h"
+#include "sim/study/sensitivity/pace.h"
 
 namespace trainyard {
 

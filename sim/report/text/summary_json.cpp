@@ -1,7 +1,7 @@
 #include "sim/report/text/summary_json.h"
 
 #include "sim/base/build_info.h"
-#include "sim/report/advice/advice_text.h"
+#include "sim/report/text/advice_text.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/json_member.h"
 #include "sim/report/text/memory_text.h"

@@ -1,11 +1,11 @@
 #include "sim/report/text/terminal.h"
 
 #include "sim/base/units.h"
-#include "sim/report/advice/advice_text.h"
 #include "sim/report/figures.h"
 #include "sim/report/headline.h"
 #include "sim/report/health.h"
 #include "sim/report/network_notes.h"
+#include "sim/report/text/advice_text.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/pace_text.h"
 #include "sim/report/text/table.h"

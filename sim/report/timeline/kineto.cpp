@@ -6,9 +6,9 @@
 #include "sim/report/timeline/kineto_arguments.h"
 #include "sim/report/timeline/kineto_names.h"
 #include "sim/report/timeline/memory_curve.h"
-#include "sim/report/timeline/record_graph.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/strategy/rank_layout.h"
+#include "sim/study/recorded/record_graph.h"
 
 #include <fmt/format.h>
 

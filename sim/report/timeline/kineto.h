@@ -3,7 +3,7 @@
 // Chrome trace JSON with the names that PyTorch's profiler (Kineto) writes, so that its tools and
 // Perfetto read a simulated step like a measured one.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "sim/report/timeline/kineto_names.h"
-#include "sim/report/timeline/record_graph.h"
 #include "sim/strategy/rank_layout.h"
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
+#include "sim/study/recorded/record_graph.h"
 
 #include <string_view>
 

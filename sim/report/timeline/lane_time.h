@@ -2,7 +2,7 @@
 
 // Where a lane's time goes, piece by piece: the engine's rule (sim/engine/README.md) over records.
 
-#include "sim/report/timeline/record_graph.h"
+#include "sim/study/recorded/record_graph.h"
 
 namespace trainyard {
 

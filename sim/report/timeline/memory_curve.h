@@ -10,7 +10,7 @@
 
 #include "sim/strategy/memory/host_order.h"
 #include "sim/strategy/memory/live_peak.h"
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 #include <optional>
 

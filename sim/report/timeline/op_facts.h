@@ -3,8 +3,8 @@
 // What is known of one recorded op besides its times.
 
 #include "sim/cost/collective_form.h"
-#include "sim/report/timeline/record_graph.h"
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
+#include "sim/study/recorded/record_graph.h"
 
 namespace trainyard {
 

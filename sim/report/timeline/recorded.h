@@ -2,7 +2,7 @@
 
 // Which lanes are recorded, and which of these a trace shows.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 #include <set>
 

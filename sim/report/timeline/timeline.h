@@ -2,7 +2,7 @@
 
 // Records as a picture needs them: rows of slices, small ones merged.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

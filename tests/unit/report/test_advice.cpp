@@ -1,7 +1,8 @@
 #include "sim/base/build_info.h"
-#include "sim/report/advice/advice_text.h"
 #include "sim/report/summary.h"
+#include "sim/report/text/advice_text.h"
 #include "sim/report/text/paste.h"
+#include "sim/study/session.h"
 #include "tests/catch.h"
 
 using namespace trainyard;
@@ -113,16 +114,17 @@ TEST_CASE("the advice does not hang on how a job is run: folded or not, by which
 TEST_CASE("what is said against recomputation is a setting that was tried, however few are")
 {
     Advised job("llama2-7b-tp2-pp2-dp2.json");
-    const Summary one = summarize(job.outcome, job.file, job.session,
-                                  {.scaling = ScalingRun::skip,
-                                   .advice = AdviceOptions{.most = 1, .threads = 1, .work = {}}});
-    REQUIRE(one.bottleneck.kind == BottleneckClass::memory);
+    const Summary plain = summarize(job.outcome);
+    REQUIRE(plain.bottleneck.kind == BottleneckClass::memory);
+    const AdviceOptions most_one{1, 1, {}, plain.bottleneck.kind};
+    const Summary one = summarize(
+        job.outcome, sensitivity_of(job.session, job.file, job.outcome, {false, most_one}).value());
     REQUIRE(one.advice.answer);
     CHECK(one.advice.tried == 1);
     CHECK(one.advice.answer->set.front().field.starts_with("training.recompute"));
     CHECK(one.bottleneck.advice.find(paste_text(one.advice.answer->set)) != std::string::npos);
     // Where nothing was tried nothing is promised.
-    CHECK(summarize(job.outcome).bottleneck.advice.find("where that fits") != std::string::npos);
+    CHECK(plain.bottleneck.advice.find("where that fits") != std::string::npos);
 }
 
 TEST_CASE("advice is the same on one thread and on many")

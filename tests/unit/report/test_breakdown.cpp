@@ -1,3 +1,5 @@
+#include "sim/report/kinds.h"
+#include "sim/study/breakdown.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 

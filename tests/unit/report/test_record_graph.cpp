@@ -1,4 +1,4 @@
-#include "sim/report/timeline/record_graph.h"
+#include "sim/study/recorded/record_graph.h"
 #include "tests/catch.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/scene.h"

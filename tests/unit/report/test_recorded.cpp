@@ -1,5 +1,5 @@
-#include "sim/report/timeline/record_graph.h"
 #include "sim/report/timeline/recorded.h"
+#include "sim/study/recorded/record_graph.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 

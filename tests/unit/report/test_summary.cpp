@@ -1,6 +1,6 @@
 #include "sim/report/figures.h"
 #include "sim/report/headline.h"
-#include "sim/report/scaling.h"
+#include "sim/study/sensitivity/scaling.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 

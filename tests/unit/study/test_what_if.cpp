@@ -1,5 +1,5 @@
 #include "sim/base/build_info.h"
-#include "sim/study/what_if.h"
+#include "sim/study/sensitivity/what_if.h"
 #include "tests/catch.h"
 #include "tests/support/shipped_outcome.h"
 

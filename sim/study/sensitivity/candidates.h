@@ -2,7 +2,8 @@
 
 // Settings that may shorten a step, chosen by what its breakdown says is lost.
 
-#include "sim/report/bottleneck.h"
+#include "sim/study/breakdown.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
 

@@ -1,4 +1,4 @@
-#include "sim/report/timeline/record_graph.h"
+#include "sim/study/recorded/record_graph.h"
 
 #include "sim/engine/totals.h"
 

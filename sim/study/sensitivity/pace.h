@@ -3,9 +3,11 @@
 // Who sets the pace of a perturbed job, how long others wait for it, and what the step would take
 // without it.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
+
+class Session;
 
 // What members of one kind of group waited for the rank that sets the pace, in the measured step,
 // in the transfers to which it came last. As a monitored barrier would see it.
@@ -21,8 +23,8 @@ struct WaitRow {
 // One entry of `perturbations`.
 struct CulpritRow {
     std::size_t entry = 0;
-    std::string name; // "device 17: 1.08 times slower"
-    Seconds without;  // the step time, simulated again without it
+    Perturbation perturbation;
+    Seconds without; // the step time, simulated again without it
 };
 
 struct Pace {
@@ -37,8 +39,5 @@ struct Pace {
 // Nothing when the scenario perturbs nothing. Simulates again: for the waits, without each entry
 // (as many as are quick, at least the first eight) and without all.
 std::optional<Pace> find_pace(const Outcome& outcome, const ScenarioFile& file, Session& session);
-
-// An entry in words.
-std::string describe(const Perturbation& perturbation);
 
 } // namespace trainyard

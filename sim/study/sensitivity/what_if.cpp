@@ -1,4 +1,4 @@
-#include "sim/study/what_if.h"
+#include "sim/study/sensitivity/what_if.h"
 
 #include "sim/base/parallel.h"
 #include "sim/study/run_setup.h"

@@ -1,8 +1,23 @@
-#include "sim/report/breakdown.h"
+#include "sim/study/breakdown.h"
 
 #include <algorithm>
 
 namespace trainyard {
+
+template <>
+std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>()
+{
+    using enum BottleneckClass;
+    return {{compute, "compute"},
+            {host, "host"},
+            {communication, "communication"},
+            {synchronisation, "synchronisation"},
+            {network, "network"},
+            {memory, "memory"},
+            {bubble, "bubble"},
+            {data, "data"},
+            {imbalance, "imbalance"}};
+}
 
 TimeShares shares_of(const LaneTotals& lane)
 {

@@ -6,7 +6,7 @@
 // without waits). Nothing is derived from the breakdown: what hides behind something else gains
 // nothing here, as it would on the cluster.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-#include "sim/report/advice/candidates.h"
+#include "sim/study/sensitivity/candidates.h"
 
 #include <fmt/core.h>
 

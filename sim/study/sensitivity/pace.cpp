@@ -1,12 +1,8 @@
-#include "sim/report/pace.h"
+#include "sim/study/sensitivity/pace.h"
 
-#include "sim/base/units.h"
-#include "sim/report/breakdown.h"
-#include "sim/report/collectives.h"
-#include "sim/report/figures.h"
-#include "sim/report/timeline/record_graph.h"
-
-#include <fmt/core.h>
+#include "sim/study/breakdown.h"
+#include "sim/study/recorded/record_graph.h"
+#include "sim/study/session.h"
 
 #include <algorithm>
 #include <map>
@@ -244,7 +240,7 @@ std::vector<CulpritRow> culprits(const Outcome& outcome, const ScenarioFile& fil
                 perturbations[i].device = DeviceChoice(0);
             });
         if (without)
-            rows.push_back({i, describe(all[i]), *without});
+            rows.push_back({i, all[i], *without});
     }
     std::ranges::stable_sort(
         rows, [](const CulpritRow& a, const CulpritRow& b) { return a.without < b.without; });
@@ -274,7 +270,7 @@ LaneId pace_setter(const Outcome& outcome, const std::vector<CulpritRow>& culpri
     const bool costs = !culprits.empty() && culprits.front().without < to_seconds(result.step_time);
     if (!costs)
         return result.critical_lane;
-    const Perturbation& culprit = outcome.scenario.perturbations[culprits.front().entry];
+    const Perturbation& culprit = culprits.front().perturbation;
     LaneId best = LaneId::none();
     for (std::size_t l = 0; l < result.lanes.size(); ++l)
         if (singles_out(culprit, outcome.binding->lanes[l].rank, *outcome.topology) &&
@@ -283,78 +279,7 @@ LaneId pace_setter(const Outcome& outcome, const std::vector<CulpritRow>& culpri
     return best.valid() ? best : result.critical_lane;
 }
 
-std::string subject(const Perturbation& p)
-{
-    if (p.node)
-        return fmt::format("node {}", *p.node);
-    if (p.device.all)
-        return "all devices";
-    if (p.device.numbers.size() == 1)
-        return fmt::format("device {}", p.device.numbers.front());
-    return fmt::format("{} devices ({}, ...)", p.device.numbers.size(), p.device.numbers.front());
-}
-
-std::string window_of(const Perturbation& p)
-{
-    if (!p.has_window())
-        return "";
-    const std::string from = to_display(p.from.value_or(Seconds(0)));
-    return p.until ? fmt::format(" from {} to {}", from, to_display(*p.until))
-                   : fmt::format(" from {} on", from);
-}
-
-// "1.5 times slower", "2 times faster", "0.01 % slower".
-std::string speed_text(double slowdown)
-{
-    const bool slower = slowdown > 1;
-    const double ratio = slower ? slowdown : 1 / slowdown;
-    const char* const how = slower ? "slower" : "faster";
-    return ratio < 1.005 ? fmt::format("{:.2g} % {}", 100 * (ratio - 1), how)
-                         : fmt::format("{:.4g} times {}", ratio, how);
-}
-
-void add(std::string& text, const std::string& more)
-{
-    text += (text.empty() ? "" : ", ") + more;
-}
-
-std::string describe_link(const Perturbation& p)
-{
-    if (p.ecmp)
-        return "flows that collide on uplinks";
-    std::string what;
-    if (p.dead)
-        add(what, "dead");
-    if (p.bandwidth != 1.0)
-        add(what, fmt::format("{} of its bandwidth", percent(p.bandwidth)));
-    if (p.latency.value() > 0)
-        add(what, fmt::format("{} longer", to_display(p.latency)));
-    if (p.background > 0)
-        add(what, fmt::format("{} taken by others", percent(p.background)));
-    return fmt::format("link {}: {}{}", p.link, what.empty() ? "as usual" : what, window_of(p));
-}
-
 } // namespace
-
-std::string describe(const Perturbation& p)
-{
-    if (p.of_network())
-        return describe_link(p);
-    std::string what;
-    if (p.slowdown != 1.0)
-        add(what, speed_text(p.slowdown) + window_of(p));
-    if (p.jitter)
-        add(what,
-            fmt::format("{} jitter of {:.3g}", to_name(p.jitter->distribution), p.jitter->scale));
-    if (p.late)
-        add(what, fmt::format("{} late by {}{}", to_name(p.late->part), to_display(p.late->time),
-                              p.late->chance < 1
-                                  ? fmt::format(" in {} of the steps", percent(p.late->chance))
-                                  : std::string()));
-    if (p.start)
-        add(what, fmt::format("starts {} late", to_display(*p.start)));
-    return fmt::format("{}: {}", subject(p), what.empty() ? "as usual" : what);
-}
 
 std::optional<Pace> find_pace(const Outcome& outcome, const ScenarioFile& file, Session& session)
 {

@@ -1,4 +1,4 @@
-#include "sim/report/advice/advice_text.h"
+#include "sim/report/text/advice_text.h"
 
 #include "sim/base/units.h"
 #include "sim/report/figures.h"

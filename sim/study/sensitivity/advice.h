@@ -2,9 +2,11 @@
 
 // Which settings would shorten the step most: candidates chosen by its breakdown, each simulated.
 
-#include "sim/report/advice/candidates.h"
+#include "sim/study/sensitivity/candidates.h"
 
 namespace trainyard {
+
+class Session;
 
 struct Advice {
     std::vector<Override> set; // to paste as --set
@@ -20,7 +22,7 @@ struct AdviceReport {
     int tried = 0;            // simulated; all of them fit
     int left_out = 0;         // not looked at
 
-    // The fastest of those that go for the report's bottleneck, whatever it saves.
+    // The fastest of those that go for the bottleneck, whatever it saves.
     std::optional<Advice> answer;
 
     bool operator==(const AdviceReport&) const = default;
@@ -32,6 +34,8 @@ struct AdviceOptions {
     std::optional<int> most;
     int threads = 0; // 0: as many as the machine runs at once
     WorkControl work;
+    // Of the step: a setting against it is tried first.
+    BottleneckClass bottleneck = BottleneckClass::compute;
 };
 
 // Only settings that are legal, fit into memory and save half a per cent or more. The same inputs

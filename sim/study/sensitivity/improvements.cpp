@@ -1,6 +1,6 @@
 // What could be improved, and which numbers that changes.
 
-#include "sim/study/what_if.h"
+#include "sim/study/sensitivity/what_if.h"
 #include "sim/topology/topology_model.h"
 
 #include <fmt/core.h>

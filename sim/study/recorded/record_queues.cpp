@@ -1,4 +1,4 @@
-#include "sim/report/timeline/record_queues.h"
+#include "sim/study/recorded/record_queues.h"
 
 #include <algorithm>
 #include <tuple>

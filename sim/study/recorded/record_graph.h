@@ -4,7 +4,7 @@
 // of ops that made the step as long as it is.
 
 #include "sim/engine/compile.h"
-#include "sim/report/timeline/record_queues.h"
+#include "sim/study/recorded/record_queues.h"
 
 #include <optional>
 

@@ -2,9 +2,11 @@
 
 // How much of the ideal speed-up the job keeps.
 
-#include "sim/study/session.h"
+#include "sim/study/outcome.h"
 
 namespace trainyard {
+
+class Session;
 
 struct Scaling {
     int base_gpus = 0; // smallest size on which the job fits

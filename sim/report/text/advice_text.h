@@ -2,9 +2,9 @@
 
 // Advice and what-ifs for people and programs.
 
-#include "sim/report/advice/advice.h"
 #include "sim/report/text/paint.h"
-#include "sim/study/what_if.h"
+#include "sim/study/sensitivity/advice.h"
+#include "sim/study/sensitivity/what_if.h"
 
 #include <span>
 

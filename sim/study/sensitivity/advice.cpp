@@ -1,8 +1,9 @@
-#include "sim/report/advice/advice.h"
+#include "sim/study/sensitivity/advice.h"
 
 #include "sim/base/parallel.h"
 #include "sim/study/inputs.h"
 #include "sim/study/run_setup.h"
+#include "sim/study/session.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,7 +113,7 @@ AdviceReport advise(const Outcome& outcome, const ScenarioFile& file, Session& s
     const int most = options.most.value_or(usual_tries(outcome));
     if (options.most == 0)
         return report;
-    const BottleneckClass loss = loss_of(find_bottleneck(symptoms_of(outcome)).kind);
+    const BottleneckClass loss = loss_of(options.bottleneck);
     std::vector<Trial> trials = possible_trials(
         outcome, file, session, {static_cast<std::size_t>(most), loss}, report.left_out);
     report.tried = static_cast<int>(trials.size());

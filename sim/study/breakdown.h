@@ -1,9 +1,8 @@
 #pragma once
 
-// Where the step's time goes, per rank and on average.
+// Where the step's time goes, per rank and on average, and what it can be bound by.
 
-#include "sim/report/kinds.h"
-#include "sim/study/session.h"
+#include "sim/engine/engine.h"
 
 #include <span>
 
@@ -60,5 +59,20 @@ Seconds mean_over_ranks(const StepResult& result, const Binding& binding, Time t
 {
     return mean_over_ranks(result, binding, time, [](const Lane&) { return true; });
 }
+
+// What a step is bound by.
+enum class BottleneckClass : std::uint8_t {
+    compute,
+    host,
+    communication,
+    synchronisation,
+    network,
+    memory,
+    bubble,
+    data,
+    imbalance
+};
+template <>
+std::vector<EnumName<BottleneckClass>> enum_names<BottleneckClass>();
 
 } // namespace trainyard
