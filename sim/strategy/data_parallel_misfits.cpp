@@ -160,7 +160,7 @@ private:
 
     void parameter_gather()
     {
-        if (s_.zero != 1 || !*s_.sharding.overlap_param_gather)
+        if (s_.zero == 0 || s_.zero == 3 || !*s_.sharding.overlap_param_gather)
             return;
         if (deepspeed())
             refuse("/strategy/sharding/overlap_param_gather",
@@ -170,7 +170,7 @@ private:
             refuse("/strategy/sharding/overlap_param_gather",
                    "Megatron-LM gathers parameters beside compute only where gradients are reduced "
                    "beside it",
-                   "set overlap.dp to true, or param_gather to false");
+                   "set overlap.dp to true, or overlap_param_gather to false");
     }
 
     const Job& job_;

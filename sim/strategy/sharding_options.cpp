@@ -20,6 +20,9 @@ const FieldTable<ShardingOptions>& fields_of<ShardingOptions>()
                    {.help = "megatron (ZeRO-1 only): its distributed optimizer; deepspeed: buckets "
                             "of its own, parameters gathered after the optimizer; absent: "
                             "megatron with zero 1, deepspeed with zero 2"})
+            .field("overlap_param_gather", &S::overlap_param_gather,
+                   {.help = "megatron: parameters gathered beside the next forward pass; else "
+                            "before the step ends; absent: as overlap.dp"})
             .field(
                 "reduce_bucket", &S::reduce_bucket,
                 {.help = "deepspeed: gradients (elements) reduced together", .min = 1, .max = 1e13})

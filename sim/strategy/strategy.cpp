@@ -6,9 +6,6 @@
 
 namespace trainyard {
 
-// 25 MiB and 1 MiB: defaults of PyTorch's DistributedDataParallel (Li 2020, section 3.2.3).
-Strategy::Strategy() : bucket_cap(Bytes(25ULL << 20)), first_bucket(Bytes(1ULL << 20)) {}
-
 template <>
 std::vector<EnumName<DataParallelScheme>> enum_names<DataParallelScheme>()
 {

@@ -69,8 +69,9 @@ struct Strategy {
     ContextParallel context;
     ExpertParallel experts;
     Overlap overlap;
-    Bytes bucket_cap; // DDP
-    Bytes first_bucket;
+    // Of DDP; defaults of PyTorch's DistributedDataParallel (Li 2020, section 3.2.3).
+    Bytes bucket_cap{25ULL << 20};
+    Bytes first_bucket{1ULL << 20};
     int prefetch = 1;                          // FSDP units gathered ahead
     std::optional<bool> reshard_after_forward; // FSDP: gather again before backward; else pp = 1
     DdpOptions ddp;
@@ -82,7 +83,6 @@ struct Strategy {
     std::string rank_order = "tp-cp-dp-pp"; // from the fastest
     int gpus_per_domain = 0;                // that ranks run on, of each NVLink domain; 0: all
 
-    Strategy();
     bool operator==(const Strategy&) const = default;
 };
 

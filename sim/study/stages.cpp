@@ -1,8 +1,5 @@
 #include "sim/study/stages.h"
 
-#include "sim/base/fields.h"
-#include "sim/base/files.h"
-#include "sim/base/random.h"
 #include "sim/base/units.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/profile_library.h"
@@ -15,6 +12,7 @@
 #include "sim/study/environment.h"
 #include "sim/study/idle_settings.h"
 #include "sim/study/inputs.h"
+#include "sim/study/job_hash.h"
 #include "sim/study/placement.h"
 #include "sim/study/problems.h"
 #include "sim/topology/used_devices.h"
@@ -23,7 +21,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace trainyard {
 namespace {
@@ -57,23 +54,6 @@ std::shared_ptr<const Topology> build_topology(const Checked<Input>& input,
         return nullptr;
     append(problems, in_its_file(read->warnings, *input));
     return {read, &read->topology};
-}
-
-std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
-{
-    const auto text = [](const auto& value) {
-        using T = std::decay_t<decltype(value)>;
-        return to_text(fields_of<T>().write(value), JsonStyle::compact);
-    };
-    const std::string data =
-        job.data ? text(job.data->loading) + text(job.data->storage) + text(job.data->host)
-                 : std::string();
-    return hash_key(
-        content_hash(text(job.training) + text(job.strategy) + text(job.software) + data),
-        model_hash, static_cast<std::uint64_t>(job.gpus_per_node),
-        std::uint64_t{job.cuda_graphs} + 2 * std::uint64_t{job.launches.blocking} +
-            4 * std::uint64_t{!job.launches.ordered} +
-            mix_bits(std::bit_cast<std::uint64_t>(job.communicator_creation.value())));
 }
 
 // Perturbed links are a cluster of their own.
