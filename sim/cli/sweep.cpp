@@ -1,5 +1,3 @@
-#include "sim/study/session.h"
-
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/parallel.h"
@@ -7,6 +5,7 @@
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/sweep/sweep_output.h"
+#include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
