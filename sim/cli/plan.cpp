@@ -3,6 +3,7 @@
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/plan/plan_report.h"
+#include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

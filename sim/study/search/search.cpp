@@ -2,6 +2,7 @@
 
 #include "sim/base/parallel.h"
 #include "sim/study/fidelity_choice.h"
+#include "sim/study/session.h"
 
 #include <algorithm>
 #include <cassert>

@@ -3,10 +3,12 @@
 // The best layouts of a space, proven: points are simulated in the order of their bounds until no
 // bound is below what was found.
 
+#include "sim/study/outcome.h"
 #include "sim/study/search/possible_layouts.h"
-#include "sim/study/session.h"
 
 namespace trainyard {
+
+class Session;
 
 struct SearchRequest {
     SearchSpace space;

@@ -1,6 +1,7 @@
 // The search for the best layout against brute force, and what it says of the rest.
 
 #include "sim/study/search/search.h"
+#include "sim/study/session.h"
 #include "tests/unit/study/swept.h"
 
 #include <algorithm>
