@@ -145,7 +145,9 @@ StageFamily::StagePasses StageFamily::passes(const std::vector<LayerPasses>& pla
         PassTime forward, backward, input, weight;
         std::int64_t kept = 0;
         for (const LayerKind& kind : layers_[k]) {
-            const bool recomputed = is_transformer_layer(kind) && left-- > 0;
+            // As `cut_into_stages` has it: of a number of layers, prediction layers are none.
+            const bool counts = !again_layers || !kind.predicts_further;
+            const bool recomputed = is_transformer_layer(kind) && counts && left-- > 0;
             const LayerPasses& layer = passes_of(recomputed ? again : plain, kind);
             forward += layer.forward;
             backward += layer.backward;

@@ -95,3 +95,20 @@ TEST_CASE("more layers that are recomputed take longer and keep less at the leas
         before = bound;
     }
 }
+
+TEST_CASE("prediction layers are not among the layers of a device that are recomputed")
+{
+    Model model = small_decoder();
+    std::get<Transformer>(model.architecture).prediction_layers = 1;
+    Strategy staged;
+    staged.pp = 4;
+    staged.dp = 1;
+    staged.stage_layers = {2, 2, 2, 2};
+    staged.stage_layers.front() = 3;
+    staged.stage_layers.back() = 1; // and the prediction layer
+    Training training = training_of(64);
+    training.recompute = Recompute::full;
+    training.recompute_layers = 2;
+    const Job job = job_of(model, staged, training);
+    CHECK(step_bound(job, h100_nodes(1), h100_costs(), {}).time <= step_time(job));
+}
