@@ -39,7 +39,7 @@ void apply(const LayoutChoice& choice, const SpaceFacts& facts, Scenario& scenar
         s.sequence_parallel.reset();
     const int stages = choice.pp * choice.vpp;
     const auto* transformer = std::get_if<Transformer>(&facts.model.architecture);
-    if (transformer != nullptr && stages > 1 && stages <= transformer->layers &&
+    if (transformer != nullptr && stages > 1 && stages <= transformer->layers + 2 &&
         transformer->layers % stages != 0)
         s.stage_layers =
             uneven_stages(transformer->layers, stages,

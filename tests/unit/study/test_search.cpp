@@ -237,6 +237,23 @@ TEST_CASE("the scenario's own layout is in the usual space")
     }
 }
 
+TEST_CASE("stages that outnumber the layers leave those at the ends to embedding and head")
+{
+    // As the 405B was trained: 126 layers over 16 x 8 stages, the outer two without any.
+    const ScenarioFile file = shipped("llama3-405b-h100-16k.json");
+    const SearchBase base = search_base(file).value();
+    const Strategy& own = file.scenario.strategy;
+    LayoutChoice choice{.tp = own.tp,
+                        .pp = own.pp,
+                        .vpp = own.vpp,
+                        .zero = own.zero,
+                        .schedule = find_schedule("1f1b"),
+                        .global_batch = file.scenario.training.global_batch,
+                        .micro_batch = 1};
+    choice.recompute = {Recompute::full, 1};
+    CHECK(changes_of(choice, base.facts, file.scenario).empty());
+}
+
 TEST_CASE("values of a search that are none are refused with those that would be")
 {
     SearchSpace space;
