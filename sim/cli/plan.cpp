@@ -61,6 +61,8 @@ int run_plan(const PlanCommand& command)
         return refuse(space.error(), "nothing was run.");
     if (!command.output.empty())
         require_writable(command.output);
+    if (!command.csv.empty())
+        require_writable(command.csv);
     const KeepsWhatIsDone keeps;
     Session session;
     SearchRequest request;
@@ -81,12 +83,12 @@ int run_plan(const PlanCommand& command)
         write_best(command, *base, result);
     const PlanReport report =
         plan_report(*base, std::move(result), outcomes, own, request.headroom);
-    if (!command.csv.empty())
-        write_file(command.csv, plan_csv(report));
     print_data(command.json
                    ? to_text(to_json(report)) + "\n"
                    : plan_text(report, Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
                                width_of_stdout()));
+    if (!command.csv.empty())
+        write_file(command.csv, plan_csv(report));
     if (interrupted)
         return interrupted_exit();
     return report.rows.empty() ? exit_no : exit_ok;

@@ -76,6 +76,7 @@ Json to_json(const PlanReport& report)
                         {"scenario", report.scenario},
                         {"devices", report.devices},
                         {"memory_headroom", report.headroom},
+                        {"fidelity", to_name(report.fidelity)},
                         {"points", search.points},
                         {"possible", search.possible},
                         {"simulated", search.simulated},

@@ -66,6 +66,7 @@ PlanReport plan_report(const SearchBase& base, SearchResult search,
     report.scenario = base.file.file;
     report.devices = base.facts.devices;
     report.headroom = headroom;
+    report.fidelity = base.file.scenario.run.fidelity.value_or(Fidelity::alpha_beta);
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         PlanRow row = row_of(outcomes[i]);
         row.choice = search.best[i].choice;

@@ -27,10 +27,11 @@ struct PlanReport {
     std::string settings; // of the best row, in words
     int devices = 1;
     double headroom = 0;
-    SearchResult search;        // its rows are `rows`
-    std::vector<PlanRow> rows;  // best first
-    std::optional<PlanRow> own; // the scenario as it stands, where that runs and fits
-    std::string own_refusal;    // else why it does not
+    Fidelity fidelity = Fidelity::alpha_beta; // of all points
+    SearchResult search;                      // its rows are `rows`
+    std::vector<PlanRow> rows;                // best first
+    std::optional<PlanRow> own;               // the scenario as it stands, where that runs and fits
+    std::string own_refusal;                  // else why it does not
 };
 
 // `outcomes`: of the search's best, in order. `own`: of the scenario as it stands.

@@ -1,5 +1,6 @@
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
+#include "sim/report/network_notes.h"
 #include "sim/report/plan/plan_report.h"
 #include "sim/report/text/table.h"
 
@@ -173,27 +174,38 @@ std::string own_text(const PlanReport& report)
     if (!report.own)
         return "The scenario's own layout does not fit.";
     const PlanRow& best = report.rows.front();
-    const double share = 1 - best.step_time.value / report.own->step_time.value;
+    const PlanRow& own = *report.own;
+    const double share = 1 - best.step_time.value / own.step_time.value;
     const std::string time =
-        fmt::format("The scenario's own layout takes {}", to_display(report.own->step_time.value));
-    const bool roomy = report.own->peak_memory / report.own->capacity <= 1 - report.headroom;
-    if (share <= 0)
-        return roomy ? time + ": it is as good as the best."
-                     : fmt::format("{}, with {} of memory.", time,
-                                   percent(report.own->peak_memory / report.own->capacity));
+        fmt::format("The scenario's own layout takes {}", to_display(own.step_time.value));
+    if (own.gpus != report.devices)
+        return fmt::format("{} on {} of the {} devices.", time, own.gpus, report.devices);
+    if (share < 0)
+        return fmt::format("{}, less than the best here: with {} of memory{}.", time,
+                           percent(own.peak_memory / own.capacity),
+                           own.peak_memory / own.capacity > 1 - report.headroom
+                               ? ""
+                               : ", and values that were not searched");
+    if (share == 0)
+        return time + ": it is as good as the best.";
     return fmt::format("{}: the best saves {}{}.", time, percent(share),
-                       report.own->loses_in
-                           ? fmt::format(", most of it in {}", title_of(*report.own->loses_in))
-                           : "");
+                       own.loses_in ? fmt::format(", most of it in {}", title_of(*own.loses_in))
+                                    : "");
 }
 
 std::string nothing_fits(const PlanReport& report)
 {
+    if (report.search.open > 0)
+        return "Interrupted before a layout was found that fits.\n";
     const std::optional<PossibleLayout>& nearest = report.search.nearest;
     if (!nearest)
-        return "No layout of the space can be.\n";
-    return fmt::format("No layout fits: the nearest needs at least {} of the {} of a device.\n",
-                       to_display(nearest->least.memory), to_display(report.search.capacity));
+        return report.search.possible > 0 ? "No layout fits.\n"
+                                          : "No layout of the space can be.\n";
+    return fmt::format(
+        "No layout leaves {:.4g} % of memory: the nearest needs at least {} of the {} "
+        "of a device.\n",
+        100 * report.headroom, to_display(nearest->least.memory),
+        to_display(report.search.capacity));
 }
 
 } // namespace
@@ -209,8 +221,12 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
     const std::string room = report.headroom > 0 ? fmt::format(" with {:.4g} % of memory to spare",
                                                                100 * report.headroom)
                                                  : "";
-    out += fmt::format("\nBest{}:\n  {}\n\n", room, paint.bold(plan_settings(report)));
-    for (const std::string& text : {proof(report), own_text(report)})
+    const std::string settings = plan_settings(report);
+    out += fmt::format("\nBest{}:\n  {}\n\n", room,
+                       settings.empty() ? "the scenario as it stands" : paint.bold(settings));
+    const std::string fidelity = fmt::format("Network fidelity {}: {}.", to_name(report.fidelity),
+                                             fidelity_meaning(report.fidelity));
+    for (const std::string& text : {proof(report), own_text(report), fidelity})
         for (const std::string& line : wrapped(text, width))
             out += line + "\n";
     return out + "\n" + exclusion_list(report, paint, width);

@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    using LayerKey = std::tuple<int, int, int, int, int, std::int64_t, bool, Recompute>;
+    using LayerKey = std::tuple<int, int, int, int, int, int, std::int64_t, bool, Recompute>;
 
     void exclude(Exclusion why, std::uint64_t points, const std::string& pointer = {},
                  const std::string& example = {})
@@ -97,8 +97,24 @@ private:
     bool is_same(const LayoutChoice& choice) const
     {
         const bool nothing_to_shard = dp_ * choice.cp == 1;
-        return (nothing_to_shard && choice.zero != space_.zero.front()) ||
-               (choice.pp == 1 && choice.schedule != space_.schedules.front());
+        if (nothing_to_shard && choice.zero != space_.zero.front())
+            return true;
+        const PipelineShape alone{.stages = 1, .micro_batches = 4};
+        if (choice.pp > 1 || !choice.schedule->refusal(alone).empty())
+            return false;
+        const std::vector<Pass> passes = choice.schedule->passes(alone, 0);
+        for (const PipelineSchedule* other : space_.schedules) {
+            if (other == choice.schedule)
+                break;
+            if (other->refusal(alone).empty() && other->passes(alone, 0) == passes)
+                return true;
+        }
+        return false;
+    }
+
+    bool has(const RecomputeChoice& choice) const
+    {
+        return std::ranges::find(space_.recompute, choice) != space_.recompute.end();
     }
 
     void over_passes(LayoutChoice& choice)
@@ -107,6 +123,10 @@ private:
             return exclude(Exclusion::same, passes());
         if (choice.etp != 1 && choice.etp != choice.tp && space_.etp.size() > 1)
             return exclude(Exclusion::input, passes(), "/strategy/etp", "neither 1 nor tp");
+        const std::int64_t stages = std::int64_t{choice.pp} * choice.vpp;
+        if (stages > 1 && stages > layers_ + 2)
+            return exclude(Exclusion::input, passes(), "/strategy/pp",
+                           "more stages than the model has layers");
         // Whatever the batch: some number of micro-batches that every schedule could take.
         const PassOrder& order = order_of(choice, std::int64_t{2} * choice.pp);
         if (!order.refusal.empty())
@@ -116,16 +136,29 @@ private:
             return exclude(Exclusion::input, passes(), job.error().front().pointer,
                            job.error().front().message);
         const StageFamily family(*job, *parts_.sound, *parts_.cost, device_);
+        Job of_one = *job; // gradients of a single micro-batch are not added up
+        of_one.training.global_batch = dp_;
+        const StageFamily single(of_one, *parts_.sound, *parts_.cost, device_);
         each(space_.micro_batches, choice.micro_batch, [&] {
             messages_ = family.messages(choice.micro_batch, *parts_.cost);
-            each(space_.recompute, choice.recompute, [&] { over_batches(choice, *job, family); });
+            each(space_.recompute, choice.recompute, [&] {
+                over_batches(choice, *job, {&family, &single});
+            });
         });
     }
 
-    void over_batches(LayoutChoice& choice, const Job& job, const StageFamily& family)
+    // `families`: of several micro-batches and of one.
+    void over_batches(LayoutChoice& choice, const Job& job,
+                      std::array<const StageFamily*, 2> families)
     {
-        if (choice.recompute.layers && *choice.recompute.layers * choice.pp >= layers_)
-            return exclude(Exclusion::same, space_.global_batches.size());
+        if (const std::optional<int>& layers = choice.recompute.layers) {
+            const bool even = layers_ % (choice.pp * choice.vpp) == 0;
+            if (even && *layers * choice.pp == layers_ && has({Recompute::full, {}}))
+                return exclude(Exclusion::same, space_.global_batches.size());
+            if (*layers * choice.pp > layers_ + choice.pp)
+                return exclude(Exclusion::input, space_.global_batches.size(),
+                               "/training/recompute_layers", "more layers than a device has");
+        }
         std::array<std::optional<StageFamily::StagePasses>, 2> known; // of several, of one
         each(space_.global_batches, choice.global_batch, [&] {
             const std::int64_t pass = choice.micro_batch * dp_;
@@ -139,11 +172,12 @@ private:
             const std::vector<LayerPasses>& plain = layers_of(choice, job, Recompute::none, single);
             const std::vector<LayerPasses>& again =
                 layers_of(choice, job, choice.recompute.kind, single);
-            if (choice.recompute.kind == Recompute::selective && space_.recompute.size() > 1 &&
+            if (choice.recompute.kind == Recompute::selective && has({}) &&
                 std::ranges::equal(again, plain, [](const LayerPasses& a, const LayerPasses& b) {
                     return a.costs_as_much_as(b);
                 }))
                 return exclude(Exclusion::same, 1); // fused attention keeps nothing of its core
+            const StageFamily& family = *families[single ? 1 : 0];
             auto& passes = known[single ? 1 : 0];
             if (!passes)
                 passes = family.passes(plain, again, choice.recompute.layers);
@@ -197,9 +231,12 @@ private:
     const std::vector<LayerPasses>& layers_of(const LayoutChoice& choice, Job job,
                                               Recompute recompute, bool single)
     {
-        const bool spread = job.strategy.experts.placement == ExpertPlacement::spread;
-        const LayerKey key{choice.tp,        choice.cp,          choice.ep, choice.etp,
-                           spread ? dp_ : 0, choice.micro_batch, single,    recompute};
+        // Where the groups of a layer lie depends on the other sizes unless these are the slowest.
+        const bool usual = job.strategy.rank_order == Strategy{}.rank_order &&
+                           job.strategy.experts.placement == ExpertPlacement::near;
+        const LayerKey key{choice.tp,          choice.cp,       choice.ep,
+                           choice.etp,         usual ? 0 : dp_, usual ? 0 : choice.pp,
+                           choice.micro_batch, single,          recompute};
         const auto found = layers_known_.find(key);
         if (found != layers_known_.end())
             return found->second;

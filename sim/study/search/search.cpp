@@ -140,7 +140,7 @@ private:
         const Seconds time = to_seconds(outcome->result->step_time);
         if (outcome->memory.peak() > room_)
             return {Verdict::Kind::too_large, time, ""};
-        if (time >= limit_now(i))
+        if (time > limit_now(i)) // of equals the first in the space counts
             return {Verdict::Kind::slow, time, ""};
         Checked<MemoryEstimate> memory =
             session_.memory(file, {.view = AllocatorView::every_stage});
@@ -206,6 +206,7 @@ Checked<SearchBase> search_base(const ScenarioFile& file)
     Scenario probe = comparable.scenario;
     LayoutChoice one;
     one.schedule = find_schedule(Strategy{}.schedule);
+    one.zero = probe.strategy.zero;
     apply(one, {}, probe);
     probe.strategy.dp = 1;
     probe.strategy.shard_group.reset();

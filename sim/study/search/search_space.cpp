@@ -140,14 +140,14 @@ Problems take(std::vector<T>& values, const SweepAxis& axis, const char* what, R
     return {};
 }
 
+// Of numbers from `least` on; those of the form end at `most`.
 template <class T>
-Problems take_sizes(std::vector<T>& values, const SweepAxis& axis, T least)
+Problems take_sizes(std::vector<T>& values, const SweepAxis& axis, T least, T most)
 {
-    return take(values, axis, least > 0 ? "whole number from 1 on" : "whole number",
+    return take(values, axis, least > 0 ? "size from 1 on" : "ZeRO stage from 0 to 3",
                 [&](const std::string& text) {
                     const std::optional<T> value = number_of<T>(text);
-                    return value && *value >= least && *value <= 1'000'000'000 ? value
-                                                                               : std::nullopt;
+                    return value && *value >= least && *value <= most ? value : std::nullopt;
                 });
 }
 
@@ -155,15 +155,15 @@ Problems take_sizes(std::vector<T>& values, const SweepAxis& axis, T least)
 template <class Visit>
 void each_size_list(SearchSpace& space, Visit visit)
 {
-    visit("strategy.tp", space.tp, 1);
-    visit("strategy.cp", space.cp, 1);
-    visit("strategy.pp", space.pp, 1);
-    visit("strategy.vpp", space.vpp, 1);
-    visit("strategy.ep", space.ep, 1);
-    visit("strategy.etp", space.etp, 1);
-    visit("strategy.zero", space.zero, 0);
-    visit("training.global_batch", space.global_batches, 1);
-    visit("training.micro_batch", space.micro_batches, 1);
+    visit("strategy.tp", space.tp, 1, 1'000'000);
+    visit("strategy.cp", space.cp, 1, 1'000'000);
+    visit("strategy.pp", space.pp, 1, 1'000'000);
+    visit("strategy.vpp", space.vpp, 1, 1'000'000);
+    visit("strategy.ep", space.ep, 1, 1'000'000);
+    visit("strategy.etp", space.etp, 1, 1'000'000);
+    visit("strategy.zero", space.zero, 0, 3);
+    visit("training.global_batch", space.global_batches, 1, 1'000'000'000);
+    visit("training.micro_batch", space.micro_batches, 1, 1'000'000'000);
 }
 
 } // namespace
@@ -203,17 +203,17 @@ SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
              size *= 2)
             add(space.micro_batches, size);
     }
-    each_size_list(space, [](const char*, auto& values, int) { put_in_order(values); });
+    each_size_list(space, [](const char*, auto& values, int, int) { put_in_order(values); });
     return space;
 }
 
 Problems restrict(SearchSpace& space, const SweepAxis& axis)
 {
     std::optional<Problems> done;
-    each_size_list(space, [&](std::string_view field, auto& values, int least) {
+    each_size_list(space, [&](std::string_view field, auto& values, int least, int most) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if (field == axis.field)
-            done = take_sizes(values, axis, static_cast<T>(least));
+            done = take_sizes(values, axis, static_cast<T>(least), static_cast<T>(most));
     });
     if (axis.field == "strategy.schedule")
         done = take(space.schedules, axis, "schedule", [](const std::string& text) {
@@ -223,6 +223,9 @@ Problems restrict(SearchSpace& space, const SweepAxis& axis)
     if (axis.field == "training.recompute")
         done = take(space.recompute, axis, "way to recompute (none, selective, full, full:4)",
                     recompute_of);
+    if (done && done->empty() && space.global_batches.size() > 1)
+        return {problem(axis, "steps of several batches cannot be held against one another",
+                        "one batch at a time")};
     if (done)
         return *done;
     return {
@@ -233,7 +236,7 @@ std::vector<std::string> searched_fields()
 {
     std::vector<std::string> out{"strategy.schedule", "training.recompute"};
     SearchSpace space;
-    each_size_list(space, [&](const char* field, auto&, int) { out.emplace_back(field); });
+    each_size_list(space, [&](const char* field, auto&, int, int) { out.emplace_back(field); });
     return out;
 }
 

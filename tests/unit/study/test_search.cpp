@@ -146,6 +146,56 @@ TEST_CASE("a search finds the step of brute force on each of 20 small spaces")
     CHECK(found >= 16);
 }
 
+TEST_CASE("no bound of a space's point is above its simulation")
+{
+    const std::vector<SmallSpace> spaces = {
+        {"mixtral-8x7b-ep8-h100-64.json", // groups of a layer lie as pp and dp let them
+         {{"strategy.rank_order", "tp-cp-pp-dp"}, {"training.global_batch", "64"}},
+         {"strategy.pp=1,2,4", "strategy.tp=2,4", "strategy.ep=4,8", "strategy.etp=1",
+          "strategy.vpp=1", "strategy.schedule=1f1b", "training.recompute=none,full:1",
+          "training.micro_batch=1,2"}},
+        {"llama3-8b-h100-8.json", // gradients of one micro-batch and of several
+         {{"strategy.overlap.dp", "false"}},
+         {"strategy.zero=1,2", "strategy.pp=1", "strategy.tp=1,2,4", "strategy.schedule=1f1b",
+          "strategy.vpp=1", "training.recompute=none,full"}},
+        {"llama3-70b-h100-64.json",
+         {{"strategy.rank_order", "dp-tp-cp-pp"}, {"training.global_batch", "64"}},
+         {"strategy.cp=1", "strategy.pp=2,4,8", "strategy.tp=4,8", "strategy.vpp=1,2",
+          "strategy.schedule=1f1b", "training.recompute=none", "training.micro_batch=1"}}};
+    for (const SmallSpace& small : spaces) {
+        INFO(small.scenario);
+        const SearchBase base = base_of(small);
+        const Bytes room = device_memory(base.parts.cost->profile()).capacity;
+        Session session;
+        int simulated = 0;
+        for (const PossibleLayout& layout :
+             possible_layouts(space_of(small, base), base, room, {}).layouts) {
+            SimulateRequest request;
+            request.memory = AllocatorView::nobody;
+            const Checked<Outcome> outcome =
+                session.simulate(scenario_of(layout.choice, base), request);
+            if (!outcome)
+                continue;
+            ++simulated;
+            CHECK(layout.least.time <= to_seconds(outcome->result->step_time));
+            CHECK(layout.least.memory <= outcome->memory.peak());
+        }
+        CHECK(simulated >= 8);
+    }
+}
+
+TEST_CASE("one stage is searched whatever schedule comes first")
+{
+    const SearchResult result = searched({"llama3-8b-h100-8.json",
+                                          {},
+                                          {"strategy.schedule=zb-h1,1f1b", "strategy.pp=1",
+                                           "strategy.zero=1", "training.recompute=selective"}},
+                                         1, 1);
+    REQUIRE(result.best.size() == 1);
+    CHECK(result.best.front().choice.schedule->name() == "1f1b");
+    CHECK(result.best.front().choice.recompute.kind == Recompute::selective);
+}
+
 TEST_CASE("what a search finds and counts does not depend on its threads")
 {
     const SmallSpace small{"llama3-70b-h100-64.json",
@@ -263,8 +313,9 @@ TEST_CASE("values of a search that are none are refused with those that would be
         return problems.front().message + (problems.front().hint.empty() ? "" : "; ") +
                problems.front().hint;
     };
-    CHECK(refusal("strategy.tp=1,x") == "\"x\" is no whole number from 1 on");
-    CHECK(refusal("strategy.tp=0") == "\"0\" is no whole number from 1 on");
+    CHECK(refusal("strategy.tp=1,x") == "\"x\" is no size from 1 on");
+    CHECK(refusal("strategy.tp=0") == "\"0\" is no size from 1 on");
+    CHECK(refusal("strategy.zero=7") == "\"7\" is no ZeRO stage from 0 to 3");
     CHECK(refusal("strategy.schedule=1f2b") == "\"1f2b\" is no schedule");
     CHECK(refusal("training.recompute=selective:3") ==
           "\"selective:3\" is no way to recompute (none, selective, full, full:4)");
