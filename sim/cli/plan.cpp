@@ -1,5 +1,6 @@
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
+#include "sim/cli/job_files.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/plan/plan_report.h"
@@ -40,12 +41,34 @@ Checked<SearchSpace> space_of(const PlanCommand& command, const SearchBase& base
     return space;
 }
 
+// A file that a scenario in `from` names, as one in `to` does.
+std::string moved(const std::string& path, const std::filesystem::path& from,
+                  const std::filesystem::path& to)
+{
+    const std::filesystem::path file = from / path;
+    return !path.empty() && std::filesystem::exists(file)
+               ? std::filesystem::relative(file, to.empty() ? "." : to).string()
+               : path;
+}
+
+void move(Source& source, const std::filesystem::path& from, const std::filesystem::path& to)
+{
+    source.path = moved(source.path, from, to);
+    Json* const config = source.value.find("hf_config");
+    if (config != nullptr && config->is_string())
+        *config = moved(config->as_string(), from, to);
+}
+
 // The scenario with the best layout.
 void write_best(const PlanCommand& command, const SearchBase& base, const SearchResult& result)
 {
     const ScenarioFile best = scenario_of(result.best.front().choice, base);
     Scenario scenario = best.scenario;
     scenario.run.fidelity = base.own_fidelity;
+    const std::filesystem::path to = folder_of(command.output);
+    move(scenario.model, base.file.base, to);
+    move(scenario.topology, base.file.base, to);
+    scenario.profile = moved(scenario.profile, base.file.base, to);
     write_file(command.output, to_text(to_json(scenario)) + "\n");
     print_talk(fmt::format("wrote {}\n", command.output));
 }

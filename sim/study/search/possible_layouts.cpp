@@ -89,6 +89,7 @@ private:
 
     void over_schedules(LayoutChoice& choice)
     {
+        work_.check();
         each(space_.schedules, choice.schedule,
              [&] { each(space_.vpp, choice.vpp, [&] { over_passes(choice); }); });
     }

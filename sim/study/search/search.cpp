@@ -245,12 +245,19 @@ SearchResult search(const SearchBase& base, const SearchRequest& request, Sessio
     const Bytes capacity = device_memory(base.parts.cost->profile()).capacity;
     const Bytes room = capacity == Bytes(0) ? Bytes(std::numeric_limits<std::uint64_t>::max())
                                             : scaled(capacity, 1 - request.headroom);
-    PossibleLayouts possible = possible_layouts(request.space, base, room, request.work);
     result.points = request.space.points();
+    result.capacity = capacity;
+    PossibleLayouts possible;
+    try {
+        possible = possible_layouts(request.space, base, room, request.work);
+    } catch (const Cancelled&) { // nothing is known yet
+        result.open = result.points;
+        result.least_open = Seconds(0);
+        return result;
+    }
     result.possible = possible.layouts.size();
     result.excluded = std::move(possible.excluded);
     result.nearest = std::move(possible.nearest);
-    result.capacity = capacity;
     BestFirst best(base, request, session, possible.layouts, room);
     best.run();
     best.report(result);

@@ -251,6 +251,21 @@ TEST_CASE("a search that is cancelled says how much quicker a layout may be that
         CHECK(whole.best.front().step_time >= result.best.front().step_time * (1 - result.gap()));
 }
 
+TEST_CASE("a search that is cancelled at once leaves every point open")
+{
+    const SearchBase base = base_of({"llama3-8b-h100-8.json", {}, {}});
+    CancelFlag cancel;
+    cancel.cancel();
+    SearchRequest request;
+    request.space = usual_space(base.file.scenario, base.facts);
+    request.work = {&cancel, {}};
+    Session session;
+    const SearchResult result = search(base, request, session);
+    CHECK(result.best.empty());
+    CHECK(result.open == result.points);
+    CHECK(result.gap() == 1);
+}
+
 TEST_CASE("where nothing fits a search names the layout that needs the least")
 {
     const SearchBase base = base_of({"llama3-405b-h100-16k.json",
