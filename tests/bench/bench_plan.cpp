@@ -133,9 +133,10 @@ void print_ratios(const Case& one, Random& random)
         ratios.push_back(layout.least.time / to_seconds(outcome->result->step_time));
     }
     std::ranges::sort(ratios);
+    const auto above = std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; });
     std::ranges::sort(times);
-    fmt::print("| {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.1f} |\n", one.name, ratios.size(),
-               ratios[ratios.size() / 2], ratios[ratios.size() / 10], ratios.back(),
+    fmt::print("| {} | {} | {:.3f} | {:.3f} | {} | {:.1f} |\n", one.name, ratios.size(),
+               ratios[ratios.size() / 2], ratios[ratios.size() / 10], above,
                1e3 * times[times.size() / 2]);
 }
 
@@ -164,7 +165,7 @@ int main()
     for (const Case& one : cases)
         print_bounds(one);
     fmt::print("\n| random possible layouts | simulated | bound / engine, median | lowest tenth | "
-               "highest | CPU ms of a simulation, median |\n|---|---|---|---|---|---|\n");
+               "above the engine | CPU ms of a simulation, median |\n|---|---|---|---|---|---|\n");
     Random random(1);
     for (const Case& one : cases)
         print_ratios(one, random);

@@ -1,6 +1,7 @@
 // What a point of a sweep costs: CPU time of one thread in sweeps of shipped scenarios, dense and
 // mixtures of experts, on 8 to 16,384 GPUs. Run in the root of the source tree.
 
+#include "sim/study/session.h"
 #include "sim/study/sweep.h"
 
 #include <fmt/core.h>

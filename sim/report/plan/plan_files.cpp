@@ -8,15 +8,6 @@
 
 namespace trainyard {
 
-template <>
-std::vector<EnumName<Exclusion>> enum_names<Exclusion>()
-{
-    return {{Exclusion::devices, "devices"}, {Exclusion::batch, "batch"},
-            {Exclusion::input, "input"},     {Exclusion::same, "same"},
-            {Exclusion::memory, "memory"},   {Exclusion::slower, "slower"},
-            {Exclusion::engine, "engine"}};
-}
-
 namespace {
 
 // The layout of a row, field by field.

@@ -42,9 +42,6 @@ PlanReport plan_report(const SearchBase& base, SearchResult search,
 // A table, what to paste, and how many points were left out for which reason.
 std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t width = 100);
 
-template <>
-std::vector<EnumName<Exclusion>> enum_names<Exclusion>();
-
 Json to_json(const PlanReport& report);
 
 // One line per row, with figures in SI units.

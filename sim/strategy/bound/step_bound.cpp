@@ -14,17 +14,6 @@ const LayerPasses& passes_of(const std::vector<LayerPasses>& known, const LayerK
     return *std::ranges::find(known, kind, &LayerPasses::kind);
 }
 
-bool is_transformer_layer(const LayerKind& kind)
-{
-    return kind.role != LayerKind::Role::embedding && kind.role != LayerKind::Role::head;
-}
-
-// As `cut_into_stages` has it: the first n layers of a device, spread over its chunks.
-int recomputed_in(int chunk, int chunks, int layers)
-{
-    return layers * (chunk + 1) / chunks - layers * chunk / chunks;
-}
-
 // Sums from the front: what lies before each virtual stage.
 std::vector<Seconds> before(const std::vector<PassTime>& passes,
                             const std::vector<Seconds>& messages)
@@ -71,11 +60,6 @@ StageFamily::StageFamily(const Job& job, const Topology& topology, const CostMod
       meets_(!*job.strategy.pipeline.norm_in_turn)
 {
     const JobWork work = job_work(job);
-    for (const std::vector<std::size_t>& stage : work.stages) {
-        std::vector<LayerKind>& kinds = layers_.emplace_back();
-        for (const std::size_t kind : stage)
-            kinds.push_back(work.kinds[kind].layer.kind);
-    }
     rests_ = stage_rests(job, work, topology, cost);
     const std::vector<std::vector<HeldLayer>> held = held_layers(job);
     for (int d = 0; d < placement_.devices; ++d) {
@@ -98,7 +82,7 @@ void StageFamily::add_boundaries(const Job& job, const JobWork& work, const Topo
         const int stage = placement_.pipes.front()[k].device;
         return DeviceId{layout.rank({.tp = 0, .cp = 0, .dp = 0, .pp = stage}).value};
     };
-    for (std::size_t k = 0; k + 1 < layers_.size(); ++k) {
+    for (std::size_t k = 0; k + 1 < work.stages.size(); ++k) {
         Boundary boundary;
         std::array pair{device_of(k), device_of(k + 1)};
         if (pair[0] != pair[1]) {
@@ -128,41 +112,35 @@ std::vector<Seconds> StageFamily::messages(std::int64_t micro_batch, const CostM
     return out;
 }
 
-StageFamily::StagePasses StageFamily::passes(const std::vector<LayerPasses>& plain,
-                                             const std::vector<LayerPasses>& again,
-                                             std::optional<int> again_layers) const
+StageFamily::StagePasses StageFamily::passes(const Job& job, const std::vector<LayerPasses>& plain,
+                                             const std::vector<LayerPasses>& again)
 {
     StagePasses out;
-    const std::vector<LayerPasses>& most = again_layers ? plain : again;
+    const std::vector<LayerPasses>& most = job.training.recompute_layers ? plain : again;
     const auto exchange = std::ranges::find_if(
         most, [](const LayerPasses& layer) { return layer.in_turns.has_value(); });
     if (exchange != most.end())
         out.exchange = &*exchange;
-    for (std::size_t k = 0; k < layers_.size(); ++k) {
-        const int chunk = static_cast<int>(k) / placement_.devices;
-        int left = again_layers ? recomputed_in(chunk, chunks_, *again_layers)
-                                : static_cast<int>(layers_[k].size());
+    for (const std::vector<StageLayer>& stage : cut_into_stages(job)) {
         PassTime forward, backward, input, weight;
         std::int64_t kept = 0;
-        for (const LayerKind& kind : layers_[k]) {
-            // As `cut_into_stages` has it: of a number of layers, prediction layers are none.
-            const bool counts = !again_layers || !kind.predicts_further;
-            const bool recomputed = is_transformer_layer(kind) && counts && left-- > 0;
-            const LayerPasses& layer = passes_of(recomputed ? again : plain, kind);
+        int exchanging = 0;
+        for (const StageLayer& one : stage) {
+            const LayerPasses& layer =
+                passes_of(one.recompute == Recompute::none ? plain : again, one.kind);
             forward += layer.forward;
             backward += layer.backward;
             input += layer.backward_input;
             weight += layer.backward_weight;
             kept += layer.kept;
+            exchanging += out.exchange != nullptr && out.exchange->kind == one.kind ? 1 : 0;
         }
         out.forward.push_back(forward);
         out.backward.push_back(backward);
         out.backward_input.push_back(input);
         out.backward_weight.push_back(weight);
         out.kept.push_back(kept);
-        out.exchanging.push_back(out.exchange == nullptr ? 0
-                                                         : static_cast<int>(std::ranges::count(
-                                                               layers_[k], out.exchange->kind)));
+        out.exchanging.push_back(exchanging);
     }
     return out;
 }
@@ -287,8 +265,7 @@ StepBound step_bound(const Job& job, const Topology& topology, const CostModel& 
     const StageFamily family(plain, topology, cost, device);
     const std::vector<LayerPasses> layers = layer_passes(plain, topology, cost);
     const std::vector<LayerPasses> recomputed = layer_passes(again, topology, cost);
-    const StageFamily::StagePasses passes =
-        family.passes(layers, recomputed, job.training.recompute_layers);
+    const StageFamily::StagePasses passes = StageFamily::passes(job, layers, recomputed);
     const PassOrder order = pass_order(*find_schedule(job.strategy.schedule), shape_of(job));
     const std::vector<Seconds> messages = family.messages(job.training.micro_batch, cost);
     return {family.step_time(passes, messages, order, job.micro_batches()),

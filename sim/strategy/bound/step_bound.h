@@ -24,12 +24,11 @@ namespace trainyard {
 // held, and what happens besides passes.
 class StageFamily {
 public:
-    // `job`: any of the family without recompute. All are kept by reference.
+    // `job`: any of the family without recompute.
     StageFamily(const Job& job, const Topology& topology, const CostModel& cost,
                 const DeviceMemory& device);
 
-    // The passes of its virtual stages, of layers as `plain` says or, recomputed, as `again` says:
-    // all, or the first `again_layers` of each device.
+    // The passes of its virtual stages.
     struct StagePasses {
         std::vector<PassTime> forward; // by virtual stage, as all below
         std::vector<PassTime> backward;
@@ -39,8 +38,10 @@ public:
         std::vector<int> exchanging; // layers whose experts exchange tokens, of one kind:
         const LayerPasses* exchange = nullptr;
     };
-    StagePasses passes(const std::vector<LayerPasses>& plain, const std::vector<LayerPasses>& again,
-                       std::optional<int> again_layers) const;
+    // `job`: one of the family. `plain` and `again`: its layers without recompute and with it; both
+    // outlive the result.
+    static StagePasses passes(const Job& job, const std::vector<LayerPasses>& plain,
+                              const std::vector<LayerPasses>& again);
 
     // By virtual stage: how long a micro-batch's message to the next one takes.
     std::vector<Seconds> messages(std::int64_t micro_batch, const CostModel& cost) const;
@@ -64,13 +65,12 @@ private:
     void add_boundaries(const Job& job, const JobWork& work, const Topology& topology);
 
     StagePlacement placement_;
-    std::vector<std::vector<LayerKind>> layers_; // by virtual stage
-    std::vector<StageRest> rests_;               // by device
-    std::vector<Bytes> held_;                    // likewise: states and context
-    std::vector<Boundary> boundaries_;           // of the first pipe
-    Backend backend_ = Backend::nccl;            // of messages
-    int chunks_ = 1;                             // of a device
-    bool meets_ = true;                          // all stages before the optimizer
+    std::vector<StageRest> rests_;     // by device
+    std::vector<Bytes> held_;          // likewise: states and context
+    std::vector<Boundary> boundaries_; // of the first pipe
+    Backend backend_ = Backend::nccl;  // of messages
+    int chunks_ = 1;                   // of a device
+    bool meets_ = true;                // all stages before the optimizer
 };
 
 // Of one job by itself. Requires a job of one process per device.

@@ -7,6 +7,15 @@
 
 namespace trainyard {
 
+template <>
+std::vector<EnumName<Exclusion>> enum_names<Exclusion>()
+{
+    return {{Exclusion::devices, "devices"}, {Exclusion::batch, "batch"},
+            {Exclusion::input, "input"},     {Exclusion::same, "same"},
+            {Exclusion::memory, "memory"},   {Exclusion::slower, "slower"},
+            {Exclusion::engine, "engine"}};
+}
+
 namespace {
 
 std::uint64_t product(std::initializer_list<std::size_t> sizes)
@@ -94,12 +103,9 @@ private:
              [&] { each(space_.vpp, choice.vpp, [&] { over_passes(choice); }); });
     }
 
-    // Points that are others by another name.
+    // One stage is the same job under each schedule that orders its passes alike.
     bool is_same(const LayoutChoice& choice) const
     {
-        const bool nothing_to_shard = dp_ * choice.cp == 1;
-        if (nothing_to_shard && choice.zero != space_.zero.front())
-            return true;
         const PipelineShape alone{.stages = 1, .micro_batches = 4};
         if (choice.pp > 1 || !choice.schedule->refusal(alone).empty())
             return false;
@@ -132,35 +138,45 @@ private:
         const PassOrder& order = order_of(choice, std::int64_t{2} * choice.pp);
         if (!order.refusal.empty())
             return exclude(Exclusion::input, passes(), "/strategy/schedule", order.refusal);
-        const Checked<Job> job = job_of(choice);
+        Checked<Job> job = job_of(choice);
         if (!job)
             return exclude(Exclusion::input, passes(), job.error().front().pointer,
                            job.error().front().message);
-        const StageFamily family(*job, *parts_.sound, *parts_.cost, device_);
-        Job of_one = *job; // gradients of a single micro-batch are not added up
-        of_one.training.global_batch = dp_;
-        const StageFamily single(of_one, *parts_.sound, *parts_.cost, device_);
+        families_ = {};
         each(space_.micro_batches, choice.micro_batch, [&] {
-            messages_ = family.messages(choice.micro_batch, *parts_.cost);
-            each(space_.recompute, choice.recompute, [&] {
-                over_batches(choice, *job, {&family, &single});
-            });
+            each(space_.recompute, choice.recompute, [&] { over_batches(choice, *job); });
         });
     }
 
-    // `families`: of several micro-batches and of one.
-    void over_batches(LayoutChoice& choice, const Job& job,
-                      std::array<const StageFamily*, 2> families)
+    // Of several micro-batches or of one, whose gradients are not added up. Made when it is needed.
+    const StageFamily& family_of(const Job& job, bool single)
+    {
+        std::optional<StageFamily>& family = families_[single ? 1 : 0];
+        if (!family) {
+            Job sample = job;
+            sample.training.micro_batch = 1;
+            sample.training.global_batch = dp_ * (single ? 1 : 2);
+            sample.training.recompute = Recompute::none;
+            sample.training.recompute_layers.reset();
+            family.emplace(sample, *parts_.sound, *parts_.cost, device_);
+        }
+        return *family;
+    }
+
+    // `job`: of the family; takes the recompute of the point.
+    void over_batches(LayoutChoice& choice, Job& job)
     {
         if (const std::optional<int>& layers = choice.recompute.layers) {
+            const std::int64_t all = std::int64_t{*layers} * choice.pp; // of all devices
             const bool even = layers_ % (choice.pp * choice.vpp) == 0;
-            if (even && *layers * choice.pp == layers_ && has({Recompute::full, {}}))
+            if (even && all == layers_ && has({Recompute::full, {}}))
                 return exclude(Exclusion::same, space_.global_batches.size());
-            if (*layers * choice.pp > layers_ + choice.pp)
+            if (all > layers_ + choice.pp)
                 return exclude(Exclusion::input, space_.global_batches.size(),
                                "/training/recompute_layers", "more layers than a device has");
         }
-        std::array<std::optional<StageFamily::StagePasses>, 2> known; // of several, of one
+        job.training.recompute = choice.recompute.kind;
+        job.training.recompute_layers = choice.recompute.layers;
         each(space_.global_batches, choice.global_batch, [&] {
             const std::int64_t pass = choice.micro_batch * dp_;
             if (choice.global_batch % pass != 0)
@@ -178,13 +194,12 @@ private:
                     return a.costs_as_much_as(b);
                 }))
                 return exclude(Exclusion::same, 1); // fused attention keeps nothing of its core
-            const StageFamily& family = *families[single ? 1 : 0];
-            auto& passes = known[single ? 1 : 0];
-            if (!passes)
-                passes = family.passes(plain, again, choice.recompute.layers);
-            weigh({choice,
-                   {family.step_time(*passes, messages_, order, count),
-                    family.memory(*passes, order)}});
+            const StageFamily& family = family_of(job, single);
+            const StageFamily::StagePasses passes = StageFamily::passes(job, plain, again);
+            const std::vector<Seconds> messages = family.messages(choice.micro_batch, *parts_.cost);
+            weigh(
+                {choice,
+                 {family.step_time(passes, messages, order, count), family.memory(passes, order)}});
         });
     }
 
@@ -244,6 +259,7 @@ private:
         job.training.micro_batch = choice.micro_batch;
         job.training.global_batch = choice.micro_batch * dp_ * (single ? 1 : 2);
         job.training.recompute = recompute;
+        job.training.recompute_layers.reset();
         return layers_known_.emplace(key, layer_passes(job, *parts_.sound, *parts_.cost))
             .first->second;
     }
@@ -258,7 +274,7 @@ private:
     int dp_ = 1;
     const WorkControl& work_;
     PossibleLayouts out_;
-    std::vector<Seconds> messages_;
+    std::array<std::optional<StageFamily>, 2> families_; // of the layout that is looked at
     std::map<LayerKey, std::vector<LayerPasses>> layers_known_;
     std::map<std::tuple<const PipelineSchedule*, int, int, int, bool>, PassOrder> orders_;
 };

@@ -22,6 +22,9 @@ enum class Exclusion : std::uint8_t {
     engine   // refused when it was to be simulated
 };
 
+template <>
+std::vector<EnumName<Exclusion>> enum_names<Exclusion>();
+
 // Points by reason, and by the field at fault (RFC 6901) where there is one.
 struct ExclusionCount {
     std::uint64_t points = 0;
