@@ -16,11 +16,22 @@ namespace {
 
 constexpr Seconds never(std::numeric_limits<double>::infinity());
 
+// Of one sequence.
+Seconds share_of(Seconds step, const LayoutChoice& choice)
+{
+    return step / static_cast<double>(choice.global_batch);
+}
+
+Seconds pace_of(const RankedLayout& layout)
+{
+    return share_of(layout.step_time, layout.choice);
+}
+
 // What became of a layout.
 struct Verdict {
     enum class Kind : std::uint8_t { open, too_large, refused, slow, found };
     Kind kind = Kind::open;
-    Seconds time = never; // of a step, where it was simulated
+    Seconds time = never; // per sequence, where it was simulated
     std::string pointer;  // of the field at fault
 };
 
@@ -48,9 +59,14 @@ public:
 
     void run()
     {
-        const int threads = request_.threads > 0 ? request_.threads : usable_threads();
         try {
-            for_each_index(order_.size(), threads, [&](std::size_t i) { look_at(order_[i]); });
+            if (request_.tolerance == 0)
+                side_by_side(order_, [&](std::size_t i) {
+                    if (is_worth_a_look(i))
+                        look_at(i);
+                });
+            else
+                in_rounds();
         } catch (const Cancelled&) { // what was found is kept
         }
     }
@@ -62,7 +78,7 @@ public:
         for (const std::size_t i : order_) {
             const Verdict& verdict = verdicts_[i];
             const Seconds limit = limit_of(i);
-            const bool below = bound(i) < limit;
+            const bool below = bound(i) < reach_of(i);
             if (verdict.kind == Verdict::Kind::open && below) {
                 ++result.open;
                 if (!result.least_open)
@@ -89,7 +105,11 @@ private:
         std::size_t number; // of the layout
     };
 
-    Seconds bound(std::size_t i) const { return layouts_[i].least.time; }
+    // Per sequence, as all times here.
+    Seconds bound(std::size_t i) const
+    {
+        return share_of(layouts_[i].least.time, layouts_[i].choice);
+    }
 
     // The first of the best with the same sizes.
     std::vector<Entry>::iterator best_of_sizes(const LayoutChoice& choice)
@@ -98,24 +118,49 @@ private:
             best_, [&](const Entry& entry) { return same_sizes(entry.layout.choice, choice); });
     }
 
-    // A step as long as this makes the layout none of the best. Requires the lock while layouts
+    // A time as long as this makes the layout none of the best. Requires the lock while layouts
     // are looked at.
     Seconds limit_of(std::size_t i)
     {
-        const Seconds last = best_.size() < request_.top ? never : best_.back().layout.step_time;
+        const Seconds last = best_.size() < request_.top ? never : pace_of(best_.back().layout);
         const auto own = best_of_sizes(layouts_[i].choice);
-        return own == best_.end() ? last : std::min(last, own->layout.step_time);
+        return own == best_.end() ? last : std::min(last, pace_of(own->layout));
     }
+    // A bound as long as this makes it not worth a simulation.
+    Seconds reach_of(std::size_t i) { return limit_of(i) * (1 - request_.tolerance); }
     Seconds limit_now(std::size_t i)
     {
         const std::lock_guard lock(mutex_);
         return limit_of(i);
     }
+    bool is_worth_a_look(std::size_t i)
+    {
+        const std::lock_guard lock(mutex_);
+        return bound(i) < reach_of(i);
+    }
+
+    template <class Work>
+    void side_by_side(const std::vector<std::size_t>& layouts, Work work)
+    {
+        const int threads = request_.threads > 0 ? request_.threads : usable_threads();
+        for_each_index(layouts.size(), threads, [&](std::size_t i) { work(layouts[i]); });
+    }
+
+    // Which layouts are missed must not depend on who comes first.
+    void in_rounds()
+    {
+        constexpr std::size_t in_round = 8;
+        for (std::size_t first = 0; first < order_.size();) {
+            std::vector<std::size_t> round;
+            for (; first < order_.size() && round.size() < in_round; ++first)
+                if (is_worth_a_look(order_[first]))
+                    round.push_back(order_[first]);
+            side_by_side(round, [&](std::size_t i) { look_at(i); });
+        }
+    }
 
     void look_at(std::size_t i)
     {
-        if (bound(i) >= limit_now(i))
-            return;
         request_.work.check();
         Verdict verdict = verdict_of(i);
         const std::lock_guard lock(mutex_);
@@ -137,7 +182,8 @@ private:
         if (!outcome)
             return {too_large ? Verdict::Kind::too_large : Verdict::Kind::refused, never,
                     too_large ? "" : outcome.error().front().pointer};
-        const Seconds time = to_seconds(outcome->result->step_time);
+        const Seconds step = to_seconds(outcome->result->step_time);
+        const Seconds time = share_of(step, layouts_[i].choice);
         if (outcome->memory.peak() > room_)
             return {Verdict::Kind::too_large, time, ""};
         if (time > limit_now(i)) // of equals the first in the space counts
@@ -146,27 +192,25 @@ private:
             session_.memory(file, {.view = AllocatorView::every_stage});
         if (!memory || memory->peak() > room_)
             return {Verdict::Kind::too_large, time, ""};
-        return {enter(i, time, std::move(*memory)) ? Verdict::Kind::found : Verdict::Kind::slow,
+        return {enter(i, step, std::move(*memory)) ? Verdict::Kind::found : Verdict::Kind::slow,
                 time, ""};
     }
 
     // Whether it is among the best so far; whoever it drives out is slow.
-    bool enter(std::size_t i, Seconds time, MemoryEstimate memory)
+    bool enter(std::size_t i, Seconds step, MemoryEstimate memory)
     {
         const std::lock_guard lock(mutex_);
         const auto before = [](const Entry& a, const Entry& b) {
-            return a.layout.step_time != b.layout.step_time
-                       ? a.layout.step_time < b.layout.step_time
-                       : a.number < b.number;
+            return std::pair(pace_of(a.layout), a.number) < std::pair(pace_of(b.layout), b.number);
         };
-        Entry entry{{layouts_[i].choice, time, std::move(memory), bound(i)}, i};
+        Entry entry{{layouts_[i].choice, step, std::move(memory), layouts_[i].least.time}, i};
         if (const auto own = best_of_sizes(entry.layout.choice); own != best_.end()) {
             if (before(*own, entry))
                 return false;
             drive_out(own);
         }
+        verdicts_[i] = {Verdict::Kind::found, pace_of(entry.layout), ""};
         best_.insert(std::ranges::upper_bound(best_, entry, before), std::move(entry));
-        verdicts_[i] = {Verdict::Kind::found, time, ""};
         if (best_.size() > request_.top)
             drive_out(std::prev(best_.end()));
         return verdicts_[i].kind == Verdict::Kind::found;
@@ -196,7 +240,7 @@ double SearchResult::gap() const
 {
     if (!least_open)
         return 0;
-    return best.empty() ? 1 : std::max(0.0, 1 - *least_open / best.front().step_time);
+    return best.empty() ? 1 : std::max(0.0, 1 - *least_open / pace_of(best.front()));
 }
 
 Checked<SearchBase> search_base(const ScenarioFile& file)
@@ -237,6 +281,13 @@ ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base)
     Scenario scenario = base.file.scenario;
     apply(choice, base.facts, scenario);
     return scenario_in_memory(std::move(scenario), base.file.base, base.file.file);
+}
+
+Scenario kept_scenario(const LayoutChoice& choice, const SearchBase& base)
+{
+    Scenario scenario = scenario_of(choice, base).scenario;
+    scenario.run.fidelity = base.own_fidelity;
+    return scenario;
 }
 
 SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session)
