@@ -142,8 +142,10 @@ const FieldTable<CheckpointModel>& fields_of<CheckpointModel>()
                    {.help = "training between two; absent: the best", .min = shortest})
             .field("time", &T::time, {.help = "to write one", .min = 0})
             .field("bytes", &T::bytes, {.help = "of one; absent: 14 per parameter", .min = 0})
-            .field("bandwidth", &T::bandwidth,
-                   {.help = "to storage, of the whole job; absent: 0.15 GB/s per GPU", .min = 1})
+            .field(
+                "bandwidth", &T::bandwidth,
+                {.help = "to storage, of the whole job; absent: 0.15 GB/s per GPU, 2 TB/s at most",
+                 .min = 1})
             .field("asynchronous", &T::asynchronous,
                    {.help = "written while training goes on; only the copy to the host blocks"})
             .field("block", &T::block, {.help = "how long that copy blocks", .min = 0});

@@ -52,7 +52,7 @@ struct CheckpointModel {
     std::optional<Seconds> time;     // to write one; absent: bytes / bandwidth
     std::optional<Bytes> bytes;      // absent: 14 for each parameter (BLOOM: weights, fp32 states)
     // To storage, of the whole job. Absent: 0.15 GB/s for each GPU (BLOOM on Jean Zay: 2.3 TB in
-    // 40 s from 384; Llama 3's storage sustained 2 TB/s for 16,384).
+    // 40 s from 384), 2 TB/s at most (Llama 3).
     std::optional<Bandwidth> bandwidth;
     bool asynchronous = false;    // training goes on while it is written
     std::optional<Seconds> block; // asynchronous: the copy to the host; absent: 10 GB/s a GPU

@@ -46,8 +46,8 @@ std::vector<std::string> assumptions_of(const WholeTrainingRequest& request,
            fmt::format("bytes of a checkpoint not given: {}, 14 for each parameter",
                        to_display(process.checkpoint.bytes)));
     assume(!checkpoints.time && !checkpoints.bandwidth && process.checkpoint.bytes.value() > 0,
-           fmt::format("rate of storage not given: {}, 0.15 GB/s for each GPU",
-                       to_display(Bandwidth(0.15e9 * request.gpus))));
+           fmt::format("rate of storage not given: {}, that of published runs of this size",
+                       to_display(process.checkpoint.rate)));
     assume(process.checkpoint.write.value() <= 0 && !checkpoints.time,
            "checkpoints take no time: neither that nor the model's size is given");
     bool in_proportion = false;
