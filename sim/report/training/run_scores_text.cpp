@@ -35,7 +35,7 @@ bool has_score(const RunScore& run)
     return run.step.scored() || run.goodput.scored() || run.wall.scored();
 }
 
-std::string table_of(const RunScores& scores)
+std::string score_table(const RunScores& scores)
 {
     std::vector<Align> aligns(10, Align::right);
     aligns.front() = Align::left;
@@ -105,7 +105,7 @@ std::string run_scores_text(const RunScores& scores, ScoreDetail detail)
 {
     std::string out;
     if (detail == ScoreDetail::runs)
-        out += table_of(scores) + "\n" + notes_of(scores) + "\n";
+        out += score_table(scores) + "\n" + notes_of(scores) + "\n";
     TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
     table.add({"error of", "scored", "median", "mean", "bias"});
     for (const auto& [name, errors] : {std::pair{"step time", &scores.step},

@@ -86,7 +86,7 @@ std::string energy_text(const WholeTraining& training)
                        *training.cost.energy_kwh / training.cost.gpu_hours);
 }
 
-std::string headline(const TrainingReport& report, const Paint& paint, std::size_t width)
+std::string answer_text(const TrainingReport& report, const Paint& paint, std::size_t width)
 {
     const WholeTraining& training = report.training;
     TextTable table({Align::left, Align::left, Align::left});
@@ -196,7 +196,7 @@ std::string training_text(const TrainingReport& report, const Paint& paint, std:
         paint.bold(fmt::format("The whole training")) +
         fmt::format(" ({} {} on {} GPUs, {} steps)\n", to_display_count(request.tokens),
                     request.unit, request.gpus, to_display_count(training.steps.steps));
-    out += headline(report, paint, width);
+    out += answer_text(report, paint, width);
     out += "\n" + paint.bold("Where the time goes") + "\n" + account_text(training);
     if (!report.sensitivities.empty())
         out +=

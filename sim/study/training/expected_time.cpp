@@ -152,7 +152,7 @@ Excess excess_of(const FailureProcess& process, const ExpectedTime& time)
 }
 
 // Wilson and Hilferty 1931: the cube root of a gamma variate is nearly normal.
-double quantile(const Excess& excess, double z)
+double excess_quantile(const Excess& excess, double z)
 {
     if (excess.shape <= 0)
         return excess.least;
@@ -196,8 +196,8 @@ ExpectedTime expected_time(const FailureProcess& process)
     out.deviation = deviation_of(process);
     const Excess excess = excess_of(process, out);
     constexpr double z_of_95 = 1.6448536269514722;
-    out.low = Seconds(quantile(excess, -z_of_95));
-    out.high = Seconds(quantile(excess, z_of_95));
+    out.low = Seconds(excess_quantile(excess, -z_of_95));
+    out.high = Seconds(excess_quantile(excess, z_of_95));
     return out;
 }
 

@@ -14,6 +14,8 @@ namespace {
 // "4 M" tokens are 4 x 1,024^2, and so on: batches are powers of two more often than of ten.
 constexpr double decimal_for_binary = 0.08;
 
+constexpr double most_sequences = 1e12; // of a step: more is no batch
+
 // What a run has beside a record of one step.
 struct RunExtras {
     std::optional<double> layout_dp, active_parameters, batch_tokens;
@@ -56,7 +58,7 @@ void take_config(MemberTaker from, MeasuredRecord& to, RunExtras& extras)
         .take("network", to.hardware.network);
 }
 
-void take_measured(MemberTaker from, StatedRates& to)
+void take_rates(MemberTaker from, StatedRates& to)
 {
     from.take("step_time_s", to.step_time)
         .take("tokens_per_s_per_gpu", to.tokens_rate)
@@ -148,6 +150,8 @@ void set_batch(PublishedRun& run, const RunExtras& extras)
     if (record.global_batch || !extras.batch_tokens || length < 1)
         return;
     const double sequences = *extras.batch_tokens / length;
+    if (sequences > most_sequences)
+        return;
     const double binary = std::exp2(std::round(std::log2(sequences)));
     const bool rounded = sequences != std::floor(sequences);
     const bool meant = rounded && std::abs(binary / sequences - 1) < decimal_for_binary;
@@ -183,7 +187,7 @@ PublishedRun take_run(const Reader& reader)
         .take("notes", record.notes)
         .inside("architecture", [&](MemberTaker t) { take_architecture(t, record.model, extras); })
         .inside("config", [&](MemberTaker t) { take_config(t, record, extras); })
-        .inside("measured", [&](MemberTaker t) { take_measured(t, rates); });
+        .inside("measured", [&](MemberTaker t) { take_rates(t, rates); });
     record.task = "pretrain";
     record.model.parameters = total;
     run.parameters = total.value_or(0);

@@ -221,6 +221,13 @@ double SimulatedTrainings::share_within(Seconds wall) const
     return static_cast<double>(end - durations.begin()) / static_cast<double>(durations.size());
 }
 
+std::size_t affordable_trainings(double failures, std::size_t wanted)
+{
+    constexpr double most_failures = 1e8; // 5 to 10 million a second and core
+    const double most = std::max(1.0, most_failures / std::max(1.0, failures));
+    return most < static_cast<double>(wanted) ? static_cast<std::size_t>(most) : wanted;
+}
+
 SimulatedTrainings simulate_trainings(const FailureProcess& process, const TrainingSamples& samples)
 {
     const std::size_t count = std::max<std::size_t>(1, samples.count);

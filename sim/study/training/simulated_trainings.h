@@ -26,6 +26,9 @@ struct TrainingSamples {
     int threads = 0; // 0: as many as the machine runs at once; the result is the same
 };
 
+// As many trainings as take some seconds at most, where each has that many failures.
+std::size_t affordable_trainings(double failures, std::size_t wanted);
+
 // Trainings by the rules of failure_process.h, event by event: each failure, restart and repair is
 // drawn, nothing is averaged. The steps between two failures take one step of arithmetic.
 SimulatedTrainings simulate_trainings(const FailureProcess& process,

@@ -10,8 +10,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr double shortest = 1e-9; // of a time that must not be zero, in seconds
-constexpr double most = 1e30;     // of tokens and of parameters
+constexpr double shortest = 1e-9;    // of a time that must not be zero, in seconds
+constexpr double most_tokens = 1e30; // of tokens and of parameters
 
 class Contradictions {
 public:
@@ -95,9 +95,10 @@ const FieldTable<BatchRamp>& fields_of<BatchRamp>()
     using T = BatchRamp;
     static const auto table =
         FieldTable<T>("batch_ramp", "A part of the training in smaller batches.")
-            .field("tokens", &T::tokens, {.help = "tokens of this part", .min = 1, .max = most})
+            .field("tokens", &T::tokens,
+                   {.help = "tokens of this part", .min = 1, .max = most_tokens})
             .field("batch_tokens", &T::batch_tokens,
-                   {.help = "tokens of a step of it", .min = 1, .max = most})
+                   {.help = "tokens of a step of it", .min = 1, .max = most_tokens})
             .field(
                 "step_time", &T::step_time,
                 {.help = "of that batch; else in proportion to the full one's", .min = shortest});
@@ -194,9 +195,9 @@ const FieldTable<WholeTrainingRequest>& fields_of<WholeTrainingRequest>()
     static const auto table =
         FieldTable<T>("whole_training", "A training from its first step to its last.")
             .field("tokens", &T::tokens,
-                   {.help = "to train on", .min = 1, .max = most, .required = true})
+                   {.help = "to train on", .min = 1, .max = most_tokens, .required = true})
             .field("batch_tokens", &T::batch_tokens,
-                   {.help = "tokens of a step", .min = 1, .max = most, .required = true})
+                   {.help = "tokens of a step", .min = 1, .max = most_tokens, .required = true})
             .field("unit", &T::unit, {.help = "what is counted: tokens, samples, images"})
             .field("step_time", &T::step_time,
                    {.help = "of the full batch", .min = shortest, .required = true})
@@ -208,7 +209,9 @@ const FieldTable<WholeTrainingRequest>& fields_of<WholeTrainingRequest>()
             .field("gpus_per_node", &T::gpus_per_node,
                    {.help = "GPUs that fail together", .min = 1})
             .field("parameters", &T::parameters,
-                   {.help = "of the model, for the size of a checkpoint", .min = 0, .max = most})
+                   {.help = "of the model, for the size of a checkpoint",
+                    .min = 0,
+                    .max = most_tokens})
             .field("evaluation", &T::evaluation,
                    {.help = "time beside the steps, as a share of theirs", .min = 0, .max = 10})
             .field("stragglers", &T::stragglers,
