@@ -194,10 +194,12 @@ std::vector<TrainingSensitivity> training_sensitivities(const WholeTraining& tra
     add_failures(levers, training);
     add_checkpoints(levers, training);
     add_costs(levers, training);
+    Request as_planned = training.request;
+    as_planned.failures.spare_nodes = training.process.spare_nodes; // others are not bought
     std::vector<TrainingSensitivity> out;
     for (const Lever& lever : levers)
         if (lever.value > 0)
-            out.push_back(moved(lever, training.request));
+            out.push_back(moved(lever, as_planned));
     const Seconds wall = training.time.mean();
     std::erase_if(out, [&](const TrainingSensitivity& one) {
         return one.swing(wall) == 0 && money_swing(one) == 0;
