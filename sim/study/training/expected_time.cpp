@@ -92,17 +92,18 @@ double share(double part, double all)
 }
 
 // How long a node is waited for after a failure of the hardware: the first of n + 1 repairs.
-Moments wait_for_node(const FailureProcess& process)
+// `running`: wall time but for such waits, in which so many failures come.
+Moments wait_for_node(const FailureProcess& process, double failures, Seconds running)
 {
-    const double load = process.hardware_rate * process.replaced * process.repair.value();
+    const double load = failures * process.replaced * (process.repair / running);
     const double waits = process.replaced * no_spare_share(load, process.spare_nodes);
     const double first = process.repair.value() / (process.spare_nodes + 1);
     return {waits * first, waits * 2 * first * first};
 }
 
-Seconds deviation_of(const FailureProcess& process)
+Seconds deviation_of(const FailureProcess& process, Moments wait)
 {
-    const Moments hardware = constant(process.detection.value()) + wait_for_node(process);
+    const Moments hardware = constant(process.detection.value()) + wait;
     const Moments spot = constant(process.spot_return.value());
     const double rate = process.rate();
     const Moments any = mixed(hardware, share(process.hardware_rate, rate), spot);
@@ -189,11 +190,12 @@ ExpectedTime expected_time(const FailureProcess& process)
         work_and_checkpoints(process) - process.work() + process.checkpoint.write * warned;
     account[WallTime::lost_work] = worked - work_and_checkpoints(process);
     account[WallTime::detection] = process.detection * hardware;
-    account[WallTime::repair] =
-        Seconds(wait_for_node(process).mean) * hardware + process.spot_return * spot;
+    account[WallTime::repair] = process.spot_return * spot;
     account[WallTime::restart] =
         rate > 0 ? Seconds(restarts * hits / rate) : process.restart * restarts;
-    out.deviation = deviation_of(process);
+    const Moments wait = wait_for_node(process, hardware, account.total());
+    account[WallTime::repair] += Seconds(wait.mean) * hardware;
+    out.deviation = deviation_of(process, wait);
     const Excess excess = excess_of(process, out);
     constexpr double z_of_95 = 1.6448536269514722;
     out.low = Seconds(excess_quantile(excess, -z_of_95));

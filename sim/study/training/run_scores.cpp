@@ -109,7 +109,7 @@ RunScores score_runs(std::vector<PublishedRunFile> files, const ValidateOptions&
             if (run.record.id.find(options.only) == std::string::npos)
                 continue;
             options.work.check();
-            fill_unstated(run, session, options.threads);
+            fill_unstated(run, session, options);
             out.records.push_back(run.record);
             if (!run.step)
                 out.records.back().step_time = unstated_step;

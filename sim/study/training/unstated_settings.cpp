@@ -87,7 +87,7 @@ bool is_replaced(const std::string& assumption)
 
 } // namespace
 
-void fill_unstated(PublishedRun& run, Session& session, int threads)
+void fill_unstated(PublishedRun& run, Session& session, const ValidateOptions& options)
 {
     MeasuredRecord record = run.record;
     record.step_time = record.step_time.value_or(1); // which no scenario has anything of
@@ -102,7 +102,8 @@ void fill_unstated(PublishedRun& run, Session& session, int threads)
     request.space = open_space(open, *base);
     request.top = 1;
     request.headroom = 0; // it did fit
-    request.threads = threads;
+    request.threads = options.threads;
+    request.work = {options.work.cancel, {}};
     const SearchResult result = search(*base, request, session);
     if (result.best.empty())
         return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/study/training/published_run.h"
+#include "sim/study/validate.h"
 
 namespace trainyard {
 
@@ -12,6 +13,6 @@ class Session;
 // quarter of its work, and recompute with them. Who pays for weeks of training has tuned these.
 // Leaves the run as it is where nothing of that is open or nothing fits: the rules for single
 // records hold then.
-void fill_unstated(PublishedRun& run, Session& session, int threads);
+void fill_unstated(PublishedRun& run, Session& session, const ValidateOptions& options);
 
 } // namespace trainyard
