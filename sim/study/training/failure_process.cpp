@@ -10,6 +10,12 @@ namespace {
 // Waiting for a spare is rare: one failure in a hundred.
 constexpr double rare = 0.01;
 
+// Erlang's recursion: the share that finds no spare of n, from that of n - 1.
+double with_one_more_spare(double load, double share, int n)
+{
+    return load * share / (n + load * share);
+}
+
 double rate_of(const std::optional<Seconds>& mtbf, int count)
 {
     return mtbf ? count / mtbf->value() : 0.0;
@@ -38,7 +44,7 @@ double no_spare_share(double load, int spares)
 {
     double share = 1;
     for (int n = 1; n <= spares; ++n)
-        share = load * share / (n + load * share);
+        share = with_one_more_spare(load, share, n);
     return share;
 }
 
@@ -79,8 +85,8 @@ FailureProcess failure_process(const WholeTrainingRequest& request)
     out.spot_return = model.spot_return;
     const double load = out.hardware_rate * model.replaced * model.repair.value();
     int enough = 0;
-    while (!model.spare_nodes && enough < request.nodes() && no_spare_share(load, enough) > rare)
-        ++enough;
+    for (double waiting = 1; !model.spare_nodes && enough < request.nodes() && waiting > rare;)
+        waiting = with_one_more_spare(load, waiting, ++enough);
     const bool used = load > 0;
     out.spare_nodes = model.spare_nodes.value_or(used ? enough : 0);
     return out;
