@@ -1,9 +1,12 @@
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
+#include "sim/cli/plan_capacity.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/plan/plan_report.h"
+#include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/problems.h"
 #include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
@@ -25,7 +28,24 @@ struct PlanCommand {
     std::string output; // a scenario
     std::string csv;
     bool json = false;
+    CapacityOptions capacity;
 };
+
+Checked<std::vector<SweepAxis>> axes_of(const PlanCommand& command)
+{
+    std::vector<SweepAxis> axes;
+    Problems problems;
+    for (const std::string& text : command.axes) {
+        const Checked<SweepAxis> axis = parse_axis(text);
+        if (axis)
+            axes.push_back(*axis);
+        else
+            append(problems, axis.error());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return axes;
+}
 
 Checked<SearchSpace> space_of(const PlanCommand& command, const SearchBase& base)
 {
@@ -33,8 +53,7 @@ Checked<SearchSpace> space_of(const PlanCommand& command, const SearchBase& base
     Problems problems;
     for (const std::string& text : command.axes) {
         const Checked<SweepAxis> axis = parse_axis(text);
-        const Problems more = axis ? restrict(space, *axis) : axis.error();
-        problems.insert(problems.end(), more.begin(), more.end());
+        append(problems, axis ? restrict(space, *axis) : axis.error());
     }
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
@@ -71,8 +90,36 @@ void write_best(const PlanCommand& command, const SearchBase& base, const Search
     print_talk(fmt::format("wrote {}\n", command.output));
 }
 
+// Which cluster, and how many of it.
+int plan_size(const PlanCommand& command)
+{
+    std::optional<ScenarioFile> scenario;
+    if (!command.scenario.empty()) {
+        Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
+        if (!file)
+            return refuse(file.error(), "nothing was run.");
+        scenario = std::move(*file);
+    }
+    const Checked<std::vector<SweepAxis>> axes = axes_of(command);
+    Checked<CapacityRequest> request = axes
+                                           ? capacity_request(command.capacity, std::move(scenario))
+                                           : tl::unexpected(axes.error());
+    if (!request)
+        return refuse(request.error(), "nothing was run.");
+    request->axes = *axes;
+    request->headroom = command.headroom / 100;
+    request->threads = command.threads;
+    return run_capacity(std::move(*request), {command.output, command.csv, command.json});
+}
+
 int run_plan(const PlanCommand& command)
 {
+    if (command.scenario.empty() && command.capacity.model.empty()) {
+        print_talk("error: a scenario, or --model with --on, is needed\n");
+        return exit_usage;
+    }
+    if (command.capacity.asks_for_size())
+        return plan_size(command);
     const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
     const Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
     if (!base)
@@ -84,6 +131,9 @@ int run_plan(const PlanCommand& command)
         require_writable(command.output);
     if (!command.csv.empty())
         require_writable(command.csv);
+    const Checked<WholeTrainingRequest> training = training_request(command.capacity);
+    if (!training)
+        return refuse(training.error(), "nothing was run.");
     const KeepsWhatIsDone keeps;
     Session session;
     SearchRequest request;
@@ -102,8 +152,14 @@ int run_plan(const PlanCommand& command)
     const Checked<Outcome> own = session.simulate(base->file);
     if (!command.output.empty() && !result.best.empty())
         write_best(command, *base, result);
-    const PlanReport report =
-        plan_report(*base, std::move(result), outcomes, own, request.headroom);
+    PlanReport report = plan_report(*base, std::move(result), outcomes, own, request.headroom);
+    if (training->tokens > 0 && !outcomes.empty()) {
+        const Checked<WholeTraining> whole =
+            whole_training(with_step_of(outcomes.front(), *training));
+        if (!whole)
+            return refuse(whole.error(), "nothing was printed.");
+        report.training = training_report(*whole);
+    }
     print_data(command.json
                    ? to_text(to_json(report)) + "\n"
                    : plan_text(report, Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
@@ -122,7 +178,7 @@ void add_plan(CLI::App& program, Command& chosen)
     CLI::App* const sub = program.add_subcommand(
         "plan", "The best layouts of a scenario's model on its cluster, proven");
     auto command = std::make_shared<PlanCommand>();
-    sub->add_option("scenario", command->scenario, "scenario file")->required()->type_name("FILE");
+    sub->add_option("scenario", command->scenario, "scenario file")->type_name("FILE");
     sub->add_option("--grid", command->axes,
                     fmt::format("values of a field in place of the usual ones: 1,2,4, a range "
                                 "(1..8, 1..64*2), schedules, or full:4 of training.recompute; "
@@ -131,6 +187,7 @@ void add_plan(CLI::App& program, Command& chosen)
         ->type_name("FIELD=VALUES")
         ->take_all();
     add_scenario_options(*sub, command->changes);
+    add_capacity_options(*sub, command->capacity);
     sub->add_option("--top", command->top, "layouts to show")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();

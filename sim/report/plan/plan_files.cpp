@@ -75,7 +75,8 @@ Json to_json(const PlanReport& report)
                         {"gap", search.gap()},
                         {"best", std::move(rows)},
                         {"own", report.own ? row_json(*report.own) : Json()},
-                        {"excluded", std::move(excluded)}};
+                        {"excluded", std::move(excluded)},
+                        {"training", report.training ? to_json(*report.training) : Json()}};
 }
 
 std::string plan_csv(const PlanReport& report)

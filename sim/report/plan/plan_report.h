@@ -4,6 +4,7 @@
 
 #include "sim/report/step_figures.h"
 #include "sim/report/text/paint.h"
+#include "sim/report/training/training_text.h"
 #include "sim/study/search/search.h"
 
 namespace trainyard {
@@ -32,6 +33,7 @@ struct PlanReport {
     std::vector<PlanRow> rows;                // best first
     std::optional<PlanRow> own;               // the scenario as it stands, where that runs and fits
     std::string own_refusal;                  // else why it does not
+    std::optional<TrainingReport> training;   // with the best
 };
 
 // `outcomes`: of the search's best, in order. `own`: of the scenario as it stands.

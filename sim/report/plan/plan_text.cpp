@@ -197,15 +197,14 @@ std::string nothing_fits(const PlanReport& report)
 {
     if (report.search.open > 0)
         return "Interrupted before a layout was found that fits.\n";
-    const std::optional<PossibleLayout>& nearest = report.search.nearest;
+    const std::optional<LargeLayout>& nearest = report.search.nearest;
     if (!nearest)
         return report.search.possible > 0 ? "No layout fits.\n"
                                           : "No layout of the space can be.\n";
     return fmt::format(
         "No layout leaves {:.4g} % of memory: the nearest needs at least {} of the {} "
         "of a device.\n",
-        100 * report.headroom, to_display(nearest->least.memory),
-        to_display(report.search.capacity));
+        100 * report.headroom, to_display(nearest->memory), to_display(report.search.capacity));
 }
 
 } // namespace
@@ -229,7 +228,8 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
     for (const std::string& text : {proof(report), own_text(report), fidelity})
         for (const std::string& line : wrapped(text, width))
             out += line + "\n";
-    return out + "\n" + exclusion_list(report, paint, width);
+    out += "\n" + exclusion_list(report, paint, width);
+    return report.training ? out + "\n" + training_text(*report.training, paint, width) : out;
 }
 
 } // namespace trainyard

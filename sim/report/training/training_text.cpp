@@ -23,11 +23,6 @@ std::string_view title_of(WallTime cause)
     return titles[static_cast<std::size_t>(cause)];
 }
 
-std::string money_text(double money)
-{
-    return "$ " + (money < 1000 ? fmt::format("{:.3g}", money) : to_display_count(money));
-}
-
 std::string days_text(const TrainingReport& report)
 {
     const ExpectedTime& time = report.training.time;
@@ -172,6 +167,11 @@ std::string sensitivity_text(const TrainingReport& report, const Paint& paint, s
 }
 
 } // namespace
+
+std::string money_text(double money)
+{
+    return "$ " + (money < 1000 ? fmt::format("{:.3g}", money) : to_display_count(money));
+}
 
 std::string wall_text(Seconds time)
 {

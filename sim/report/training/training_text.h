@@ -23,6 +23,9 @@ struct TrainingReport {
 // "31.4 d", "2.5 h", "40 s".
 std::string wall_text(Seconds time);
 
+// "$ 1.41 M": in the currency of the prices.
+std::string money_text(double money);
+
 // Days, goodput, cost and energy; where the time goes; what matters most.
 std::string training_text(const TrainingReport& report, const Paint& paint,
                           std::size_t width = 100);

@@ -85,50 +85,52 @@ struct DeviceChain {
 
 } // namespace
 
-StageFamily::StageFamily(const Job& job, const Topology& topology, const CostModel& cost,
+StageFamily::StageFamily(Job job, const Topology& topology, const CostModel& cost,
                          const DeviceMemory& device)
-    : placement_(placement_of(job)),
-      backend_(backend_of(job.strategy, GroupKind::pp)),
-      chunks_(job.strategy.vpp),
-      meets_(!*job.strategy.pipeline.norm_in_turn)
+    : job_(std::move(job)),
+      work_(job_work(job_)),
+      topology_(&topology),
+      cost_(&cost),
+      placement_(placement_of(job_)),
+      backend_(backend_of(job_.strategy, GroupKind::pp)),
+      chunks_(job_.strategy.vpp),
+      meets_(!*job_.strategy.pipeline.norm_in_turn)
 {
-    const JobWork work = job_work(job);
-    rests_ = stage_rests(job, work, topology, cost);
-    const std::vector<std::vector<HeldLayer>> held = held_layers(job);
+    const std::vector<std::vector<HeldLayer>> held = held_layers(job_);
     for (int d = 0; d < placement_.devices; ++d) {
         std::vector<HeldLayer> layers;
         for (const VirtualStage& chunk : chunks_of(placement_, d))
             std::ranges::copy(held[to_size(chunk.number)], std::back_inserter(layers));
-        const ModelStates states = model_states(job, layers);
+        const ModelStates states = model_states(job_, layers);
         held_.push_back(states.parameters + states.gradients + states.optimizer + device.context);
     }
-    add_boundaries(job, work, topology);
+    add_boundaries();
 }
 
-void StageFamily::add_boundaries(const Job& job, const JobWork& work, const Topology& topology)
+void StageFamily::add_boundaries()
 {
-    const RankLayout layout(job);
-    const bool scatters = job.strategy.vpp > 1 && !*job.strategy.sequence_parallel;
-    const auto cut = static_cast<std::uint64_t>(scatters ? job.strategy.tp : 1) *
-                     static_cast<std::uint64_t>(job.training.micro_batch);
+    const RankLayout layout(job_);
+    const bool scatters = job_.strategy.vpp > 1 && !*job_.strategy.sequence_parallel;
+    const auto cut = static_cast<std::uint64_t>(scatters ? job_.strategy.tp : 1) *
+                     static_cast<std::uint64_t>(job_.training.micro_batch);
     const auto device_of = [&](std::size_t k) {
         const int stage = placement_.pipes.front()[k].device;
         return DeviceId{layout.rank({.tp = 0, .cp = 0, .dp = 0, .pp = stage}).value};
     };
-    for (std::size_t k = 0; k + 1 < work.stages.size(); ++k) {
+    for (std::size_t k = 0; k + 1 < work_.stages.size(); ++k) {
         Boundary boundary;
         std::array pair{device_of(k), device_of(k + 1)};
         if (pair[0] != pair[1]) {
             std::ranges::sort(pair);
-            boundary.pair = group_shape(topology, pair);
+            boundary.pair = group_shape(*topology_, pair);
             boundary.pair.network.oversubscription = 1.0;
-            boundary.bytes = work.kinds[work.stages[k].back()].work.output / cut;
+            boundary.bytes = work_.kinds[work_.stages[k].back()].work.output / cut;
         }
         boundaries_.push_back(boundary);
     }
 }
 
-std::vector<Seconds> StageFamily::messages(std::int64_t micro_batch, const CostModel& cost) const
+std::vector<Seconds> StageFamily::messages(std::int64_t micro_batch) const
 {
     std::vector<Seconds> out;
     for (std::size_t k = 0; k < boundaries_.size(); ++k) {
@@ -136,11 +138,13 @@ std::vector<Seconds> StageFamily::messages(std::int64_t micro_batch, const CostM
         if (k > 0 && b.bytes == boundaries_[k - 1].bytes && b.pair == boundaries_[k - 1].pair)
             out.push_back(out.back());
         else
-            out.push_back(b.bytes == Bytes(0)
-                              ? Seconds(0)
-                              : cost.send_receive(b.bytes * static_cast<std::uint64_t>(micro_batch),
-                                                  b.pair, backend_)
-                                    .total);
+            out.push_back(
+                b.bytes == Bytes(0)
+                    ? Seconds(0)
+                    : cost_
+                          ->send_receive(b.bytes * static_cast<std::uint64_t>(micro_batch), b.pair,
+                                         backend_)
+                          .total);
     }
     return out;
 }
@@ -173,8 +177,10 @@ StageFamily::StagePasses StageFamily::passes(const Job& job, const LayerTable& p
 }
 
 Seconds StageFamily::step_time(const StagePasses& passes, const std::vector<Seconds>& messages,
-                               const PassOrder& order, std::int64_t micro_batches) const
+                               const PassOrder& order, std::int64_t micro_batches)
 {
+    if (rests_.empty())
+        rests_ = stage_rests(job_, work_, *topology_, *cost_);
     const std::vector<Seconds> fill = before(passes.forward, messages);
     const std::vector<Seconds> drain = before(passes.backward, messages);
     const auto pipes = static_cast<double>(placement_.pipes.size());
@@ -276,12 +282,12 @@ StepBound step_bound(const Job& job, const Topology& topology, const CostModel& 
     plain.training.recompute_layers.reset();
     Job again = job;
     again.training.recompute_layers.reset();
-    const StageFamily family(plain, topology, cost, device);
+    StageFamily family(plain, topology, cost, device);
     const LayerTable layers(plain, topology, cost);
     const LayerTable recomputed(again, topology, cost);
     const StageFamily::StagePasses passes = StageFamily::passes(job, layers, recomputed);
     const PassOrder order = pass_order(*find_schedule(job.strategy.schedule), shape_of(job));
-    const std::vector<Seconds> messages = family.messages(job.training.micro_batch, cost);
+    const std::vector<Seconds> messages = family.messages(job.training.micro_batch);
     return {family.step_time(passes, messages, order, job.micro_batches()),
             family.memory(passes, order)};
 }

@@ -24,8 +24,8 @@ namespace trainyard {
 // held, and what happens besides passes.
 class StageFamily {
 public:
-    // `job`: any of the family without recompute.
-    StageFamily(const Job& job, const Topology& topology, const CostModel& cost,
+    // `job`: any of the family without recompute. Topology and costs are kept by reference.
+    StageFamily(Job job, const Topology& topology, const CostModel& cost,
                 const DeviceMemory& device);
 
     // The passes of its virtual stages.
@@ -48,10 +48,12 @@ public:
     static StagePasses passes(const Job& job, const LayerTable& plain, const LayerTable& again);
 
     // By virtual stage: how long a micro-batch's message to the next one takes.
-    std::vector<Seconds> messages(std::int64_t micro_batch, const CostModel& cost) const;
+    std::vector<Seconds> messages(std::int64_t micro_batch) const;
 
+    // `messages`: of the micro-batches' size. The first call costs more than all others: families
+    // whose layouts do not fit are better spared it.
     Seconds step_time(const StagePasses& passes, const std::vector<Seconds>& messages,
-                      const PassOrder& order, std::int64_t micro_batches) const;
+                      const PassOrder& order, std::int64_t micro_batches);
     // Of the fullest device.
     Bytes memory(const StagePasses& passes, const PassOrder& order) const;
 
@@ -66,10 +68,14 @@ private:
     Seconds busy_in_turns(const StagePasses& passes, const DeviceOrder& order, int device,
                           int periods) const;
 
-    void add_boundaries(const Job& job, const JobWork& work, const Topology& topology);
+    void add_boundaries();
 
+    Job job_;
+    JobWork work_;
+    const Topology* topology_;
+    const CostModel* cost_;
     StagePlacement placement_;
-    std::vector<StageRest> rests_;     // by device
+    std::vector<StageRest> rests_;     // by device; found when a time is asked for
     std::vector<Bytes> held_;          // likewise: states and context
     std::vector<Boundary> boundaries_; // of the first pipe
     Backend backend_ = Backend::nccl;  // of messages

@@ -9,6 +9,8 @@ namespace trainyard {
 
 class Session;
 
+inline constexpr double sure_enough = 0.9; // the chance to be through by the deadline
+
 // A cluster of one size.
 struct SizedCluster {
     int nodes = 0;
@@ -25,6 +27,7 @@ struct SizedCluster {
     std::optional<Bytes> least_memory; // of the layout that is nearest to fitting
     Problems problems;
 
+    // With `sure_enough`, as far as failures go.
     bool meets_deadline() const;
     bool meets_budget(std::optional<double> budget) const;
 };
@@ -47,8 +50,11 @@ struct CapacityPlan {
 // that no cluster can have, contradictions in the goal.
 Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& session);
 
+// A training of such steps, on as many devices.
+WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest request);
+
 // The most tokens by the deadline and within the budget, where steps take as long as `training`
 // says; 0: none.
-double most_tokens(const WholeTrainingRequest& training, std::optional<double> budget);
+double tokens_within(const WholeTrainingRequest& training, std::optional<double> budget);
 
 } // namespace trainyard

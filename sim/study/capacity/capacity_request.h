@@ -9,13 +9,20 @@ namespace trainyard {
 
 // Clusters of one kind, of any number of nodes.
 struct ClusterKind {
-    std::string name; // as the user has it: a GPU ("h100") or a topology file with "nodes"
-    Json topology;    // a cluster; its "nodes" are replaced
-    std::string file; // it was read from, and paths in it start at; empty: a usual machine
+    std::string name; // as the user has it
+    std::string gpu;  // of usual machines ("h100"); empty:
+    Json topology;    // whose "nodes" are replaced
     int gpus_per_node = 8;
     std::optional<int> nodes; // else the fewest that meet the goal
     PriceModel prices;
 };
+
+// "h100", "256xh100" (so many GPUs), a topology file with "nodes", which lies in `folder`.
+// Problems: no such GPU or file, GPUs that are no whole nodes.
+Checked<ClusterKind> cluster_kind(const std::string& text, const std::filesystem::path& folder);
+
+// The cluster of a scenario, of any number of nodes.
+Checked<ClusterKind> cluster_kind(const ScenarioFile& scenario);
 
 struct TokenRange {
     double least = 0;

@@ -70,6 +70,19 @@ void choose_batch(FirstTraining& out, const Parts& parts)
 
 } // namespace
 
+Checked<Parts> start_parts(const StartRequest& request)
+{
+    Scenario probe;
+    probe.model = request.model;
+    probe.topology = request.topology;
+    probe.training.global_batch = 1;
+    probe.strategy.dp = 1;
+    // Learned positions may be fewer than any default.
+    probe.training.sequence_length = request.sequence_length.value_or(1);
+    StageMemos memos;
+    return build_job_parts(scenario_in_memory(probe, request.folder, ""), memos);
+}
+
 FirstTraining first_training(const StartRequest& request, const Parts& parts,
                              std::optional<std::int64_t> instead)
 {

@@ -13,6 +13,9 @@ struct FirstTraining {
     std::vector<std::string> reasons;
 };
 
+// Model and cluster as a scenario would have them, with any training.
+Checked<Parts> start_parts(const StartRequest& request);
+
 // What `request` leaves open is as usual: the 16-bit format of the device, sequences of 4,096
 // tokens (or what learned positions reach), about a million tokens a step and more on many GPUs, in
 // a number that many sizes of data parallelism divide. Where that batch is found to divide over no

@@ -18,10 +18,15 @@ std::string described(const Scenario& scenario)
     size("cp", s.cp);
     size("ep", s.ep);
     out += fmt::format("dp {}", *s.dp);
+    if (s.schedule != Strategy{}.schedule && s.schedule != "interleaved-1f1b")
+        out += fmt::format(", {}", s.schedule);
     if (s.zero > 0)
         out += fmt::format(", zero {}", s.zero);
     if (scenario.training.recompute != Recompute::none)
-        out += fmt::format(", recompute {}", to_name(scenario.training.recompute));
+        out += fmt::format(", recompute {}{}", to_name(scenario.training.recompute),
+                           scenario.training.recompute_layers
+                               ? fmt::format(":{}", *scenario.training.recompute_layers)
+                               : "");
     return out;
 }
 

@@ -20,7 +20,9 @@ namespace {
 
 constexpr double roomy = 0.1; // of the memory, that a first scenario should leave free
 // A quicker layout may save this share of a step. Larger ones are hardly looked for any sooner.
-constexpr double near_enough = 0.03;
+constexpr double near_enough = 0.05;
+
+constexpr int most_chunks = 8; // of a stage: more save little
 
 // What layouts are searched with: a framework and the devices of a domain that it runs on.
 struct StartFramework {
@@ -45,6 +47,8 @@ SearchSpace space_of(const SearchBase& base, const StartFramework& framework)
     SearchSpace space = usual_space(base.file.scenario, base.facts);
     space.schedules = {find_schedule(Strategy{}.schedule)};
     space.zero = {framework.zero};
+    space.etp = {1};
+    std::erase_if(space.vpp, [](int chunks) { return chunks > most_chunks; });
     if (framework.name != frameworks[0].name) {
         for (std::vector<int>* sizes :
              {&space.tp, &space.cp, &space.pp, &space.vpp, &space.ep, &space.etp})
@@ -102,6 +106,16 @@ private:
     std::vector<Start> all_;
 };
 
+// The layouts with the sizes of one.
+SearchSpace of_same_sizes(SearchSpace space, const LayoutChoice& choice)
+{
+    space.tp = {choice.tp};
+    space.cp = {choice.cp};
+    space.pp = {choice.pp};
+    space.ep = {choice.ep};
+    return space;
+}
+
 // The best of all starts, and how they were found.
 struct Found {
     const Start* start = nullptr;
@@ -116,13 +130,13 @@ std::optional<Found> search_all(const std::vector<Start>& starts, double headroo
 {
     Found found;
     std::vector<std::pair<const Start*, RankedLayout>> ranked;
+    SearchRequest one;
+    one.top = 2;
+    one.headroom = headroom;
+    one.tolerance = near_enough;
+    one.work = request.work;
     for (const Start& start : starts) {
-        SearchRequest one;
         one.space = start.space;
-        one.top = 2;
-        one.headroom = headroom;
-        one.tolerance = near_enough;
-        one.work = request.work;
         SearchResult result = search(start.base, one, session);
         request.work.check();
         found.possible += result.possible;
@@ -137,6 +151,14 @@ std::optional<Found> search_all(const std::vector<Start>& starts, double headroo
     found.best = std::move(ranked.front().second);
     if (ranked.size() > 1)
         found.next = std::move(ranked[1]);
+    // Micro-batches, virtual stages and recompute are worth the last per cent.
+    one.space = of_same_sizes(found.start->space, found.best.choice);
+    one.top = 1;
+    one.tolerance = 0;
+    SearchResult result = search(found.start->base, one, session);
+    request.work.check();
+    found.simulated += result.simulated;
+    found.best = std::move(result.best.front());
     return found;
 }
 
@@ -200,14 +222,14 @@ Problems batch_problem(std::int64_t batch, int gpus, const std::vector<std::int6
 Problems memory_problem(const std::vector<Start>& starts, const Device& device)
 {
     // What a layout needs does not hang on the batch where that is fitted.
-    std::optional<PossibleLayout> leanest;
+    std::optional<LargeLayout> leanest;
     const Start* of = nullptr;
     for (const Start& start : starts) {
         SearchSpace fitted = start.space;
         fitted.global_batches = {std::int64_t{64} * start.base.facts.devices};
-        const std::optional<PossibleLayout> nearest =
+        const std::optional<LargeLayout> nearest =
             possible_layouts(fitted, start.base, Bytes(0), {}).nearest;
-        if (nearest && (!leanest || nearest->least.memory < leanest->least.memory)) {
+        if (nearest && (!leanest || nearest->memory < leanest->memory)) {
             leanest = nearest;
             of = &start;
         }
@@ -222,26 +244,7 @@ Problems memory_problem(const std::vector<Start>& starts, const Device& device)
             : fmt::format("the leanest layout ({}) needs at least {} of {} on the fullest device: "
                           "more GPUs, larger ones or shorter sequences",
                           described(scenario_of(leanest->choice, base).scenario),
-                          to_display(leanest->least.memory), to_display(device.memory)));
-}
-
-// The model, the cluster's devices and what they are, as a scenario would have them.
-struct Probe {
-    Parts parts;
-    FirstTraining first;
-};
-
-Checked<Parts> read_parts(const StartRequest& request)
-{
-    Scenario probe;
-    probe.model = request.model;
-    probe.topology = request.topology;
-    probe.training.global_batch = 1;
-    probe.strategy.dp = 1;
-    // Learned positions may be fewer than any default.
-    probe.training.sequence_length = request.sequence_length.value_or(1);
-    StageMemos memos;
-    return build_job_parts(scenario_in_memory(probe, request.folder, ""), memos);
+                          to_display(leanest->memory), to_display(device.memory)));
 }
 
 struct NoLayout {
@@ -286,7 +289,7 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
 tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
                                                          Session& session)
 {
-    const Checked<Parts> parts = read_parts(request);
+    const Checked<Parts> parts = start_parts(request);
     if (!parts)
         return tl::unexpected(StartRefusal{parts.error(), false});
     tl::expected<StartingPoint, NoLayout> start =

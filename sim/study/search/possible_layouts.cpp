@@ -149,7 +149,7 @@ private:
     }
 
     // Of several micro-batches or of one, whose gradients are not added up. Made when it is needed.
-    const StageFamily& family_of(const Job& job, bool single)
+    StageFamily& family_of(const Job& job, bool single)
     {
         std::optional<StageFamily>& family = families_[single ? 1 : 0];
         if (!family) {
@@ -158,7 +158,7 @@ private:
             sample.training.global_batch = dp_ * (single ? 1 : 2);
             sample.training.recompute = Recompute::none;
             sample.training.recompute_layers.reset();
-            family.emplace(sample, *parts_.sound, *parts_.cost, device_);
+            family.emplace(std::move(sample), *parts_.sound, *parts_.cost, device_);
         }
         return *family;
     }
@@ -194,24 +194,22 @@ private:
                                        return a.costs_as_much_as(b);
                                    }))
                 return exclude(Exclusion::same, 1); // fused attention keeps nothing of its core
-            const StageFamily& family = family_of(job, single);
+            StageFamily& family = family_of(job, single);
             const StageFamily::StagePasses passes = StageFamily::passes(job, plain, again);
-            const std::vector<Seconds> messages = family.messages(choice.micro_batch, *parts_.cost);
-            weigh(
-                {choice,
-                 {family.step_time(passes, messages, order, count), family.memory(passes, order)}});
+            const Bytes memory = family.memory(passes, order);
+            if (memory > room_)
+                return exclude_as_large(choice, memory);
+            const std::vector<Seconds> messages = family.messages(choice.micro_batch);
+            out_.layouts.push_back(
+                {choice, {family.step_time(passes, messages, order, count), memory}});
         });
     }
 
-    void weigh(const PossibleLayout& candidate)
+    void exclude_as_large(const LayoutChoice& choice, Bytes memory)
     {
-        if (candidate.least.memory <= room_) {
-            out_.layouts.push_back(candidate);
-            return;
-        }
         exclude(Exclusion::memory, 1);
-        if (!out_.nearest || candidate.least.memory < out_.nearest->least.memory)
-            out_.nearest = candidate;
+        if (!out_.nearest || memory < out_.nearest->memory)
+            out_.nearest = {choice, memory};
     }
 
     // With as many micro-batches as any schedule needs.

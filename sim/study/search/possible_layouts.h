@@ -37,10 +37,16 @@ struct PossibleLayout {
     StepBound least;
 };
 
+// Left out for memory.
+struct LargeLayout {
+    LayoutChoice choice;
+    Bytes memory; // at least, of the fullest device
+};
+
 struct PossibleLayouts {
     std::vector<PossibleLayout> layouts; // in the order of the space
     ExclusionCounts excluded;
-    std::optional<PossibleLayout> nearest; // to fitting, of those left out for memory
+    std::optional<LargeLayout> nearest; // to fitting
 };
 
 // What the space of a scenario is made from.

@@ -31,13 +31,13 @@ struct SearchResult {
     // Of each sizes the quickest, the least time per sequence first; of equals the first in the
     // space.
     std::vector<RankedLayout> best;
-    ExclusionCounts excluded;              // with `best` and `open` all points
-    std::uint64_t possible = 0;            // sizes fit, and memory by its bound
-    std::uint64_t simulated = 0;           // of those, whose bound is below the best of their sizes
-    std::uint64_t open = 0;                // of those, not simulated: the search was cancelled
-    std::optional<Seconds> least_open;     // the least of their bounds, per sequence
-    std::optional<PossibleLayout> nearest; // to fitting, of those left out for memory
-    Bytes capacity;                        // of a device
+    ExclusionCounts excluded;           // with `best` and `open` all points
+    std::uint64_t possible = 0;         // sizes fit, and memory by its bound
+    std::uint64_t simulated = 0;        // of those, whose bound is below the best of their sizes
+    std::uint64_t open = 0;             // of those, not simulated: the search was cancelled
+    std::optional<Seconds> least_open;  // the least of their bounds, per sequence
+    std::optional<LargeLayout> nearest; // to fitting
+    Bytes capacity;                     // of a device
 
     // Could a point that is still open be quicker than the best, and by which share?
     double gap() const;

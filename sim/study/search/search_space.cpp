@@ -44,10 +44,9 @@ std::vector<RecomputeChoice> recompute_choices(int layers)
     return out;
 }
 
-// Those that divide the batch, by a third or more apart.
-void add_micro_batches(SearchSpace& space, const Training& training)
+// Those that divide the batch, by a third or more apart. `tokens`: of a sequence.
+void add_micro_batches(SearchSpace& space, const Training& training, std::int64_t tokens)
 {
-    const std::int64_t tokens = std::max<std::int64_t>(1, training.sequence_length);
     const std::int64_t most = std::min({largest_micro_batch, training.global_batch,
                                         std::max<std::int64_t>(1, most_pass_tokens / tokens)});
     for (std::int64_t size = 1, last = 0; size <= most; ++size)
@@ -209,10 +208,10 @@ SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
     const PipelineSchedule* const schedule = find_schedule(own.schedule);
     const bool usual = schedule == nullptr || own.schedule == "interleaved-1f1b";
     space.schedules = {usual ? find_schedule(Strategy{}.schedule) : schedule};
-    if (const auto* model = std::get_if<Transformer>(&facts.model.architecture)) {
+    const auto* const model = std::get_if<Transformer>(&facts.model.architecture);
+    if (model != nullptr)
         add_transformer(space, scenario, *model, facts);
-    }
-    add_micro_batches(space, training);
+    add_micro_batches(space, training, model != nullptr ? training.sequence_length : 1);
     each_size_list(space, [](const char*, auto& values, int, int) { put_in_order(values); });
     return space;
 }

@@ -305,7 +305,7 @@ TEST_CASE("where nothing fits a search names the layout that needs the least")
         search(base, {.space = usual_space(base.file.scenario, base.facts)}, session);
     CHECK(result.best.empty());
     REQUIRE(result.nearest);
-    CHECK(result.nearest->least.memory > result.capacity);
+    CHECK(result.nearest->memory > result.capacity);
     CHECK(excluded(result) == result.points);
 }
 

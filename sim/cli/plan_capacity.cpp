@@ -1,0 +1,242 @@
+#include "sim/cli/plan_capacity.h"
+
+#include "sim/base/fields.h"
+#include "sim/base/files.h"
+#include "sim/base/units.h"
+#include "sim/cli/command.h"
+#include "sim/cli/job_files.h"
+#include "sim/cli/terminal.h"
+#include "sim/report/capacity/capacity_report.h"
+#include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/problems.h"
+#include "sim/study/session.h"
+#include "sim/study/training/training_values.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+namespace trainyard {
+
+namespace {
+
+// Reads options one after the other; problems name them.
+class OptionReader {
+public:
+    template <class T>
+    std::optional<T> read(const char* option, const std::string& text,
+                          Parsed<T> (*parse)(std::string_view))
+    {
+        if (text.empty())
+            return std::nullopt;
+        Parsed<T> value = parse(text);
+        if (value)
+            return *value;
+        add(option, text, value.error().message, value.error().hint);
+        return std::nullopt;
+    }
+
+    void add(const char* option, const std::string& text, std::string why, std::string hint = {})
+    {
+        problems_.push_back({fmt::format("{} {}", option, text), 0, "", std::move(why),
+                             std::move(hint), Severity::error});
+    }
+
+    Problems take() { return std::move(problems_); }
+
+private:
+    Problems problems_;
+};
+
+// "4M..16M", "8M": tokens.
+Parsed<TokenRange> parse_token_range(std::string_view text)
+{
+    const std::size_t dots = text.find("..");
+    const Parsed<double> least = parse_count(text.substr(0, dots));
+    const Parsed<double> most =
+        dots == std::string_view::npos ? least : parse_count(text.substr(dots + 2));
+    if (!least || !most)
+        return tl::unexpected(least ? most.error() : least.error());
+    return TokenRange{*least, *most};
+}
+
+// The rest of a training: failures, checkpoints, power, evaluation, ...
+Problems read_assumptions(const std::string& path, WholeTrainingRequest& request)
+{
+    const Checked<Json> file = read_json_file(path);
+    if (!file)
+        return file.error();
+    Json whole = *file;
+    if (whole.is_object())
+        for (const char* name : {"tokens", "batch_tokens", "step_time"})
+            if (whole.find(name) == nullptr) // what the plan finds
+                whole[name] = 1;
+    Problems problems;
+    fields_of<WholeTrainingRequest>().read(Reader(whole, path, problems), request);
+    if (file->find("tokens") == nullptr)
+        request.tokens = 0;
+    return problems;
+}
+
+// Of the kinds that it names.
+void set_price(const std::string& text, std::vector<ClusterKind>& clusters, OptionReader& options)
+{
+    const std::optional<HourlyPrice> price =
+        options.read<HourlyPrice>("--price", text, parse_hourly_price);
+    if (!price || price->device.empty())
+        return;
+    bool known = false;
+    for (ClusterKind& kind : clusters)
+        if (price->device == kind.name) {
+            set(kind.prices, *price);
+            known = true;
+        }
+    if (!known)
+        options.add("--price", text, "no cluster of --on has that name");
+}
+
+} // namespace
+
+void add_capacity_options(CLI::App& app, CapacityOptions& options)
+{
+    app.add_option("--model", options.model,
+                   "in place of a scenario: a shipped model, or a config.json");
+    app.add_option("--on", options.clusters,
+                   "clusters to plan: a GPU (h100), so many of them (256xh100), or a topology file "
+                   "whose nodes may be more")
+        ->delimiter(',')
+        ->type_name("CLUSTER,...");
+    app.add_option("--tokens", options.tokens, "to train on: 2T, 500B")->type_name("COUNT");
+    app.add_option("--within", options.within, "how long the training may take: 30d")
+        ->type_name("TIME");
+    app.add_option("--budget", options.budget, "what it may cost: 5M")->type_name("MONEY");
+    app.add_option("--price", options.prices, "of a GPU and hour: h100=2.5/h, 20/h/node")
+        ->delimiter(',')
+        ->type_name("PRICE,...");
+    app.add_option("--mtbf", options.mtbf, "mean time between failures: 50000h/gpu, 2000h/node")
+        ->type_name("TIME/WHAT");
+    app.add_option("--checkpoint", options.checkpoint, "what writing one takes: 5min")
+        ->type_name("TIME");
+    app.add_option("--batch", options.batch, "tokens of a step, fitted to each cluster: 4M..16M")
+        ->type_name("RANGE");
+    app.add_option("--sequence-length", options.sequence_length, "with --model: tokens")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+    app.add_option("--assume", options.assumptions,
+                   "a JSON file with more of the training: failures, checkpoints, power, ...")
+        ->type_name("FILE")
+        ->check(CLI::ExistingFile);
+}
+
+Checked<WholeTrainingRequest> training_request(const CapacityOptions& options)
+{
+    WholeTrainingRequest request;
+    if (!options.assumptions.empty())
+        if (Problems problems = read_assumptions(options.assumptions, request); !problems.empty())
+            return tl::unexpected(std::move(problems));
+    OptionReader reader;
+    if (const auto tokens = reader.read<double>("--tokens", options.tokens, parse_count))
+        request.tokens = *tokens;
+    if (const auto within = reader.read<Seconds>("--within", options.within, parse_seconds))
+        request.deadline = *within;
+    if (const auto mtbf =
+            reader.read<FailureInterval>("--mtbf", options.mtbf, parse_failure_interval))
+        set(request.failures, *mtbf);
+    if (const auto time = reader.read<Seconds>("--checkpoint", options.checkpoint, parse_seconds))
+        request.checkpoints.time = *time;
+    for (const std::string& text : options.prices) // of whichever device
+        if (const auto price = reader.read<HourlyPrice>("--price", text, parse_hourly_price);
+            price && price->device.empty())
+            set(request.prices, *price);
+    if (Problems problems = reader.take(); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    return request;
+}
+
+Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
+                                          std::optional<ScenarioFile> scenario)
+{
+    CapacityRequest request;
+    Problems problems;
+    Checked<WholeTrainingRequest> training = training_request(options);
+    if (training)
+        request.training = std::move(*training);
+    else
+        append(problems, training.error());
+    const auto take_kind = [&](Checked<ClusterKind> kind) {
+        if (kind)
+            request.clusters.push_back(std::move(*kind));
+        else
+            append(problems, kind.error());
+    };
+    for (const std::string& text : options.clusters)
+        take_kind(cluster_kind(text, ""));
+    if (options.clusters.empty() && scenario)
+        take_kind(cluster_kind(*scenario));
+    OptionReader reader;
+    for (ClusterKind& kind : request.clusters)
+        kind.prices = request.training.prices;
+    for (const std::string& text : options.prices)
+        set_price(text, request.clusters, reader);
+    request.budget = reader.read<double>("--budget", options.budget, parse_count);
+    request.batch = reader.read<TokenRange>("--batch", options.batch, parse_token_range);
+    append(problems, reader.take());
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    request.scenario = std::move(scenario);
+    request.model = source_from(options.model, request.folder);
+    if (options.sequence_length > 0)
+        request.sequence_length = options.sequence_length;
+    return request;
+}
+
+TrainingReport training_report(const WholeTraining& training)
+{
+    TrainingReport report{training, training_sensitivities(training), {}};
+    if (training.process.rate() > 0) {
+        constexpr std::size_t trainings = 1000;
+        report.simulated = simulate_trainings(
+            training.process, {.count = affordable_trainings(training.time.failures, trainings)});
+    }
+    return report;
+}
+
+int run_capacity(CapacityRequest request, const CapacityOutput& output)
+{
+    if (!output.scenario.empty())
+        require_writable(output.scenario);
+    if (!output.csv.empty())
+        require_writable(output.csv);
+    const KeepsWhatIsDone keeps;
+    Session session;
+    Checked<CapacityPlan> plan;
+    {
+        ProgressBar bar;
+        request.work = bar.control();
+        plan = capacity_plan(request, session);
+    }
+    if (!plan)
+        return refuse(plan.error(), "nothing was run.");
+    std::optional<TrainingReport> details;
+    if (plan->best) {
+        const ClusterAnswer& best = plan->clusters[*plan->best];
+        const SizedCluster& sized = best.sizes[*best.chosen];
+        details = training_report(*sized.training);
+        if (!output.scenario.empty()) {
+            Scenario scenario = *sized.scenario;
+            write_file(output.scenario, to_text(to_json(scenario)) + "\n");
+            print_talk(fmt::format("wrote {}\n", output.scenario));
+        }
+    }
+    const CapacityReport report = capacity_report(request, *plan, std::move(details));
+    print_data(output.json
+                   ? to_text(to_json(report)) + "\n"
+                   : capacity_text(report,
+                                   Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
+                                   width_of_stdout()));
+    if (!output.csv.empty())
+        write_file(output.csv, capacity_csv(report));
+    if (plan->interrupted)
+        return interrupted_exit();
+    return plan->best ? exit_ok : exit_no;
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+
+// What `plan` takes to find a cluster for a goal.
+
+#include "sim/report/training/training_text.h"
+#include "sim/study/capacity/capacity_request.h"
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard {
+
+struct CapacityOptions {
+    std::string model;
+    std::vector<std::string> clusters; // --on
+    std::string tokens;
+    std::string within;
+    std::string budget;
+    std::vector<std::string> prices;
+    std::string mtbf;
+    std::string checkpoint;
+    std::string batch;
+    std::int64_t sequence_length = 0;
+    std::string assumptions; // a file
+
+    // Whether sizes of clusters are looked for: else `plan` takes the scenario's own.
+    bool asks_for_size() const
+    {
+        return !model.empty() || !clusters.empty() || !within.empty() || !budget.empty();
+    }
+    bool asks_for_training() const { return !tokens.empty(); }
+};
+
+void add_capacity_options(CLI::App& app, CapacityOptions& options);
+
+// What of the options a training hangs on. Problems name the option.
+Checked<WholeTrainingRequest> training_request(const CapacityOptions& options);
+
+// `scenario`: whose model and training count; without it, the options' model.
+Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
+                                          std::optional<ScenarioFile> scenario);
+
+// What a report shows of a training: what matters most, and a thousand of them simulated.
+TrainingReport training_report(const WholeTraining& training);
+
+struct CapacityOutput {
+    std::string scenario; // file of the best; empty: none
+    std::string csv;
+    bool json = false;
+};
+
+// Plans, prints and writes. Returns an ExitCode.
+int run_capacity(CapacityRequest request, const CapacityOutput& output);
+
+} // namespace trainyard

@@ -1,0 +1,85 @@
+// A capacity plan as JSON and CSV.
+
+#include "sim/base/build_info.h"
+#include "sim/report/capacity/capacity_report.h"
+#include "sim/report/text/summary_csv.h"
+
+namespace trainyard {
+
+namespace {
+
+// What of a row files have, by name.
+std::vector<CsvColumn> columns_of(const CapacityRow& row)
+{
+    std::vector<CsvColumn> out{{"cluster", row.cluster}, {"nodes", row.nodes},
+                               {"gpus", row.gpus},       {"chosen", row.chosen},
+                               {"layout", row.layout},   {"refusal", row.refusal}};
+    const bool runs = row.figures.has_value();
+    for (const Figure* figure : figures_in(in_sweep_csv))
+        out.push_back({figure->key, runs ? figure->value(*row.figures) : Json()});
+    const auto add = [&](const char* name, std::optional<double> value) {
+        out.push_back({name, value ? Json(*value) : Json()});
+    };
+    add("work_per_gpu_to_smallest", row.scaling);
+    const WholeTraining* const training = row.training ? &*row.training : nullptr;
+    const auto of = [&](auto value) {
+        return training != nullptr ? std::optional<double>(value(*training)) : std::nullopt;
+    };
+    add("batch_tokens", of([](const WholeTraining& t) { return t.request.batch_tokens; }));
+    add("tokens", of([](const WholeTraining& t) { return t.request.tokens; }));
+    add("wall_s", of([](const WholeTraining& t) { return t.time.mean().value(); }));
+    add("wall_low_s", of([](const WholeTraining& t) { return t.time.low.value(); }));
+    add("wall_high_s", of([](const WholeTraining& t) { return t.time.high.value(); }));
+    add("goodput", of([](const WholeTraining& t) { return t.goodput(); }));
+    add("money", training != nullptr ? training->cost.money : std::nullopt);
+    add("energy_kwh", training != nullptr ? training->cost.energy_kwh : std::nullopt);
+    return out;
+}
+
+} // namespace
+
+Json to_json(const CapacityReport& report)
+{
+    Json clusters = Json::array();
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
+        Json sizes = Json::array();
+        for (const CapacityRow& row : report.clusters[kind]) {
+            Json one = Json::object();
+            for (const CsvColumn& column : columns_of(row))
+                one[column.name] = column.value;
+            Json misses = Json::array();
+            for (const std::string& miss : row.misses)
+                misses.push_back(miss);
+            one["misses"] = std::move(misses);
+            sizes.push_back(std::move(one));
+        }
+        clusters.push_back(
+            Json::Object{{"best", report.best == kind}, {"sizes", std::move(sizes)}});
+    }
+    return Json::Object{{"format", capacity_format},
+                        {"trainyard", version()},
+                        {"model", report.model},
+                        {"goal", report.goal},
+                        {"interrupted", report.interrupted},
+                        {"memory_headroom", report.headroom},
+                        {"tolerance", report.tolerance},
+                        {"points", report.points},
+                        {"simulated", report.simulated},
+                        {"clusters", std::move(clusters)},
+                        {"training", report.training ? to_json(*report.training) : Json()}};
+}
+
+std::string capacity_csv(const CapacityReport& report)
+{
+    std::string out;
+    for (const std::vector<CapacityRow>& rows : report.clusters)
+        for (const CapacityRow& row : rows) {
+            const std::vector<CsvColumn> columns = columns_of(row);
+            if (out.empty())
+                out = csv_names(columns);
+            out += csv_values(columns);
+        }
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,136 @@
+#include "sim/report/capacity/capacity_report.h"
+
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/kinds.h"
+#include "sim/study/jobs/layout_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+std::string goal_text(const CapacityRequest& request)
+{
+    const WholeTrainingRequest& training = request.training;
+    std::string out = training.tokens > 0
+                          ? fmt::format("{} {}", to_display_count(training.tokens), training.unit)
+                          : fmt::format("as many {} as can be", training.unit);
+    if (training.deadline)
+        out += fmt::format(" within {}", wall_text(*training.deadline));
+    if (request.budget)
+        out += fmt::format(" for {}", money_text(*request.budget));
+    return out;
+}
+
+// Why no layout runs: what the model or cluster cannot do, or what leaves nothing.
+std::string refusal_of(const SizedCluster& sized)
+{
+    if (!sized.problems.empty()) {
+        const Diagnostic& first = sized.problems.front();
+        return first.pointer.empty() ? first.message : first.message + " at " + first.pointer;
+    }
+    if (sized.least_memory)
+        return fmt::format("does not fit: a device needs at least {}",
+                           to_display(*sized.least_memory));
+    return "no layout divides devices and batch";
+}
+
+std::vector<std::string> misses_of(const CapacityRequest& request, const WholeTraining& training)
+{
+    std::vector<std::string> out;
+    if (request.training.deadline && training.time.mean() > *request.training.deadline)
+        out.push_back(fmt::format("{} too long",
+                                  wall_text(training.time.mean() - *request.training.deadline)));
+    else if (training.in_time && *training.in_time < sure_enough)
+        out.push_back(fmt::format("in time with {} only", percent(*training.in_time)));
+    if (request.budget && training.cost.money && *training.cost.money > *request.budget)
+        out.push_back(
+            fmt::format("{} too much", money_text(*training.cost.money - *request.budget)));
+    return out;
+}
+
+CapacityRow row_of(const CapacityRequest& request, const ClusterAnswer& answer, std::size_t i)
+{
+    const SizedCluster& sized = answer.sizes[i];
+    CapacityRow row;
+    row.cluster = answer.kind.name;
+    row.nodes = sized.nodes;
+    row.gpus = sized.gpus;
+    row.chosen = answer.chosen == i;
+    row.training = sized.training;
+    if (sized.training)
+        row.misses = misses_of(request, *sized.training);
+    if (sized.outcome) {
+        row.figures = step_figures(*sized.outcome);
+        Scenario scenario = *sized.scenario;
+        scenario.strategy.dp = sized.outcome->job.dp();
+        row.layout = described(scenario);
+    }
+    if (!sized.training)
+        row.refusal = refusal_of(sized);
+    return row;
+}
+
+void add_scaling(std::vector<CapacityRow>& rows)
+{
+    const auto first =
+        std::ranges::find_if(rows, [](const CapacityRow& row) { return row.figures.has_value(); });
+    for (CapacityRow& row : rows)
+        if (row.figures)
+            row.scaling = row.figures->work_per_s() / row.figures->gpus /
+                          (first->figures->work_per_s() / first->figures->gpus);
+}
+
+} // namespace
+
+TimeKind CapacityRow::largest_loss() const
+{
+    std::optional<TimeKind> most;
+    for (std::size_t kind = 0; kind < figures->mean.size(); ++kind)
+        if (class_of(static_cast<TimeKind>(kind)) != TimeClass::compute &&
+            (!most || figures->mean[kind] > figures->mean[static_cast<std::size_t>(*most)]))
+            most = static_cast<TimeKind>(kind);
+    return *most;
+}
+
+const CapacityRow* CapacityReport::chosen_of(std::size_t kind) const
+{
+    const auto found = std::ranges::find_if(clusters[kind], &CapacityRow::chosen);
+    return found == clusters[kind].end() ? nullptr : &*found;
+}
+
+CapacityReport capacity_report(const CapacityRequest& request, const CapacityPlan& plan,
+                               std::optional<TrainingReport> details)
+{
+    CapacityReport report;
+    report.goal = goal_text(request);
+    report.unit = request.training.unit;
+    report.has_tokens = request.training.tokens > 0;
+    report.tolerance = request.tolerance;
+    report.headroom = request.headroom;
+    report.interrupted = plan.interrupted;
+    report.best = plan.best;
+    report.training = std::move(details);
+    for (const ClusterAnswer& answer : plan.clusters) {
+        std::vector<CapacityRow>& rows = report.clusters.emplace_back();
+        for (std::size_t i = 0; i < answer.sizes.size(); ++i) {
+            rows.push_back(row_of(request, answer, i));
+            report.points += answer.sizes[i].points;
+            report.simulated += answer.sizes[i].simulated;
+            if (report.model.empty() && answer.sizes[i].outcome)
+                report.model = answer.sizes[i].outcome->job.model.name;
+        }
+        add_scaling(rows);
+    }
+    if (plan.best) {
+        const ClusterAnswer& best = plan.clusters[*plan.best];
+        report.reasons = best.sizes[*best.chosen].reasons;
+    }
+    return report;
+}
+
+} // namespace trainyard

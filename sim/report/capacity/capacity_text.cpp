@@ -1,0 +1,196 @@
+// A capacity plan in words.
+
+#include "sim/base/units.h"
+#include "sim/report/capacity/capacity_report.h"
+#include "sim/report/figures.h"
+#include "sim/report/kinds.h"
+#include "sim/report/text/table.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+std::string days_text(const WholeTraining& training)
+{
+    return fmt::format("{} ({} to {})", wall_text(training.time.mean()),
+                       wall_text(training.time.low), wall_text(training.time.high));
+}
+
+std::string energy_text(const WholeTraining& training)
+{
+    return training.cost.energy_kwh ? fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000)
+                                    : "";
+}
+
+// What a step and a training of the row come to.
+std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityReport& report)
+{
+    const StepFigures& step = *row.figures;
+    const WholeTraining& training = *row.training;
+    std::vector<std::string> cells{to_display(step.step_time.value),
+                                   to_display_count(training.request.batch_tokens),
+                                   to_display_count(step.work_per_s()),
+                                   figure_of("mfu").text(step.mfu),
+                                   percent(step.peak_memory / step.capacity),
+                                   days_text(training),
+                                   percent(training.goodput()),
+                                   training.cost.money ? money_text(*training.cost.money) : "",
+                                   energy_text(training)};
+    if (!report.has_tokens)
+        cells.push_back(to_display_count(training.request.tokens));
+    return cells;
+}
+
+std::vector<std::string> figure_heads(const CapacityReport& report)
+{
+    std::vector<std::string> heads{"step",        "batch",   "per s", "MFU",   "memory",
+                                   "days (90 %)", "goodput", "cost",  "energy"};
+    if (!report.has_tokens)
+        heads.emplace_back(report.unit);
+    return heads;
+}
+
+TextTable table_with(std::vector<std::string> heads, std::size_t left, const Paint& paint)
+{
+    std::vector<Align> aligns(heads.size(), Align::right);
+    aligns.front() = Align::left;
+    aligns[left] = Align::left;
+    TextTable table(aligns);
+    for (std::string& head : heads)
+        head = paint.dim(head);
+    table.add(std::move(heads));
+    return table;
+}
+
+// The smallest cluster of each kind.
+std::string answers(const CapacityReport& report, const Paint& paint, std::size_t width)
+{
+    std::vector<std::string> heads{"cluster", "GPUs", "layout"};
+    for (std::string& head : figure_heads(report))
+        heads.push_back(std::move(head));
+    TextTable table = table_with(std::move(heads), 2, paint);
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
+        const CapacityRow* const row = report.chosen_of(kind);
+        if (row == nullptr)
+            continue;
+        std::vector<std::string> cells{row->cluster, fmt::format("{}", row->gpus), row->layout};
+        for (std::string& cell : figure_cells(*row, report))
+            cells.push_back(std::move(cell));
+        if (report.best == kind)
+            cells.front() = paint.bold(cells.front());
+        table.add(std::move(cells));
+    }
+    return table.text_within(width);
+}
+
+// Where no size meets the goal: how near the nearest comes.
+std::string out_of_reach(const std::vector<CapacityRow>& rows)
+{
+    if (rows.empty())
+        return "";
+    const CapacityRow& last = rows.back();
+    const auto runs =
+        std::ranges::find_if(rows, [](const CapacityRow& row) { return row.training.has_value(); });
+    if (runs == rows.end())
+        return fmt::format("{}: no size up to {} GPUs runs it. {} GPUs: {}.", last.cluster,
+                           last.gpus, last.gpus, last.refusal);
+    const CapacityRow* nearest = &*runs;
+    for (const CapacityRow& row : rows)
+        if (row.training && row.training->time.mean() < nearest->training->time.mean())
+            nearest = &row;
+    std::string out = fmt::format("{}: out of reach. {} GPUs take {}", nearest->cluster,
+                                  nearest->gpus, wall_text(nearest->training->time.mean()));
+    if (!nearest->misses.empty())
+        out += fmt::format(", {}", fmt::join(nearest->misses, ", "));
+    if (nearest->figures && nearest != &last)
+        out += ", larger ones no less";
+    return out + fmt::format(": a step loses most in {}.",
+                             nearest->figures ? title_of(nearest->largest_loss()) : "");
+}
+
+// Every size that was looked at.
+std::string sizes(const CapacityReport& report, const Paint& paint, std::size_t width)
+{
+    std::string out = paint.bold("Sizes looked at") + "\n";
+    TextTable table = table_with(
+        {"cluster", "GPUs", "step", "MFU", "per GPU", "days", "goodput", "cost", "layout", ""}, 8,
+        paint);
+    for (const std::vector<CapacityRow>& rows : report.clusters)
+        for (const CapacityRow& row : rows) {
+            std::vector<std::string> cells{row.cluster, fmt::format("{}", row.gpus)};
+            if (row.training) {
+                const StepFigures& step = *row.figures;
+                cells.insert(cells.end(),
+                             {to_display(step.step_time.value), figure_of("mfu").text(step.mfu),
+                              percent(*row.scaling), wall_text(row.training->time.mean()),
+                              percent(row.training->goodput()),
+                              row.training->cost.money ? money_text(*row.training->cost.money) : "",
+                              row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
+            } else
+                cells.insert(cells.end(), {"", "", "", "", "", "", row.refusal, ""});
+            if (row.chosen)
+                cells[1] = paint.bold(cells[1]);
+            table.add(std::move(cells));
+        }
+    return out + table.text_within(width);
+}
+
+std::string summary_of(const CapacityReport& report)
+{
+    const CapacityRow& best = *report.chosen_of(*report.best);
+    std::string out = fmt::format("Best: {} x {}, {}", best.gpus, best.cluster, best.layout);
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
+        const CapacityRow* const other = report.chosen_of(kind);
+        if (kind == *report.best || other == nullptr)
+            continue;
+        const std::optional<double>& own = best.training->cost.money;
+        const std::optional<double>& more = other->training->cost.money;
+        out += fmt::format("; {} x {} takes {}", other->gpus, other->cluster,
+                           wall_text(other->training->time.mean()));
+        if (own && more)
+            out += fmt::format(" and costs {} more", percent(*more / *own - 1));
+    }
+    return out + ".";
+}
+
+} // namespace
+
+std::string capacity_text(const CapacityReport& report, const Paint& paint, std::size_t width)
+{
+    std::string out =
+        fmt::format("{}: {}\n\n", report.model.empty() ? "the model" : report.model, report.goal);
+    const auto say = [&](const std::string& text) {
+        for (const std::string& line : wrapped(text, width))
+            out += line + "\n";
+    };
+    if (report.best) {
+        out += answers(report, paint, width) + "\n";
+        say(summary_of(report));
+    }
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind)
+        if (report.chosen_of(kind) == nullptr)
+            say(out_of_reach(report.clusters[kind]));
+    if (report.interrupted)
+        say("Interrupted: other sizes were not looked at.");
+    out += "\n" + sizes(report, paint, width) + "\n";
+    say(fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory is more "
+                    "than {:.4g} % quicker than the one shown of its size. per GPU: against the "
+                    "smallest that runs.",
+                    to_display_count(static_cast<double>(report.points)), report.simulated,
+                    100 * report.headroom, 100 * report.tolerance));
+    if (report.training)
+        out += "\n" + training_text(*report.training, paint, width);
+    if (!report.reasons.empty()) {
+        out += "\n" + paint.bold("Chosen") + "\n";
+        for (const std::string& reason : report.reasons)
+            out += "  " + reason + "\n";
+    }
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,183 @@
+#include "sim/study/capacity/capacity_plan.h"
+
+#include "sim/cost/device.h"
+#include "sim/study/capacity/sized_cluster.h"
+#include "sim/study/session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+// A cluster that is looked at is at least this much larger than the one before.
+constexpr double coarse_step = 1.3;
+constexpr double fine_step = 0.125; // of the smaller one
+
+// 1, 2, 3, 4, 6, 8, 12, 16, ...: sizes that layouts divide.
+int next_size(int nodes)
+{
+    int size = 1;
+    while (size <= nodes)
+        size *= 2;
+    return size / 4 * 3 > nodes && size >= 4 ? size / 4 * 3 : size;
+}
+
+class ClusterSearch {
+public:
+    ClusterSearch(const CapacityRequest& request, ClusterKind kind, Session& session)
+        : request_(request), session_(session)
+    {
+        answer_.kind = std::move(kind);
+    }
+
+    ClusterAnswer run() &&
+    {
+        if (answer_.kind.nodes) {
+            look_at(*answer_.kind.nodes);
+            if (meets(answer_.sizes.front()))
+                answer_.chosen = 0;
+        } else if (request_.training.tokens > 0)
+            fewest();
+        else
+            most_learned();
+        return std::move(answer_);
+    }
+
+private:
+    int most_nodes() const { return std::max(1, request_.most_gpus / answer_.kind.gpus_per_node); }
+
+    // Keeps them by size.
+    const SizedCluster& look_at(int nodes)
+    {
+        request_.work.check();
+        const auto place = std::ranges::lower_bound(answer_.sizes, nodes, {}, &SizedCluster::nodes);
+        if (place != answer_.sizes.end() && place->nodes == nodes)
+            return *place;
+        return *answer_.sizes.insert(place, sized_cluster(request_, answer_.kind, nodes, session_));
+    }
+
+    bool meets(const SizedCluster& sized) const
+    {
+        return sized.training && sized.meets_deadline() && sized.meets_budget(request_.budget);
+    }
+
+    bool can_grow_into(const SizedCluster& sized) const
+    {
+        return !sized.training || !sized.meets_deadline();
+    }
+
+    // No cluster of fewer can train in time, whatever it does.
+    int least_nodes()
+    {
+        if (!request_.training.deadline)
+            return 1;
+        const double nodes = least_devices(request_, answer_.kind) / answer_.kind.gpus_per_node;
+        return std::clamp(static_cast<int>(std::floor(std::min(nodes, 1e9))), 1, most_nodes());
+    }
+
+    void fewest()
+    {
+        int nodes = 1;
+        while (nodes < least_nodes())
+            nodes = next_size(nodes);
+        nodes = std::min(nodes, most_nodes());
+        while (can_grow_into(look_at(nodes))) {
+            if (nodes == most_nodes())
+                return;
+            nodes = std::min(next_size(nodes), most_nodes());
+        }
+        refine(nodes);
+        for (std::size_t i = 0; i < answer_.sizes.size() && !answer_.chosen; ++i)
+            if (meets(answer_.sizes[i]))
+                answer_.chosen = i;
+    }
+
+    // Between the last that is too small and `nodes`, which is not.
+    void refine(int nodes)
+    {
+        const auto found = std::ranges::find(answer_.sizes, nodes, &SizedCluster::nodes);
+        int low = found == answer_.sizes.begin() ? 0 : std::prev(found)->nodes;
+        int high = nodes;
+        const int step = std::max(1, static_cast<int>(fine_step * std::max(1, low)));
+        while (high - low > step) {
+            const int middle = low + std::max(1, (high - low) / 2 / step) * step;
+            (can_grow_into(look_at(middle)) ? low : high) = middle;
+        }
+    }
+
+    // Larger clusters learn more until the budget is spent sooner than the time.
+    void most_learned()
+    {
+        double most = 0;
+        int worse = 0;
+        for (int nodes = 1; nodes <= most_nodes() && worse < 2; nodes = next_size(nodes)) {
+            const SizedCluster& sized = look_at(nodes);
+            const double tokens = sized.training ? sized.training->request.tokens : 0;
+            worse = most > 0 && tokens <= most ? worse + 1 : 0;
+            most = std::max(most, tokens);
+        }
+        for (std::size_t i = 0; i < answer_.sizes.size(); ++i)
+            if (most > 0 && answer_.sizes[i].training &&
+                answer_.sizes[i].training->request.tokens == most)
+                answer_.chosen = i;
+    }
+
+    const CapacityRequest& request_;
+    Session& session_;
+    ClusterAnswer answer_;
+};
+
+// Smaller is better: cost where all have prices, else GPUs; of goals without tokens, what is not
+// learned.
+double rank_of(const CapacityRequest& request, const SizedCluster& sized, bool priced)
+{
+    if (request.training.tokens == 0)
+        return -sized.training->request.tokens;
+    return priced ? *sized.training->cost.money : sized.gpus;
+}
+
+} // namespace
+
+bool SizedCluster::meets_deadline() const
+{
+    return training && training->in_time.value_or(1) >= sure_enough;
+}
+
+bool SizedCluster::meets_budget(std::optional<double> budget) const
+{
+    return training && (!budget || (training->cost.money && *training->cost.money <= *budget));
+}
+
+Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& session)
+{
+    if (Problems problems = problems_of(request); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    CapacityPlan plan;
+    try {
+        for (const ClusterKind& kind : request.clusters)
+            plan.clusters.push_back(ClusterSearch(request, kind, session).run());
+    } catch (const Cancelled&) {
+        plan.interrupted = true;
+    }
+    const auto chosen = [&](const ClusterAnswer& answer) {
+        return answer.chosen ? &answer.sizes[*answer.chosen] : nullptr;
+    };
+    const bool priced = std::ranges::all_of(plan.clusters, [&](const ClusterAnswer& answer) {
+        return chosen(answer) == nullptr || chosen(answer)->training->cost.money.has_value();
+    });
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < plan.clusters.size(); ++i)
+        if (const SizedCluster* sized = chosen(plan.clusters[i]))
+            if (const double rank = rank_of(request, *sized, priced); rank < best) {
+                best = rank;
+                plan.best = i;
+            }
+    return plan;
+}
+
+} // namespace trainyard

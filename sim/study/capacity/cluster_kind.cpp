@@ -1,0 +1,90 @@
+#include "sim/study/capacity/capacity_request.h"
+#include "sim/study/inputs.h"
+#include "sim/study/jobs/job_context.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+namespace trainyard {
+
+namespace {
+
+Problems problem(std::string message, std::string hint)
+{
+    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+// A topology whose "nodes" can be replaced, and how many devices one of them has.
+Checked<ClusterKind> of_topology(std::string name, const Source& topology,
+                                 const ScenarioFile& place)
+{
+    const Checked<Input> input = find_input(topology, InputKind::topology, place);
+    if (!input)
+        return tl::unexpected(input.error());
+    const Json* const nodes = input->json.find("nodes");
+    if (nodes == nullptr || !nodes->is_number())
+        return tl::unexpected(
+            problem(fmt::format("{} has no \"nodes\" that could be more or fewer", name),
+                    "a topology with \"generator\": \"cluster\", or a GPU: h100"));
+    ClusterKind kind;
+    kind.name = std::move(name);
+    kind.topology = input->json;
+    const Checked<TopologyFile> read = inspect_topology(input->json, input->file);
+    if (!read)
+        return tl::unexpected(read.error());
+    kind.gpus_per_node =
+        read->topology.device_count() / std::max(1, static_cast<int>(nodes->as_double()));
+    return kind;
+}
+
+Checked<ClusterKind> with_gpus(ClusterKind kind, std::optional<int> gpus)
+{
+    if (!gpus)
+        return kind;
+    if (*gpus < kind.gpus_per_node && !kind.gpu.empty())
+        kind.gpus_per_node = *gpus;
+    if (*gpus < 1 || *gpus % kind.gpus_per_node != 0)
+        return tl::unexpected(problem(
+            fmt::format("{} x {} are no whole nodes of {}", *gpus, kind.name, kind.gpus_per_node),
+            fmt::format("{}x{}", std::max(1, *gpus / kind.gpus_per_node) * kind.gpus_per_node,
+                        kind.name)));
+    kind.nodes = *gpus / kind.gpus_per_node;
+    return kind;
+}
+
+} // namespace
+
+Checked<ClusterKind> cluster_kind(const std::string& text, const std::filesystem::path& folder)
+{
+    // "256xh100"
+    int count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, count);
+    const bool counted = error == std::errc() && rest != end && *rest == 'x';
+    std::string name = counted ? std::string(rest + 1, end) : text;
+    const std::optional<int> gpus = counted ? std::optional(count) : std::nullopt;
+    if (const int usual = usual_gpus_per_node(name); usual > 0) {
+        ClusterKind kind;
+        kind.name = name;
+        kind.gpu = name;
+        kind.gpus_per_node = usual;
+        return with_gpus(std::move(kind), gpus);
+    }
+    if (!name.ends_with(".json"))
+        return tl::unexpected(problem(
+            fmt::format("\"{}\" is no known GPU and no topology file", name), known_gpus()));
+    ScenarioFile place;
+    place.base = folder;
+    Checked<ClusterKind> kind = of_topology(name, Source{name, {}}, place);
+    if (!kind)
+        return kind;
+    return with_gpus(std::move(*kind), gpus);
+}
+
+Checked<ClusterKind> cluster_kind(const ScenarioFile& scenario)
+{
+    return of_topology("the scenario's cluster", scenario.scenario.topology, scenario);
+}
+
+} // namespace trainyard

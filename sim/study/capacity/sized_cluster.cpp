@@ -1,0 +1,300 @@
+#include "sim/study/capacity/sized_cluster.h"
+
+#include "sim/cost/kernel_time.h"
+#include "sim/study/jobs/first_training.h"
+#include "sim/study/jobs/job_context.h"
+#include "sim/study/problems.h"
+#include "sim/study/session.h"
+#include "sim/topology/used_devices.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+Problems one_problem(std::string message, std::string hint)
+{
+    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+tl::expected<Json, std::string> topology_of(const ClusterKind& kind, int nodes)
+{
+    if (!kind.gpu.empty()) {
+        tl::expected<UsualMachine, std::string> machine =
+            usual_machine(kind.gpu, nodes, kind.gpus_per_node);
+        if (!machine)
+            return tl::unexpected(machine.error());
+        return std::move(machine->topology);
+    }
+    Json topology = kind.topology;
+    topology["nodes"] = nodes;
+    return topology;
+}
+
+// A model on a cluster, with what it trains with whatever the layout.
+Checked<ScenarioFile> base_scenario(const CapacityRequest& request, const ClusterKind& kind,
+                                    int nodes, std::vector<std::string>& reasons)
+{
+    tl::expected<Json, std::string> machine = topology_of(kind, nodes);
+    if (!machine)
+        return tl::unexpected(one_problem(machine.error(), ""));
+    const Source topology{{}, std::move(*machine)};
+    if (request.scenario) {
+        Scenario scenario = request.scenario->scenario;
+        scenario.topology = topology;
+        scenario.strategy.gpus_per_domain = 0;
+        return scenario_in_memory(std::move(scenario), request.scenario->base,
+                                  request.scenario->file);
+    }
+    StartRequest start;
+    start.model = request.model;
+    start.topology = topology;
+    start.folder = request.folder;
+    start.sequence_length = request.sequence_length;
+    if (request.batch)
+        start.global_batch = 1; // fitted later
+    const Checked<Parts> parts = start_parts(start);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    FirstTraining first = first_training(start, *parts);
+    reasons = std::move(first.reasons);
+    Scenario scenario = std::move(first.scenario);
+    scenario.software.framework = "megatron-core";
+    scenario.strategy.zero = 1;
+    scenario.strategy.dp = 1;
+    return scenario_in_memory(std::move(scenario), request.folder, "the planned scenario");
+}
+
+// Sizes of the batch that many numbers of replicas divide: the largest and the smallest of the
+// range, and one between.
+std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t sequence, int gpus)
+{
+    const double tokens = static_cast<double>(std::max<std::int64_t>(1, sequence));
+    const auto least = static_cast<std::int64_t>(std::ceil(range.least / tokens));
+    const auto most = std::max(least, static_cast<std::int64_t>(range.most / tokens));
+    std::int64_t unit = gpus;
+    while (unit > 1 && (gpus % unit != 0 || most / unit * unit < std::max<std::int64_t>(1, least)))
+        --unit;
+    std::vector<std::int64_t> out;
+    for (const std::int64_t wanted :
+         {least,
+          static_cast<std::int64_t>(
+              std::sqrt(1.0 * static_cast<double>(least) * static_cast<double>(most))),
+          most})
+    {
+        const std::int64_t up = (wanted + unit - 1) / unit * unit;
+        const std::int64_t batch = up > most ? most / unit * unit : up;
+        if (batch >= 1 && std::ranges::find(out, batch) == out.end())
+            out.push_back(batch);
+    }
+    return out;
+}
+
+// What a domain's devices leave whole: groups of a power of two straddle domains of 72.
+int even_domain(const SearchBase& base)
+{
+    const auto domain = static_cast<unsigned>(base.facts.domain);
+    return static_cast<int>(std::bit_floor(domain));
+}
+
+Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
+{
+    Training& training = base.file.scenario.training;
+    std::vector<std::int64_t> batches{training.global_batch};
+    if (request.batch)
+        batches = fitted_batches(*request.batch, training.sequence_length, base.facts.devices);
+    training.global_batch = batches.back();
+    SearchSpace space = usual_space(base.file.scenario, base.facts);
+    space.global_batches = batches;
+    Problems problems;
+    for (const SweepAxis& axis : request.axes)
+        append(problems, restrict(space, axis));
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return space;
+}
+
+Seconds pace_of(const RankedLayout& layout)
+{
+    return layout.step_time / static_cast<double>(layout.choice.global_batch);
+}
+
+// One way to use the cluster's devices.
+struct Variant {
+    SearchBase base;
+    SearchResult result;
+};
+
+class Sizing {
+public:
+    Sizing(const CapacityRequest& request, const ClusterKind& kind, int nodes, Session& session)
+        : request_(request), kind_(kind), session_(session)
+    {
+        sized_.nodes = nodes;
+        sized_.gpus = nodes * kind.gpus_per_node;
+    }
+
+    SizedCluster run() &&
+    {
+        const Checked<ScenarioFile> file =
+            base_scenario(request_, kind_, sized_.nodes, sized_.reasons);
+        if (!file) {
+            sized_.problems = file.error();
+            return std::move(sized_);
+        }
+        std::optional<Variant> best = searched(*file);
+        if (best) {
+            const int even = even_domain(best->base);
+            Scenario scenario = file->scenario;
+            scenario.strategy.gpus_per_domain = even;
+            if (even != best->base.facts.domain)
+                if (std::optional<Variant> other =
+                        searched(scenario_in_memory(std::move(scenario), file->base, file->file));
+                    other && !other->result.best.empty() &&
+                    (best->result.best.empty() ||
+                     pace_of(other->result.best.front()) < pace_of(best->result.best.front())))
+                    best = std::move(other);
+            take(*best);
+        }
+        return std::move(sized_);
+    }
+
+private:
+    std::optional<Variant> searched(const ScenarioFile& file)
+    {
+        Checked<SearchBase> base = search_base(file);
+        Checked<SearchSpace> space =
+            base ? space_of(request_, *base) : tl::unexpected(base.error());
+        if (!space) {
+            if (sized_.problems.empty())
+                sized_.problems = space.error();
+            return std::nullopt;
+        }
+        SearchRequest search_request;
+        search_request.space = std::move(*space);
+        search_request.top = 1;
+        search_request.headroom = request_.headroom;
+        search_request.tolerance = request_.tolerance;
+        search_request.threads = request_.threads;
+        search_request.work = request_.work;
+        SearchResult result = search(*base, search_request, session_);
+        request_.work.check();
+        sized_.points += result.points;
+        sized_.simulated += result.simulated;
+        return Variant{std::move(*base), std::move(result)};
+    }
+
+    void take(const Variant& best)
+    {
+        sized_.excluded = best.result.excluded;
+        if (best.result.best.empty()) {
+            if (best.result.nearest)
+                sized_.least_memory = best.result.nearest->memory;
+            return;
+        }
+        sized_.scenario = kept_scenario(best.result.best.front().choice, best.base);
+        sized_.outcome = std::move(outcomes_of(best.result, best.base, session_).front());
+        WholeTrainingRequest whole = with_step_of(*sized_.outcome, request_.training);
+        whole.gpus = sized_.gpus; // idle ones are paid, too
+        whole.gpus_per_node = kind_.gpus_per_node;
+        whole.prices = kind_.prices;
+        if (whole.tokens == 0)
+            whole.tokens = tokens_within(whole, request_.budget);
+        const Checked<WholeTraining> training = whole_training(whole);
+        if (training)
+            sized_.training = *training;
+        else
+            sized_.problems = training.error();
+    }
+
+    const CapacityRequest& request_;
+    const ClusterKind& kind_;
+    Session& session_;
+    SizedCluster sized_;
+};
+
+} // namespace
+
+Problems problems_of(const CapacityRequest& request)
+{
+    const bool priced = std::ranges::all_of(request.clusters, [](const ClusterKind& kind) {
+        return kind.prices.gpu_hour || kind.prices.node_hour;
+    });
+    if (request.budget && !priced)
+        return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
+    if (request.training.tokens == 0 && !request.training.deadline && !request.budget)
+        return one_problem("without tokens, a deadline and a budget there is no goal",
+                           "--tokens 2T, or --within 30d for the most tokens by then");
+    if (request.batch && (request.batch->least <= 0 || request.batch->most < request.batch->least))
+        return one_problem(fmt::format("a batch of {} to {} tokens is no range",
+                                       request.batch->least, request.batch->most),
+                           "--batch 4M..16M");
+    return {};
+}
+
+WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest request)
+{
+    const Training& training = outcome.job.training;
+    request.batch_tokens = static_cast<double>(training.global_batch *
+                                               std::max<std::int64_t>(1, training.sequence_length));
+    request.step_time = outcome.step_time.value;
+    request.step_time_low = outcome.step_time.low;
+    request.step_time_high = outcome.step_time.high;
+    request.device = outcome.cost->profile().hardware.device.name;
+    request.gpus = outcome.job.world();
+    request.gpus_per_node = outcome.job.gpus_per_node;
+    request.parameters = count_parameters(outcome.job.model).total;
+    return request;
+}
+
+SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& kind, int nodes,
+                           Session& session)
+{
+    return Sizing(request, kind, nodes, session).run();
+}
+
+double least_devices(const CapacityRequest& request, const ClusterKind& kind)
+{
+    std::vector<std::string> reasons;
+    const Checked<ScenarioFile> file = base_scenario(request, kind, 1, reasons);
+    const Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
+    if (!base)
+        return 0;
+    const Training& training = base->file.scenario.training;
+    const std::int64_t sequence = std::max<std::int64_t>(1, training.sequence_length);
+    const double sequences = request.training.tokens / static_cast<double>(sequence);
+    const Flops each = model_flops_per_sequence(base->facts.model, sequence);
+    const Device& device = base->parts.cost->profile().hardware.device;
+    const FlopRate peak = std::max(usual_peak(device),
+                                   device.peak.at(executed_precision(training.precision, device)));
+    return sequences * each.value() / peak.value() / request.training.deadline->value();
+}
+
+double tokens_within(const WholeTrainingRequest& training, std::optional<double> budget)
+{
+    const auto allows = [&](double tokens) {
+        WholeTrainingRequest request = training;
+        request.tokens = tokens;
+        const Checked<WholeTraining> whole = whole_training(request);
+        return whole && whole->in_time.value_or(1) >= sure_enough &&
+               (!budget || (whole->cost.money && *whole->cost.money <= *budget));
+    };
+    double low = training.batch_tokens; // one step
+    if (!allows(low))
+        return 0;
+    double high = low;
+    while (high < 1e18 && allows(high))
+        high *= 2;
+    for (int i = 0; i < 40; ++i) {
+        const double middle = (low + high) / 2;
+        (allows(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+} // namespace trainyard

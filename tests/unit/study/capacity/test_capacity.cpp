@@ -1,0 +1,167 @@
+#include "sim/base/build_info.h"
+#include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/session.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+
+using namespace trainyard;
+
+namespace {
+
+// A small model and few layouts, so that a size takes some hundredths of a second.
+CapacityRequest small_request(std::initializer_list<const char*> clusters)
+{
+    CapacityRequest request;
+    request.model = {"llama-3.1-8b", {}};
+    request.folder = data_dir() / "scenarios";
+    for (const char* name : clusters) {
+        Checked<ClusterKind> kind = cluster_kind(name, request.folder);
+        REQUIRE(kind);
+        kind->prices.gpu_hour = 2;
+        request.clusters.push_back(std::move(*kind));
+    }
+    for (const char* axis :
+         {"strategy.schedule=1f1b", "strategy.pp=1,2", "strategy.vpp=1", "strategy.zero=1",
+          "strategy.tp=1,2,4", "training.micro_batch=1,2", "training.recompute=none,full"})
+        request.axes.push_back(parse_axis(axis).value());
+    request.training.tokens = 1e12;
+    request.training.failures.mtbf_per_gpu = Seconds(50'000 * 3600.0);
+    request.training.checkpoints.time = Seconds(60);
+    return request;
+}
+
+CapacityPlan planned(const CapacityRequest& request)
+{
+    Session session;
+    Checked<CapacityPlan> plan = capacity_plan(request, session);
+    REQUIRE(plan);
+    return std::move(*plan);
+}
+
+const SizedCluster& chosen(const CapacityPlan& plan, std::size_t kind = 0)
+{
+    REQUIRE(plan.clusters[kind].chosen);
+    return plan.clusters[kind].sizes[*plan.clusters[kind].chosen];
+}
+
+} // namespace
+
+TEST_CASE("the fewest GPUs that meet a deadline: fewer do not")
+{
+    CapacityRequest request = small_request({"h100"});
+    request.training.deadline = Seconds(20 * 86'400.0);
+    const CapacityPlan plan = planned(request);
+    const SizedCluster& fewest = chosen(plan);
+    CHECK(fewest.meets_deadline());
+    CHECK(*fewest.training->in_time >= sure_enough);
+    // 1e12 tokens x 6 x 8e9 at 989 TFLOP/s are 28 GPUs for 20 days; nobody gets half of that again
+    // for nothing.
+    CHECK(fewest.gpus > 28);
+    CHECK(fewest.gpus <= 28 * 4);
+    CHECK(plan.best == 0);
+
+    // One node fewer by itself.
+    request.clusters[0].nodes = fewest.nodes - 1;
+    const CapacityPlan fewer = planned(request);
+    REQUIRE(fewer.clusters[0].sizes.size() == 1);
+    CHECK_FALSE(fewer.clusters[0].sizes[0].meets_deadline());
+    CHECK_FALSE(fewer.best);
+}
+
+TEST_CASE("sizes are in order, each once, and larger ones are not slower by much")
+{
+    CapacityRequest request = small_request({"h100"});
+    request.training.deadline = Seconds(10 * 86'400.0);
+    const CapacityPlan plan = planned(request);
+    const std::vector<SizedCluster>& sizes = plan.clusters[0].sizes;
+    REQUIRE(sizes.size() > 1);
+    for (std::size_t i = 1; i < sizes.size(); ++i) {
+        CHECK(sizes[i - 1].nodes < sizes[i].nodes);
+        if (sizes[i - 1].training && sizes[i].training)
+            CHECK(sizes[i].training->time.mean() < sizes[i - 1].training->time.mean() * 1.1);
+    }
+}
+
+TEST_CASE("a size as given is the only one that is looked at")
+{
+    CapacityRequest request = small_request({"32xh100", "16xa100"});
+    const CapacityPlan plan = planned(request);
+    REQUIRE(plan.clusters.size() == 2);
+    CHECK(chosen(plan, 0).gpus == 32);
+    CHECK(chosen(plan, 1).gpus == 16);
+    // No deadline: the cheaper one is best, whatever it takes.
+    const auto cost = [&](std::size_t kind) { return *chosen(plan, kind).training->cost.money; };
+    CHECK(plan.best == (cost(0) < cost(1) ? 0 : 1));
+}
+
+TEST_CASE("a goal without tokens asks for the most that time and money allow")
+{
+    CapacityRequest request = small_request({"h100"});
+    request.training.tokens = 0;
+    request.training.deadline = Seconds(10 * 86'400.0);
+    request.budget = 50'000;
+    const CapacityPlan plan = planned(request);
+    const SizedCluster& most = chosen(plan);
+    CHECK(*most.training->cost.money <= 50'000);
+    CHECK(most.meets_deadline());
+    for (const SizedCluster& sized : plan.clusters[0].sizes)
+        if (sized.training)
+            CHECK(sized.training->request.tokens <= most.training->request.tokens);
+    // A few tokens more are too many.
+    WholeTrainingRequest more = most.training->request;
+    more.tokens *= 1.01;
+    const Checked<WholeTraining> training = whole_training(more);
+    REQUIRE(training);
+    CHECK((*training->cost.money > 50'000 || *training->in_time < sure_enough));
+}
+
+TEST_CASE("batches are fitted into the range that is given")
+{
+    CapacityRequest request = small_request({"24xh100"});
+    request.batch = TokenRange{1e6, 2e6};
+    const CapacityPlan plan = planned(request);
+    const double batch = chosen(plan).training->request.batch_tokens;
+    CHECK(batch >= 1e6);
+    CHECK(batch <= 2e6);
+}
+
+TEST_CASE("a model that fits nowhere says how much a device needs at least")
+{
+    CapacityRequest request = small_request({"h100"});
+    request.model = {"llama-3.1-405b", {}};
+    request.training.deadline = Seconds(1e9);
+    request.most_gpus = 16;
+    const CapacityPlan plan = planned(request);
+    CHECK_FALSE(plan.best);
+    REQUIRE(!plan.clusters[0].sizes.empty());
+    for (const SizedCluster& sized : plan.clusters[0].sizes) {
+        CHECK_FALSE(sized.training);
+        REQUIRE(sized.least_memory);
+        CHECK(*sized.least_memory > Bytes(80'000'000'000));
+    }
+}
+
+TEST_CASE("a budget without prices, and no goal at all, are refused")
+{
+    Session session;
+    CapacityRequest request = small_request({"h100"});
+    request.clusters[0].prices = {};
+    request.budget = 1e6;
+    CHECK_FALSE(capacity_plan(request, session));
+    request.budget.reset();
+    request.training.tokens = 0;
+    CHECK_FALSE(capacity_plan(request, session));
+}
+
+TEST_CASE("clusters are read as people write them")
+{
+    const auto kind = [](const char* text) { return cluster_kind(text, data_dir() / "scenarios"); };
+    REQUIRE(kind("256xh100"));
+    CHECK(kind("256xh100")->nodes == 32);
+    CHECK(kind("256xh100")->gpus_per_node == 8);
+    CHECK_FALSE(kind("h100")->nodes);
+    CHECK_FALSE(kind("100xh100")); // no whole nodes
+    CHECK_FALSE(kind("h999"));
+    CHECK_FALSE(kind("none.json"));
+}
