@@ -62,6 +62,39 @@ Json written(const ImportedJob& job, const JobFile& file)
 
 } // namespace
 
+namespace {
+
+// A file that a scenario in `from` names, as one in `to` does.
+std::string moved(const std::string& path, const std::filesystem::path& from,
+                  const std::filesystem::path& to)
+{
+    const std::filesystem::path file = from / path;
+    return !path.empty() && std::filesystem::exists(file)
+               ? std::filesystem::relative(file, to.empty() ? "." : to).string()
+               : path;
+}
+
+void move(Source& source, const std::filesystem::path& from, const std::filesystem::path& to)
+{
+    source.path = moved(source.path, from, to);
+    Json* const config = source.value.find("hf_config");
+    if (config != nullptr && config->is_string())
+        *config = moved(config->as_string(), from, to);
+}
+
+} // namespace
+
+void write_scenario(Scenario scenario, const std::filesystem::path& folder,
+                    const std::string& output)
+{
+    const std::filesystem::path to = folder_of(output);
+    move(scenario.model, folder, to);
+    move(scenario.topology, folder, to);
+    scenario.profile = moved(scenario.profile, folder, to);
+    write_file(output, to_text(to_json(scenario)) + "\n");
+    print_talk(fmt::format("wrote {}\n", output));
+}
+
 std::filesystem::path folder_of(const std::string& output)
 {
     return output.empty() ? std::filesystem::path() : std::filesystem::path(output).parent_path();

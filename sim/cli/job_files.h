@@ -3,6 +3,7 @@
 // Options and output that importing a job and making one have in common.
 
 #include "sim/study/jobs/job_import.h"
+#include "sim/study/scenario.h"
 
 namespace CLI {
 class App;
@@ -36,5 +37,9 @@ int import_job_file(const JobFile& file, const JobOptions& options);
 
 // Where the paths of a scenario that is written to `output` start.
 std::filesystem::path folder_of(const std::string& output);
+
+// Writes a scenario whose files lie from `folder` on, for a reader in the output's folder.
+void write_scenario(Scenario scenario, const std::filesystem::path& folder,
+                    const std::string& output);
 
 } // namespace trainyard

@@ -60,36 +60,6 @@ Checked<SearchSpace> space_of(const PlanCommand& command, const SearchBase& base
     return space;
 }
 
-// A file that a scenario in `from` names, as one in `to` does.
-std::string moved(const std::string& path, const std::filesystem::path& from,
-                  const std::filesystem::path& to)
-{
-    const std::filesystem::path file = from / path;
-    return !path.empty() && std::filesystem::exists(file)
-               ? std::filesystem::relative(file, to.empty() ? "." : to).string()
-               : path;
-}
-
-void move(Source& source, const std::filesystem::path& from, const std::filesystem::path& to)
-{
-    source.path = moved(source.path, from, to);
-    Json* const config = source.value.find("hf_config");
-    if (config != nullptr && config->is_string())
-        *config = moved(config->as_string(), from, to);
-}
-
-// The scenario with the best layout.
-void write_best(const PlanCommand& command, const SearchBase& base, const SearchResult& result)
-{
-    Scenario scenario = kept_scenario(result.best.front().choice, base);
-    const std::filesystem::path to = folder_of(command.output);
-    move(scenario.model, base.file.base, to);
-    move(scenario.topology, base.file.base, to);
-    scenario.profile = moved(scenario.profile, base.file.base, to);
-    write_file(command.output, to_text(to_json(scenario)) + "\n");
-    print_talk(fmt::format("wrote {}\n", command.output));
-}
-
 // Which cluster, and how many of it.
 int plan_size(const PlanCommand& command)
 {
@@ -120,6 +90,8 @@ int run_plan(const PlanCommand& command)
     }
     if (command.capacity.asks_for_size())
         return plan_size(command);
+    if (Problems problems = unused_options(command.capacity); !problems.empty())
+        return refuse(problems, "nothing was run.");
     const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
     const Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
     if (!base)
@@ -151,7 +123,8 @@ int run_plan(const PlanCommand& command)
     const std::vector<Outcome> outcomes = outcomes_of(result, *base, session);
     const Checked<Outcome> own = session.simulate(base->file);
     if (!command.output.empty() && !result.best.empty())
-        write_best(command, *base, result);
+        write_scenario(kept_scenario(result.best.front().choice, *base), base->file.base,
+                       command.output);
     PlanReport report = plan_report(*base, std::move(result), outcomes, own, request.headroom);
     if (training->tokens > 0 && !outcomes.empty()) {
         const Checked<WholeTraining> whole =

@@ -126,6 +126,23 @@ void add_capacity_options(CLI::App& app, CapacityOptions& options)
         ->check(CLI::ExistingFile);
 }
 
+Problems unused_options(const CapacityOptions& options)
+{
+    Problems problems;
+    const auto say = [&](const char* option, bool given, const char* hint) {
+        if (given)
+            problems.push_back({option, 0, "", "says nothing of a step", hint, Severity::error});
+    };
+    const bool nothing_learned = options.tokens.empty() && options.assumptions.empty();
+    const char* const tokens = "with --tokens, how much is to be learned";
+    say("--price", !options.prices.empty() && nothing_learned, tokens);
+    say("--mtbf", !options.mtbf.empty() && nothing_learned, tokens);
+    say("--checkpoint", !options.checkpoint.empty() && nothing_learned, tokens);
+    say("--batch", !options.batch.empty(), "--set training.global_batch=N, or --grid");
+    say("--sequence-length", options.sequence_length > 0, "--set training.sequence_length=N");
+    return problems;
+}
+
 Checked<WholeTrainingRequest> training_request(const CapacityOptions& options)
 {
     WholeTrainingRequest request;
@@ -178,6 +195,12 @@ Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
         set_price(text, request.clusters, reader);
     request.budget = reader.read<double>("--budget", options.budget, parse_count);
     request.batch = reader.read<TokenRange>("--batch", options.batch, parse_token_range);
+    if (scenario && !options.model.empty())
+        reader.add("--model", options.model, "the scenario has a model already",
+                   "--set model=NAME");
+    if (scenario && options.sequence_length > 0)
+        reader.add("--sequence-length", fmt::format("{}", options.sequence_length),
+                   "the scenario has its own", "--set training.sequence_length=N");
     append(problems, reader.take());
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
@@ -221,9 +244,9 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
         const SizedCluster& sized = best.sizes[*best.chosen];
         details = training_report(*sized.training);
         if (!output.scenario.empty()) {
-            Scenario scenario = *sized.scenario;
-            write_file(output.scenario, to_text(to_json(scenario)) + "\n");
-            print_talk(fmt::format("wrote {}\n", output.scenario));
+            write_scenario(*sized.scenario,
+                           request.scenario ? request.scenario->base : request.folder,
+                           output.scenario);
         }
     }
     const CapacityReport report = capacity_report(request, *plan, std::move(details));

@@ -29,8 +29,10 @@ struct CapacityOptions {
     {
         return !model.empty() || !clusters.empty() || !within.empty() || !budget.empty();
     }
-    bool asks_for_training() const { return !tokens.empty(); }
 };
+
+// Options that say something of a training that nobody asks for.
+Problems unused_options(const CapacityOptions& options);
 
 void add_capacity_options(CLI::App& app, CapacityOptions& options);
 

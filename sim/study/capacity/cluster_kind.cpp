@@ -35,6 +35,12 @@ Checked<ClusterKind> of_topology(std::string name, const Source& topology,
         return tl::unexpected(read.error());
     kind.gpus_per_node =
         read->topology.device_count() / std::max(1, static_cast<int>(nodes->as_double()));
+    Json larger = input->json;
+    larger["nodes"] = 2;
+    if (const Checked<TopologyFile> two = inspect_topology(larger, input->file); !two)
+        return tl::unexpected(problem(
+            fmt::format("{} has no more than one node: {}", kind.name, two.error().front().message),
+            "--on h100, or a topology with a fabric"));
     return kind;
 }
 
@@ -84,7 +90,8 @@ Checked<ClusterKind> cluster_kind(const std::string& text, const std::filesystem
 
 Checked<ClusterKind> cluster_kind(const ScenarioFile& scenario)
 {
-    return of_topology("the scenario's cluster", scenario.scenario.topology, scenario);
+    const std::string& path = scenario.scenario.topology.path;
+    return of_topology(path.empty() ? "own cluster" : path, scenario.scenario.topology, scenario);
 }
 
 } // namespace trainyard

@@ -1,5 +1,6 @@
 #include "sim/study/capacity/sized_cluster.h"
 
+#include "sim/base/units.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/study/jobs/first_training.h"
 #include "sim/study/jobs/job_context.h"
@@ -76,7 +77,9 @@ std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t s
 {
     const double tokens = static_cast<double>(std::max<std::int64_t>(1, sequence));
     const auto least = static_cast<std::int64_t>(std::ceil(range.least / tokens));
-    const auto most = std::max(least, static_cast<std::int64_t>(range.most / tokens));
+    const auto most = static_cast<std::int64_t>(range.most / tokens);
+    if (least > most || most < 1)
+        return {};
     std::int64_t unit = gpus;
     while (unit > 1 && (gpus % unit != 0 || most / unit * unit < std::max<std::int64_t>(1, least)))
         --unit;
@@ -108,6 +111,12 @@ Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
     std::vector<std::int64_t> batches{training.global_batch};
     if (request.batch)
         batches = fitted_batches(*request.batch, training.sequence_length, base.facts.devices);
+    if (batches.empty())
+        return tl::unexpected(one_problem(
+            fmt::format("no number of sequences of {} tokens has {} to {} tokens",
+                        training.sequence_length, to_display_count(request.batch->least),
+                        to_display_count(request.batch->most)),
+            "--batch 4M..16M, or shorter sequences"));
     training.global_batch = batches.back();
     SearchSpace space = usual_space(base.file.scenario, base.facts);
     space.global_batches = batches;
@@ -225,11 +234,15 @@ Problems problems_of(const CapacityRequest& request)
     const bool priced = std::ranges::all_of(request.clusters, [](const ClusterKind& kind) {
         return kind.prices.gpu_hour || kind.prices.node_hour;
     });
+    if (request.clusters.empty())
+        return one_problem("there is no cluster to plan", "--on h100, or 256xh100 of them");
     if (request.budget && !priced)
         return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
     if (request.training.tokens == 0 && !request.training.deadline && !request.budget)
-        return one_problem("without tokens, a deadline and a budget there is no goal",
-                           "--tokens 2T, or --within 30d for the most tokens by then");
+        return one_problem(
+            "without tokens, a deadline and a budget there is no goal",
+            "--tokens 2T, or --within 30d for the most tokens by then; for the best step "
+            "alone a scenario (trainyard init)");
     if (request.batch && (request.batch->least <= 0 || request.batch->most < request.batch->least))
         return one_problem(fmt::format("a batch of {} to {} tokens is no range",
                                        request.batch->least, request.batch->most),
