@@ -1,8 +1,11 @@
 #include "sim/study/search/search.h"
 
 #include "sim/base/parallel.h"
+#include "sim/base/units.h"
 #include "sim/study/fidelity_choice.h"
 #include "sim/study/session.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cassert>
@@ -32,11 +35,10 @@ bool same_sizes(const LayoutChoice& a, const LayoutChoice& b)
 
 class BestFirst {
 public:
-    BestFirst(const SearchBase& base, const SearchRequest& request, Session& session,
+    BestFirst(const SearchRequest& request, Points& points,
               const std::vector<PossibleLayout>& layouts, Bytes room)
-        : base_(base),
-          request_(request),
-          session_(session),
+        : request_(request),
+          points_(points),
           layouts_(layouts),
           room_(room),
           order_(layouts_.size()),
@@ -48,9 +50,9 @@ public:
 
     void run()
     {
-        const int threads = request_.threads > 0 ? request_.threads : usable_threads();
         try {
-            for_each_index(order_.size(), threads, [&](std::size_t i) { look_at(order_[i]); });
+            for_each_index(order_.size(), points_.at_once(),
+                           [&](std::size_t place) { look_at(order_[place], place); });
         } catch (const Cancelled&) { // what was found is kept
         }
     }
@@ -112,7 +114,7 @@ private:
         return limit_of(i);
     }
 
-    void look_at(std::size_t i)
+    void look_at(std::size_t i, std::size_t place)
     {
         if (bound(i) >= limit_now(i))
             return;
@@ -121,37 +123,49 @@ private:
         const std::lock_guard lock(mutex_);
         if (verdict.kind != Verdict::Kind::found)
             verdicts_[i] = std::move(verdict);
-        request_.work.report("layouts", static_cast<double>(++looked_at_), 0);
+        report_progress(place);
+    }
+
+    // By places in the order: those whose bound is not below the last of the best cost nothing.
+    // Requires the lock.
+    void report_progress(std::size_t place)
+    {
+        if (!request_.work.progress)
+            return;
+        furthest_ = std::max(furthest_, place + 1);
+        const bool full = best_.size() == request_.top;
+        const Seconds last = full ? best_.back().layout.step_time : never;
+        const auto end =
+            std::ranges::lower_bound(order_, last, {}, [&](std::size_t i) { return bound(i); });
+        const std::string stage = best_.empty()
+                                      ? "simulating"
+                                      : fmt::format("simulating, best so far {}",
+                                                    to_display(best_.front().layout.step_time));
+        request_.work.report(stage, static_cast<double>(furthest_),
+                             static_cast<double>(std::max<std::ptrdiff_t>(
+                                 end - order_.begin(), static_cast<std::ptrdiff_t>(furthest_))));
     }
 
     Verdict verdict_of(std::size_t i)
     {
-        const ScenarioFile file = scenario_of(layouts_[i].choice, base_);
-        SimulateRequest simulate;
-        simulate.work.cancel = request_.work.cancel;
-        simulate.unfit = Unfit::refuse;
-        simulate.memory = AllocatorView::nobody;
-        bool too_large = false;
-        simulate.weighed = [&](const MemoryEstimate& memory) { too_large = !memory.fits(); };
-        const Checked<Outcome> outcome = session_.simulate(file, simulate);
-        if (!outcome)
-            return {too_large ? Verdict::Kind::too_large : Verdict::Kind::refused, never,
-                    too_large ? "" : outcome.error().front().pointer};
-        const Seconds time = to_seconds(outcome->result->step_time);
-        if (outcome->memory.peak() > room_)
-            return {Verdict::Kind::too_large, time, ""};
-        if (time > limit_now(i)) // of equals the first in the space counts
-            return {Verdict::Kind::slow, time, ""};
-        Checked<MemoryEstimate> memory =
-            session_.memory(file, {.view = AllocatorView::every_stage});
-        if (!memory || memory->peak() > room_)
-            return {Verdict::Kind::too_large, time, ""};
-        return {enter(i, time, std::move(*memory)) ? Verdict::Kind::found : Verdict::Kind::slow,
-                time, ""};
+        const PointFacts facts =
+            points_.facts(layouts_[i].choice, {room_, [&] { return limit_now(i); }});
+        if (facts.kind != PointFacts::Kind::timed)
+            return {facts.kind == PointFacts::Kind::refused ? Verdict::Kind::refused
+                                                            : Verdict::Kind::too_large,
+                    never, facts.pointer};
+        if (facts.peak > room_)
+            return {Verdict::Kind::too_large, facts.step_time, ""};
+        if (facts.step_time > limit_now(i)) // of equals the first in the space counts
+            return {Verdict::Kind::slow, facts.step_time, ""};
+        assert(facts.reserved);
+        if (*facts.reserved > room_)
+            return {Verdict::Kind::too_large, facts.step_time, ""};
+        return {enter(i, facts) ? Verdict::Kind::found : Verdict::Kind::slow, facts.step_time, ""};
     }
 
     // Whether it is among the best so far; whoever it drives out is slow.
-    bool enter(std::size_t i, Seconds time, MemoryEstimate memory)
+    bool enter(std::size_t i, const PointFacts& facts)
     {
         const std::lock_guard lock(mutex_);
         const auto before = [](const Entry& a, const Entry& b) {
@@ -159,14 +173,14 @@ private:
                        ? a.layout.step_time < b.layout.step_time
                        : a.number < b.number;
         };
-        Entry entry{{layouts_[i].choice, time, std::move(memory), bound(i)}, i};
+        Entry entry{{layouts_[i].choice, facts.step_time, bound(i)}, i};
         if (const auto own = best_of_sizes(entry.layout.choice); own != best_.end()) {
             if (before(*own, entry))
                 return false;
             drive_out(own);
         }
         best_.insert(std::ranges::upper_bound(best_, entry, before), std::move(entry));
-        verdicts_[i] = {Verdict::Kind::found, time, ""};
+        verdicts_[i] = {Verdict::Kind::found, facts.step_time, ""};
         if (best_.size() > request_.top)
             drive_out(std::prev(best_.end()));
         return verdicts_[i].kind == Verdict::Kind::found;
@@ -178,15 +192,14 @@ private:
         best_.erase(entry);
     }
 
-    const SearchBase& base_;
     const SearchRequest& request_;
-    Session& session_;
+    Points& points_;
     const std::vector<PossibleLayout>& layouts_;
     Bytes room_;
     std::vector<std::size_t> order_;
     std::vector<Verdict> verdicts_;
     std::vector<Entry> best_;
-    std::size_t looked_at_ = 0;
+    std::size_t furthest_ = 0; // place in the order that somebody is at
     std::mutex mutex_;
 };
 
@@ -239,29 +252,51 @@ ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base)
     return scenario_in_memory(std::move(scenario), base.file.base, base.file.file);
 }
 
-SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session)
+Bytes capacity_of(const SearchBase& base)
+{
+    return device_memory(base.parts.cost->profile()).capacity;
+}
+
+Bytes room_of(const SearchBase& base, const SearchRequest& request)
+{
+    const Bytes capacity = capacity_of(base);
+    return capacity == Bytes(0) ? Bytes(std::numeric_limits<std::uint64_t>::max())
+                                : scaled(capacity, 1 - request.headroom);
+}
+
+int threads_of(const SearchRequest& request)
+{
+    return request.threads > 0 ? request.threads : usable_threads();
+}
+
+SearchResult best_of(PossibleLayouts possible, const SearchBase& base, const SearchRequest& request,
+                     Points& points)
 {
     SearchResult result;
-    const Bytes capacity = device_memory(base.parts.cost->profile()).capacity;
-    const Bytes room = capacity == Bytes(0) ? Bytes(std::numeric_limits<std::uint64_t>::max())
-                                            : scaled(capacity, 1 - request.headroom);
     result.points = request.space.points();
-    result.capacity = capacity;
-    PossibleLayouts possible;
-    try {
-        possible = possible_layouts(request.space, base, room, request.work);
-    } catch (const Cancelled&) { // nothing is known yet
-        result.open = result.points;
-        result.least_open = Seconds(0);
-        return result;
-    }
+    result.capacity = capacity_of(base);
+    result.bounded = possible.points();
     result.possible = possible.layouts.size();
     result.excluded = std::move(possible.excluded);
     result.nearest = std::move(possible.nearest);
-    BestFirst best(base, request, session, possible.layouts, room);
-    best.run();
+    BestFirst best(request, points, possible.layouts, room_of(base, request));
+    if (possible.whole)
+        best.run();
     best.report(result);
+    if (!possible.whole) { // nothing is known of the rest
+        result.open += result.points - result.bounded;
+        result.least_open = Seconds(0);
+    }
     return result;
+}
+
+SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session)
+{
+    const int threads = threads_of(request);
+    EnginePoints points(base, session, request.work.cancel, threads);
+    return best_of(possible_layouts(request.space, base, room_of(base, request), request.work,
+                                    {.lanes = threads}, threads),
+                   base, request, points);
 }
 
 } // namespace trainyard
