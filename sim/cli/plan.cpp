@@ -195,10 +195,10 @@ int follow_plan(const PlanCommand& command, Ranks& ranks)
 
 int run_plan(const PlanCommand& command)
 {
-    const LaunchedRank launched = launched_rank();
-    if (launched.ranks == 1)
+    const std::optional<LaunchedRank> launched = launched_rank();
+    if (!launched || launched->ranks == 1)
         return lead_plan(command, nullptr);
-    Ranks ranks(launched);
+    Ranks ranks(*launched);
     if (ranks.rank() == 0)
         return lead_plan(command, &ranks);
     try {
@@ -243,8 +243,8 @@ void add_plan(CLI::App& program, Command& chosen)
     sub->footer("Example: trainyard plan scenarios/llama3-70b-h100-64.json --grid "
                 "strategy.cp=1 -o best.json\n"
                 "Points are simulated in the order of what they take at least, until none that is "
-                "left can be quicker. Ctrl-C keeps what was found. Exit code 1 means that no "
-                "layout fits.");
+                "left can be quicker. Ctrl-C keeps what was found. mpirun and srun start it on "
+                "many processes that share the work. Exit code 1 means that no layout fits.");
     sub->callback([&chosen, command] { chosen = [command] { return run_plan(*command); }; });
 }
 

@@ -23,7 +23,7 @@ namespace {
 // Launchers of ranks give them terminals of their own, and write what they say wherever they want.
 bool is_terminal(int stream)
 {
-    return ::isatty(stream) == 1 && launched_rank().ranks == 1;
+    return ::isatty(stream) == 1 && !launched_rank();
 }
 
 } // namespace

@@ -21,11 +21,12 @@ fail() {
 plan=("$program" plan scenarios/llama3-8b-h100-8.json --set training.global_batch=64
     --grid strategy.schedule=1f1b,zb-v --grid strategy.vpp=1,2 --top 6 --threads 2)
 
-# What was committed, where the database can be asked from outside.
-committed() {
-    command -v sqlite3 >/dev/null || { echo -1; return; }
+# count WHERE: of the points that are committed.
+count() {
     [ -s "$store" ] || { echo 0; return; }
-    sqlite3 "$store" 'SELECT count(*) FROM points' 2>/dev/null || echo 0
+    python3 -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM points WHERE " + sys.argv[2]).fetchone()[0])' \
+        "$store" "$1" || fail "the database cannot be read"
 }
 
 RANDOM=${SEED:-1}
@@ -36,14 +37,12 @@ took=$((($(date +%s%N) - began) / 1000000))
 
 # What goes on to the end tells what nobody disturbed told.
 check_end() {
-    local twice=0
+    local twice
     "${plan[@]}" --store "$store" >"$folder/out" 2>"$folder/talk" || fail "the end"
     cmp "$folder/out" "$folder/text" || fail "the text differs"
     "${plan[@]}" --store "$store" --json >"$folder/out" 2>"$folder/talk" || fail "the end as JSON"
     cmp "$folder/out" "$folder/json" || fail "the JSON differs"
-    if command -v sqlite3 >/dev/null; then
-        twice=$(sqlite3 "$store" 'SELECT count(*) FROM points WHERE simulations > 1')
-    fi
+    twice=$(count 'simulations > 1')
     [ "$twice" -eq 0 ] || fail "$twice points were simulated again"
 }
 
@@ -60,7 +59,7 @@ while ((killed < kills)); do
     code=$?
     [ "$code" -eq 137 ] || [ "$code" -eq 0 ] || fail "attempt $begun ended with $code"
     [ "$code" -ne 0 ] || cmp "$folder/out" "$folder/text" || fail "attempt $begun told something else"
-    now=$(committed)
+    now=$(count true)
     ((now >= before)) || fail "$before points were committed, now there are $now"
     if ((now > before)); then landed=$((landed + 1)); fi
     before=$now

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <optional>
 #include <thread>
 
 namespace trainyard {
@@ -88,13 +87,11 @@ int threads_for(int ranks_of_this_host)
 
 } // namespace
 
-LaunchedRank launched_rank()
+std::optional<LaunchedRank> launched_rank()
 {
-    for (const Launcher& launcher : launchers) {
-        const std::optional<int> ranks = number_in(launcher.ranks);
-        if (ranks && *ranks > 1)
-            return {number_in(launcher.rank).value_or(0), *ranks};
-    }
+    for (const Launcher& launcher : launchers)
+        if (const std::optional<int> ranks = number_in(launcher.ranks))
+            return LaunchedRank{number_in(launcher.rank).value_or(0), std::max(1, *ranks)};
     return {};
 }
 

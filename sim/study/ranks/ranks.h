@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace trainyard {
@@ -15,7 +16,7 @@ struct LaunchedRank {
     int rank = 0;
     int ranks = 1;
 };
-LaunchedRank launched_rank();
+std::optional<LaunchedRank> launched_rank(); // nothing: started by itself
 
 // Any number of threads may call.
 class Ranks {

@@ -34,7 +34,7 @@ PointFacts simulated(const ScenarioFile& file, Session& session, const CancelFla
 
 } // namespace
 
-bool PointLimits::may_be_best(const PointFacts& facts) const
+bool PointLimits::may_be_best(const LayoutChoice& /*choice*/, const PointFacts& facts) const
 {
     return facts.kind == PointFacts::Kind::timed && facts.peak <= room &&
            facts.step_time <= limit();
@@ -45,7 +45,7 @@ PointFacts EnginePoints::facts(const LayoutChoice& choice, const PointLimits& li
 {
     const ScenarioFile file = scenario_of(choice, base_);
     PointFacts facts = known ? *known : simulated(file, session_, cancel_);
-    if (facts.reserved || !limits.may_be_best(facts))
+    if (facts.reserved || !limits.may_be_best(choice, facts))
         return facts;
     const Checked<MemoryEstimate> memory =
         session_.memory(file, {.view = AllocatorView::every_stage});

@@ -32,7 +32,7 @@ struct PointLimits {
     std::function<Seconds()> limit; // of a step
 
     // Only of such a point the allocator is asked.
-    bool may_be_best(const PointFacts& facts) const;
+    bool may_be_best(const LayoutChoice& choice, const PointFacts& facts) const;
 };
 
 class Points {

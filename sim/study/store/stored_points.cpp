@@ -7,7 +7,7 @@ PointFacts StoredPoints::facts(const LayoutChoice& choice, const PointLimits& li
 {
     const std::string point = questions_.point(choice);
     const std::optional<PointFacts> found = known ? known : find(point);
-    if (found && (found->reserved || !limits.may_be_best(*found)))
+    if (found && (found->reserved || !limits.may_be_best(choice, *found)))
         return *found;
     const PointFacts facts = source_.facts(choice, limits, found);
     if (keeps_ != nullptr && facts != found)
