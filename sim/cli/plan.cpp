@@ -64,9 +64,7 @@ void move(Source& source, const std::filesystem::path& from, const std::filesyst
 // The scenario with the best layout.
 void write_best(const PlanCommand& command, const SearchBase& base, const SearchResult& result)
 {
-    const ScenarioFile best = scenario_of(result.best.front().choice, base);
-    Scenario scenario = best.scenario;
-    scenario.run.fidelity = base.own_fidelity;
+    Scenario scenario = kept_scenario(result.best.front().choice, base);
     const std::filesystem::path to = folder_of(command.output);
     move(scenario.model, base.file.base, to);
     move(scenario.topology, base.file.base, to);

@@ -1,6 +1,8 @@
 #include "sim/base/files.h"
+#include "sim/base/input_limits.h"
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
+#include "sim/report/training/run_scores_text.h"
 #include "sim/study/contradictions.h"
 #include "sim/study/validation_output.h"
 
@@ -18,38 +20,92 @@ struct ValidateCommand {
     bool summary = false;
 };
 
-int run_validate(const ValidateCommand& command)
-{
-    std::vector<RecordFile> files;
+// The two kinds of files, told apart by what they say of themselves.
+struct ValidateInput {
+    std::vector<RecordFile> steps;
+    std::vector<PublishedRunFile> trainings;
     Problems problems;
-    for (const std::string& path : command.files) {
-        Checked<RecordFile> file = read_records(path);
+
+    template <class File>
+    void take(Checked<File> file, std::vector<File>& to)
+    {
         if (file)
-            files.push_back(std::move(*file));
+            to.push_back(std::move(*file));
         else
             problems.insert(problems.end(), file.error().begin(), file.error().end());
     }
-    if (!problems.empty())
-        return refuse(problems, "nothing was run.");
-    ValidateOptions options;
-    options.only = command.only;
-    ProgressBar bar;
-    options.work = bar.control();
-    const ValidationReport report = validate(files, options);
+};
+
+ValidateInput read_input(const ValidateCommand& command)
+{
+    ValidateInput input;
+    for (const std::string& path : command.files) {
+        const Checked<Json> json = read_json_file(path, record_limits);
+        if (!json)
+            input.problems.insert(input.problems.end(), json.error().begin(), json.error().end());
+        else if (holds_published_runs(*json))
+            input.take(published_runs_from(*json, path), input.trainings);
+        else
+            input.take(records_from(*json, path), input.steps);
+    }
+    if (input.steps.empty() && input.problems.empty() && !command.csv.empty())
+        input.problems.push_back({command.csv, 0, "",
+                                  "no step to write: --csv is for records of "
+                                  "steps",
+                                  "--json holds what is known of trainings", Severity::error});
+    return input;
+}
+
+struct Validated {
+    std::string text;
+    Json json;
+    bool scored = false;
+};
+
+Validated validate_steps(const ValidateCommand& command, const ValidateInput& input,
+                         const ValidateOptions& options)
+{
+    const ValidationReport report = validate(input.steps, options);
     if (!command.csv.empty()) {
         write_file(command.csv, to_csv(report));
         print_talk(fmt::format("wrote {}\n", command.csv));
     }
-    const std::vector<Contradiction> doubtful = contradictions(files, report.records);
-    if (command.json) {
-        Json out = to_json(report);
-        out["contradictions"] = to_json(doubtful);
-        print_data(to_text(out) + "\n");
-    } else {
-        print_data((command.summary ? "" : records_text(report) + "\n") + summary_text(report) +
-                   contradictions_text(doubtful));
+    const std::vector<Contradiction> doubtful = contradictions(input.steps, report.records);
+    Json out = to_json(report);
+    out["contradictions"] = to_json(doubtful);
+    return {(command.summary ? "" : records_text(report) + "\n") + summary_text(report) +
+                contradictions_text(doubtful),
+            std::move(out), report.all.scored > 0};
+}
+
+Validated validate_trainings(const ValidateCommand& command, const ValidateInput& input,
+                             const ValidateOptions& options)
+{
+    const RunScores scores = score_runs(input.trainings, options);
+    return {run_scores_text(scores, command.summary ? ScoreDetail::summary : ScoreDetail::runs),
+            to_json(scores), scores.step.scored + scores.goodput.scored + scores.wall.scored > 0};
+}
+
+int run_validate(const ValidateCommand& command)
+{
+    const ValidateInput input = read_input(command);
+    if (!input.problems.empty())
+        return refuse(input.problems, "nothing was run.");
+    ValidateOptions options;
+    options.only = command.only;
+    ProgressBar bar;
+    options.work = bar.control();
+    Validated out{"", Json::object(), false};
+    if (!input.steps.empty())
+        out = validate_steps(command, input, options);
+    if (!input.trainings.empty()) {
+        Validated trainings = validate_trainings(command, input, options);
+        out.text += (out.text.empty() ? "" : "\n") + trainings.text;
+        out.json["trainings"] = std::move(trainings.json);
+        out.scored = out.scored || trainings.scored;
     }
-    if (report.all.scored > 0)
+    print_data(command.json ? to_text(out.json) + "\n" : out.text);
+    if (out.scored)
         return exit_ok;
     print_talk("no record could be scored\n");
     return exit_no;
@@ -62,7 +118,7 @@ void add_validate(CLI::App& program, Command& chosen)
     CLI::App* const sub =
         program.add_subcommand("validate", "Compare predictions with measured runs");
     auto command = std::make_shared<ValidateCommand>();
-    sub->add_option("records", command->files, "files of measured records")
+    sub->add_option("records", command->files, "files of measured steps, or of whole trainings")
         ->required()
         ->type_name("FILE");
     sub->add_option("--only", command->only, "records whose id or source holds this text")

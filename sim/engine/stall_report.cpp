@@ -1,5 +1,8 @@
 #include "sim/engine/standstill.h"
 
+#include "sim/engine/state.h"
+#include "sim/engine/transfer_table.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -3,6 +3,7 @@
 #include "sim/cost/kernel_time.h"
 #include "sim/report/figures.h"
 #include "sim/report/flops.h"
+#include "sim/report/kinds.h"
 
 #include <fmt/core.h>
 

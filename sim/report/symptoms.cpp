@@ -2,6 +2,7 @@
 
 #include "sim/report/bottleneck.h"
 #include "sim/report/collectives.h"
+#include "sim/report/kinds.h"
 #include "sim/report/links_left.h"
 #include "sim/report/traffic.h"
 #include "sim/strategy/rank_layout.h"

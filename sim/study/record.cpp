@@ -1,9 +1,8 @@
 #include "sim/study/record.h"
 
-#include "sim/base/field_values.h"
-#include "sim/base/fields.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
+#include "sim/study/member_taker.h"
 
 #include <fmt/core.h>
 
@@ -13,87 +12,7 @@ namespace trainyard {
 
 namespace {
 
-// Members of one JSON object into the fields of a struct. Absent and null members leave the field
-// as it is.
-class Taker {
-public:
-    explicit Taker(Reader reader) : reader_(std::move(reader)) {}
-
-    template <class T>
-    Taker& take(std::string_view key, T& field)
-    {
-        if (given(key))
-            read(reader_.member(key), field);
-        return *this;
-    }
-
-    // Calls `fill` with the members of the object `key`.
-    template <class Fill>
-    Taker& inside(std::string_view key, Fill fill)
-    {
-        if (!given(key))
-            return *this;
-        const Reader at = reader_.member(key);
-        if (at.node().is_object())
-            fill(Taker(at));
-        else
-            at.error(fmt::format("expected an object, found {}", at.node().kind_name()));
-        return *this;
-    }
-
-private:
-    bool given(std::string_view key) const
-    {
-        const Json* node = reader_.node().find(key);
-        return node != nullptr && !node->is_null();
-    }
-
-    template <class T>
-    static void read(const Reader& at, std::optional<T>& field)
-    {
-        T value{};
-        if (read(at, value))
-            field = std::move(value);
-    }
-    static bool read(const Reader& at, std::string& field)
-    {
-        return FieldValue<std::string>::read(at, field);
-    }
-    static bool read(const Reader& at, bool& field) { return FieldValue<bool>::read(at, field); }
-    static bool read(const Reader& at, std::vector<std::string>& field)
-    {
-        return FieldValue<std::vector<std::string>>::read(at, field);
-    }
-
-    // Sizes and counts: none may be negative, and 512.0 is as good as 512.
-    template <class N>
-    requires std::is_arithmetic_v<N>
-    static bool read(const Reader& at, N& field)
-    {
-        if (!at.node().is_number()) {
-            at.error(fmt::format("expected a number, found {}", at.node().kind_name()));
-            return false;
-        }
-        const double value = at.node().as_double();
-        const double limit = std::is_integral_v<N> ? std::ldexp(1.0, std::numeric_limits<N>::digits)
-                                                   : std::numeric_limits<double>::infinity();
-        if (!(value >= 0 && value < limit)) {
-            at.error(fmt::format("{} is out of range", value),
-                     std::is_integral_v<N> ? fmt::format("from 0 to {}", limit - 1) : "0 or more");
-            return false;
-        }
-        if (std::is_integral_v<N> && value != std::floor(value)) {
-            at.error(fmt::format("expected a whole number, found {}", value));
-            return false;
-        }
-        field = static_cast<N>(value);
-        return true;
-    }
-
-    Reader reader_;
-};
-
-void take_source(Taker from, RecordSource& to)
+void take_source(MemberTaker from, RecordSource& to)
 {
     from.take("key", to.key)
         .take("title", to.title)
@@ -102,7 +21,7 @@ void take_source(Taker from, RecordSource& to)
         .take("table", to.table);
 }
 
-void take_hardware(Taker from, RecordHardware& to)
+void take_hardware(MemberTaker from, RecordHardware& to)
 {
     from.take("gpu", to.gpu)
         .take("gpu_family", to.gpu_family)
@@ -112,7 +31,7 @@ void take_hardware(Taker from, RecordHardware& to)
         .take("nic_gbps_per_gpu", to.nic_gbps_per_gpu);
 }
 
-void take_model(Taker from, RecordModel& to)
+void take_model(MemberTaker from, RecordModel& to)
 {
     from.take("name", to.name)
         .take("arch", to.architecture)
@@ -135,7 +54,7 @@ void take_model(Taker from, RecordModel& to)
         .take("mtp", to.multi_token_prediction);
 }
 
-void take_parallel(Taker from, RecordParallel& to)
+void take_parallel(MemberTaker from, RecordParallel& to)
 {
     from.take("tp", to.tp)
         .take("pp", to.pp)
@@ -152,7 +71,7 @@ void take_parallel(Taker from, RecordParallel& to)
 }
 
 // Tables spell the same switch in several ways; the more special one counts.
-void take_overlap(Taker from, RecordOverlap& to)
+void take_overlap(MemberTaker from, RecordOverlap& to)
 {
     from.take("dp", to.dp)
         .take("dp_grad_reduce", to.dp)
@@ -164,7 +83,7 @@ void take_overlap(Taker from, RecordOverlap& to)
         .take("pp_schedule", to.pp_schedule);
 }
 
-void take_measured(Taker from, MeasuredRecord& to)
+void take_measured(MemberTaker from, MeasuredRecord& to)
 {
     std::optional<double> allocated;
     std::optional<double> reserved;
@@ -193,7 +112,7 @@ MeasuredRecord take_record(const Reader& reader)
 {
     MeasuredRecord record;
     record.line = reader.node().line();
-    Taker from(reader);
+    MemberTaker from(reader);
     from.take("id", record.id)
         .take("quality", record.quality)
         .take("task", record.task)
@@ -208,13 +127,13 @@ MeasuredRecord take_record(const Reader& reader)
         .take("framework", record.framework)
         .take("flags", record.flags)
         .take("notes", record.notes)
-        .inside("source", [&](Taker t) { take_source(t, record.source); })
-        .inside("hardware", [&](Taker t) { take_hardware(t, record.hardware); })
-        .inside("model", [&](Taker t) { take_model(t, record.model); })
-        .inside("parallel", [&](Taker t) { take_parallel(t, record.parallel); })
-        .inside("overlap", [&](Taker t) { take_overlap(t, record.overlap); })
-        .inside("measured", [&](Taker t) { take_measured(t, record); })
-        .inside("derived", [&](Taker t) { t.take("step_time_s", record.step_time); });
+        .inside("source", [&](MemberTaker t) { take_source(t, record.source); })
+        .inside("hardware", [&](MemberTaker t) { take_hardware(t, record.hardware); })
+        .inside("model", [&](MemberTaker t) { take_model(t, record.model); })
+        .inside("parallel", [&](MemberTaker t) { take_parallel(t, record.parallel); })
+        .inside("overlap", [&](MemberTaker t) { take_overlap(t, record.overlap); })
+        .inside("measured", [&](MemberTaker t) { take_measured(t, record); })
+        .inside("derived", [&](MemberTaker t) { t.take("step_time_s", record.step_time); });
     return record;
 }
 

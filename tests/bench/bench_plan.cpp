@@ -1,5 +1,5 @@
 // What the search for the best layout costs: bounds per second, how near they are to the engine,
-// and whole searches. Run in the root of the source tree.
+// and whole searches. Run in the root of the source tree; `bench_plan ratios` prints one table.
 
 #include "sim/base/random.h"
 #include "sim/study/search/search.h"
@@ -158,17 +158,29 @@ void print_search(const Case& one, std::size_t top)
 
 } // namespace
 
-int main()
+int main(int count, char** arguments)
 {
-    fmt::print("| space | million points | CPU s | bounds | thousand points/s |\n"
-               "|---|---|---|---|---|\n");
-    for (const Case& one : cases)
-        print_bounds(one);
-    fmt::print("\n| random possible layouts | simulated | bound / engine, median | lowest tenth | "
-               "above the engine | CPU ms of a simulation, median |\n|---|---|---|---|---|---|\n");
-    Random random(1);
-    for (const Case& one : cases)
-        print_ratios(one, random);
+    const std::vector<std::string_view> wanted(arguments + 1, arguments + count);
+    const auto prints = [&](std::string_view table) {
+        return wanted.empty() || std::ranges::find(wanted, table) != wanted.end();
+    };
+    if (prints("bounds")) {
+        fmt::print("| space | million points | CPU s | bounds | thousand points/s |\n"
+                   "|---|---|---|---|---|\n");
+        for (const Case& one : cases)
+            print_bounds(one);
+    }
+    if (prints("ratios")) {
+        fmt::print(
+            "\n| random possible layouts | simulated | bound / engine, median | lowest tenth "
+            "| above the engine | CPU ms of a simulation, median |\n"
+            "|---|---|---|---|---|---|\n");
+        Random random(1);
+        for (const Case& one : cases)
+            print_ratios(one, random);
+    }
+    if (!prints("searches"))
+        return 0;
     fmt::print("\n| search | best shown | wall s | CPU s | possible | simulated | best step s |\n"
                "|---|---|---|---|---|---|---|\n");
     for (const Case& one : cases)

@@ -9,11 +9,18 @@ namespace trainyard {
 
 namespace {
 
-// Sums of the kinds of time, means over ranks, are the step.
+double sequences_ratio(const PlanRow& best, const PlanRow& row)
+{
+    return static_cast<double>(best.choice.global_batch) /
+           static_cast<double>(row.choice.global_batch);
+}
+
+// Sums of the kinds of time, means over ranks, are the step. Of another batch they count as those
+// of as many sequences as the best has.
 void compare_with(const PlanRow& best, PlanRow& row)
 {
     for (std::size_t kind = 0; kind < row.mean.size(); ++kind) {
-        const Seconds more = row.mean[kind] - best.mean[kind];
+        const Seconds more = row.mean[kind] * sequences_ratio(best, row) - best.mean[kind];
         if (more > row.lost) {
             row.lost = more;
             row.loses_in = static_cast<TimeKind>(kind);
@@ -89,6 +96,11 @@ PlanReport plan_report(const SearchBase& base, SearchResult search,
     report.own_refusal = own_refusal(own);
     report.search = std::move(search);
     return report;
+}
+
+double slowdown(const PlanRow& row, const PlanRow& best)
+{
+    return row.step_time.value / best.step_time.value * sequences_ratio(best, row);
 }
 
 std::string plan_settings(const PlanReport& report)

@@ -39,6 +39,9 @@ PlanReport plan_report(const SearchBase& base, SearchResult search,
                        const std::vector<Outcome>& outcomes, const Checked<Outcome>& own,
                        double headroom);
 
+// How much longer a sequence takes in `row` than in `best`, as a factor.
+double slowdown(const PlanRow& row, const PlanRow& best);
+
 // A table, what to paste, and how many points were left out for which reason.
 std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t width = 100);
 

@@ -71,7 +71,7 @@ std::vector<const Column*> telling_columns(const PlanReport& report)
 // "+1.2 %": against the best.
 std::string slower(const PlanRow& best, const PlanRow& row)
 {
-    return &best == &row ? "" : "+" + percent(row.step_time.value / best.step_time.value - 1);
+    return &best == &row ? "" : "+" + percent(slowdown(row, best) - 1);
 }
 
 std::string table_of(const PlanReport& report, const Paint& paint, std::size_t width)
@@ -175,7 +175,7 @@ std::string own_text(const PlanReport& report)
         return "The scenario's own layout does not fit.";
     const PlanRow& best = report.rows.front();
     const PlanRow& own = *report.own;
-    const double share = 1 - best.step_time.value / own.step_time.value;
+    const double share = 1 - 1 / slowdown(own, best);
     const std::string time =
         fmt::format("The scenario's own layout takes {}", to_display(own.step_time.value));
     if (own.gpus != report.devices)

@@ -4,6 +4,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/headline.h"
 #include "sim/report/health.h"
+#include "sim/report/kinds.h"
 #include "sim/report/network_notes.h"
 #include "sim/report/text/advice_text.h"
 #include "sim/report/text/describe.h"

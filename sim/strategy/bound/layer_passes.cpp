@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 namespace trainyard {
 
 namespace {
-
-// A pass alone, and beside another one.
-struct PassBlocks {
-    LayerBlock alone;
-    LayerBlock in_turns;
-};
 
 PassTime time_of(const Plan& plan, const LoneCosts& costs, const LayerBlock& pass, StreamId compute)
 {
@@ -56,7 +52,7 @@ struct ChainEvents {
     std::size_t count() const { return main.size() + beside.size(); }
 };
 
-// The chains of a layer's two passes, piece by piece, the backward one first.
+// The chains of two passes, piece by piece, the backward one first.
 TurnChains turn_chains(const Plan& plan, const LoneCosts& costs, const LayerBlock& forward,
                        const LayerBlock& backward, std::array<StreamId, 2> streams)
 {
@@ -95,50 +91,91 @@ TurnChains turn_chains(const Plan& plan, const LoneCosts& costs, const LayerBloc
     return out;
 }
 
+constexpr std::array kinds{PassKind::forward, PassKind::backward, PassKind::backward_input,
+                           PassKind::backward_weight};
+
+// Of a layer, by kind of pass.
+using LayerBlocks = std::array<LayerBlock, kinds.size()>;
+
+const LayerBlock& of_kind(const LayerBlocks& blocks, PassKind kind)
+{
+    return blocks[static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin())];
+}
+
 } // namespace
 
-std::vector<LayerPasses> layer_passes(const Job& job, const Topology& topology,
-                                      const CostModel& cost)
+struct LayerTable::Blocks {
+    Plan plan;
+    std::optional<LoneCosts> costs;
+    std::array<StreamId, 2> streams; // compute, exchanges between experts
+    std::vector<LayerBlocks> alone;  // by layer
+    std::vector<LayerBlocks> in_turns;
+    std::map<std::pair<std::optional<std::size_t>, std::optional<std::size_t>>, TurnChains> known;
+
+    // Beside another pass, collectives between experts are whole and the host issues fewer ops.
+    PassTime time(std::size_t layer, PassKind kind) const
+    {
+        PassTime time = time_of(plan, *costs, of_kind(alone[layer], kind), streams[0]);
+        time.issue = std::min(
+            time.issue, time_of(plan, *costs, of_kind(in_turns[layer], kind), streams[0]).issue);
+        return time;
+    }
+};
+
+LayerTable::LayerTable(const Job& job, const Topology& topology, const CostModel& cost)
+    : blocks_(std::make_unique<Blocks>())
 {
     const JobWork work = job_work(job);
     PlanBuilder builder;
-    const StreamId compute = builder.compute_stream();
-    const StreamId exchanges = builder.communication_stream(std::string(to_name(GroupKind::ep)));
+    blocks_->streams = {builder.compute_stream(),
+                        builder.communication_stream(std::string(to_name(GroupKind::ep)))};
     LayerCatalog catalog(builder, job, work);
-    constexpr std::array kinds{PassKind::forward, PassKind::backward, PassKind::backward_input,
-                               PassKind::backward_weight};
-    std::vector<std::array<PassBlocks, kinds.size()>> blocks;
     for (std::size_t layer = 0; layer < work.kinds.size(); ++layer) {
-        auto& passes = blocks.emplace_back();
-        for (std::size_t i = 0; i < kinds.size(); ++i)
-            passes[i] = {catalog.block(layer, {kinds[i]}, {}),
-                         catalog.block(layer, {kinds[i], true}, {})};
+        LayerBlocks& alone = blocks_->alone.emplace_back();
+        LayerBlocks& in_turns = blocks_->in_turns.emplace_back();
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            alone[i] = catalog.block(layer, {kinds[i]}, {});
+            in_turns[i] = catalog.block(layer, {kinds[i], true}, {});
+        }
     }
-    const Plan plan = std::move(builder).finish();
-    const LoneCosts costs(plan, job, topology, cost);
-    // Beside another pass, collectives between experts are whole and the host issues fewer ops.
-    const auto time = [&](const PassBlocks& pass) {
-        PassTime alone = time_of(plan, costs, pass.alone, compute);
-        alone.issue = std::min(alone.issue, time_of(plan, costs, pass.in_turns, compute).issue);
-        return alone;
-    };
-    std::vector<LayerPasses> out;
-    for (std::size_t kind = 0; kind < work.kinds.size(); ++kind) {
-        const KindOfLayer& layer = work.kinds[kind];
-        const auto& [forward, backward, input, weight] = blocks[kind];
-        out.push_back({.kind = layer.layer.kind,
-                       .recomputed = layer.layer.recompute != Recompute::none,
-                       .forward = time(forward),
-                       .backward = time(backward),
-                       .backward_input = time(input),
-                       .backward_weight = time(weight),
-                       .in_turns = {},
-                       .kept = LayerMemory(layer.layer, layer.work, 0).kept_bytes()});
-        if (job.strategy.ep > 1 && layer.layer.kind.role == LayerKind::Role::moe)
-            out.back().in_turns =
-                turn_chains(plan, costs, forward.in_turns, backward.in_turns, {compute, exchanges});
+    blocks_->plan = std::move(builder).finish();
+    blocks_->costs.emplace(blocks_->plan, job, topology, cost);
+    for (std::size_t i = 0; i < work.kinds.size(); ++i) {
+        const KindOfLayer& layer = work.kinds[i];
+        passes_.push_back({.kind = layer.layer.kind,
+                           .recomputed = layer.layer.recompute != Recompute::none,
+                           .forward = blocks_->time(i, PassKind::forward),
+                           .backward = blocks_->time(i, PassKind::backward),
+                           .backward_input = blocks_->time(i, PassKind::backward_input),
+                           .backward_weight = blocks_->time(i, PassKind::backward_weight),
+                           .kept = LayerMemory(layer.layer, layer.work, 0).kept_bytes()});
     }
-    return out;
+}
+
+LayerTable::~LayerTable() = default;
+LayerTable::LayerTable(LayerTable&&) noexcept = default;
+LayerTable& LayerTable::operator=(LayerTable&&) noexcept = default;
+
+std::size_t LayerTable::number_of(const LayerKind& kind) const
+{
+    return static_cast<std::size_t>(std::ranges::find(passes_, kind, &LayerPasses::kind) -
+                                    passes_.begin());
+}
+
+const TurnChains& LayerTable::in_turns(std::optional<std::size_t> backward,
+                                       std::optional<std::size_t> forward) const
+{
+    static const LayerBlock nothing;
+    const auto [found, added] = blocks_->known.try_emplace({backward, forward});
+    if (added) {
+        const auto block = [&](std::optional<std::size_t> layer, PassKind kind) {
+            return layer ? &of_kind(blocks_->in_turns[*layer], kind) : &nothing;
+        };
+        found->second =
+            turn_chains(blocks_->plan, *blocks_->costs, *block(forward, PassKind::forward),
+                        *block(backward, PassKind::backward), blocks_->streams);
+    }
+    return found->second;
 }
 
 } // namespace trainyard

@@ -6,6 +6,9 @@
 #include "sim/strategy/bound/turns.h"
 #include "sim/strategy/stages.h"
 
+#include <memory>
+#include <optional>
+
 namespace trainyard {
 
 // One pass of one layer.
@@ -31,8 +34,7 @@ struct LayerPasses {
     PassTime backward;
     PassTime backward_input; // its two parts, where a schedule puts off gradients of weights
     PassTime backward_weight;
-    std::optional<TurnChains> in_turns; // both ways in turns, where experts exchange tokens
-    std::int64_t kept = 0;              // bytes from forward to backward
+    std::int64_t kept = 0; // bytes from forward to backward
 
     // Apart from whether it is recomputed.
     bool costs_as_much_as(const LayerPasses& other) const
@@ -44,9 +46,28 @@ struct LayerPasses {
     bool operator==(const LayerPasses&) const = default;
 };
 
-// Of every kind of layer that the job's stages hold. Of the job's sizes only those of a layer
-// matter (tp, cp, ep, etp, micro-batch, whether there are several of these), not its stages.
-std::vector<LayerPasses> layer_passes(const Job& job, const Topology& topology,
-                                      const CostModel& cost);
+// Of every kind of layer that a job's stages hold. Of the job's sizes only those of a layer matter
+// (tp, cp, ep, etp, micro-batch, whether there are several of these), not its stages.
+class LayerTable {
+public:
+    LayerTable(const Job& job, const Topology& topology, const CostModel& cost);
+    ~LayerTable();
+    LayerTable(LayerTable&&) noexcept;
+    LayerTable& operator=(LayerTable&&) noexcept;
+
+    const std::vector<LayerPasses>& passes() const { return passes_; }
+    std::size_t number_of(const LayerKind& kind) const;
+
+    // The backward pass of one layer with the forward pass of another beside it, piece by piece;
+    // layers by number in `passes`, one of them may be nobody's.
+    const TurnChains& in_turns(std::optional<std::size_t> backward,
+                               std::optional<std::size_t> forward) const;
+
+private:
+    struct Blocks;
+
+    std::vector<LayerPasses> passes_;
+    std::unique_ptr<Blocks> blocks_;
+};
 
 } // namespace trainyard

@@ -40,9 +40,9 @@ void count_pair(const Pass& forward, const Pass& backward, std::vector<PassPairs
         ++same->count;
 }
 
-DeviceOrder device_order(const std::vector<Pass>& passes, std::size_t chunks)
+PassCounts counts_of(const std::vector<Pass>& passes, std::size_t chunks)
 {
-    DeviceOrder out{most_kept(passes, chunks), std::vector<LonePasses>(chunks), {}};
+    PassCounts out{std::vector<LonePasses>(chunks), {}};
     for (std::size_t i = 0; i < passes.size(); ++i) {
         const Pass& pass = passes[i];
         if (pass.with_next && passes[i + 1].kind == PassKind::backward) {
@@ -54,12 +54,38 @@ DeviceOrder device_order(const std::vector<Pass>& passes, std::size_t chunks)
     return out;
 }
 
-// The shape with fewer micro-batches, where the schedule runs that too.
-PipelineShape counted(const PipelineSchedule& schedule, PipelineShape shape)
+// So many micro-batches fewer.
+PipelineShape shortened(PipelineShape shape, int micro_batches)
 {
-    PipelineShape shorter = shape;
-    shorter.micro_batches = std::min(shape.micro_batches, most_counted_per_stage * shape.stages);
-    return schedule.refusal(shorter).empty() ? shorter : shape;
+    shape.micro_batches -= micro_batches;
+    return shape;
+}
+
+// The shape with fewer micro-batches, by whole periods, where the schedule runs that too, and one
+// period fewer still.
+PipelineShape counted(const PipelineSchedule& schedule, const PipelineShape& shape)
+{
+    const int periods = shape.micro_batches / shape.stages - most_counted_per_stage;
+    if (periods <= 0)
+        return shape;
+    const PipelineShape shorter = shortened(shape, periods * shape.stages);
+    return schedule.refusal(shorter).empty() &&
+                   schedule.refusal(shortened(shorter, shape.stages)).empty()
+               ? shorter
+               : shape;
+}
+
+// What `longer` has more of.
+PassCounts operator-(PassCounts longer, const PassCounts& shorter)
+{
+    for (std::size_t chunk = 0; chunk < longer.alone.size(); ++chunk)
+        for (std::size_t kind = 0; kind < longer.alone[chunk].size(); ++kind)
+            longer.alone[chunk][kind] -= shorter.alone[chunk][kind];
+    for (PassPairs& pair : longer.pairs)
+        for (const PassPairs& other : shorter.pairs)
+            if (other.forward == pair.forward && other.backward == pair.backward)
+                pair.count -= other.count;
+    return longer;
 }
 
 } // namespace
@@ -72,14 +98,20 @@ PassOrder pass_order(const PipelineSchedule& schedule, const PipelineShape& shap
         return out;
     const StagePlacement placement = schedule.placement(shape);
     const PipelineShape shorter = counted(schedule, shape);
-    out.micro_batches = shorter.micro_batches;
+    out.periods = (shape.micro_batches - shorter.micro_batches) / shape.stages;
     for (int device = 0; device < shape.stages; ++device) {
         const std::vector<Pass> passes = schedule.passes(shorter, device);
-        out.devices.push_back(device_order(passes, chunks_of(placement, device).size()));
+        const std::size_t chunks = chunks_of(placement, device).size();
+        DeviceOrder order{most_kept(passes, chunks), counts_of(passes, chunks), {}};
         for (const Pass& pass : passes) {
             out.splits = out.splits || pass.kind == PassKind::backward_weight;
             out.in_turns = out.in_turns || pass.with_next;
         }
+        if (out.in_turns && out.periods > 0)
+            order.period =
+                order.passes -
+                counts_of(schedule.passes(shortened(shorter, shape.stages), device), chunks);
+        out.devices.push_back(std::move(order));
     }
     return out;
 }

@@ -19,12 +19,17 @@ struct PassPairs {
 // By kind of pass: those of a chunk that run by themselves.
 using LonePasses = std::array<int, 4>;
 
+struct PassCounts {
+    std::vector<LonePasses> alone; // by chunk
+    std::vector<PassPairs> pairs;
+};
+
 struct DeviceOrder {
     // By chunk: micro-batches between their forward and their backward pass, at the moment when the
     // device has most of them.
     std::vector<int> kept;
-    std::vector<LonePasses> alone; // by chunk
-    std::vector<PassPairs> pairs;
+    PassCounts passes; // of the last micro-batches, and
+    PassCounts period; // of one of the periods before them
 };
 
 struct PassOrder {
@@ -32,8 +37,7 @@ struct PassOrder {
     bool splits = false; // gradients of weights are put off
     bool in_turns = false;
     std::vector<DeviceOrder> devices;
-    // Of so many micro-batches; all that a longer schedule has more runs as most of these do.
-    int micro_batches = 0;
+    int periods = 0; // a long schedule repeats what it does with as many micro-batches as stages
 };
 
 PassOrder pass_order(const PipelineSchedule& schedule, const PipelineShape& shape);

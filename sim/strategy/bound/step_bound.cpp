@@ -9,11 +9,6 @@ namespace trainyard {
 
 namespace {
 
-const LayerPasses& passes_of(const std::vector<LayerPasses>& known, const LayerKind& kind)
-{
-    return *std::ranges::find(known, kind, &LayerPasses::kind);
-}
-
 // Sums from the front: what lies before each virtual stage.
 std::vector<Seconds> before(const std::vector<PassTime>& passes,
                             const std::vector<Seconds>& messages)
@@ -21,6 +16,44 @@ std::vector<Seconds> before(const std::vector<PassTime>& passes,
     std::vector<Seconds> out(passes.size(), Seconds(0));
     for (std::size_t k = 0; k + 1 < passes.size(); ++k)
         out[k + 1] = out[k] + passes[k].chain + messages[k];
+    return out;
+}
+
+// The layers of a forward pass beside those of a backward pass, which come in turns.
+TurnChains pair_chains(const std::vector<StageFamily::StagePasses::Layer>& forward,
+                       const std::vector<StageFamily::StagePasses::Layer>& backward)
+{
+    using Turn = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
+    TurnChains out = TurnChains::none();
+    const std::size_t turns = std::max(forward.size(), backward.size());
+    const LayerTable* table = nullptr;
+    Turn turn;
+    std::int64_t times = 0; // that it comes
+    const auto finish = [&] {
+        if (times > 0)
+            out = out * table->in_turns(turn.first, turn.second).repeated(times);
+        times = 0;
+    };
+    for (std::size_t i = 0; i < turns; ++i) {
+        Turn next;
+        const LayerTable* of = nullptr;
+        if (i < forward.size()) {
+            of = forward[i].table;
+            next.second = forward[i].number;
+        }
+        if (i < backward.size()) {
+            of = backward[backward.size() - 1 - i].table;
+            next.first = backward[backward.size() - 1 - i].number;
+            if (next.second)
+                next.second = of->number_of(forward[i].table->passes()[*next.second].kind);
+        }
+        if (of != table || next != turn)
+            finish();
+        table = of;
+        turn = next;
+        ++times;
+    }
+    finish();
     return out;
 }
 
@@ -112,35 +145,29 @@ std::vector<Seconds> StageFamily::messages(std::int64_t micro_batch, const CostM
     return out;
 }
 
-StageFamily::StagePasses StageFamily::passes(const Job& job, const std::vector<LayerPasses>& plain,
-                                             const std::vector<LayerPasses>& again)
+StageFamily::StagePasses StageFamily::passes(const Job& job, const LayerTable& plain,
+                                             const LayerTable& again)
 {
     StagePasses out;
-    const std::vector<LayerPasses>& most = job.training.recompute_layers ? plain : again;
-    const auto exchange = std::ranges::find_if(
-        most, [](const LayerPasses& layer) { return layer.in_turns.has_value(); });
-    if (exchange != most.end())
-        out.exchange = &*exchange;
     for (const std::vector<StageLayer>& stage : cut_into_stages(job)) {
         PassTime forward, backward, input, weight;
         std::int64_t kept = 0;
-        int exchanging = 0;
+        std::vector<StagePasses::Layer>& layers = out.layers.emplace_back();
         for (const StageLayer& one : stage) {
-            const LayerPasses& layer =
-                passes_of(one.recompute == Recompute::none ? plain : again, one.kind);
+            const LayerTable& table = one.recompute == Recompute::none ? plain : again;
+            layers.push_back({&table, table.number_of(one.kind)});
+            const LayerPasses& layer = table.passes()[layers.back().number];
             forward += layer.forward;
             backward += layer.backward;
             input += layer.backward_input;
             weight += layer.backward_weight;
             kept += layer.kept;
-            exchanging += out.exchange != nullptr && out.exchange->kind == one.kind ? 1 : 0;
         }
         out.forward.push_back(forward);
         out.backward.push_back(backward);
         out.backward_input.push_back(input);
         out.backward_weight.push_back(weight);
         out.kept.push_back(kept);
-        out.exchanging.push_back(exchanging);
     }
     return out;
 }
@@ -178,11 +205,9 @@ Seconds StageFamily::step_time(const StagePasses& passes, const std::vector<Seco
         const double more = m - 1;
         const Seconds fill_in = meets_ ? chain.fill : Seconds(0);
         const Seconds drained = meets_ ? chain.drain : Seconds(0);
-        const Seconds passed =
-            order.in_turns
-                ? busy_in_turns(passes, order.devices[d], static_cast<int>(d),
-                                static_cast<double>(micro_batches - order.micro_batches) / pipes)
-                : chain.passes * m;
+        const Seconds passed = order.in_turns ? busy_in_turns(passes, order.devices[d],
+                                                              static_cast<int>(d), order.periods)
+                                              : chain.passes * m;
         const Seconds busy = passed + rest.beside + rest.more_beside * more;
         const Seconds turn = meets_ ? least(&StageRest::turn) : rest.turn;
         time = std::max(time, turn + fill_in + busy + drained);
@@ -202,43 +227,32 @@ Seconds StageFamily::step_time(const StagePasses& passes, const std::vector<Seco
     return time * (1 - 1e-9);
 }
 
-// `more`: micro-batches of each pipe beyond those counted; each adds a pair for every chunk.
 Seconds StageFamily::busy_in_turns(const StagePasses& passes, const DeviceOrder& order, int device,
-                                   double more) const
+                                   int periods) const
 {
     const std::vector<VirtualStage> chunks = chunks_of(placement_, device);
     const auto stage = [&](int chunk) { return to_size(chunks[to_size(chunk)].number); };
-    Seconds time;
-    for (std::size_t c = 0; c < chunks.size(); ++c) {
-        const std::size_t k = stage(static_cast<int>(c));
-        const std::array lone{&passes.forward[k], &passes.backward[k], &passes.backward_input[k],
-                              &passes.backward_weight[k]};
-        for (std::size_t kind = 0; kind < lone.size(); ++kind)
-            time += lone[kind]->chain * order.alone[c][kind];
-    }
-    int counted = 0;
-    for (const PassPairs& pair : order.pairs)
-        counted += pair.count;
-    const double growth = 1 + more * static_cast<double>(chunks.size()) / std::max(1, counted);
-    double layers = 0; // that exchange, of all pairs
-    Seconds pairs;
-    for (const PassPairs& pair : order.pairs) {
-        const std::size_t f = stage(pair.forward);
-        const std::size_t b = stage(pair.backward);
-        const int both = std::min(passes.exchanging[f], passes.exchanging[b]);
-        Seconds one = passes.forward[f].kernels + passes.backward[b].kernels;
-        if (both > 0) {
-            const LayerPasses& layer = *passes.exchange;
-            one -= (layer.forward.kernels + layer.backward.kernels) * both;
-            one += layer.in_turns->compute_after(both);
+    Seconds computes;
+    Seconds exchanges; // of pairs
+    const auto add = [&](const PassCounts& counts, double times) {
+        for (std::size_t c = 0; c < counts.alone.size(); ++c) {
+            const std::size_t k = stage(static_cast<int>(c));
+            const std::array lone{&passes.forward[k], &passes.backward[k],
+                                  &passes.backward_input[k], &passes.backward_weight[k]};
+            for (std::size_t kind = 0; kind < lone.size(); ++kind)
+                computes += lone[kind]->chain * (counts.alone[c][kind] * times);
         }
-        pairs += one * (pair.count * growth);
-        layers += both * pair.count * growth;
-    }
-    if (layers >= 1)
-        pairs = std::max(
-            pairs, passes.exchange->in_turns->compute_after(static_cast<std::int64_t>(layers)));
-    return time + pairs;
+        for (const PassPairs& pair : counts.pairs) {
+            const TurnChains one = pair_chains(passes.layers[stage(pair.forward)],
+                                               passes.layers[stage(pair.backward)]);
+            computes += one.over(TurnState::compute) * (pair.count * times);
+            if (one.over(TurnState::exchanges) > Seconds(0))
+                exchanges += one.over(TurnState::exchanges) * (pair.count * times);
+        }
+    };
+    add(order.passes, 1);
+    add(order.period, periods);
+    return std::max(computes, exchanges);
 }
 
 Bytes StageFamily::memory(const StagePasses& passes, const PassOrder& order) const
@@ -263,8 +277,8 @@ StepBound step_bound(const Job& job, const Topology& topology, const CostModel& 
     Job again = job;
     again.training.recompute_layers.reset();
     const StageFamily family(plain, topology, cost, device);
-    const std::vector<LayerPasses> layers = layer_passes(plain, topology, cost);
-    const std::vector<LayerPasses> recomputed = layer_passes(again, topology, cost);
+    const LayerTable layers(plain, topology, cost);
+    const LayerTable recomputed(again, topology, cost);
     const StageFamily::StagePasses passes = StageFamily::passes(job, layers, recomputed);
     const PassOrder order = pass_order(*find_schedule(job.strategy.schedule), shape_of(job));
     const std::vector<Seconds> messages = family.messages(job.training.micro_batch, cost);

@@ -35,13 +35,17 @@ public:
         std::vector<PassTime> backward_input;
         std::vector<PassTime> backward_weight;
         std::vector<std::int64_t> kept;
-        std::vector<int> exchanging; // layers whose experts exchange tokens, of one kind:
-        const LayerPasses* exchange = nullptr;
+        struct Layer {
+            const LayerTable* table;
+            std::size_t number; // in it
+
+            bool operator==(const Layer&) const = default;
+        };
+        std::vector<std::vector<Layer>> layers;
     };
     // `job`: one of the family. `plain` and `again`: its layers without recompute and with it; both
     // outlive the result.
-    static StagePasses passes(const Job& job, const std::vector<LayerPasses>& plain,
-                              const std::vector<LayerPasses>& again);
+    static StagePasses passes(const Job& job, const LayerTable& plain, const LayerTable& again);
 
     // By virtual stage: how long a micro-batch's message to the next one takes.
     std::vector<Seconds> messages(std::int64_t micro_batch, const CostModel& cost) const;
@@ -60,7 +64,7 @@ private:
 
     // What a device's passes take where they take turns.
     Seconds busy_in_turns(const StagePasses& passes, const DeviceOrder& order, int device,
-                          double more) const;
+                          int periods) const;
 
     void add_boundaries(const Job& job, const JobWork& work, const Topology& topology);
 

@@ -24,8 +24,15 @@ inline constexpr std::size_t turn_states = 4;
 struct TurnChains {
     std::array<std::array<Seconds, turn_states>, turn_states> from{}; // [before][after]
 
-    // Of `layers` layers, one after the other, from compute to compute. Requires one or more.
-    Seconds compute_after(std::int64_t layers) const;
+    // Of nothing: every state as it was.
+    static TurnChains none();
+    // So many times one after the other.
+    TurnChains repeated(std::int64_t times) const;
+
+    Seconds over(TurnState state) const // from it to itself
+    {
+        return from[static_cast<std::size_t>(state)][static_cast<std::size_t>(state)];
+    }
 
     bool operator==(const TurnChains&) const = default;
 };

@@ -1,10 +1,12 @@
 #include "sim/study/jobs/first_training.h"
 
 #include "sim/cost/kernel_time.h"
+#include "sim/topology/used_devices.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace trainyard {
 namespace {
@@ -39,20 +41,25 @@ void choose_sequence(FirstTraining& out, const StartRequest& request, const Tran
 }
 
 // The same for all layouts, so that their steps compare.
-void choose_batch(FirstTraining& out, const LayoutFacts& facts)
+void choose_batch(FirstTraining& out, const Parts& parts)
 {
     Training& training = out.scenario.training;
     std::int64_t& batch = training.global_batch;
-    if (facts.transformer() == nullptr) {
-        batch = images_per_gpu * facts.gpus;
+    const std::int64_t gpus = parts.topology->device_count();
+    if (std::get_if<Transformer>(&parts.model->architecture) == nullptr) {
+        batch = images_per_gpu * gpus;
         out.reasons.push_back(
             fmt::format("training.global_batch {}: {} samples per GPU", batch, images_per_gpu));
         return;
     }
-    const std::int64_t tokens = std::clamp(tokens_per_gpu * facts.gpus, least_tokens, most_tokens);
+    const std::int64_t tokens = std::clamp(tokens_per_gpu * gpus, least_tokens, most_tokens);
     const std::int64_t wanted = std::max<std::int64_t>(1, tokens / training.sequence_length);
-    std::int64_t unit = facts.gpus;
-    while (unit > wanted || facts.gpus % unit != 0)
+    // Of a domain that is no power of two some devices may be left idle.
+    const auto domain = static_cast<std::uint64_t>(largest_domain(*parts.topology));
+    const auto even = static_cast<std::int64_t>(std::bit_floor(domain));
+    const std::int64_t most = std::max<std::int64_t>(1, gpus / std::int64_t(domain)) * even;
+    std::int64_t unit = most;
+    while (unit > wanted || most % unit != 0)
         --unit;
     batch = (wanted + unit - 1) / unit * unit;
     out.reasons.push_back(
@@ -63,14 +70,14 @@ void choose_batch(FirstTraining& out, const LayoutFacts& facts)
 
 } // namespace
 
-FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts,
+FirstTraining first_training(const StartRequest& request, const Parts& parts,
                              std::optional<std::int64_t> instead)
 {
     FirstTraining out;
     out.scenario.model = request.model;
     out.scenario.topology = request.topology;
-    choose_precision(out, facts.device);
-    if (const Transformer* model = facts.transformer())
+    choose_precision(out, parts.cost->profile().hardware.device);
+    if (const auto* model = std::get_if<Transformer>(&parts.model->architecture))
         choose_sequence(out, request, *model);
     std::int64_t& batch = out.scenario.training.global_batch;
     if (request.global_batch)
@@ -80,7 +87,7 @@ FirstTraining first_training(const StartRequest& request, const LayoutFacts& fac
         out.reasons.push_back(fmt::format(
             "training.global_batch {}: the nearest to the usual one that a layout divides", batch));
     } else
-        choose_batch(out, facts);
+        choose_batch(out, parts);
     return out;
 }
 

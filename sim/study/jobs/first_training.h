@@ -3,6 +3,7 @@
 // What a first scenario trains with, whatever its layout: precision, sequences and batch.
 
 #include "sim/study/jobs/starting_point.h"
+#include "sim/study/stages.h"
 
 namespace trainyard {
 
@@ -16,7 +17,7 @@ struct FirstTraining {
 // tokens (or what learned positions reach), about a million tokens a step and more on many GPUs, in
 // a number that many sizes of data parallelism divide. Where that batch is found to divide over no
 // layout that fits, `instead` is the one that does.
-FirstTraining first_training(const StartRequest& request, const LayoutFacts& facts,
+FirstTraining first_training(const StartRequest& request, const Parts& parts,
                              std::optional<std::int64_t> instead = {});
 
 } // namespace trainyard

@@ -1,22 +1,241 @@
 #include "sim/study/jobs/starting_point.h"
 
 #include "sim/base/units.h"
+#include "sim/strategy/misfits.h"
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/first_training.h"
-#include "sim/study/jobs/layout_search.h"
 #include "sim/study/jobs/layout_text.h"
-#include "sim/study/jobs/nearest_batches.h"
-#include "sim/study/jobs/start_refusal.h"
-#include "sim/study/stages.h"
+#include "sim/study/search/nearest_batches.h"
+#include "sim/study/session.h"
 #include "sim/topology/used_devices.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
 
 namespace trainyard {
 namespace {
 
-// Reads model and cluster the way a scenario would.
-Checked<LayoutFacts> facts_of(const StartRequest& request)
+constexpr double roomy = 0.1; // of the memory, that a first scenario should leave free
+// A quicker layout may save this share of a step. Larger ones are hardly looked for any sooner.
+constexpr double near_enough = 0.03;
+
+// What layouts are searched with: a framework and the devices of a domain that it runs on.
+struct StartFramework {
+    std::string name;
+    const char* described;
+    int zero;
+};
+const std::array frameworks{
+    StartFramework{"megatron-core", "Megatron-Core with its distributed optimizer", 1},
+    StartFramework{"torch-fsdp", "FSDP", 3}, StartFramework{"torch-ddp", "DDP", 0}};
+
+struct Start {
+    const StartFramework* framework;
+    int gpus_per_domain = 0; // 0: all
+    SearchBase base;
+    SearchSpace space;
+};
+
+// The space of a framework: Megatron-Core has TP, CP, PP and EP, the others replicas alone.
+SearchSpace space_of(const SearchBase& base, const StartFramework& framework)
+{
+    SearchSpace space = usual_space(base.file.scenario, base.facts);
+    space.schedules = {find_schedule(Strategy{}.schedule)};
+    space.zero = {framework.zero};
+    if (framework.name != frameworks[0].name) {
+        for (std::vector<int>* sizes :
+             {&space.tp, &space.cp, &space.pp, &space.vpp, &space.ep, &space.etp})
+            *sizes = {1};
+        std::erase_if(space.recompute, [](const RecomputeChoice& choice) {
+            return choice.kind == Recompute::selective || choice.layers.has_value();
+        });
+    }
+    return space;
+}
+
+class Starts {
+public:
+    Starts(const StartRequest& request, const FirstTraining& first)
+        : request_(request), first_(first)
+    {}
+
+    // Problems are those of the first one; all of them share model and cluster.
+    Problems add_all(const Transformer* model, int domain)
+    {
+        for (const StartFramework& framework : frameworks) {
+            const bool three_dimensions = framework.name == frameworks[0].name;
+            if (model == nullptr && framework.zero != 0)
+                continue;
+            if (Problems problems = add(framework, 0); !problems.empty())
+                return problems;
+            const auto whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(domain)));
+            if (three_dimensions && whole != domain)
+                add(framework, whole); // may leave too few
+        }
+        return {};
+    }
+
+    const std::vector<Start>& all() const { return all_; }
+
+private:
+    Problems add(const StartFramework& framework, int gpus_per_domain)
+    {
+        Scenario scenario = first_.scenario;
+        scenario.software.framework = framework.name;
+        scenario.strategy.zero = framework.zero;
+        scenario.strategy.dp = 1;
+        scenario.strategy.gpus_per_domain = gpus_per_domain;
+        Checked<SearchBase> base =
+            search_base(scenario_in_memory(scenario, request_.folder, "the new scenario"));
+        if (!base)
+            return base.error();
+        SearchSpace space = space_of(*base, framework);
+        all_.push_back({&framework, gpus_per_domain, std::move(*base), std::move(space)});
+        return {};
+    }
+
+    const StartRequest& request_;
+    const FirstTraining& first_;
+    std::vector<Start> all_;
+};
+
+// The best of all starts, and how they were found.
+struct Found {
+    const Start* start = nullptr;
+    RankedLayout best;
+    MemoryEstimate memory;                                     // of the best
+    std::optional<std::pair<const Start*, RankedLayout>> next; // of other sizes
+    std::uint64_t possible = 0;
+    std::uint64_t simulated = 0;
+};
+
+std::optional<Found> search_all(const std::vector<Start>& starts, double headroom,
+                                const StartRequest& request, Session& session)
+{
+    Found found;
+    std::vector<std::pair<const Start*, RankedLayout>> ranked;
+    for (const Start& start : starts) {
+        SearchRequest one;
+        one.space = start.space;
+        one.top = 2;
+        one.headroom = headroom;
+        one.tolerance = near_enough;
+        one.work = request.work;
+        SearchResult result = search(start.base, one, session);
+        request.work.check();
+        found.possible += result.possible;
+        found.simulated += result.simulated;
+        for (RankedLayout& layout : result.best)
+            ranked.emplace_back(&start, std::move(layout));
+    }
+    if (ranked.empty())
+        return std::nullopt;
+    std::ranges::stable_sort(ranked, {}, [](const auto& one) { return one.second.step_time; });
+    found.start = ranked.front().first;
+    found.best = std::move(ranked.front().second);
+    found.memory = session
+                       .memory(scenario_of(found.best.choice, found.start->base),
+                               {.view = AllocatorView::every_stage})
+                       .value(); // the search had it too
+    if (ranked.size() > 1)
+        found.next = std::move(ranked[1]);
+    return found;
+}
+
+// Why this layout, a sentence each.
+std::vector<std::string> reasons_for(const Found& found)
+{
+    const Start& start = *found.start;
+    const Scenario scenario = scenario_of(found.best.choice, start.base).scenario;
+    const Training& training = scenario.training;
+    const Strategy& s = scenario.strategy;
+    std::vector<std::string> out;
+    out.push_back(fmt::format("strategy {}: {}, a step in {}", described(scenario),
+                              start.framework->described, to_display(found.best.step_time)));
+    out.push_back(fmt::format(
+        "of {} layouts that may fit none is more than {:.0f} % quicker ({} were simulated){}",
+        found.possible, 100 * near_enough, found.simulated,
+        found.next
+            ? fmt::format(
+                  "; next: {} with {}",
+                  described(
+                      scenario_of(found.next->second.choice, found.next->first->base).scenario),
+                  to_display(found.next->second.step_time))
+            : ""));
+    if (!s.stage_layers.empty())
+        out.push_back("strategy.stage_layers: the layers over the stages, as evenly as they can");
+    if (start.gpus_per_domain > 0)
+        out.push_back(fmt::format("strategy.gpus_per_domain {}: groups stay inside NVLink domains, "
+                                  "the other devices of each are left idle",
+                                  start.gpus_per_domain));
+    if (training.recompute != Recompute::none)
+        out.push_back(
+            fmt::format("training.recompute {}{}: the activations of quicker layouts do not fit",
+                        to_name(training.recompute),
+                        training.recompute_layers
+                            ? fmt::format(" of {} layers a stage", *training.recompute_layers)
+                            : ""));
+    out.push_back(
+        fmt::format("training.micro_batch {}: quickest of those that fit", training.micro_batch));
+    out.push_back(fmt::format("it fits: {} of {} on the fullest device",
+                              to_display(found.memory.peak()), to_display(found.memory.capacity)));
+    return out;
+}
+
+Problems problem(std::string message, std::string hint)
+{
+    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+Problems batch_problem(std::int64_t batch, int gpus, const std::vector<std::int64_t>& nearest)
+{
+    return problem(
+        fmt::format("a global batch of {} makes no whole micro-batches, or more than {} of them, "
+                    "in every layout that fits on {} GPUs",
+                    batch, most_micro_batches, gpus),
+        fmt::format("nearest {}: {}",
+                    nearest.size() == 1 ? "batch that works" : "batches that work",
+                    fmt::join(nearest, " or ")));
+}
+
+Problems memory_problem(const std::vector<Start>& starts, const Device& device)
+{
+    // What a layout needs does not hang on the batch where that is fitted.
+    std::optional<PossibleLayout> leanest;
+    const Start* of = nullptr;
+    for (const Start& start : starts) {
+        SearchSpace fitted = start.space;
+        fitted.global_batches = {std::int64_t{64} * start.base.facts.devices};
+        const std::optional<PossibleLayout> nearest =
+            possible_layouts(fitted, start.base, Bytes(0), {}).nearest;
+        if (nearest && (!leanest || nearest->least.memory < leanest->least.memory)) {
+            leanest = nearest;
+            of = &start;
+        }
+    }
+    const SearchBase& base = of != nullptr ? of->base : starts.front().base;
+    return problem(
+        fmt::format("{} does not fit on {} x {}",
+                    base.facts.model.name.empty() ? "the model" : base.facts.model.name,
+                    base.facts.devices, device.name),
+        of == nullptr
+            ? "no layout of it can be"
+            : fmt::format("the leanest layout ({}) needs at least {} of {} on the fullest device: "
+                          "more GPUs, larger ones or shorter sequences",
+                          described(scenario_of(leanest->choice, base).scenario),
+                          to_display(leanest->least.memory), to_display(device.memory)));
+}
+
+// The model, the cluster's devices and what they are, as a scenario would have them.
+struct Probe {
+    Parts parts;
+    FirstTraining first;
+};
+
+Checked<Parts> read_parts(const StartRequest& request)
 {
     Scenario probe;
     probe.model = request.model;
@@ -26,67 +245,7 @@ Checked<LayoutFacts> facts_of(const StartRequest& request)
     // Learned positions may be fewer than any default.
     probe.training.sequence_length = request.sequence_length.value_or(1);
     StageMemos memos;
-    const Checked<Parts> parts =
-        build_job_parts(scenario_in_memory(probe, request.folder, ""), memos);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    const Topology& topology = *parts->topology;
-    LayoutFacts facts;
-    facts.model = *parts->model;
-    facts.gpus = topology.device_count();
-    facts.domain = largest_domain(topology);
-    facts.device = parts->cost->profile().hardware.device;
-    const ParameterCount count = count_parameters(facts.model);
-    facts.parameters = count.total;
-    if (const Transformer* model = facts.transformer(); model != nullptr && model->moe) {
-        // A token uses experts_per_token of them: the others make the difference.
-        const int others = model->moe->experts - model->moe->experts_per_token;
-        if (others > 0)
-            facts.expert_parameters = (count.total - count.active) * model->moe->experts / others;
-    }
-    std::vector<DeviceId> all(static_cast<std::size_t>(facts.gpus));
-    for (std::size_t i = 0; i < all.size(); ++i)
-        all[i] = make_id<DeviceId>(i);
-    facts.machine = group_shape(topology, all);
-    return facts;
-}
-
-// Why this layout, a sentence each.
-std::vector<std::string> reasons_for(const FoundLayout& found, const LayoutFacts& facts,
-                                     const LayoutSpace& space, std::size_t simulated)
-{
-    std::vector<std::string> out;
-    const LayoutTrial& chosen = found.chosen;
-    const Strategy& s = chosen.scenario.strategy;
-    const char* const kind = s.zero == 3   ? "FSDP"
-                             : s.zero == 0 ? "DDP"
-                                           : "Megatron-Core with its distributed optimizer";
-    out.push_back(fmt::format("strategy {}: {}, a step in {}", described(chosen.scenario), kind,
-                              to_display(chosen.step_time)));
-    out.push_back(
-        fmt::format("the quickest of {} layouts that were simulated, of {} possible{}", simulated,
-                    space.layouts,
-                    found.next ? fmt::format("; next: {} with {}", described(found.next->scenario),
-                                             to_display(found.next->step_time))
-                               : ""));
-    if (!s.stage_layers.empty())
-        out.push_back(fmt::format("strategy.stage_layers: {} layers over {} stages, the last one "
-                                  "lighter by the logits",
-                                  facts.transformer()->layers, s.pp));
-    const Training& training = chosen.scenario.training;
-    if (training.recompute != Recompute::none)
-        out.push_back(
-            fmt::format("training.recompute {}{}: the activations do not fit otherwise",
-                        to_name(training.recompute),
-                        training.recompute_layers
-                            ? fmt::format(" of {} layers a stage", *training.recompute_layers)
-                            : ""));
-    out.push_back(
-        fmt::format("training.micro_batch {}: quickest of those that fit", training.micro_batch));
-    out.push_back(fmt::format("it fits: {} of {} on the fullest device",
-                              to_display(chosen.memory.peak()),
-                              to_display(chosen.memory.capacity)));
-    return out;
+    return build_job_parts(scenario_in_memory(probe, request.folder, ""), memos);
 }
 
 struct NoLayout {
@@ -95,24 +254,35 @@ struct NoLayout {
 };
 
 tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Session& session,
-                                               LayoutFacts facts, FirstTraining training)
+                                               const Parts& parts, const FirstTraining& first)
 {
-    if (facts.transformer() != nullptr)
-        facts.sequence_length = training.scenario.training.sequence_length;
-    facts.global_batch = training.scenario.training.global_batch;
-    const LayoutSpace space = layout_space(facts);
-    LayoutTrials trials(request, session, facts, training.scenario);
-    std::optional<FoundLayout> found = search_layouts(space, facts, trials);
-    if (!found) {
-        std::vector<std::int64_t> batches = nearest_batches(space, facts, trials);
-        StartRefusal refusal = start_refusal(facts, space, trials, batches);
-        return tl::unexpected(NoLayout{std::move(refusal), std::move(batches)});
+    Starts starts(request, first);
+    const auto* model = std::get_if<Transformer>(&parts.model->architecture);
+    Problems problems = starts.add_all(model, largest_domain(*parts.topology));
+    if (!problems.empty())
+        return tl::unexpected(NoLayout{{std::move(problems), false}, {}});
+    for (const double headroom : {roomy, 0.0})
+        if (const std::optional<Found> found = search_all(starts.all(), headroom, request, session))
+        {
+            std::vector<std::string> reasons = first.reasons;
+            for (std::string& reason : reasons_for(*found))
+                reasons.push_back(std::move(reason));
+            return StartingPoint{kept_scenario(found->best.choice, found->start->base),
+                                 found->memory, found->best.step_time, std::move(reasons)};
+        }
+    const Device& device = parts.cost->profile().hardware.device;
+    std::vector<std::int64_t> batches;
+    for (const Start& start : starts.all()) {
+        if (batches.empty())
+            batches = nearest_batches(start.space, start.base,
+                                      device_memory(parts.cost->profile()).capacity, request.work);
     }
-    std::vector<std::string> reasons = std::move(training.reasons);
-    for (std::string& reason : reasons_for(*found, facts, space, trials.all().size()))
-        reasons.push_back(std::move(reason));
-    return StartingPoint{std::move(found->chosen.scenario), std::move(found->chosen.memory),
-                         found->chosen.step_time, std::move(reasons)};
+    if (batches.empty())
+        return tl::unexpected(NoLayout{{memory_problem(starts.all(), device), true}, {}});
+    return tl::unexpected(NoLayout{{batch_problem(first.scenario.training.global_batch,
+                                                  starts.all().front().base.facts.devices, batches),
+                                    false},
+                                   batches});
 }
 
 } // namespace
@@ -120,14 +290,14 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
 tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
                                                          Session& session)
 {
-    const Checked<LayoutFacts> facts = facts_of(request);
-    if (!facts)
-        return tl::unexpected(StartRefusal{facts.error(), false});
+    const Checked<Parts> parts = read_parts(request);
+    if (!parts)
+        return tl::unexpected(StartRefusal{parts.error(), false});
     tl::expected<StartingPoint, NoLayout> start =
-        quickest(request, session, *facts, first_training(request, *facts));
+        quickest(request, session, *parts, first_training(request, *parts));
     if (!start && !request.global_batch && !start.error().batches.empty()) {
         const std::int64_t batch = start.error().batches.back();
-        start = quickest(request, session, *facts, first_training(request, *facts, batch));
+        start = quickest(request, session, *parts, first_training(request, *parts, batch));
     }
     if (!start)
         return tl::unexpected(std::move(start.error().refusal));

@@ -1,9 +1,8 @@
 #pragma once
 
-// A first scenario from a model and a cluster: of the usual layouts, the quickest that fits.
+// A first scenario from a model and a cluster: the quickest layout of those that are usual.
 
-#include "sim/study/jobs/layouts.h"
-#include "sim/study/session.h"
+#include "sim/study/search/search.h"
 
 namespace trainyard {
 
@@ -28,12 +27,12 @@ struct StartRefusal {
     bool too_large = false; // all is in order, but no layout fits into memory
 };
 
-// Looks through layout_space: families in the order of their rough time, of each the quickest
-// layout that leaves a tenth of the memory free (or fits at all, where none does). A dozen of them
-// are simulated, with larger or smaller micro-batches where those may be quicker, then neighbours
-// of the best one and the others of its family. The same request gives the same scenario. Refused
-// with the reason: what the model or the cluster cannot do, a batch that no layout that fits
-// divides, or memory. Throws Cancelled.
+// Searches the layouts of Megatron-Core with its distributed optimizer and the schedules that it
+// has, FSDP and DDP; on domains of an odd number of devices also with some of them idle. The
+// quickest that leaves a tenth of the memory free (or fits at all, where none does); none is more
+// than a few per cent quicker. The same request gives the same scenario. Refused with the reason:
+// what the model or the cluster cannot do, a batch that no layout that fits divides, or memory.
+// Throws Cancelled.
 tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
                                                          Session& session);
 

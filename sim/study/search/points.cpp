@@ -34,10 +34,15 @@ PointFacts simulated(const ScenarioFile& file, Session& session, const CancelFla
 
 } // namespace
 
-bool PointLimits::may_be_best(const LayoutChoice& /*choice*/, const PointFacts& facts) const
+Seconds per_sequence(Seconds step, const LayoutChoice& choice)
+{
+    return step / static_cast<double>(choice.global_batch);
+}
+
+bool PointLimits::may_be_best(const LayoutChoice& choice, const PointFacts& facts) const
 {
     return facts.kind == PointFacts::Kind::timed && facts.peak <= room &&
-           facts.step_time <= limit();
+           per_sequence(facts.step_time, choice) <= limit();
 }
 
 PointFacts EnginePoints::facts(const LayoutChoice& choice, const PointLimits& limits,

@@ -26,10 +26,13 @@ struct PointFacts {
     bool operator==(const PointFacts&) const = default;
 };
 
+// What points are compared by.
+Seconds per_sequence(Seconds step, const LayoutChoice& choice);
+
 // What keeps a point from the best. The limit falls while others are looked at.
 struct PointLimits {
     Bytes room;                     // of a device
-    std::function<Seconds()> limit; // of a step
+    std::function<Seconds()> limit; // of a sequence
 
     // Only of such a point the allocator is asked.
     bool may_be_best(const LayoutChoice& choice, const PointFacts& facts) const;

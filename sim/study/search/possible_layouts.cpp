@@ -228,13 +228,13 @@ private:
             if (!order.refusal.empty())
                 return exclude(Exclusion::input, 1, "/strategy/schedule", order.refusal);
             const bool single = count == 1;
-            const std::vector<LayerPasses>& plain = layers_of(choice, job, Recompute::none, single);
-            const std::vector<LayerPasses>& again =
-                layers_of(choice, job, choice.recompute.kind, single);
+            const LayerTable& plain = layers_of(choice, job, Recompute::none, single);
+            const LayerTable& again = layers_of(choice, job, choice.recompute.kind, single);
             if (choice.recompute.kind == Recompute::selective && has({}) &&
-                std::ranges::equal(again, plain, [](const LayerPasses& a, const LayerPasses& b) {
-                    return a.costs_as_much_as(b);
-                }))
+                std::ranges::equal(again.passes(), plain.passes(),
+                                   [](const LayerPasses& a, const LayerPasses& b) {
+                                       return a.costs_as_much_as(b);
+                                   }))
                 return exclude(Exclusion::same, 1); // fused attention keeps nothing of its core
             const StageFamily& family = family_of(job, single);
             const StageFamily::StagePasses passes = StageFamily::passes(job, plain, again);
@@ -287,8 +287,8 @@ private:
         return found->second;
     }
 
-    const std::vector<LayerPasses>& layers_of(const LayoutChoice& choice, Job job,
-                                              Recompute recompute, bool single)
+    const LayerTable& layers_of(const LayoutChoice& choice, Job job, Recompute recompute,
+                                bool single)
     {
         // Where the groups of a layer lie depends on the other sizes unless these are the slowest.
         const bool usual = job.strategy.rank_order == Strategy{}.rank_order &&
@@ -303,8 +303,7 @@ private:
         job.training.global_batch = choice.micro_batch * dp_ * (single ? 1 : 2);
         job.training.recompute = recompute;
         job.training.recompute_layers.reset();
-        return layers_known_.emplace(key, layer_passes(job, *parts_.sound, *parts_.cost))
-            .first->second;
+        return layers_known_.try_emplace(key, job, *parts_.sound, *parts_.cost).first->second;
     }
 
     const SearchSpace& space_;
@@ -324,7 +323,7 @@ private:
     std::uint64_t turn_of_lanes_ = 0; // among the shard's own
     PossibleLayouts out_;
     std::array<std::optional<StageFamily>, 2> families_; // of the layout that is looked at
-    std::map<LayerKey, std::vector<LayerPasses>> layers_known_;
+    std::map<LayerKey, LayerTable> layers_known_;
     std::map<std::tuple<const PipelineSchedule*, int, int, int, bool>, PassOrder> orders_;
 };
 

@@ -17,14 +17,19 @@ namespace trainyard {
 
 namespace {
 
-constexpr Seconds never(std::numeric_limits<double>::infinity());
+constexpr Seconds endless(std::numeric_limits<double>::infinity());
+
+Seconds pace_of(const RankedLayout& layout)
+{
+    return per_sequence(layout.step_time, layout.choice);
+}
 
 // What became of a layout.
 struct Verdict {
     enum class Kind : std::uint8_t { open, too_large, refused, slow, found };
     Kind kind = Kind::open;
-    Seconds time = never; // of a step, where it was simulated
-    std::string pointer;  // of the field at fault
+    Seconds time = endless; // per sequence, where it was simulated
+    std::string pointer;    // of the field at fault
 };
 
 bool same_sizes(const LayoutChoice& a, const LayoutChoice& b)
@@ -51,8 +56,13 @@ public:
     void run()
     {
         try {
-            for_each_index(order_.size(), points_.at_once(),
-                           [&](std::size_t place) { look_at(order_[place], place); });
+            if (request_.tolerance == 0)
+                side_by_side(order_, [&](std::size_t i) {
+                    if (is_worth_a_look(i))
+                        look_at(i);
+                });
+            else
+                in_rounds();
         } catch (const Cancelled&) { // what was found is kept
         }
     }
@@ -64,7 +74,7 @@ public:
         for (const std::size_t i : order_) {
             const Verdict& verdict = verdicts_[i];
             const Seconds limit = limit_of(i);
-            const bool below = bound(i) < limit;
+            const bool below = bound(i) < reach_of(i);
             if (verdict.kind == Verdict::Kind::open && below) {
                 ++result.open;
                 if (!result.least_open)
@@ -75,7 +85,7 @@ public:
             result.simulated += found || below ? 1 : 0;
             if (found)
                 continue;
-            const bool timed = verdict.time < never;
+            const bool timed = verdict.time < endless;
             const Exclusion why = !below || (timed && verdict.time >= limit) ? Exclusion::slower
                                   : verdict.kind == Verdict::Kind::refused   ? Exclusion::engine
                                                                              : Exclusion::memory;
@@ -91,7 +101,11 @@ private:
         std::size_t number; // of the layout
     };
 
-    Seconds bound(std::size_t i) const { return layouts_[i].least.time; }
+    // Per sequence, as all times here.
+    Seconds bound(std::size_t i) const
+    {
+        return per_sequence(layouts_[i].least.time, layouts_[i].choice);
+    }
 
     // The first of the best with the same sizes.
     std::vector<Entry>::iterator best_of_sizes(const LayoutChoice& choice)
@@ -100,87 +114,111 @@ private:
             best_, [&](const Entry& entry) { return same_sizes(entry.layout.choice, choice); });
     }
 
-    // A step as long as this makes the layout none of the best. Requires the lock while layouts
+    // A time as long as this makes the layout none of the best. Requires the lock while layouts
     // are looked at.
     Seconds limit_of(std::size_t i)
     {
-        const Seconds last = best_.size() < request_.top ? never : best_.back().layout.step_time;
+        const Seconds last = best_.size() < request_.top ? endless : pace_of(best_.back().layout);
         const auto own = best_of_sizes(layouts_[i].choice);
-        return own == best_.end() ? last : std::min(last, own->layout.step_time);
+        return own == best_.end() ? last : std::min(last, pace_of(own->layout));
     }
+    // A bound as long as this makes it not worth a simulation.
+    Seconds reach_of(std::size_t i) { return limit_of(i) * (1 - request_.tolerance); }
     Seconds limit_now(std::size_t i)
     {
         const std::lock_guard lock(mutex_);
         return limit_of(i);
     }
-
-    void look_at(std::size_t i, std::size_t place)
+    bool is_worth_a_look(std::size_t i)
     {
-        if (bound(i) >= limit_now(i))
-            return;
+        const std::lock_guard lock(mutex_);
+        return bound(i) < reach_of(i);
+    }
+
+    template <class Work>
+    void side_by_side(const std::vector<std::size_t>& layouts, Work work)
+    {
+        for_each_index(layouts.size(), points_.at_once(), [&](std::size_t i) { work(layouts[i]); });
+    }
+
+    // Which layouts are missed must not depend on who comes first.
+    void in_rounds()
+    {
+        constexpr std::size_t in_round = 8;
+        for (std::size_t first = 0; first < order_.size();) {
+            std::vector<std::size_t> round;
+            for (; first < order_.size() && round.size() < in_round; ++first)
+                if (is_worth_a_look(order_[first]))
+                    round.push_back(order_[first]);
+            side_by_side(round, [&](std::size_t i) { look_at(i); });
+        }
+    }
+
+    void look_at(std::size_t i)
+    {
         request_.work.check();
         Verdict verdict = verdict_of(i);
         const std::lock_guard lock(mutex_);
         if (verdict.kind != Verdict::Kind::found)
             verdicts_[i] = std::move(verdict);
-        report_progress(place);
+        report_progress(i);
     }
 
     // By places in the order: those whose bound is not below the last of the best cost nothing.
     // Requires the lock.
-    void report_progress(std::size_t place)
+    void report_progress(std::size_t i)
     {
         if (!request_.work.progress)
             return;
-        furthest_ = std::max(furthest_, place + 1);
+        const auto places_until = [&](Seconds time) {
+            const auto by_bound = [&](std::size_t layout) { return bound(layout); };
+            return std::ranges::upper_bound(order_, time, {}, by_bound) - order_.begin();
+        };
+        furthest_ = std::max(furthest_, places_until(bound(i)));
         const bool full = best_.size() == request_.top;
-        const Seconds last = full ? best_.back().layout.step_time : never;
-        const auto end =
-            std::ranges::lower_bound(order_, last, {}, [&](std::size_t i) { return bound(i); });
+        const Seconds last = full ? pace_of(best_.back().layout) : endless;
         const std::string stage = best_.empty()
                                       ? "simulating"
                                       : fmt::format("simulating, best so far {}",
                                                     to_display(best_.front().layout.step_time));
         request_.work.report(stage, static_cast<double>(furthest_),
-                             static_cast<double>(std::max<std::ptrdiff_t>(
-                                 end - order_.begin(), static_cast<std::ptrdiff_t>(furthest_))));
+                             static_cast<double>(std::max(places_until(last), furthest_)));
     }
 
     Verdict verdict_of(std::size_t i)
     {
-        const PointFacts facts =
-            points_.facts(layouts_[i].choice, {room_, [&] { return limit_now(i); }});
+        const LayoutChoice& choice = layouts_[i].choice;
+        const PointFacts facts = points_.facts(choice, {room_, [&] { return limit_now(i); }});
         if (facts.kind != PointFacts::Kind::timed)
             return {facts.kind == PointFacts::Kind::refused ? Verdict::Kind::refused
                                                             : Verdict::Kind::too_large,
-                    never, facts.pointer};
+                    endless, facts.pointer};
+        const Seconds time = per_sequence(facts.step_time, choice);
         if (facts.peak > room_)
-            return {Verdict::Kind::too_large, facts.step_time, ""};
-        if (facts.step_time > limit_now(i)) // of equals the first in the space counts
-            return {Verdict::Kind::slow, facts.step_time, ""};
+            return {Verdict::Kind::too_large, time, ""};
+        if (time > limit_now(i)) // of equals the first in the space counts
+            return {Verdict::Kind::slow, time, ""};
         assert(facts.reserved);
         if (*facts.reserved > room_)
-            return {Verdict::Kind::too_large, facts.step_time, ""};
-        return {enter(i, facts) ? Verdict::Kind::found : Verdict::Kind::slow, facts.step_time, ""};
+            return {Verdict::Kind::too_large, time, ""};
+        return {enter(i, facts.step_time) ? Verdict::Kind::found : Verdict::Kind::slow, time, ""};
     }
 
     // Whether it is among the best so far; whoever it drives out is slow.
-    bool enter(std::size_t i, const PointFacts& facts)
+    bool enter(std::size_t i, Seconds step)
     {
         const std::lock_guard lock(mutex_);
         const auto before = [](const Entry& a, const Entry& b) {
-            return a.layout.step_time != b.layout.step_time
-                       ? a.layout.step_time < b.layout.step_time
-                       : a.number < b.number;
+            return std::pair(pace_of(a.layout), a.number) < std::pair(pace_of(b.layout), b.number);
         };
-        Entry entry{{layouts_[i].choice, facts.step_time, bound(i)}, i};
+        Entry entry{{layouts_[i].choice, step, layouts_[i].least.time}, i};
         if (const auto own = best_of_sizes(entry.layout.choice); own != best_.end()) {
             if (before(*own, entry))
                 return false;
             drive_out(own);
         }
+        verdicts_[i] = {Verdict::Kind::found, pace_of(entry.layout), ""};
         best_.insert(std::ranges::upper_bound(best_, entry, before), std::move(entry));
-        verdicts_[i] = {Verdict::Kind::found, facts.step_time, ""};
         if (best_.size() > request_.top)
             drive_out(std::prev(best_.end()));
         return verdicts_[i].kind == Verdict::Kind::found;
@@ -199,7 +237,7 @@ private:
     std::vector<std::size_t> order_;
     std::vector<Verdict> verdicts_;
     std::vector<Entry> best_;
-    std::size_t furthest_ = 0; // place in the order that somebody is at
+    std::ptrdiff_t furthest_ = 0; // place in the order that somebody is at
     std::mutex mutex_;
 };
 
@@ -209,7 +247,7 @@ double SearchResult::gap() const
 {
     if (!least_open)
         return 0;
-    return best.empty() ? 1 : std::max(0.0, 1 - *least_open / best.front().step_time);
+    return best.empty() ? 1 : std::max(0.0, 1 - *least_open / pace_of(best.front()));
 }
 
 Checked<SearchBase> search_base(const ScenarioFile& file)
@@ -250,6 +288,13 @@ ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base)
     Scenario scenario = base.file.scenario;
     apply(choice, base.facts, scenario);
     return scenario_in_memory(std::move(scenario), base.file.base, base.file.file);
+}
+
+Scenario kept_scenario(const LayoutChoice& choice, const SearchBase& base)
+{
+    Scenario scenario = scenario_of(choice, base).scenario;
+    scenario.run.fidelity = base.own_fidelity;
+    return scenario;
 }
 
 Bytes capacity_of(const SearchBase& base)

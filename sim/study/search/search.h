@@ -1,7 +1,7 @@
 #pragma once
 
 // The best layouts of a space, proven: points are simulated in the order of their bounds until no
-// bound is below what was found.
+// bound is below what was found. All times are compared per sequence, so that batches may differ.
 
 #include "sim/study/outcome.h"
 #include "sim/study/search/points.h"
@@ -15,6 +15,7 @@ struct SearchRequest {
     SearchSpace space;
     std::size_t top = 10;   // layouts that differ in their sizes (tp, cp, pp, ep, etp, zero, batch)
     double headroom = 0.05; // of a device's memory, that stays free
+    double tolerance = 0;   // a layout that saves no more than this share of a step may be missed
     int threads = 0;        // 0: as many as the machine runs at once
     WorkControl work = {};  // counts points; a cancelled search keeps what it found
 };
@@ -28,13 +29,14 @@ struct RankedLayout {
 struct SearchResult {
     std::uint64_t points = 0;
     std::uint64_t bounded = 0; // of those; all unless it was cancelled early
-    // Of each sizes the quickest, the shortest step first; of equals the first in the space.
+    // Of each sizes the quickest, the least time per sequence first; of equals the first in the
+    // space.
     std::vector<RankedLayout> best;
     ExclusionCounts excluded;              // with `best` and `open` all points
     std::uint64_t possible = 0;            // sizes fit, and memory by its bound
     std::uint64_t simulated = 0;           // of those, whose bound is below the best of their sizes
     std::uint64_t open = 0;                // of those, not simulated: the search was cancelled
-    std::optional<Seconds> least_open;     // the least of their bounds
+    std::optional<Seconds> least_open;     // the least of their bounds, per sequence
     std::optional<PossibleLayout> nearest; // to fitting, of those left out for memory
     Bytes capacity;                        // of a device
 
@@ -60,7 +62,10 @@ int threads_of(const SearchRequest& request);                        // at least
 std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,
                                  Session& session);
 
-// The scenario of a point.
+// The scenario of a point, as the search simulates it.
 ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base);
+
+// The same for a user to keep: its fidelity is the scenario's own.
+Scenario kept_scenario(const LayoutChoice& choice, const SearchBase& base);
 
 } // namespace trainyard

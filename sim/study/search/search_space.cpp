@@ -16,7 +16,7 @@ namespace {
 constexpr int most_virtual_stages = 12;
 constexpr std::int64_t long_sequence = 32'768;     // tokens; from here on CP is worth a look
 constexpr std::int64_t most_pass_tokens = 131'072; // of a device: more make nothing quicker
-constexpr std::int64_t largest_micro_batch = 32;
+constexpr std::int64_t largest_micro_batch = 512;
 
 template <class T>
 void add(std::vector<T>& values, const T& value)
@@ -42,6 +42,19 @@ std::vector<RecomputeChoice> recompute_choices(int layers)
         out.push_back({Recompute::full, n});
     out.push_back({Recompute::full, {}});
     return out;
+}
+
+// Those that divide the batch, by a third or more apart.
+void add_micro_batches(SearchSpace& space, const Training& training)
+{
+    const std::int64_t tokens = std::max<std::int64_t>(1, training.sequence_length);
+    const std::int64_t most = std::min({largest_micro_batch, training.global_batch,
+                                        std::max<std::int64_t>(1, most_pass_tokens / tokens)});
+    for (std::int64_t size = 1, last = 0; size <= most; ++size)
+        if (training.global_batch % size == 0 && 3 * size >= 4 * last) {
+            add(space.micro_batches, size);
+            last = size;
+        }
 }
 
 // Gpipe and breadth-first keep more for the same time.
@@ -198,11 +211,8 @@ SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
     space.schedules = {usual ? find_schedule(Strategy{}.schedule) : schedule};
     if (const auto* model = std::get_if<Transformer>(&facts.model.architecture)) {
         add_transformer(space, scenario, *model, facts);
-        for (std::int64_t size = 1; size <= largest_micro_batch && size <= training.global_batch &&
-                                    size * training.sequence_length <= most_pass_tokens;
-             size *= 2)
-            add(space.micro_batches, size);
     }
+    add_micro_batches(space, training);
     each_size_list(space, [](const char*, auto& values, int, int) { put_in_order(values); });
     return space;
 }
@@ -223,9 +233,6 @@ Problems restrict(SearchSpace& space, const SweepAxis& axis)
     if (axis.field == "training.recompute")
         done = take(space.recompute, axis, "way to recompute (none, selective, full, full:4)",
                     recompute_of);
-    if (done && done->empty() && space.global_batches.size() > 1)
-        return {problem(axis, "steps of several batches cannot be held against one another",
-                        "one batch at a time")};
     if (done)
         return *done;
     return {

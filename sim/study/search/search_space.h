@@ -20,8 +20,8 @@ struct SearchSpace {
 
 // Every TP within an NVLink domain that divides the heads, every number of stages up to the
 // layers', CP for long sequences, every EP that divides the experts, the schedules whose steps are
-// short for what they keep, micro-batches by doubling, and every way to recompute; and what the
-// scenario itself has.
+// short for what they keep, micro-batches that divide the batch, and every way to recompute; and
+// what the scenario itself has.
 SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts);
 
 // Takes the values of one field as a user gives them ("strategy.tp=1,2,4"; training.recompute also

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -30,21 +31,46 @@ TEST_CASE("a schedule that cannot run a shape says why in place of an order")
     CHECK(order.devices.empty());
 }
 
-TEST_CASE("every forward pass of a schedule runs by itself or beside a backward pass")
+TEST_CASE("a long schedule is its last micro-batches and the periods before them")
 {
-    const PipelineShape shape{.stages = 4, .micro_batches = 12, .in_turns = true};
-    const PassOrder order = pass_order(*find_schedule("dualpipe"), shape);
-    CHECK(order.in_turns);
-    CHECK(order.splits);
-    CHECK(order.micro_batches == 12);
-    for (const DeviceOrder& device : order.devices) {
-        int forward = 0;
-        for (const LonePasses& alone : device.alone)
-            forward += alone[static_cast<std::size_t>(PassKind::forward)];
-        for (const PassPairs& pair : device.pairs)
-            forward += pair.count;
-        CHECK(forward == 12);
-    }
+    for (const char* name : {"interleaved-1f1b", "dualpipe", "dualpipev"})
+        for (const int micro_batches : {12, 16, 40, 64, 100}) {
+            INFO(name << ", " << micro_batches);
+            const PipelineSchedule& schedule = *find_schedule(name);
+            const PipelineShape shape{.stages = 4,
+                                      .chunks = name == std::string("dualpipe") ? 1 : 2,
+                                      .micro_batches = micro_batches,
+                                      .in_turns = true};
+            const PassOrder order = pass_order(schedule, shape);
+            REQUIRE(order.refusal.empty());
+            CHECK(order.in_turns);
+            CHECK((order.periods > 0) == (micro_batches > 16));
+            for (int device = 0; device < 4; ++device) {
+                // Forward passes by the chunk whose backward pass they run beside, none: alone.
+                std::map<std::pair<int, int>, int> all;
+                const std::vector<Pass> passes = schedule.passes(shape, device);
+                for (std::size_t i = 0; i < passes.size(); ++i) {
+                    const bool pair =
+                        passes[i].with_next && passes[i + 1].kind == PassKind::backward;
+                    if (passes[i].kind == PassKind::forward)
+                        ++all[{passes[i].chunk, pair ? passes[i + 1].chunk : -1}];
+                }
+                std::map<std::pair<int, int>, int> counted;
+                const DeviceOrder& own = order.devices[to_size(device)];
+                const auto add = [&](const PassCounts& counts, int times) {
+                    for (std::size_t chunk = 0; chunk < counts.alone.size(); ++chunk)
+                        counted[{static_cast<int>(chunk), -1}] +=
+                            times *
+                            counts.alone[chunk][static_cast<std::size_t>(PassKind::forward)];
+                    for (const PassPairs& pair : counts.pairs)
+                        counted[{pair.forward, pair.backward}] += times * pair.count;
+                };
+                add(own.passes, 1);
+                add(own.period, order.periods);
+                std::erase_if(counted, [](const auto& entry) { return entry.second == 0; });
+                CHECK(counted == all);
+            }
+        }
 }
 
 TEST_CASE("layers that take turns take as long as their chains multiplied out")
@@ -57,12 +83,14 @@ TEST_CASE("layers that take turns take as long as their chains multiplied out")
                    {Seconds(1), Seconds(3), none, Seconds(2)}}};
     TurnChains product = layer;
     for (int layers = 1; layers <= 40; ++layers) {
-        CHECK(layer.compute_after(layers) == product.from[0][0]);
+        CHECK(layer.repeated(layers) == product);
         product = product * layer;
     }
     // In the long run the best cycle counts: compute to exchanges and back takes 7 in two layers,
     // the exchanges alone 4 in one.
-    CHECK(layer.compute_after(101) - layer.compute_after(100) == Seconds(4));
+    CHECK(layer.repeated(101).over(TurnState::compute) -
+              layer.repeated(100).over(TurnState::compute) ==
+          Seconds(4));
 }
 
 TEST_CASE("the bound of a job without communication is its step")

@@ -3,6 +3,7 @@
 // Scenarios that are shipped, and grids over them.
 
 #include "sim/base/build_info.h"
+#include "sim/study/session.h"
 #include "sim/study/sweep.h"
 #include "tests/catch.h"
 

@@ -1,0 +1,211 @@
+#include "sim/report/training/training_text.h"
+
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+#include "sim/report/text/table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t sensitivities_shown = 8;
+
+std::string_view title_of(WallTime cause)
+{
+    static constexpr std::array<std::string_view, wall_time_kinds> titles{
+        "steps",     "stragglers", "evaluation",        "checkpoints",
+        "work lost", "detection",  "waiting for nodes", "restarts"};
+    return titles[static_cast<std::size_t>(cause)];
+}
+
+std::string money_text(double money)
+{
+    return "$ " + (money < 1000 ? fmt::format("{:.3g}", money) : to_display_count(money));
+}
+
+std::string days_text(const TrainingReport& report)
+{
+    const ExpectedTime& time = report.training.time;
+    const bool simulated = report.simulated.has_value();
+    const Seconds low = simulated ? report.simulated->quantile(0.05) : time.low;
+    const Seconds high = simulated ? report.simulated->quantile(0.95) : time.high;
+    if (time.deviation.value() <= 0)
+        return "always: nothing fails";
+    std::string text =
+        fmt::format("{} to {} (90 %, by when things fail)", wall_text(low), wall_text(high));
+    if (simulated)
+        text += fmt::format(", of {} simulated", report.simulated->durations.size());
+    return text;
+}
+
+std::string deadline_text(const WholeTraining& training)
+{
+    return fmt::format("chance to end within {}", wall_text(*training.request.deadline));
+}
+
+std::string failures_text(const WholeTraining& training)
+{
+    const ExpectedTime& time = training.time;
+    std::string text = fmt::format("one every {}", wall_text(Seconds(1 / training.process.rate())));
+    if (time.interruptions > 0)
+        text += fmt::format(", and {} interruptions of spot capacity",
+                            to_display_count(time.interruptions));
+    if (training.process.spare_nodes > 0)
+        text += fmt::format("; {} spare nodes", training.process.spare_nodes);
+    return text;
+}
+
+std::string checkpoints_text(const WholeTraining& training)
+{
+    const CheckpointCost& cost = training.process.checkpoint;
+    const bool behind = cost.block < cost.write;
+    return fmt::format("{}{}",
+                       behind ? fmt::format("block {} each, written in {}", wall_text(cost.block),
+                                            wall_text(cost.write))
+                              : fmt::format("{} each", wall_text(cost.write)),
+                       training.request.checkpoints.interval ? "" : "; the best interval");
+}
+
+std::string cost_text(const WholeTraining& training)
+{
+    const WholeTrainingRequest& request = training.request;
+    const double money = *training.cost.money;
+    return fmt::format("{} per M {}, {} {} per $", money_text(1e6 * money / request.tokens),
+                       request.unit, to_display_count(request.tokens / money), request.unit);
+}
+
+std::string energy_text(const WholeTraining& training)
+{
+    return fmt::format("{:.3g} MW with a PUE of {:.3g}, {:.3g} kWh per GPU hour",
+                       *training.cost.mean_watts / 1e6, training.request.power.pue,
+                       *training.cost.energy_kwh / training.cost.gpu_hours);
+}
+
+std::string answer_text(const TrainingReport& report, const Paint& paint, std::size_t width)
+{
+    const WholeTraining& training = report.training;
+    TextTable table({Align::left, Align::left, Align::left});
+    const auto line = [&](std::string_view name, std::string value, std::string more) {
+        table.add({paint.dim(name), paint.bold(value), std::move(more)});
+    };
+    line("Wall time", wall_text(training.time.mean()), days_text(report));
+    if (training.in_time)
+        line("In time", percent(*training.in_time), deadline_text(training));
+    line("Goodput", percent(training.goodput()),
+         fmt::format("steps of {} alone take {}", to_display(training.request.step_time),
+                     wall_text(training.process.steps)));
+    if (training.process.rate() > 0) {
+        line("Failures", fmt::format("{:.4g}", training.time.failures), failures_text(training));
+        line("Checkpoints", fmt::format("every {}", wall_text(training.interval())),
+             checkpoints_text(training));
+    }
+    if (training.cost.money)
+        line("Cost", money_text(*training.cost.money), cost_text(training));
+    if (training.cost.energy_kwh)
+        line("Energy", fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000),
+             energy_text(training));
+    return table.text_within(width);
+}
+
+std::string account_text(const WholeTraining& training)
+{
+    const WallAccount& account = training.time.account;
+    TextTable table({Align::left, Align::right, Align::right});
+    for (std::size_t i = 0; i < wall_time_kinds; ++i) {
+        const Seconds part = account.by_cause[i];
+        if (part.value() > 0)
+            table.add({std::string(title_of(static_cast<WallTime>(i))), wall_text(part),
+                       percent(part / account.total())});
+    }
+    return table.text();
+}
+
+// "-1.2 d": against the answer.
+std::string moved_text(const std::optional<Seconds>& wall, Seconds from)
+{
+    if (!wall)
+        return "never ends";
+    const Seconds by = *wall - from;
+    if (by.value() == 0)
+        return "";
+    return (by.value() < 0 ? "-" : "+") + wall_text(Seconds(std::abs(by.value())));
+}
+
+std::string moved_text(const std::optional<double>& money, const std::optional<double>& from)
+{
+    if (!money || !from || *money == *from)
+        return "";
+    return fmt::format("{}{}", *money < *from ? "-" : "+",
+                       money_text(std::abs(*money - *from)).substr(2));
+}
+
+std::string sensitivity_text(const TrainingReport& report, const Paint& paint, std::size_t width)
+{
+    const WholeTraining& training = report.training;
+    const bool priced = training.cost.money.has_value();
+    TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right,
+                     Align::right, Align::right});
+    std::vector<std::string> head{"if it were", "low", "high", "time, low", "high"};
+    if (priced)
+        head.insert(head.end(), {"$, low", "high"});
+    for (std::string& cell : head)
+        cell = paint.dim(cell);
+    table.add(std::move(head));
+    const Seconds wall = training.time.mean();
+    const std::size_t shown = std::min(sensitivities_shown, report.sensitivities.size());
+    for (const TrainingSensitivity& one : std::span(report.sensitivities).first(shown)) {
+        std::vector<std::string> cells{one.name, one.low_value, one.high_value,
+                                       moved_text(one.low_wall, wall),
+                                       moved_text(one.high_wall, wall)};
+        if (priced) {
+            cells.push_back(moved_text(one.low_money, training.cost.money));
+            cells.push_back(moved_text(one.high_money, training.cost.money));
+        }
+        table.add(std::move(cells));
+    }
+    return table.text_within(width);
+}
+
+} // namespace
+
+std::string wall_text(Seconds time)
+{
+    struct Unit {
+        double seconds;
+        std::string_view name;
+    };
+    static constexpr std::array units{Unit{86400, "d"}, Unit{3600, "h"}, Unit{60, "min"}};
+    for (const Unit& unit : units)
+        if (time.value() >= 2 * unit.seconds) {
+            const double count = time.value() / unit.seconds;
+            return fmt::format("{:.{}f} {}", count, count < 99.95 ? 1 : 0, unit.name);
+        }
+    return to_display(time);
+}
+
+std::string training_text(const TrainingReport& report, const Paint& paint, std::size_t width)
+{
+    const WholeTraining& training = report.training;
+    const WholeTrainingRequest& request = training.request;
+    std::string out =
+        paint.bold(fmt::format("The whole training")) +
+        fmt::format(" ({} {} on {} GPUs, {} steps)\n", to_display_count(request.tokens),
+                    request.unit, request.gpus, to_display_count(training.steps.steps));
+    out += answer_text(report, paint, width);
+    out += "\n" + paint.bold("Where the time goes") + "\n" + account_text(training);
+    if (!report.sensitivities.empty())
+        out +=
+            "\n" + paint.bold("What matters most") + "\n" + sensitivity_text(report, paint, width);
+    if (!training.assumptions.empty())
+        out += "\n";
+    for (const std::string& assumption : training.assumptions)
+        out += hung("  ", assumption, width);
+    return out;
+}
+
+} // namespace trainyard
