@@ -22,7 +22,7 @@ for change in ["model=gpt-3-175b", "topology=dgx-a100-8x8", "topology.nodes=512"
                "training.global_batch=1536", "strategy.dp=null", "strategy.cp=1", "strategy.tp=8", "strategy.pp=16",
                "strategy.vpp=1", "strategy.schedule=null"]:
     PLAN += ["--set", change]
-PLAN += ["--top", "40"]
+PLAN += ["--grid", "strategy.zero=0,1,2,3"]
 SHARDS = 16
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_rmaps_base_oversubscribe": "1"}

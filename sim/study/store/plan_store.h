@@ -7,7 +7,6 @@
 #include "sim/study/store/store_file.h"
 
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
