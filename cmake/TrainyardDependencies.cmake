@@ -10,6 +10,7 @@ find_package(Threads REQUIRED)
 if(NOT TRAINYARD_CORE_ONLY) # these read files
     find_package(pugixml REQUIRED) # NCCL's topology files
     find_package(tomlplusplus REQUIRED) # torchtitan's configurations
+    find_package(SQLite3 3.35 REQUIRED) # what plans have found
     find_package(yaml-cpp REQUIRED) # Megatron-LM's tests
     if(NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
         add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)

@@ -2,6 +2,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/plan_capacity.h"
+#include "sim/cli/plan_search.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/plan/plan_report.h"
@@ -29,6 +30,7 @@ struct PlanCommand {
     std::string csv;
     bool json = false;
     CapacityOptions capacity;
+    PlanSearchOptions search;
 };
 
 Checked<std::vector<SweepAxis>> axes_of(const PlanCommand& command)
@@ -82,66 +84,168 @@ int plan_size(const PlanCommand& command)
     return run_capacity(std::move(*request), {command.output, command.csv, command.json});
 }
 
-int run_plan(const PlanCommand& command)
+void print_report(const PlanCommand& command, const PlanReport& report)
 {
-    if (command.scenario.empty() && command.capacity.model.empty()) {
-        print_talk("error: a scenario, or --model with --on, is needed\n");
-        return exit_usage;
-    }
-    if (command.capacity.asks_for_size())
-        return plan_size(command);
-    if (Problems problems = unused_options(command.capacity); !problems.empty())
-        return refuse(problems, "nothing was run.");
-    const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
-    const Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
-    if (!base)
-        return refuse(base.error(), "nothing was run.");
-    Checked<SearchSpace> space = space_of(command, *base);
-    if (!space)
-        return refuse(space.error(), "nothing was run.");
-    if (!command.output.empty())
-        require_writable(command.output);
-    if (!command.csv.empty())
-        require_writable(command.csv);
-    const Checked<WholeTrainingRequest> training = training_request(command.capacity);
-    if (!training)
-        return refuse(training.error(), "nothing was run.");
-    const KeepsWhatIsDone keeps;
-    Session session;
-    SearchRequest request;
-    request.space = std::move(*space);
-    request.top = command.top;
-    request.headroom = command.headroom / 100;
-    request.threads = command.threads;
-    SearchResult result;
-    {
-        ProgressBar bar;
-        request.work = bar.control();
-        result = search(*base, request, session);
-    }
-    const bool interrupted = interrupt_flag().cancelled();
-    const std::vector<Outcome> outcomes = outcomes_of(result, *base, session);
-    const Checked<Outcome> own = session.simulate(base->file);
-    if (!command.output.empty() && !result.best.empty())
-        write_scenario(kept_scenario(result.best.front().choice, *base), base->file.base,
-                       command.output);
-    PlanReport report = plan_report(*base, std::move(result), outcomes, own, request.headroom);
-    if (training->tokens > 0 && !outcomes.empty()) {
-        const Checked<WholeTraining> whole =
-            whole_training(with_step_of(outcomes.front(), *training));
-        if (!whole)
-            return refuse(whole.error(), "nothing was printed.");
-        report.training = training_report(*whole);
-    }
     print_data(command.json
                    ? to_text(to_json(report)) + "\n"
                    : plan_text(report, Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
                                width_of_stdout()));
     if (!command.csv.empty())
         write_file(command.csv, plan_csv(report));
-    if (interrupted)
-        return interrupted_exit();
-    return report.rows.empty() ? exit_no : exit_ok;
+}
+
+struct PlanTask {
+    SearchBase base;
+    SearchRequest request;
+    WholeTrainingRequest training; // tokens 0: nobody asks for it
+};
+
+// `threads`: where the command does not say.
+Checked<PlanTask> task_of(const PlanCommand& command, int threads)
+{
+    const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
+    Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
+    if (!base)
+        return tl::unexpected(base.error());
+    Checked<SearchSpace> space = space_of(command, *base);
+    if (!space)
+        return tl::unexpected(space.error());
+    const Checked<WholeTrainingRequest> training = training_request(command.capacity);
+    if (!training)
+        return tl::unexpected(training.error());
+    SearchRequest request;
+    request.space = std::move(*space);
+    request.top = command.top;
+    request.headroom = command.headroom / 100;
+    request.threads = command.threads > 0 ? command.threads : threads;
+    return PlanTask{std::move(*base), std::move(request), *training};
+}
+
+int tell_shard(PlanSearch& search, const SearchResult& result, bool interrupted)
+{
+    search.finish(result, "");
+    print_data(search.shard_text(result));
+    if (!interrupted)
+        return exit_ok;
+    print_talk(search.kept_text());
+    return interrupted_exit();
+}
+
+int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& search,
+              const SearchResult& result, Session& session)
+{
+    const bool interrupted = interrupt_flag().cancelled();
+    if (search.is_shard())
+        return tell_shard(search, result, interrupted);
+    const std::vector<Outcome> outcomes = outcomes_of(result, task.base, session);
+    const Checked<Outcome> own = session.simulate(task.base.file);
+    PlanReport report = plan_report(task.base, result, outcomes, own, task.request.headroom);
+    if (task.training.tokens > 0 && !outcomes.empty()) {
+        const Checked<WholeTraining> whole =
+            whole_training(with_step_of(outcomes.front(), task.training));
+        if (!whole)
+            return refuse(whole.error(), "nothing was printed.");
+        report.training = training_report(*whole);
+    }
+    search.finish(result, to_text(to_json(report), JsonStyle::compact));
+    if (!command.output.empty() && !result.best.empty())
+        write_scenario(kept_scenario(result.best.front().choice, task.base), task.base.file.base,
+                       command.output);
+    print_report(command, report);
+    if (!interrupted)
+        return report.rows.empty() ? exit_no : exit_ok;
+    print_talk(search.kept_text());
+    return interrupted_exit();
+}
+
+// `ranks`: null where this process is the only one; else it is rank 0.
+int lead_plan(const PlanCommand& command, Ranks* ranks)
+{
+    std::optional<Crew> crew;
+    if (ranks != nullptr)
+        crew.emplace(*ranks);
+    const Checked<PlanTask> task = task_of(command, ranks != nullptr ? ranks->threads() : 0);
+    if (!task)
+        return refuse(task.error(), "nothing was run.");
+    if (!command.output.empty())
+        require_writable(command.output);
+    if (!command.csv.empty())
+        require_writable(command.csv);
+    PlanSearch search(command.search, task->base, task->request, command.scenario,
+                      crew ? &*crew : nullptr);
+    if (const Problems problems = search.prepare(); !problems.empty())
+        return refuse(problems, "nothing was run.");
+    const KeepsWhatIsDone keeps;
+    Session session;
+    SearchResult result;
+    {
+        ProgressBar bar;
+        result = search.run(session, bar.control());
+    }
+    crew.reset(); // the others need not wait for what is told
+    return tell_plan(command, *task, search, result, session);
+}
+
+// What keeps another rank from its task rank 0 finds too, and tells; else it tells that the ranks
+// differ.
+std::optional<PlanTask> task_of_other(const PlanCommand& command, const Ranks& ranks)
+{
+    try {
+        Checked<PlanTask> task = task_of(command, ranks.threads());
+        if (task)
+            return std::move(*task);
+    } catch (const WorldError&) {
+    }
+    return {};
+}
+
+// Says nothing: rank 0 does. So is the exit code rank 0's.
+int follow_plan(const PlanCommand& command, Ranks& ranks)
+{
+    const KeepsWhatIsDone keeps;
+    std::optional<PlanTask> task = task_of_other(command, ranks);
+    if (task) {
+        task->request.work.cancel = &interrupt_flag();
+        serve_crew(ranks, crew_task(command.search, task->base, task->request), &task->base,
+                   task->request, share_of(command.search));
+    } else {
+        serve_crew(ranks, {}, nullptr, {}, {});
+    }
+    return interrupt_flag().cancelled() ? interrupted_exit() : exit_ok;
+}
+
+Problems one_cluster_alone()
+{
+    return {{"", 0, "",
+             "stores, shards and ranks are for the plan of one cluster, not for a choice of them",
+             "plan that cluster's scenario (-o writes it)", Severity::error}};
+}
+
+int run_plan(const PlanCommand& command)
+{
+    if (command.scenario.empty() && command.capacity.model.empty()) {
+        print_talk("error: a scenario, or --model with --on, is needed\n");
+        return exit_usage;
+    }
+    const std::optional<LaunchedRank> launched = launched_rank();
+    const bool alone = !launched || launched->ranks == 1;
+    if (command.capacity.asks_for_size())
+        return alone && !command.search.is_used()
+                   ? plan_size(command)
+                   : refuse(one_cluster_alone(), "nothing was run.", exit_usage);
+    if (const Problems problems = unused_options(command.capacity); !problems.empty())
+        return refuse(problems, "nothing was run.");
+    if (alone)
+        return lead_plan(command, nullptr);
+    Ranks ranks(*launched);
+    if (ranks.rank() == 0)
+        return lead_plan(command, &ranks);
+    try {
+        return follow_plan(command, ranks);
+    } catch (const WorldError& error) {
+        print_talk(fmt::format("error: rank {}: {}\n", ranks.rank(), error.message));
+        ranks.abort(exit_input_output);
+    }
 }
 
 } // namespace
@@ -175,11 +279,12 @@ void add_plan(CLI::App& program, Command& chosen)
         ->type_name("FILE");
     sub->add_option("--csv", command->csv, "write the layouts that are shown")->type_name("FILE");
     sub->add_flag("--json", command->json, "print them as JSON");
+    add_plan_search_options(*sub, command->search);
     sub->footer("Example: trainyard plan scenarios/llama3-70b-h100-64.json --grid "
                 "strategy.cp=1 -o best.json\n"
                 "Points are simulated in the order of what they take at least, until none that is "
-                "left can be quicker. Ctrl-C keeps what was found. Exit code 1 means that no "
-                "layout fits.");
+                "left can be quicker. Ctrl-C keeps what was found. mpirun and srun start it on "
+                "many processes that share the work. Exit code 1 means that no layout fits.");
     sub->callback([&chosen, command] { chosen = [command] { return run_plan(*command); }; });
 }
 

@@ -2,6 +2,7 @@
 
 #include "sim/base/utf8.h"
 #include "sim/report/text/paint.h"
+#include "sim/study/ranks/ranks.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -17,16 +18,26 @@
 
 namespace trainyard {
 
+namespace {
+
+// Launchers of ranks give them terminals of their own, and write what they say wherever they want.
+bool is_terminal(int stream)
+{
+    return ::isatty(stream) == 1 && !launched_rank();
+}
+
+} // namespace
+
 bool use_colour_on_stdout()
 {
     const char* const no_colour = std::getenv("NO_COLOR");
-    return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
+    return is_terminal(STDOUT_FILENO) && (no_colour == nullptr || *no_colour == '\0');
 }
 
 std::size_t width_of_stdout()
 {
     constexpr std::size_t usual = 100;
-    if (::isatty(STDOUT_FILENO) != 1)
+    if (!is_terminal(STDOUT_FILENO))
         return usual;
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -53,7 +64,7 @@ std::string for_terminal(std::string_view text)
 
 void print_data(std::string_view text)
 {
-    static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    static const bool terminal = is_terminal(STDOUT_FILENO);
     const std::string shown = terminal ? for_terminal(text) : std::string();
     if (terminal)
         text = shown;
@@ -169,7 +180,7 @@ std::string long_work_notice(const LongWork& work, double done, double total, do
 ProgressBar::ProgressBar()
     : start_(std::chrono::steady_clock::now()),
       drawn_(start_),
-      terminal_(::isatty(STDERR_FILENO) == 1)
+      terminal_(is_terminal(STDERR_FILENO))
 {}
 
 ProgressBar::~ProgressBar()
@@ -232,6 +243,11 @@ void ProgressBar::draw(std::string_view stage, double done, double total)
     if (now - start_ < milliseconds(333) || now - drawn_ < milliseconds(100))
         return;
     drawn_ = now;
+    if (const std::string_view name = stage.substr(0, stage.find(',')); name != stage_) {
+        stage_ = name;
+        stage_start_ = now;
+        stage_from_ = total > 0 ? done / total : 0;
+    }
     visible_ = true;
     bar_drawn = 1;
     if (total <= 0) {
@@ -241,10 +257,13 @@ void ProgressBar::draw(std::string_view stage, double done, double total)
     constexpr int width = 30;
     const double share = std::min(1.0, done / total);
     const int filled = static_cast<int>(share * width);
-    const double left =
-        share > 0 ? duration<double>(now - start_).count() * (1 - share) / share : 0;
-    write_talk(fmt::format("{}{} [{:=<{}}{:{}}] {:3.0f} %, {:.0f} s left", clear_line, stage, "",
-                           filled, "", width - filled, 100 * share, left));
+    const double spent = duration<double>(now - stage_start_).count();
+    const std::string left =
+        share > stage_from_
+            ? fmt::format(", {:.0f} s left", spent * (1 - share) / (share - stage_from_))
+            : "";
+    write_talk(fmt::format("{}{} [{:=<{}}{:{}}] {:3.0f} %{}", clear_line, stage, "", filled, "",
+                           width - filled, 100 * share, left));
 }
 
 } // namespace trainyard

@@ -64,8 +64,8 @@ struct LongWork {
 // What to say when `done` of `total` units took `spent` seconds.
 std::string long_work_notice(const LongWork& work, double done, double total, double spent);
 
-// Draws progress and the time left on stderr while it lives, when stderr is a terminal and the work
-// takes longer than a third of a second.
+// Draws progress and the time left of its stage on stderr while it lives, when stderr is a terminal
+// and the work takes longer than a third of a second.
 class ProgressBar {
 public:
     ProgressBar();
@@ -87,6 +87,9 @@ private:
 
     std::chrono::steady_clock::time_point start_;
     std::chrono::steady_clock::time_point drawn_;
+    std::string stage_; // that is drawn, without what follows a comma
+    std::chrono::steady_clock::time_point stage_start_;
+    double stage_from_ = 0; // the share done when it was first drawn
     std::optional<std::chrono::steady_clock::time_point> counted_since_; // of the long work
     LongWork work_;                                                      // empty once announced
     bool terminal_ = false;

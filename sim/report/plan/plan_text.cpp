@@ -195,7 +195,11 @@ std::string own_text(const PlanReport& report)
 
 std::string nothing_fits(const PlanReport& report)
 {
-    if (report.search.open > 0)
+    const SearchResult& search = report.search;
+    if (search.bounded < search.points)
+        return fmt::format("Interrupted when {} of the layouts were bounded: none was simulated.\n",
+                           grouped(search.bounded));
+    if (search.open > 0)
         return "Interrupted before a layout was found that fits.\n";
     const std::optional<LargeLayout>& nearest = report.search.nearest;
     if (!nearest)
@@ -212,8 +216,9 @@ std::string nothing_fits(const PlanReport& report)
 std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t width)
 {
     std::string out =
-        fmt::format("{}: {} layouts on {} devices, {} with room for them\n\n", report.scenario,
-                    grouped(report.search.points), report.devices, grouped(report.search.possible));
+        fmt::format("{}: {} layouts on {} devices, {} with room for them{}\n\n", report.scenario,
+                    grouped(report.search.points), report.devices, grouped(report.search.possible),
+                    report.search.bounded < report.search.points ? " so far" : "");
     if (report.rows.empty())
         return out + nothing_fits(report) + "\n" + exclusion_list(report, paint, width);
     out += fmt::format("  {}\n\n", report.title) + table_of(report, paint, width);

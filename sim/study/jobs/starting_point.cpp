@@ -120,6 +120,7 @@ SearchSpace of_same_sizes(SearchSpace space, const LayoutChoice& choice)
 struct Found {
     const Start* start = nullptr;
     RankedLayout best;
+    MemoryEstimate memory;                                     // of the best
     std::optional<std::pair<const Start*, RankedLayout>> next; // of other sizes
     std::uint64_t possible = 0;
     std::uint64_t simulated = 0;
@@ -149,6 +150,10 @@ std::optional<Found> search_all(const std::vector<Start>& starts, double headroo
     std::ranges::stable_sort(ranked, {}, [](const auto& one) { return one.second.step_time; });
     found.start = ranked.front().first;
     found.best = std::move(ranked.front().second);
+    found.memory = session
+                       .memory(scenario_of(found.best.choice, found.start->base),
+                               {.view = AllocatorView::every_stage})
+                       .value(); // the search had it too
     if (ranked.size() > 1)
         found.next = std::move(ranked[1]);
     // Micro-batches, virtual stages and recompute are worth the last per cent.
@@ -198,8 +203,7 @@ std::vector<std::string> reasons_for(const Found& found)
     out.push_back(
         fmt::format("training.micro_batch {}: quickest of those that fit", training.micro_batch));
     out.push_back(fmt::format("it fits: {} of {} on the fullest device",
-                              to_display(found.best.memory.peak()),
-                              to_display(found.best.memory.capacity)));
+                              to_display(found.memory.peak()), to_display(found.memory.capacity)));
     return out;
 }
 
@@ -267,7 +271,7 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
             for (std::string& reason : reasons_for(*found))
                 reasons.push_back(std::move(reason));
             return StartingPoint{kept_scenario(found->best.choice, found->start->base),
-                                 found->best.memory, found->best.step_time, std::move(reasons)};
+                                 found->memory, found->best.step_time, std::move(reasons)};
         }
     const Device& device = parts.cost->profile().hardware.device;
     std::vector<std::int64_t> batches;

@@ -45,7 +45,9 @@ std::vector<std::int64_t> nearest_batches(const SearchSpace& space, const Search
     lean.recompute = {space.recompute.back()};
     lean.global_batches.assign(candidates.begin(), candidates.end());
     std::set<std::int64_t> possible;
-    for (const PossibleLayout& layout : possible_layouts(lean, base, room, work).layouts)
+    const PossibleLayouts found = possible_layouts(lean, base, room, work);
+    work.check();
+    for (const PossibleLayout& layout : found.layouts)
         possible.insert(layout.choice.global_batch);
     std::vector<std::int64_t> out;
     const auto above = possible.upper_bound(wanted);

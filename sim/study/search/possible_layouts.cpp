@@ -1,9 +1,11 @@
 #include "sim/study/search/possible_layouts.h"
 
+#include "sim/base/random.h"
 #include "sim/strategy/misfits.h"
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace trainyard {
 
@@ -39,8 +41,10 @@ void each(const std::vector<T>& values, T& field, Work work)
 // Goes through a space from the outside in, so that what many points share is found once.
 class SpaceWalk {
 public:
-    SpaceWalk(const SearchSpace& space, const SearchBase& base, Bytes room, const WorkControl& work)
+    SpaceWalk(const SearchSpace& space, const SearchBase& base, Bytes room, const WorkControl& work,
+              const SpaceShare& share)
         : space_(space),
+          share_(share),
           facts_(base.facts),
           scenario_(base.file.scenario),
           parts_(base.parts),
@@ -55,10 +59,14 @@ public:
     PossibleLayouts run() &&
     {
         LayoutChoice choice;
-        each(space_.tp, choice.tp, [&] {
-            each(space_.cp, choice.cp,
-                 [&] { each(space_.pp, choice.pp, [&] { over_experts(choice); }); });
-        });
+        try {
+            each(space_.tp, choice.tp, [&] {
+                each(space_.cp, choice.cp,
+                     [&] { each(space_.pp, choice.pp, [&] { over_experts(choice); }); });
+            });
+        } catch (const Cancelled&) {
+            out_.whole = false;
+        }
         return std::move(out_);
     }
 
@@ -68,10 +76,16 @@ private:
     void exclude(Exclusion why, std::uint64_t points, const std::string& pointer = {},
                  const std::string& example = {})
     {
-        ExclusionCount& count = out_.excluded[{why, pointer}];
+        const std::uint64_t first = std::exchange(number_, number_ + points);
+        if (!counts_)
+            return;
+        const auto [entry, fresh] = out_.excluded.try_emplace({why, pointer});
+        ExclusionCount& count = entry->second;
         count.points += points;
-        if (count.example.empty())
+        if (fresh) {
             count.example = example;
+            count.first = first;
+        }
     }
 
     std::uint64_t passes() const // combinations of what changes from pass to pass
@@ -82,7 +96,8 @@ private:
 
     void over_experts(LayoutChoice choice)
     {
-        work_.check();
+        counts_ = share_.shard == 0 && share_.lane == 0;
+        look_up();
         const double ranks = 1.0 * choice.tp * choice.cp * choice.pp;
         if (ranks > facts_.devices || facts_.devices % static_cast<int>(ranks) != 0)
             return exclude(Exclusion::devices,
@@ -98,9 +113,30 @@ private:
 
     void over_schedules(LayoutChoice& choice)
     {
-        work_.check();
+        look_up();
         each(space_.schedules, choice.schedule,
              [&] { each(space_.vpp, choice.vpp, [&] { over_passes(choice); }); });
+    }
+
+    // Is it cancelled, and how far is it?
+    void look_up()
+    {
+        work_.check();
+        work_.report("bounding", static_cast<double>(number_), static_cast<double>(points_));
+    }
+
+    // Whose turn the next points are: in each round everybody has one, and rounds begin with
+    // different ones, for what takes long comes back at regular distances.
+    static bool is_turn(std::uint64_t& turn, int own, int all)
+    {
+        const auto n = static_cast<std::uint64_t>(all);
+        const std::uint64_t now = turn++;
+        return (now + mix_bits(now / n)) % n == static_cast<std::uint64_t>(own);
+    }
+    bool is_own()
+    {
+        return is_turn(turn_of_shards_, share_.shard, share_.shards) &&
+               is_turn(turn_of_lanes_, share_.lane, share_.lanes);
     }
 
     // One stage is the same job under each schedule that orders its passes alike.
@@ -126,6 +162,7 @@ private:
 
     void over_passes(LayoutChoice& choice)
     {
+        counts_ = share_.shard == 0 && share_.lane == 0; // what costs nothing to tell
         if (is_same(choice))
             return exclude(Exclusion::same, passes());
         if (choice.etp != 1 && choice.etp != choice.tp && space_.etp.size() > 1)
@@ -134,6 +171,11 @@ private:
         if (stages > 1 && stages > layers_ + 2)
             return exclude(Exclusion::input, passes(), "/strategy/pp",
                            "more stages than the model has layers");
+        counts_ = is_own();
+        if (!counts_) {
+            number_ += passes();
+            return;
+        }
         // Whatever the batch: some number of micro-batches that every schedule could take.
         const PassOrder& order = order_of(choice, std::int64_t{2} * choice.pp);
         if (!order.refusal.empty())
@@ -201,15 +243,16 @@ private:
                 return exclude_as_large(choice, memory);
             const std::vector<Seconds> messages = family.messages(choice.micro_batch);
             out_.layouts.push_back(
-                {choice, {family.step_time(passes, messages, order, count), memory}});
+                {choice, {family.step_time(passes, messages, order, count), memory}, number_++});
         });
     }
 
     void exclude_as_large(const LayoutChoice& choice, Bytes memory)
     {
+        const std::uint64_t number = number_;
         exclude(Exclusion::memory, 1);
         if (!out_.nearest || memory < out_.nearest->memory)
-            out_.nearest = {choice, memory};
+            out_.nearest = {choice, memory, number};
     }
 
     // With as many micro-batches as any schedule needs.
@@ -262,6 +305,7 @@ private:
     }
 
     const SearchSpace& space_;
+    SpaceShare share_;
     const SpaceFacts& facts_;
     const Scenario& scenario_;
     const Parts& parts_;
@@ -270,6 +314,11 @@ private:
     int layers_ = 0;
     int dp_ = 1;
     const WorkControl& work_;
+    std::uint64_t points_ = space_.points();
+    std::uint64_t number_ = 0; // of the next point
+    bool counts_ = true;       // whether it is this share's to count
+    std::uint64_t turn_of_shards_ = 0;
+    std::uint64_t turn_of_lanes_ = 0; // among the shard's own
     PossibleLayouts out_;
     std::array<std::optional<StageFamily>, 2> families_; // of the layout that is looked at
     std::map<LayerKey, LayerTable> layers_known_;
@@ -279,9 +328,9 @@ private:
 } // namespace
 
 PossibleLayouts possible_layouts(const SearchSpace& space, const SearchBase& base, Bytes room,
-                                 const WorkControl& work)
+                                 const WorkControl& work, const SpaceShare& share)
 {
-    return SpaceWalk(space, base, room, work).run();
+    return SpaceWalk(space, base, room, work, share).run();
 }
 
 } // namespace trainyard

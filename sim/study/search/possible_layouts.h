@@ -28,25 +28,41 @@ std::vector<EnumName<Exclusion>> enum_names<Exclusion>();
 // Points by reason, and by the field at fault (RFC 6901) where there is one.
 struct ExclusionCount {
     std::uint64_t points = 0;
-    std::string example; // what was said of the first; empty where the reason says all
+    std::string example;     // what was said of the first; empty where the reason says all
+    std::uint64_t first = 0; // its number in the space
 };
 using ExclusionCounts = std::map<std::pair<Exclusion, std::string>, ExclusionCount>;
 
 struct PossibleLayout {
     LayoutChoice choice;
     StepBound least;
+    std::uint64_t number = 0; // in the space
 };
 
 // Left out for memory.
 struct LargeLayout {
     LayoutChoice choice;
-    Bytes memory; // at least, of the fullest device
+    Bytes memory;             // at least, of the fullest device
+    std::uint64_t number = 0; // in the space
 };
 
 struct PossibleLayouts {
     std::vector<PossibleLayout> layouts; // in the order of the space
     ExclusionCounts excluded;
     std::optional<LargeLayout> nearest; // to fitting
+    bool whole = true;                  // else it was cancelled on the way
+
+    std::uint64_t points() const; // that are looked at
+};
+
+// A share of a space: what many points have in common is dealt out in turn, so that shares take
+// about as long as each other and hold points of all kinds. Shares of all lanes of all shards are
+// the space, whatever the number of lanes.
+struct SpaceShare {
+    int shard = 0; // from 0 on
+    int shards = 1;
+    int lane = 0; // of a shard, from 0 on
+    int lanes = 1;
 };
 
 // What the space of a scenario is made from.
@@ -57,8 +73,16 @@ struct SearchBase {
     SpaceFacts facts;
 };
 
-// `room`: what a device may hold. Cancelled by `work`.
+// `room`: what a device may hold. Where `work` is cancelled, what is known so far. `work` counts
+// the points of the space.
 PossibleLayouts possible_layouts(const SearchSpace& space, const SearchBase& base, Bytes room,
-                                 const WorkControl& work);
+                                 const WorkControl& work, const SpaceShare& share = {});
+
+// The same of so many lanes from `share`'s on, a thread each.
+PossibleLayouts possible_layouts(const SearchSpace& space, const SearchBase& base, Bytes room,
+                                 const WorkControl& work, const SpaceShare& share, int threads);
+
+// What was found in several shares, as if in one.
+PossibleLayouts together(std::vector<PossibleLayouts> parts);
 
 } // namespace trainyard

@@ -1,8 +1,11 @@
 #include "sim/study/search/search.h"
 
 #include "sim/base/parallel.h"
+#include "sim/base/units.h"
 #include "sim/study/fidelity_choice.h"
 #include "sim/study/session.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cassert>
@@ -14,25 +17,19 @@ namespace trainyard {
 
 namespace {
 
-constexpr Seconds never(std::numeric_limits<double>::infinity());
-
-// Of one sequence.
-Seconds share_of(Seconds step, const LayoutChoice& choice)
-{
-    return step / static_cast<double>(choice.global_batch);
-}
+constexpr Seconds endless(std::numeric_limits<double>::infinity());
 
 Seconds pace_of(const RankedLayout& layout)
 {
-    return share_of(layout.step_time, layout.choice);
+    return per_sequence(layout.step_time, layout.choice);
 }
 
 // What became of a layout.
 struct Verdict {
     enum class Kind : std::uint8_t { open, too_large, refused, slow, found };
     Kind kind = Kind::open;
-    Seconds time = never; // per sequence, where it was simulated
-    std::string pointer;  // of the field at fault
+    Seconds time = endless; // per sequence, where it was simulated
+    std::string pointer;    // of the field at fault
 };
 
 bool same_sizes(const LayoutChoice& a, const LayoutChoice& b)
@@ -43,11 +40,10 @@ bool same_sizes(const LayoutChoice& a, const LayoutChoice& b)
 
 class BestFirst {
 public:
-    BestFirst(const SearchBase& base, const SearchRequest& request, Session& session,
+    BestFirst(const SearchRequest& request, Points& points,
               const std::vector<PossibleLayout>& layouts, Bytes room)
-        : base_(base),
-          request_(request),
-          session_(session),
+        : request_(request),
+          points_(points),
           layouts_(layouts),
           room_(room),
           order_(layouts_.size()),
@@ -89,7 +85,7 @@ public:
             result.simulated += found || below ? 1 : 0;
             if (found)
                 continue;
-            const bool timed = verdict.time < never;
+            const bool timed = verdict.time < endless;
             const Exclusion why = !below || (timed && verdict.time >= limit) ? Exclusion::slower
                                   : verdict.kind == Verdict::Kind::refused   ? Exclusion::engine
                                                                              : Exclusion::memory;
@@ -108,7 +104,7 @@ private:
     // Per sequence, as all times here.
     Seconds bound(std::size_t i) const
     {
-        return share_of(layouts_[i].least.time, layouts_[i].choice);
+        return per_sequence(layouts_[i].least.time, layouts_[i].choice);
     }
 
     // The first of the best with the same sizes.
@@ -122,7 +118,7 @@ private:
     // are looked at.
     Seconds limit_of(std::size_t i)
     {
-        const Seconds last = best_.size() < request_.top ? never : pace_of(best_.back().layout);
+        const Seconds last = best_.size() < request_.top ? endless : pace_of(best_.back().layout);
         const auto own = best_of_sizes(layouts_[i].choice);
         return own == best_.end() ? last : std::min(last, pace_of(own->layout));
     }
@@ -142,8 +138,7 @@ private:
     template <class Work>
     void side_by_side(const std::vector<std::size_t>& layouts, Work work)
     {
-        const int threads = request_.threads > 0 ? request_.threads : usable_threads();
-        for_each_index(layouts.size(), threads, [&](std::size_t i) { work(layouts[i]); });
+        for_each_index(layouts.size(), points_.at_once(), [&](std::size_t i) { work(layouts[i]); });
     }
 
     // Which layouts are missed must not depend on who comes first.
@@ -166,44 +161,57 @@ private:
         const std::lock_guard lock(mutex_);
         if (verdict.kind != Verdict::Kind::found)
             verdicts_[i] = std::move(verdict);
-        request_.work.report("layouts", static_cast<double>(++looked_at_), 0);
+        report_progress(i);
+    }
+
+    // By places in the order: those whose bound is not below the last of the best cost nothing.
+    // Requires the lock.
+    void report_progress(std::size_t i)
+    {
+        if (!request_.work.progress)
+            return;
+        const auto places_until = [&](Seconds time) {
+            const auto by_bound = [&](std::size_t layout) { return bound(layout); };
+            return std::ranges::upper_bound(order_, time, {}, by_bound) - order_.begin();
+        };
+        furthest_ = std::max(furthest_, places_until(bound(i)));
+        const bool full = best_.size() == request_.top;
+        const Seconds last = full ? pace_of(best_.back().layout) : endless;
+        const std::string stage = best_.empty()
+                                      ? "simulating"
+                                      : fmt::format("simulating, best so far {}",
+                                                    to_display(best_.front().layout.step_time));
+        request_.work.report(stage, static_cast<double>(furthest_),
+                             static_cast<double>(std::max(places_until(last), furthest_)));
     }
 
     Verdict verdict_of(std::size_t i)
     {
-        const ScenarioFile file = scenario_of(layouts_[i].choice, base_);
-        SimulateRequest simulate;
-        simulate.work.cancel = request_.work.cancel;
-        simulate.unfit = Unfit::refuse;
-        simulate.memory = AllocatorView::nobody;
-        bool too_large = false;
-        simulate.weighed = [&](const MemoryEstimate& memory) { too_large = !memory.fits(); };
-        const Checked<Outcome> outcome = session_.simulate(file, simulate);
-        if (!outcome)
-            return {too_large ? Verdict::Kind::too_large : Verdict::Kind::refused, never,
-                    too_large ? "" : outcome.error().front().pointer};
-        const Seconds step = to_seconds(outcome->result->step_time);
-        const Seconds time = share_of(step, layouts_[i].choice);
-        if (outcome->memory.peak() > room_)
+        const LayoutChoice& choice = layouts_[i].choice;
+        const PointFacts facts = points_.facts(choice, {room_, [&] { return limit_now(i); }});
+        if (facts.kind != PointFacts::Kind::timed)
+            return {facts.kind == PointFacts::Kind::refused ? Verdict::Kind::refused
+                                                            : Verdict::Kind::too_large,
+                    endless, facts.pointer};
+        const Seconds time = per_sequence(facts.step_time, choice);
+        if (facts.peak > room_)
             return {Verdict::Kind::too_large, time, ""};
         if (time > limit_now(i)) // of equals the first in the space counts
             return {Verdict::Kind::slow, time, ""};
-        Checked<MemoryEstimate> memory =
-            session_.memory(file, {.view = AllocatorView::every_stage});
-        if (!memory || memory->peak() > room_)
+        assert(facts.reserved);
+        if (*facts.reserved > room_)
             return {Verdict::Kind::too_large, time, ""};
-        return {enter(i, step, std::move(*memory)) ? Verdict::Kind::found : Verdict::Kind::slow,
-                time, ""};
+        return {enter(i, facts.step_time) ? Verdict::Kind::found : Verdict::Kind::slow, time, ""};
     }
 
     // Whether it is among the best so far; whoever it drives out is slow.
-    bool enter(std::size_t i, Seconds step, MemoryEstimate memory)
+    bool enter(std::size_t i, Seconds step)
     {
         const std::lock_guard lock(mutex_);
         const auto before = [](const Entry& a, const Entry& b) {
             return std::pair(pace_of(a.layout), a.number) < std::pair(pace_of(b.layout), b.number);
         };
-        Entry entry{{layouts_[i].choice, step, std::move(memory), layouts_[i].least.time}, i};
+        Entry entry{{layouts_[i].choice, step, layouts_[i].least.time}, i};
         if (const auto own = best_of_sizes(entry.layout.choice); own != best_.end()) {
             if (before(*own, entry))
                 return false;
@@ -222,15 +230,14 @@ private:
         best_.erase(entry);
     }
 
-    const SearchBase& base_;
     const SearchRequest& request_;
-    Session& session_;
+    Points& points_;
     const std::vector<PossibleLayout>& layouts_;
     Bytes room_;
     std::vector<std::size_t> order_;
     std::vector<Verdict> verdicts_;
     std::vector<Entry> best_;
-    std::size_t looked_at_ = 0;
+    std::ptrdiff_t furthest_ = 0; // place in the order that somebody is at
     std::mutex mutex_;
 };
 
@@ -290,29 +297,51 @@ Scenario kept_scenario(const LayoutChoice& choice, const SearchBase& base)
     return scenario;
 }
 
-SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session)
+Bytes capacity_of(const SearchBase& base)
+{
+    return device_memory(base.parts.cost->profile()).capacity;
+}
+
+Bytes room_of(const SearchBase& base, const SearchRequest& request)
+{
+    const Bytes capacity = capacity_of(base);
+    return capacity == Bytes(0) ? Bytes(std::numeric_limits<std::uint64_t>::max())
+                                : scaled(capacity, 1 - request.headroom);
+}
+
+int threads_of(const SearchRequest& request)
+{
+    return request.threads > 0 ? request.threads : usable_threads();
+}
+
+SearchResult best_of(PossibleLayouts possible, const SearchBase& base, const SearchRequest& request,
+                     Points& points)
 {
     SearchResult result;
-    const Bytes capacity = device_memory(base.parts.cost->profile()).capacity;
-    const Bytes room = capacity == Bytes(0) ? Bytes(std::numeric_limits<std::uint64_t>::max())
-                                            : scaled(capacity, 1 - request.headroom);
     result.points = request.space.points();
-    result.capacity = capacity;
-    PossibleLayouts possible;
-    try {
-        possible = possible_layouts(request.space, base, room, request.work);
-    } catch (const Cancelled&) { // nothing is known yet
-        result.open = result.points;
-        result.least_open = Seconds(0);
-        return result;
-    }
+    result.capacity = capacity_of(base);
+    result.bounded = possible.points();
     result.possible = possible.layouts.size();
     result.excluded = std::move(possible.excluded);
     result.nearest = std::move(possible.nearest);
-    BestFirst best(base, request, session, possible.layouts, room);
-    best.run();
+    BestFirst best(request, points, possible.layouts, room_of(base, request));
+    if (possible.whole)
+        best.run();
     best.report(result);
+    if (!possible.whole) { // nothing is known of the rest
+        result.open += result.points - result.bounded;
+        result.least_open = Seconds(0);
+    }
     return result;
+}
+
+SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session)
+{
+    const int threads = threads_of(request);
+    EnginePoints points(base, session, request.work.cancel, threads);
+    return best_of(possible_layouts(request.space, base, room_of(base, request), request.work,
+                                    {.lanes = threads}, threads),
+                   base, request, points);
 }
 
 } // namespace trainyard

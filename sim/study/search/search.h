@@ -4,6 +4,7 @@
 // bound is below what was found. All times are compared per sequence, so that batches may differ.
 
 #include "sim/study/outcome.h"
+#include "sim/study/search/points.h"
 #include "sim/study/search/possible_layouts.h"
 
 namespace trainyard {
@@ -22,12 +23,12 @@ struct SearchRequest {
 struct RankedLayout {
     LayoutChoice choice;
     Seconds step_time;
-    MemoryEstimate memory;
     Seconds bound;
 };
 
 struct SearchResult {
     std::uint64_t points = 0;
+    std::uint64_t bounded = 0; // of those; all unless it was cancelled early
     // Of each sizes the quickest, the least time per sequence first; of equals the first in the
     // space.
     std::vector<RankedLayout> best;
@@ -49,6 +50,13 @@ Checked<SearchBase> search_base(const ScenarioFile& file);
 
 // The same for any number of threads.
 SearchResult search(const SearchBase& base, const SearchRequest& request, Session& session);
+
+// Its parts, for a search whose points other processes look at, or looked at before. Of a part of
+// the space the result is that of the part.
+SearchResult best_of(PossibleLayouts possible, const SearchBase& base, const SearchRequest& request,
+                     Points& points);
+Bytes room_of(const SearchBase& base, const SearchRequest& request); // of a device, to be filled
+int threads_of(const SearchRequest& request);                        // at least 1
 
 // Each of the best, simulated as `trainyard simulate` does.
 std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,

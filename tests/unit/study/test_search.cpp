@@ -264,8 +264,8 @@ TEST_CASE("a search that is cancelled says how much quicker a layout may be that
     Session session;
     CancelFlag cancel;
     SearchRequest request{.space = space, .top = 1, .threads = 1};
-    request.work = {&cancel, [&](std::string_view, double done, double) {
-                        if (done >= 1)
+    request.work = {&cancel, [&](std::string_view stage, double done, double) {
+                        if (stage.starts_with("simulating") && done >= 1)
                             cancel.cancel();
                     }};
     const SearchResult result = search(base, request, session);

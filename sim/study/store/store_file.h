@@ -1,0 +1,14 @@
+#pragma once
+
+// The file of a store: made whole or not at all, and told from any other before it is touched.
+
+#include "sim/study/store/database.h"
+
+namespace trainyard {
+
+// Opens the store at that path. `write` makes it where there is none (or an empty file). Throws
+// WorldError, with the file as it was, where it is none, is damaged, or belongs to another schema
+// or another program.
+std::unique_ptr<Database> open_store_file(const std::string& path, DatabaseAccess access);
+
+} // namespace trainyard
