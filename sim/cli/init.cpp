@@ -4,6 +4,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/jobs/starting_point.h"
+#include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

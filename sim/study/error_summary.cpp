@@ -1,3 +1,4 @@
+#include "sim/study/quantile.h"
 #include "sim/study/validate.h"
 
 #include <algorithm>
@@ -15,15 +16,6 @@ using Verdicts = std::vector<const RecordVerdict*>;
 bool is_scored(const RecordVerdict& verdict)
 {
     return verdict.skipped.empty();
-}
-
-// Linear between the order statistics, as spreadsheets and NumPy do. Requires values, sorted.
-double quantile(const std::vector<double>& sorted, double share)
-{
-    const double at = share * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(at);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 ErrorSummary summary_of(const std::string& name, const Verdicts& verdicts)
@@ -161,6 +153,7 @@ ValidationReport summarized(std::vector<RecordVerdict> verdicts)
     report.by_gpu = grouped(all, [](const RecordVerdict& v) { return v.gpu; });
     report.by_class = by_class(all);
     report.memory = memory_errors(report.records);
+    report.choice = choice_regret(report.records);
     report.mean_of_sources = mean_of_sources(shipped);
     report.dense_mean_of_sources = mean_of_sources(dense);
     return report;

@@ -87,7 +87,11 @@ void take_measured(MemberTaker from, MeasuredRecord& to)
 {
     std::optional<double> allocated;
     std::optional<double> reserved;
-    from.take("peak_allocated_GiB", allocated).take("peak_reserved_GiB", reserved);
+    std::optional<bool> out_of_memory;
+    from.take("peak_allocated_GiB", allocated)
+        .take("peak_reserved_GiB", reserved)
+        .take("out_of_memory", out_of_memory);
+    to.out_of_memory = out_of_memory.value_or(false);
     if (reserved)
         to.peak_reserved = *reserved * std::ldexp(1.0, 30);
     if (allocated)

@@ -109,6 +109,7 @@ struct MeasuredRecord {
     RecordOverlap overlap;
     std::string framework;
     std::optional<double> step_time;     // s
+    bool out_of_memory = false;          // how the run ended: it has no step time
     std::optional<double> peak_memory;   // bytes allocated on the fullest GPU
     std::optional<double> peak_reserved; // bytes its allocator reserved
     std::vector<std::string> flags;

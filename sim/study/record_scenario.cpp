@@ -40,7 +40,7 @@ std::string why_not_scored(const MeasuredRecord& record)
 {
     if (record.quality == "C")
         return "quality C: contradictory or rounded";
-    if (record.step_time.value_or(0) <= 0)
+    if (record.step_time.value_or(0) <= 0 && !record.out_of_memory)
         return "no step time";
     return {};
 }

@@ -205,10 +205,15 @@ RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkCo
     verdict.device = profile.hardware.device.name;
     verdict.software = profile.software.name;
     verdict.predicted = outcome->step_time;
+    verdict.layout = measured_layout(record, question.file, outcome->job.dp());
     verdict.peak_memory = outcome->memory.peak();
     judge_memory(record, outcome->memory, verdict);
     verdict.fits = outcome->memory.fits();
     verdict.assumptions = question.assumptions;
+    if (record.out_of_memory) {
+        verdict.out_of_memory = true;
+        verdict.skipped = "ran out of memory when measured";
+    }
     return verdict;
 }
 

@@ -3,6 +3,7 @@
 // Predictions against measured runs: one simulation per record, then how far off they were.
 
 #include "sim/base/progress.h"
+#include "sim/study/choice_regret.h"
 #include "sim/study/prediction.h"
 #include "sim/study/record.h"
 
@@ -21,12 +22,14 @@ struct RecordVerdict {
     std::string device;   // whose constants it was predicted with; empty when skipped
     std::string software; // class, likewise
     std::optional<Seconds> measured;
-    std::optional<Prediction> predicted; // absent when skipped
+    std::optional<Prediction> predicted; // absent when skipped, but for what ran out of memory
     std::optional<Bytes> peak_memory;    // of the fullest stage, predicted
     // Of the fullest GPU, predicted / measured - 1, where memory was measured.
     std::optional<double> allocated_error;
     std::optional<double> reserved_error;
     bool fits = true;
+    MeasuredLayout layout;
+    bool out_of_memory = false;    // when it was measured; predicted all the same, but not scored
     bool shipped_constants = true; // else a profile that the record's own scenario names
     std::vector<std::string> assumptions;
     std::string skipped; // why; empty when scored
@@ -73,6 +76,7 @@ struct ValidationReport {
     std::vector<ErrorSummary> by_class; // "dense-decoder", then "dense-decoder tp+pp", ...
 
     std::vector<MemoryErrors> memory; // by class, then all; empty when nobody measured it
+    ChoiceRegret choice;
 
     // Means of the sources' mean errors, so that a source with many near-repeats weighs no more
     // than another: over what was predicted with shipped constants, and over its dense decoders of

@@ -134,6 +134,24 @@ bool any_shipped(const ValidationReport& report)
     });
 }
 
+// For each record the number of its job, its regret and whether its layout was chosen: empty where
+// it was not part of a choice.
+std::vector<std::string> choice_fields(const ValidationReport& report)
+{
+    std::vector<std::string> out(report.records.size(), ",,");
+    for (std::size_t job = 0; job < report.choice.choices.size(); ++job) {
+        const LayoutRegret& choice = report.choice.choices[job];
+        for (const std::size_t i : choice.records) {
+            const MeasuredLayout& layout = report.records[i].layout;
+            const bool chosen = layout.layout == report.records[choice.chosen].layout.layout;
+            out[i] = fmt::format("{},{:.6f},{}", job + 1,
+                                 1 - choice.best_time / measured_time(report.records[i]),
+                                 chosen ? "yes" : "no");
+        }
+    }
+    return out;
+}
+
 } // namespace
 
 Json to_json(const ValidationReport& report)
@@ -151,6 +169,7 @@ Json to_json(const ValidationReport& report)
         entry["allocated"] = errors.allocated;
         entry["reserved"] = errors.reserved;
     }
+    out["choice_of_layout"] = to_json(report.choice, report.records);
     Json records = Json::array();
     for (const RecordVerdict& verdict : report.records)
         records.push_back(verdict_json(verdict));
@@ -188,29 +207,33 @@ std::string summary_text(const ValidationReport& report)
                       skipped_table(report);
     out += heading("") + row(report.all);
     out += fmt::format("\n{} Error: predicted / measured - 1.\n", counts);
-    if (!any_shipped(report))
-        return out + "All were predicted with constants of their own: no mean of sources.\n";
-    out += fmt::format("Mean of the sources' mean errors: {:.1f}%; dense decoders of quality A: "
-                       "{:.1f}%\n",
-                       100 * report.mean_of_sources, 100 * report.dense_mean_of_sources);
-    return out;
+    out += any_shipped(report)
+               ? fmt::format("Mean of the sources' mean errors: {:.1f}%; dense decoders of quality "
+                             "A: {:.1f}%\n",
+                             100 * report.mean_of_sources, 100 * report.dense_mean_of_sources)
+               : "All were predicted with constants of their own: no mean of sources.\n";
+    return out + choice_text(report.choice, report.records);
 }
 
 std::string to_csv(const ValidationReport& report)
 {
     std::string out = "id,source,gpu,class,strategy,quality,measured_s,predicted_s,error,low_s,"
-                      "high_s,fits,skipped,assumptions\n";
-    for (const RecordVerdict& v : report.records) {
+                      "high_s,fits,skipped,assumptions,layout,job,regret,chosen\n";
+    const std::vector<std::string> choices = choice_fields(report);
+    for (std::size_t i = 0; i < report.records.size(); ++i) {
+        const RecordVerdict& v = report.records[i];
         const std::string measured = v.measured ? fmt::format("{}", v.measured->value()) : "";
         const std::string numbers =
             v.skipped.empty() ? fmt::format("{},{:.6f},{},{},{}", v.predicted->value.value(),
                                             v.error(), v.predicted->low.value(),
                                             v.predicted->high.value(), v.fits ? "yes" : "no")
                               : ",,,,";
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_field(v.id), csv_field(v.source),
-                           csv_field(v.gpu), csv_field(v.architecture), csv_field(v.strategy),
-                           csv_field(v.quality), measured, numbers, csv_field(v.skipped),
-                           csv_field(fmt::format("{}", fmt::join(v.assumptions, "; "))));
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(v.id),
+                           csv_field(v.source), csv_field(v.gpu), csv_field(v.architecture),
+                           csv_field(v.strategy), csv_field(v.quality), measured, numbers,
+                           csv_field(v.skipped),
+                           csv_field(fmt::format("{}", fmt::join(v.assumptions, "; "))),
+                           csv_field(v.layout.words), choices[i]);
     }
     return out;
 }

@@ -41,10 +41,16 @@ TEST_CASE("1440 small jobs inside an A100 node are predicted within a tenth on a
     const ValidationReport report = judged("a100_megatron_single_node");
     CHECK(report.all.scored == 1440);
     CHECK(report.all.mape < 0.1);
+    // 144 jobs by model, batch and GPUs, 8 of which were measured with two layouts only.
+    CHECK(report.choice.choices.size() == 136);
+    CHECK(report.choice.mean < 0.035);
+    CHECK(report.choice.at_random > 0.25);
+    CHECK(report.choice.among_three_best >= report.choice.more_than_three - 1);
 }
 
 TEST_CASE("a B200 node a fifth slower than its kind is predicted within the interval, nine in ten")
 {
     const ValidationReport report = judged("b200_megatron_single_node");
     CHECK(report.all.covered >= 0.9);
+    CHECK(report.choice.worst == 0); // all are off by about the same
 }

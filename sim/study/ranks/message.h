@@ -72,6 +72,8 @@ std::string MessageReader::get<std::string>();
 template <>
 LayoutChoice MessageReader::get<LayoutChoice>();
 template <>
+LargeLayout MessageReader::get<LargeLayout>();
+template <>
 PossibleLayout MessageReader::get<PossibleLayout>();
 template <>
 PossibleLayouts MessageReader::get<PossibleLayouts>();

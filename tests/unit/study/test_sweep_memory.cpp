@@ -1,4 +1,5 @@
 #include "sim/base/build_info.h"
+#include "sim/study/session.h"
 #include "sim/study/sweep.h"
 #include "tests/catch.h"
 #include "tests/support/resident_memory.h"
