@@ -48,7 +48,7 @@ void check_same(const PossibleLayouts& a, const PossibleLayouts& b)
     }
     REQUIRE(a.nearest.has_value() == b.nearest.has_value());
     if (a.nearest)
-        CHECK(a.nearest->least.memory == b.nearest->least.memory);
+        CHECK(a.nearest->memory == b.nearest->memory);
 }
 
 void check_same(const SearchResult& a, const SearchResult& b)
