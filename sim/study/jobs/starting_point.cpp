@@ -147,7 +147,7 @@ std::optional<Found> search_all(const std::vector<Start>& starts, double headroo
     }
     if (ranked.empty())
         return std::nullopt;
-    std::ranges::stable_sort(ranked, {}, [](const auto& one) { return one.second.step_time; });
+    std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.second.step_time; });
     found.start = ranked.front().first;
     found.best = std::move(ranked.front().second);
     found.memory = session
