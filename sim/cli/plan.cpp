@@ -72,6 +72,10 @@ int plan_size(const PlanCommand& command)
             return refuse(file.error(), "nothing was run.");
         scenario = std::move(*file);
     }
+    if (!scenario && command.changes != ScenarioOptions{})
+        return refuse({{"", 0, "", "--set and other options of a scenario change none here",
+                        "a scenario in place of --model", Severity::error}},
+                      "nothing was run.");
     const Checked<std::vector<SweepAxis>> axes = axes_of(command);
     Checked<CapacityRequest> request = axes
                                            ? capacity_request(command.capacity, std::move(scenario))

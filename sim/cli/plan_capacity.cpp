@@ -47,7 +47,7 @@ private:
     Problems problems_;
 };
 
-// "4M..16M", "8M": tokens.
+// "4M..16M", "8M" (about that): tokens.
 Parsed<TokenRange> parse_token_range(std::string_view text)
 {
     const std::size_t dots = text.find("..");
@@ -67,9 +67,12 @@ Problems read_assumptions(const std::string& path, WholeTrainingRequest& request
         return file.error();
     Json whole = *file;
     if (whole.is_object())
-        for (const char* name : {"tokens", "batch_tokens", "step_time"})
+        for (const auto& [name, any] : {std::pair<const char*, Json>{"tokens", 1},
+                                        {"batch_tokens", 1},
+                                        {"step_time", "1 s"},
+                                        {"gpus", 1}})
             if (whole.find(name) == nullptr) // what the plan finds
-                whole[name] = 1;
+                whole[name] = any;
     Problems problems;
     fields_of<WholeTrainingRequest>().read(Reader(whole, path, problems), request);
     if (file->find("tokens") == nullptr)
@@ -136,6 +139,11 @@ Problems unused_options(const CapacityOptions& options)
     const bool nothing_learned = options.tokens.empty() && options.assumptions.empty();
     const char* const tokens = "with --tokens, how much is to be learned";
     say("--price", !options.prices.empty() && nothing_learned, tokens);
+    for (const std::string& price : options.prices)
+        if (price.find('=') != std::string::npos)
+            problems.push_back({fmt::format("--price {}", price), 0, "",
+                                "a scenario's devices need no name", "--price 2.5/h",
+                                Severity::error});
     say("--mtbf", !options.mtbf.empty() && nothing_learned, tokens);
     say("--checkpoint", !options.checkpoint.empty() && nothing_learned, tokens);
     say("--batch", !options.batch.empty(), "--set training.global_batch=N, or --grid");

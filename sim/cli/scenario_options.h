@@ -16,6 +16,8 @@ struct ScenarioOptions {
     std::optional<std::string> engine;
     std::optional<int> steps;
     bool no_fold = false;
+
+    bool operator==(const ScenarioOptions&) const = default;
 };
 
 void add_scenario_options(CLI::App& app, ScenarioOptions& options);

@@ -8,12 +8,12 @@ namespace trainyard {
 
 namespace {
 
-// What of a row files have, by name.
+// What of a row files have, by name. Of "cluster_gpus" a layout uses "gpus".
 std::vector<CsvColumn> columns_of(const CapacityRow& row)
 {
-    std::vector<CsvColumn> out{{"cluster", row.cluster}, {"nodes", row.nodes},
-                               {"gpus", row.gpus},       {"chosen", row.chosen},
-                               {"layout", row.layout},   {"refusal", row.refusal}};
+    std::vector<CsvColumn> out{{"cluster", row.cluster},   {"nodes", row.nodes},
+                               {"cluster_gpus", row.gpus}, {"chosen", row.chosen},
+                               {"layout", row.layout},     {"refusal", row.refusal}};
     const bool runs = row.figures.has_value();
     for (const Figure* figure : figures_in(in_sweep_csv))
         out.push_back({figure->key, runs ? figure->value(*row.figures) : Json()});

@@ -178,11 +178,12 @@ std::string capacity_text(const CapacityReport& report, const Paint& paint, std:
     if (report.interrupted)
         say("Interrupted: other sizes were not looked at.");
     out += "\n" + sizes(report, paint, width) + "\n";
-    say(fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory is more "
-                    "than {:.4g} % quicker than the one shown of its size. per GPU: against the "
-                    "smallest that runs.",
-                    to_display_count(static_cast<double>(report.points)), report.simulated,
-                    100 * report.headroom, 100 * report.tolerance));
+    if (!report.interrupted)
+        say(fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory is "
+                        "more than {:.4g} % quicker than the one shown of its size. Sizes between "
+                        "those shown may do as well. per GPU: against the smallest that runs.",
+                        to_display_count(static_cast<double>(report.points)), report.simulated,
+                        100 * report.headroom, 100 * report.tolerance));
     if (report.training)
         out += "\n" + training_text(*report.training, paint, width);
     if (!report.reasons.empty()) {

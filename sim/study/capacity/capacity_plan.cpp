@@ -14,9 +14,7 @@ namespace trainyard {
 
 namespace {
 
-// A cluster that is looked at is at least this much larger than the one before.
-constexpr double coarse_step = 1.3;
-constexpr double fine_step = 0.125; // of the smaller one
+constexpr int fine_steps = 32; // sizes between two are looked at in steps of such a part
 
 // 1, 2, 3, 4, 6, 8, 12, 16, ...: sizes that layouts divide.
 int next_size(int nodes)
@@ -35,20 +33,32 @@ public:
         answer_.kind = std::move(kind);
     }
 
-    ClusterAnswer run() &&
+    ClusterAnswer run()
     {
-        if (answer_.kind.nodes) {
-            look_at(*answer_.kind.nodes);
-            if (meets(answer_.sizes.front()))
-                answer_.chosen = 0;
-        } else if (request_.training.tokens > 0)
-            fewest();
-        else
-            most_learned();
+        try {
+            look_around();
+        } catch (const Cancelled&) { // what was found is kept
+            interrupted_ = true;
+        }
+        for (std::size_t i = 0; i < answer_.sizes.size() && !answer_.chosen; ++i)
+            if (request_.training.tokens > 0 && meets(answer_.sizes[i]))
+                answer_.chosen = i;
         return std::move(answer_);
     }
 
+    bool interrupted() const { return interrupted_; }
+
 private:
+    void look_around()
+    {
+        if (answer_.kind.nodes)
+            look_at(*answer_.kind.nodes);
+        else if (request_.training.tokens > 0)
+            fewest();
+        if (request_.training.tokens == 0)
+            most_learned();
+    }
+
     int most_nodes() const { return std::max(1, request_.most_gpus / answer_.kind.gpus_per_node); }
 
     // Keeps them by size.
@@ -66,7 +76,8 @@ private:
         return sized.training && sized.meets_deadline() && sized.meets_budget(request_.budget);
     }
 
-    bool can_grow_into(const SizedCluster& sized) const
+    // Too late, or nothing runs.
+    bool is_too_small(const SizedCluster& sized) const
     {
         return !sized.training || !sized.meets_deadline();
     }
@@ -82,31 +93,38 @@ private:
 
     void fewest()
     {
+        const int least = least_nodes();
         int nodes = 1;
-        while (nodes < least_nodes())
+        while (nodes < least)
             nodes = next_size(nodes);
         nodes = std::min(nodes, most_nodes());
-        while (can_grow_into(look_at(nodes))) {
-            if (nodes == most_nodes())
+        double cost = std::numeric_limits<double>::infinity();
+        while (true) {
+            const SizedCluster& sized = look_at(nodes);
+            if (meets(sized)) {
+                refine(nodes);
+                return;
+            }
+            // Larger ones may be cheaper, too: the leanest layout is rarely the quickest.
+            const bool dearer = !is_too_small(sized) && *sized.training->cost.money >= cost;
+            if (!is_too_small(sized))
+                cost = *sized.training->cost.money;
+            if (nodes == most_nodes() || dearer)
                 return;
             nodes = std::min(next_size(nodes), most_nodes());
         }
-        refine(nodes);
-        for (std::size_t i = 0; i < answer_.sizes.size() && !answer_.chosen; ++i)
-            if (meets(answer_.sizes[i]))
-                answer_.chosen = i;
     }
 
-    // Between the last that is too small and `nodes`, which is not.
+    // Between the last that does not meet the goal and `nodes`, which does.
     void refine(int nodes)
     {
         const auto found = std::ranges::find(answer_.sizes, nodes, &SizedCluster::nodes);
         int low = found == answer_.sizes.begin() ? 0 : std::prev(found)->nodes;
         int high = nodes;
-        const int step = std::max(1, static_cast<int>(fine_step * std::max(1, low)));
+        const int step = std::max(1, low / fine_steps);
         while (high - low > step) {
             const int middle = low + std::max(1, (high - low) / 2 / step) * step;
-            (can_grow_into(look_at(middle)) ? low : high) = middle;
+            (meets(look_at(middle)) ? high : low) = middle;
         }
     }
 
@@ -115,7 +133,9 @@ private:
     {
         double most = 0;
         int worse = 0;
-        for (int nodes = 1; nodes <= most_nodes() && worse < 2; nodes = next_size(nodes)) {
+        const int first = answer_.kind.nodes.value_or(1);
+        const int last = answer_.kind.nodes.value_or(most_nodes());
+        for (int nodes = first; nodes <= last && worse < 2; nodes = next_size(nodes)) {
             const SizedCluster& sized = look_at(nodes);
             const double tokens = sized.training ? sized.training->request.tokens : 0;
             worse = most > 0 && tokens <= most ? worse + 1 : 0;
@@ -130,6 +150,7 @@ private:
     const CapacityRequest& request_;
     Session& session_;
     ClusterAnswer answer_;
+    bool interrupted_ = false;
 };
 
 // Smaller is better: cost where all have prices, else GPUs; of goals without tokens, what is not
@@ -158,11 +179,10 @@ Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& ses
     if (Problems problems = problems_of(request); !problems.empty())
         return tl::unexpected(std::move(problems));
     CapacityPlan plan;
-    try {
-        for (const ClusterKind& kind : request.clusters)
-            plan.clusters.push_back(ClusterSearch(request, kind, session).run());
-    } catch (const Cancelled&) {
-        plan.interrupted = true;
+    for (const ClusterKind& kind : request.clusters) {
+        ClusterSearch search(request, kind, session);
+        plan.clusters.push_back(search.run());
+        plan.interrupted = plan.interrupted || search.interrupted();
     }
     const auto chosen = [&](const ClusterAnswer& answer) {
         return answer.chosen ? &answer.sizes[*answer.chosen] : nullptr;
@@ -170,10 +190,10 @@ Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& ses
     const bool priced = std::ranges::all_of(plan.clusters, [&](const ClusterAnswer& answer) {
         return chosen(answer) == nullptr || chosen(answer)->training->cost.money.has_value();
     });
-    double best = std::numeric_limits<double>::infinity();
+    std::optional<double> best;
     for (std::size_t i = 0; i < plan.clusters.size(); ++i)
         if (const SizedCluster* sized = chosen(plan.clusters[i]))
-            if (const double rank = rank_of(request, *sized, priced); rank < best) {
+            if (const double rank = rank_of(request, *sized, priced); !best || rank < *best) {
                 best = rank;
                 plan.best = i;
             }

@@ -1,14 +1,28 @@
+#include "sim/base/spelling.h"
+#include "sim/cost/device_catalogue.h"
 #include "sim/study/capacity/capacity_request.h"
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_context.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace trainyard {
 
 namespace {
+
+constexpr int most_devices = 1'000'000;
+
+// All of it: words around a device's name, as in paths, make it none.
+bool is_device_name(const std::string& text)
+{
+    const KnownDevice* const known = shipped_devices().named_in(text);
+    return known != nullptr && known->device.usual_node.gpus > 0 &&
+           (text == known->key ||
+            std::ranges::find(known->plain_names, plain_name(text)) != known->plain_names.end());
+}
 
 Problems problem(std::string message, std::string hint)
 {
@@ -67,19 +81,23 @@ Checked<ClusterKind> cluster_kind(const std::string& text, const std::filesystem
     int count = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, count);
-    const bool counted = error == std::errc() && rest != end && *rest == 'x';
-    std::string name = counted ? std::string(rest + 1, end) : text;
+    const bool counted = rest != text.data() && rest != end && (*rest == 'x' || *rest == 'X');
+    if (counted && (error != std::errc() || count < 1 || count > most_devices))
+        return tl::unexpected(
+            problem(fmt::format("{} are no GPUs of a cluster", std::string(text.data(), rest)),
+                    fmt::format("from 1 to {}", most_devices)));
+    const std::string name = counted ? std::string(rest + 1, end) : text;
     const std::optional<int> gpus = counted ? std::optional(count) : std::nullopt;
-    if (const int usual = usual_gpus_per_node(name); usual > 0) {
+    if (!name.ends_with(".json")) {
+        if (!is_device_name(name))
+            return tl::unexpected(problem(
+                fmt::format("\"{}\" is no known GPU and no topology file", name), known_gpus()));
         ClusterKind kind;
         kind.name = name;
         kind.gpu = name;
-        kind.gpus_per_node = usual;
+        kind.gpus_per_node = usual_gpus_per_node(name);
         return with_gpus(std::move(kind), gpus);
     }
-    if (!name.ends_with(".json"))
-        return tl::unexpected(problem(
-            fmt::format("\"{}\" is no known GPU and no topology file", name), known_gpus()));
     ScenarioFile place;
     place.base = folder;
     Checked<ClusterKind> kind = of_topology(name, Source{name, {}}, place);

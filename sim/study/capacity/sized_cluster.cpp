@@ -71,6 +71,26 @@ Checked<ScenarioFile> base_scenario(const CapacityRequest& request, const Cluste
     return scenario_in_memory(std::move(scenario), request.folder, "the planned scenario");
 }
 
+// 1 where a model takes samples.
+std::int64_t tokens_of_sequence(const Model& model, const Training& training)
+{
+    const bool counts_tokens = std::get_if<Transformer>(&model.architecture) != nullptr;
+    return counts_tokens ? std::max<std::int64_t>(1, training.sequence_length) : 1;
+}
+
+// About so many sequences, in a number that many numbers of replicas divide.
+std::int64_t near_batch(double sequences, int gpus)
+{
+    constexpr double near = 0.05;
+    for (std::int64_t unit = gpus; unit > 1; --unit) {
+        const std::int64_t batch = std::llround(sequences / static_cast<double>(unit)) * unit;
+        if (gpus % unit == 0 &&
+            std::abs(static_cast<double>(batch) - sequences) <= near * sequences)
+            return batch;
+    }
+    return std::llround(sequences);
+}
+
 // Sizes of the batch that many numbers of replicas divide: the largest and the smallest of the
 // range, and one between.
 std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t sequence, int gpus)
@@ -78,7 +98,9 @@ std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t s
     const double tokens = static_cast<double>(std::max<std::int64_t>(1, sequence));
     const auto least = static_cast<std::int64_t>(std::ceil(range.least / tokens));
     const auto most = static_cast<std::int64_t>(range.most / tokens);
-    if (least > most || most < 1)
+    if (range.least == range.most && range.least >= tokens && range.most < 1e18)
+        return {near_batch(range.least / tokens, gpus)};
+    if (range.most > 1e18 || least > most || most < 1)
         return {};
     std::int64_t unit = gpus;
     while (unit > 1 && (gpus % unit != 0 || most / unit * unit < std::max<std::int64_t>(1, least)))
@@ -110,7 +132,8 @@ Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
     Training& training = base.file.scenario.training;
     std::vector<std::int64_t> batches{training.global_batch};
     if (request.batch)
-        batches = fitted_batches(*request.batch, training.sequence_length, base.facts.devices);
+        batches = fitted_batches(*request.batch, tokens_of_sequence(base.facts.model, training),
+                                 base.facts.devices);
     if (batches.empty())
         return tl::unexpected(one_problem(
             fmt::format("no number of sequences of {} tokens has {} to {} tokens",
@@ -227,6 +250,25 @@ private:
     SizedCluster sized_;
 };
 
+// What no size of the cluster changes: the model, the space, contradictions in the training.
+Problems problems_of(const CapacityRequest& request, const ClusterKind& kind)
+{
+    std::vector<std::string> reasons;
+    const Checked<ScenarioFile> file =
+        base_scenario(request, kind, kind.nodes.value_or(1), reasons);
+    Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
+    if (!base)
+        return base.error();
+    if (const Checked<SearchSpace> space = space_of(request, *base); !space)
+        return space.error();
+    WholeTrainingRequest whole = request.training;
+    whole.step_time = Seconds(1);
+    whole.batch_tokens = 1;
+    whole.prices = kind.prices;
+    whole.tokens = std::max(1.0, whole.tokens);
+    return problems_of(whole);
+}
+
 } // namespace
 
 Problems problems_of(const CapacityRequest& request)
@@ -236,6 +278,14 @@ Problems problems_of(const CapacityRequest& request)
     });
     if (request.clusters.empty())
         return one_problem("there is no cluster to plan", "--on h100, or 256xh100 of them");
+    if (request.batch && std::ranges::any_of(request.axes, [](const SweepAxis& axis) {
+            return axis.field == "training.global_batch";
+        }))
+        return one_problem("--batch and --grid training.global_batch both say what the batch is",
+                           "one of them");
+    for (const ClusterKind& kind : request.clusters)
+        if (Problems problems = problems_of(request, kind); !problems.empty())
+            return problems;
     if (request.budget && !priced)
         return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
     if (request.training.tokens == 0 && !request.training.deadline && !request.budget)
@@ -253,15 +303,19 @@ Problems problems_of(const CapacityRequest& request)
 WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest request)
 {
     const Training& training = outcome.job.training;
-    request.batch_tokens = static_cast<double>(training.global_batch *
-                                               std::max<std::int64_t>(1, training.sequence_length));
+    const Model& model = outcome.job.model;
+    request.batch_tokens =
+        static_cast<double>(training.global_batch * tokens_of_sequence(model, training));
+    if (std::get_if<Transformer>(&model.architecture) == nullptr)
+        request.unit = "samples";
     request.step_time = outcome.step_time.value;
     request.step_time_low = outcome.step_time.low;
     request.step_time_high = outcome.step_time.high;
     request.device = outcome.cost->profile().hardware.device.name;
     request.gpus = outcome.job.world();
-    request.gpus_per_node = outcome.job.gpus_per_node;
-    request.parameters = count_parameters(outcome.job.model).total;
+    const Topology& topology = *outcome.topology; // of the devices that are used
+    request.gpus_per_node = std::max(1, topology.device_count() / topology.node_count());
+    request.parameters = count_parameters(model).total;
     return request;
 }
 
@@ -279,7 +333,7 @@ double least_devices(const CapacityRequest& request, const ClusterKind& kind)
     if (!base)
         return 0;
     const Training& training = base->file.scenario.training;
-    const std::int64_t sequence = std::max<std::int64_t>(1, training.sequence_length);
+    const std::int64_t sequence = tokens_of_sequence(base->facts.model, training);
     const double sequences = request.training.tokens / static_cast<double>(sequence);
     const Flops each = model_flops_per_sequence(base->facts.model, sequence);
     const Device& device = base->parts.cost->profile().hardware.device;

@@ -126,6 +126,58 @@ TEST_CASE("batches are fitted into the range that is given")
     CHECK(batch <= 2e6);
 }
 
+TEST_CASE("a budget that the leanest cluster misses is met by larger, cheaper ones")
+{
+    CapacityRequest request = small_request({"h100"});
+    const CapacityPlan free = planned(request);
+    const double dear = *chosen(free).training->cost.money; // of the fewest GPUs that run
+    request.budget = 0.97 * dear;
+    const CapacityPlan plan = planned(request);
+    const std::vector<SizedCluster>& sizes = plan.clusters[0].sizes;
+    CHECK(sizes.size() > 1);
+    if (plan.best)
+        CHECK(*chosen(plan).training->cost.money <= *request.budget);
+    else
+        CHECK(*sizes.back().training->cost.money >=
+              *std::prev(sizes.end(), 2)->training->cost.money);
+}
+
+TEST_CASE("models without tokens count samples")
+{
+    CapacityRequest request;
+    request.model = {"resnet-50", {}};
+    request.folder = data_dir() / "scenarios";
+    request.clusters.push_back(cluster_kind("8xh100", request.folder).value());
+    request.training.tokens = 1e9;
+    const CapacityPlan plan = planned(request);
+    const WholeTrainingRequest& training = chosen(plan).training->request;
+    CHECK(training.unit == "samples");
+    CHECK(training.batch_tokens ==
+          static_cast<double>(chosen(plan).outcome->job.training.global_batch));
+}
+
+TEST_CASE("a node of a rack is a tray, not its NVLink domain")
+{
+    CapacityRequest request = small_request({"72xgb200"});
+    const CapacityPlan plan = planned(request);
+    CHECK(chosen(plan).training->request.gpus_per_node == 4);
+    CHECK(with_step_of(*chosen(plan).outcome, {}).gpus_per_node == 4);
+}
+
+TEST_CASE("what no size changes is refused before any is looked at")
+{
+    Session session;
+    CapacityRequest request = small_request({"h100"});
+    request.model = {"nope.json", {}};
+    CHECK_FALSE(capacity_plan(request, session));
+    request = small_request({"h100"});
+    request.axes.push_back({"strategy.foo", {"1"}});
+    CHECK_FALSE(capacity_plan(request, session));
+    request = small_request({"h100"});
+    request.clusters[0].prices.node_hour = 20;
+    CHECK_FALSE(capacity_plan(request, session));
+}
+
 TEST_CASE("a model that fits nowhere says how much a device needs at least")
 {
     CapacityRequest request = small_request({"h100"});
@@ -161,7 +213,14 @@ TEST_CASE("clusters are read as people write them")
     CHECK(kind("256xh100")->nodes == 32);
     CHECK(kind("256xh100")->gpus_per_node == 8);
     CHECK_FALSE(kind("h100")->nodes);
-    CHECK_FALSE(kind("100xh100")); // no whole nodes
-    CHECK_FALSE(kind("h999"));
-    CHECK_FALSE(kind("none.json"));
+    CHECK(kind("16XH100-SXM5-80GB")->nodes == 2);
+    for (const char* bad : {"100xh100", "0xh100", "-8xh100", "99999999999xh100", "h999",
+                            "none.json", "my-h100-typo", "topologies/h100-does-not-exist.json"})
+    {
+        INFO(bad);
+        CHECK_FALSE(kind(bad));
+    }
+    CHECK_FALSE(kind("../topologies/h100-1x4.json")); // one node without a way out
+    REQUIRE(kind("16x../topologies/a100-2x8-tcp25.json"));
+    CHECK(kind("16x../topologies/a100-2x8-tcp25.json")->gpu.empty());
 }
