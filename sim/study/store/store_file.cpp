@@ -122,6 +122,17 @@ void require_ours(const std::string& path)
             "name another file, or use that version");
 }
 
+// SQLite takes one that cannot be written for a damaged one.
+void require_writable_store(const std::string& path)
+{
+    const fs::path folder = fs::absolute(path).parent_path();
+    for (const fs::path& needed : {fs::path(path), folder})
+        if (::access(needed.c_str(), W_OK) != 0)
+            throw WorldError{fmt::format("cannot write {}: {}\n      a store writes its log beside "
+                                         "the file; --merge only reads it",
+                                         needed.string(), std::strerror(errno))};
+}
+
 void require_whole(Database& database, const std::string& path)
 {
     std::string found = "not readable";
@@ -149,6 +160,8 @@ std::unique_ptr<Database> open_store_file(const std::string& path, DatabaseAcces
     if (access == DatabaseAccess::write && !folder && (absent || size == 0))
         make_store(path, !absent);
     require_ours(path);
+    if (access == DatabaseAccess::write)
+        require_writable_store(path);
     auto database = std::make_unique<Database>(path, access);
     require_whole(*database, path);
     if (access == DatabaseAccess::write) {
