@@ -4,6 +4,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/jobs/starting_point.h"
+#include "sim/study/problems.h"
 #include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
@@ -68,11 +69,6 @@ void ask_for_the_rest(InitOptions& options, bool output_given)
         options.output = asked("Write the scenario to", options.output);
 }
 
-Problems problem(std::string message, std::string hint)
-{
-    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 struct Cluster {
     Source topology;
     std::vector<std::string> reasons; // for what is unusual about it
@@ -86,7 +82,7 @@ Checked<Cluster> cluster(const InitOptions& options, const std::filesystem::path
         return Cluster{source_from(job.topology, folder), {}};
     const int usual = usual_gpus_per_node(job.gpu);
     if (usual == 0)
-        return tl::unexpected(problem(
+        return tl::unexpected(one_problem(
             fmt::format("GPU \"{}\" is not among the known devices", job.gpu), known_gpus()));
     int per_node = job.gpus_per_node > 0 ? job.gpus_per_node : usual;
     if (options.gpus > 0 && job.gpus_per_node == 0 && job.nodes == 0)
@@ -94,12 +90,12 @@ Checked<Cluster> cluster(const InitOptions& options, const std::filesystem::path
     int nodes = job.nodes > 0 ? job.nodes : 1;
     if (options.gpus > 0) {
         if (job.nodes > 0 && options.gpus != job.nodes * per_node)
-            return tl::unexpected(problem(
+            return tl::unexpected(one_problem(
                 fmt::format("{} GPUs are not {} nodes of {}", options.gpus, job.nodes, per_node),
                 fmt::format("--gpus {}, or another --nodes or --gpus-per-node",
                             static_cast<std::int64_t>(job.nodes) * per_node)));
         if (options.gpus % per_node != 0)
-            return tl::unexpected(problem(
+            return tl::unexpected(one_problem(
                 fmt::format("{} GPUs are no whole number of nodes of {}", options.gpus, per_node),
                 fmt::format("{} or {}", std::max(per_node, options.gpus / per_node * per_node),
                             (options.gpus / per_node + 1) * per_node)));
@@ -107,7 +103,7 @@ Checked<Cluster> cluster(const InitOptions& options, const std::filesystem::path
     }
     const auto machine = usual_machine(job.gpu, nodes, per_node);
     if (!machine)
-        return tl::unexpected(problem(machine.error(), "give --topology FILE"));
+        return tl::unexpected(one_problem(machine.error(), "give --topology FILE"));
     Cluster out{{{}, machine->topology}, {}};
     if (!machine->widened.empty())
         out.reasons.push_back("topology." + machine->widened);
@@ -149,8 +145,8 @@ int run_init(InitOptions options, bool output_given)
         return exit_usage;
     }
     if (std::filesystem::exists(options.output) && !options.force)
-        return refuse(problem(fmt::format("{} exists", options.output),
-                              "--force overwrites it, -o FILE names another"),
+        return refuse(one_problem(fmt::format("{} exists", options.output),
+                                  "--force overwrites it, -o FILE names another"),
                       "nothing was written.", exit_input_output);
     require_writable(options.output);
     StartRequest request;

@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -24,6 +25,7 @@ struct PlanCommand {
     ScenarioOptions changes;
     std::vector<std::string> axes; // --grid
     std::size_t top = 10;
+    bool top_given = false;
     double headroom = 5; // per cent of a device's memory
     int threads = 0;
     std::string output; // a scenario
@@ -32,6 +34,18 @@ struct PlanCommand {
     CapacityOptions capacity;
     PlanSearchOptions search;
 };
+
+// A field's values are given once.
+Problems repeated(const std::vector<std::string>& axes)
+{
+    Problems problems;
+    std::set<std::string> fields;
+    for (const std::string& text : axes)
+        if (const std::string field = text.substr(0, text.find('=')); !fields.insert(field).second)
+            problems.push_back({fmt::format("--grid {}", field), 0, "", "is given twice",
+                                "all its values in one", Severity::error});
+    return problems;
+}
 
 Checked<std::vector<SweepAxis>> axes_of(const PlanCommand& command)
 {
@@ -73,8 +87,12 @@ int plan_size(const PlanCommand& command)
         scenario = std::move(*file);
     }
     if (!scenario && command.changes != ScenarioOptions{})
-        return refuse({{"", 0, "", "--set and other options of a scenario change none here",
-                        "a scenario in place of --model", Severity::error}},
+        return refuse(one_problem("--set and other options of a scenario change none here",
+                                  "a scenario in place of --model"),
+                      "nothing was run.");
+    if (command.top_given)
+        return refuse(one_problem("--top has nothing to count: of each cluster the best is shown",
+                                  "--top with the scenario that -o writes"),
                       "nothing was run.");
     const Checked<std::vector<SweepAxis>> axes = axes_of(command);
     Checked<CapacityRequest> request = axes
@@ -220,9 +238,9 @@ int follow_plan(const PlanCommand& command, Ranks& ranks)
 
 Problems one_cluster_alone()
 {
-    return {{"", 0, "",
-             "stores, shards and ranks are for the plan of one cluster, not for a choice of them",
-             "plan that cluster's scenario (-o writes it)", Severity::error}};
+    return one_problem(
+        "stores, shards and ranks are for the plan of one cluster, not for a choice of them",
+        "plan that cluster's scenario (-o writes it)");
 }
 
 int run_plan(const PlanCommand& command)
@@ -231,6 +249,8 @@ int run_plan(const PlanCommand& command)
         print_talk("error: a scenario, or --model with --on, is needed\n");
         return exit_usage;
     }
+    if (const Problems problems = repeated(command.axes); !problems.empty())
+        return refuse(problems, "nothing was run.");
     const std::optional<LaunchedRank> launched = launched_rank();
     const bool alone = !launched || launched->ranks == 1;
     if (command.capacity.asks_for_size())
@@ -269,9 +289,9 @@ void add_plan(CLI::App& program, Command& chosen)
         ->take_all();
     add_scenario_options(*sub, command->changes);
     add_capacity_options(*sub, command->capacity);
-    sub->add_option("--top", command->top, "layouts to show")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    CLI::Option* const top = sub->add_option("--top", command->top, "layouts to show")
+                                 ->check(CLI::Range(1, 1000))
+                                 ->capture_default_str();
     sub->add_option("--headroom", command->headroom,
                     "per cent of a device's memory that a layout must leave free")
         ->check(CLI::Range(0.0, 99.0))
@@ -289,7 +309,10 @@ void add_plan(CLI::App& program, Command& chosen)
                 "Points are simulated in the order of what they take at least, until none that is "
                 "left can be quicker. Ctrl-C keeps what was found. mpirun and srun start it on "
                 "many processes that share the work. Exit code 1 means that no layout fits.");
-    sub->callback([&chosen, command] { chosen = [command] { return run_plan(*command); }; });
+    sub->callback([&chosen, command, top] {
+        command->top_given = top->count() > 0;
+        chosen = [command] { return run_plan(*command); };
+    });
 }
 
 } // namespace trainyard

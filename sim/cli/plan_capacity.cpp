@@ -66,14 +66,17 @@ Problems read_assumptions(const std::string& path, WholeTrainingRequest& request
     if (!file)
         return file.error();
     Json whole = *file;
-    if (whole.is_object())
-        for (const auto& [name, any] : {std::pair<const char*, Json>{"tokens", 1},
-                                        {"batch_tokens", 1},
-                                        {"step_time", "1 s"},
-                                        {"gpus", 1}})
-            if (whole.find(name) == nullptr) // what the plan finds
-                whole[name] = any;
     Problems problems;
+    if (whole.is_object()) {
+        for (const char* name : {"batch_tokens", "step_time", "gpus", "gpus_per_node", "device"})
+            if (whole.find(name) != nullptr)
+                problems.push_back({path, 0, std::string("/") + name, "the plan finds this itself",
+                                    "leave it out", Severity::error});
+        whole["batch_tokens"] = whole["gpus"] = 1; // in place of what it finds
+        whole["step_time"] = "1 s";
+        if (file->find("tokens") == nullptr)
+            whole["tokens"] = 1;
+    }
     fields_of<WholeTrainingRequest>().read(Reader(whole, path, problems), request);
     if (file->find("tokens") == nullptr)
         request.tokens = 0;

@@ -2,17 +2,9 @@
 # Ctrl-C ends a plan with what is known, says how far it came, and loses nothing of the store.
 #
 #   interrupted.sh TRAINYARD SOURCE_TREE
-set -uo pipefail
 program=$1
 cd "$2" || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder"/out "$folder"/talk >&2 2>/dev/null
-    exit 1
-}
+source tests/plan/common.sh
 
 plan=("$program" plan scenarios/llama3-70b-h100-64.json --grid strategy.cp=1 --threads 1)
 store=(--store "$folder/plan.db")

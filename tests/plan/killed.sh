@@ -4,18 +4,10 @@
 # was simulated again.
 #
 #   killed.sh TRAINYARD SOURCE_TREE KILLS
-set -uo pipefail
 program=$1 kills=$3
 cd "$2" || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+source tests/plan/common.sh
 store=$folder/plan.db
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder"/talk >&2 2>/dev/null
-    exit 1
-}
 
 # More to simulate than to bound.
 plan=("$program" plan scenarios/llama3-8b-h100-8.json --set training.global_batch=64

@@ -2,17 +2,9 @@
 # A plan on several ranks tells what one process tells, and what is wrong once.
 #
 #   ranks.sh TRAINYARD SOURCE_TREE MPIRUN RANKS
-set -uo pipefail
 program=$1 mpirun=$3 count=$4
 cd "$2" || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder"/talk >&2 2>/dev/null
-    exit 1
-}
+source tests/plan/common.sh
 
 # Open MPI's own: more ranks than cores, as root in a container, without a network.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

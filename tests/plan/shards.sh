@@ -2,17 +2,9 @@
 # A plan in 16 shards, one of which is killed and goes on, is the plan in one piece.
 #
 #   shards.sh TRAINYARD SOURCE_TREE
-set -uo pipefail
 program=$1
 cd "$2" || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder"/talk >&2 2>/dev/null
-    exit 1
-}
+source tests/plan/common.sh
 
 plan=("$program" plan scenarios/mixtral-8x7b-ep8-h100-64.json --grid strategy.schedule=1f1b,zb-v
     --grid strategy.vpp=1,2 --top 5)

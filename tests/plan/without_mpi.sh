@@ -2,16 +2,8 @@
 # Where the module for MPI is missing, several ranks are refused with what to do, and one is not.
 #
 #   without_mpi.sh TRAINYARD SOURCE_TREE
-set -uo pipefail
 cd "$2" || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder"/talk >&2 2>/dev/null
-    exit 1
-}
+source tests/plan/common.sh
 
 mkdir "$folder/bin"
 cp "$1" "$folder/bin/trainyard"

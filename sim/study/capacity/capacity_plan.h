@@ -23,7 +23,6 @@ struct SizedCluster {
     // What is left out, and why nothing is left.
     std::uint64_t points = 0;
     std::uint64_t simulated = 0;
-    ExclusionCounts excluded;
     std::optional<Bytes> least_memory; // of the layout that is nearest to fitting
     Problems problems;
 

@@ -3,6 +3,7 @@
 #include "sim/study/capacity/capacity_request.h"
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_context.h"
+#include "sim/study/problems.h"
 
 #include <fmt/core.h>
 
@@ -24,11 +25,6 @@ bool is_device_name(const std::string& text)
             std::ranges::find(known->plain_names, plain_name(text)) != known->plain_names.end());
 }
 
-Problems problem(std::string message, std::string hint)
-{
-    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 // A topology whose "nodes" can be replaced, and how many devices one of them has.
 Checked<ClusterKind> of_topology(std::string name, const Source& topology,
                                  const ScenarioFile& place)
@@ -39,8 +35,8 @@ Checked<ClusterKind> of_topology(std::string name, const Source& topology,
     const Json* const nodes = input->json.find("nodes");
     if (nodes == nullptr || !nodes->is_number())
         return tl::unexpected(
-            problem(fmt::format("{} has no \"nodes\" that could be more or fewer", name),
-                    "a topology with \"generator\": \"cluster\", or a GPU: h100"));
+            one_problem(fmt::format("{} has no \"nodes\" that could be more or fewer", name),
+                        "a topology with \"generator\": \"cluster\", or a GPU: h100"));
     ClusterKind kind;
     kind.name = std::move(name);
     kind.topology = input->json;
@@ -52,7 +48,7 @@ Checked<ClusterKind> of_topology(std::string name, const Source& topology,
     Json larger = input->json;
     larger["nodes"] = 2;
     if (const Checked<TopologyFile> two = inspect_topology(larger, input->file); !two)
-        return tl::unexpected(problem(
+        return tl::unexpected(one_problem(
             fmt::format("{} has no more than one node: {}", kind.name, two.error().front().message),
             "--on h100, or a topology with a fabric"));
     return kind;
@@ -65,7 +61,7 @@ Checked<ClusterKind> with_gpus(ClusterKind kind, std::optional<int> gpus)
     if (*gpus < kind.gpus_per_node && !kind.gpu.empty())
         kind.gpus_per_node = *gpus;
     if (*gpus < 1 || *gpus % kind.gpus_per_node != 0)
-        return tl::unexpected(problem(
+        return tl::unexpected(one_problem(
             fmt::format("{} x {} are no whole nodes of {}", *gpus, kind.name, kind.gpus_per_node),
             fmt::format("{}x{}", std::max(1, *gpus / kind.gpus_per_node) * kind.gpus_per_node,
                         kind.name)));
@@ -84,13 +80,13 @@ Checked<ClusterKind> cluster_kind(const std::string& text, const std::filesystem
     const bool counted = rest != text.data() && rest != end && (*rest == 'x' || *rest == 'X');
     if (counted && (error != std::errc() || count < 1 || count > most_devices))
         return tl::unexpected(
-            problem(fmt::format("{} are no GPUs of a cluster", std::string(text.data(), rest)),
-                    fmt::format("from 1 to {}", most_devices)));
+            one_problem(fmt::format("{} are no GPUs of a cluster", std::string(text.data(), rest)),
+                        fmt::format("from 1 to {}", most_devices)));
     const std::string name = counted ? std::string(rest + 1, end) : text;
     const std::optional<int> gpus = counted ? std::optional(count) : std::nullopt;
     if (!name.ends_with(".json")) {
         if (!is_device_name(name))
-            return tl::unexpected(problem(
+            return tl::unexpected(one_problem(
                 fmt::format("\"{}\" is no known GPU and no topology file", name), known_gpus()));
         ClusterKind kind;
         kind.name = name;

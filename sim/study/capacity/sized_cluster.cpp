@@ -5,23 +5,18 @@
 #include "sim/study/jobs/first_training.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/problems.h"
+#include "sim/study/search/points.h"
 #include "sim/study/session.h"
 #include "sim/topology/used_devices.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace trainyard {
 
 namespace {
-
-Problems one_problem(std::string message, std::string hint)
-{
-    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
-}
 
 tl::expected<Json, std::string> topology_of(const ClusterKind& kind, int nodes)
 {
@@ -120,13 +115,6 @@ std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t s
     return out;
 }
 
-// What a domain's devices leave whole: groups of a power of two straddle domains of 72.
-int even_domain(const SearchBase& base)
-{
-    const auto domain = static_cast<unsigned>(base.facts.domain);
-    return static_cast<int>(std::bit_floor(domain));
-}
-
 Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
 {
     Training& training = base.file.scenario.training;
@@ -153,7 +141,7 @@ Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
 
 Seconds pace_of(const RankedLayout& layout)
 {
-    return layout.step_time / static_cast<double>(layout.choice.global_batch);
+    return per_sequence(layout.step_time, layout.choice);
 }
 
 // One way to use the cluster's devices.
@@ -181,7 +169,7 @@ public:
         }
         std::optional<Variant> best = searched(*file);
         if (best) {
-            const int even = even_domain(best->base);
+            const int even = even_part(best->base.facts.domain);
             Scenario scenario = file->scenario;
             scenario.strategy.gpus_per_domain = even;
             if (even != best->base.facts.domain)
@@ -223,7 +211,6 @@ private:
 
     void take(const Variant& best)
     {
-        sized_.excluded = best.result.excluded;
         if (best.result.best.empty()) {
             if (best.result.nearest)
                 sized_.least_memory = best.result.nearest->memory;
@@ -283,9 +270,6 @@ Problems problems_of(const CapacityRequest& request)
         }))
         return one_problem("--batch and --grid training.global_batch both say what the batch is",
                            "one of them");
-    for (const ClusterKind& kind : request.clusters)
-        if (Problems problems = problems_of(request, kind); !problems.empty())
-            return problems;
     if (request.budget && !priced)
         return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
     if (request.training.tokens == 0 && !request.training.deadline && !request.budget)
@@ -297,6 +281,11 @@ Problems problems_of(const CapacityRequest& request)
         return one_problem(fmt::format("a batch of {} to {} tokens is no range",
                                        request.batch->least, request.batch->most),
                            "--batch 4M..16M");
+    if (request.training.deadline && request.training.deadline->value() <= 0)
+        return one_problem("no training ends at once", "--within 30d");
+    for (const ClusterKind& kind : request.clusters)
+        if (Problems problems = problems_of(request, kind); !problems.empty())
+            return problems;
     return {};
 }
 

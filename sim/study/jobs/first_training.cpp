@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace trainyard {
 namespace {
@@ -55,10 +54,9 @@ void choose_batch(FirstTraining& out, const Parts& parts)
     const std::int64_t tokens = std::clamp(tokens_per_gpu * gpus, least_tokens, most_tokens);
     const std::int64_t wanted = std::max<std::int64_t>(1, tokens / training.sequence_length);
     // Of domains that are no power of two some devices may be left idle.
-    const auto domain = static_cast<std::uint64_t>(largest_domain(*parts.topology));
-    const auto even = static_cast<std::int64_t>(std::bit_floor(domain));
-    const std::int64_t domains = gpus / std::max<std::int64_t>(1, std::int64_t(domain));
-    const std::int64_t most = domains > 1 ? domains * even : gpus;
+    const int domain = std::max(1, largest_domain(*parts.topology));
+    const std::int64_t domains = gpus / domain;
+    const std::int64_t most = domains > 1 ? domains * even_part(domain) : gpus;
     std::int64_t unit = most;
     while (unit > wanted || most % unit != 0)
         --unit;

@@ -5,6 +5,7 @@
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/first_training.h"
 #include "sim/study/jobs/layout_text.h"
+#include "sim/study/problems.h"
 #include "sim/study/search/nearest_batches.h"
 #include "sim/study/session.h"
 #include "sim/topology/used_devices.h"
@@ -13,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace trainyard {
 namespace {
@@ -75,7 +75,7 @@ public:
                 continue;
             if (Problems problems = add(framework, 0); !problems.empty())
                 return problems;
-            const auto whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(domain)));
+            const int whole = even_part(domain);
             if (three_dimensions && whole != domain)
                 add(framework, whole); // may leave too few
         }
@@ -207,14 +207,9 @@ std::vector<std::string> reasons_for(const Found& found)
     return out;
 }
 
-Problems problem(std::string message, std::string hint)
-{
-    return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 Problems batch_problem(std::int64_t batch, int gpus, const std::vector<std::int64_t>& nearest)
 {
-    return problem(
+    return one_problem(
         fmt::format("a global batch of {} makes no whole micro-batches, or more than {} of them, "
                     "in every layout that fits on {} GPUs",
                     batch, most_micro_batches, gpus),
@@ -239,7 +234,7 @@ Problems memory_problem(const std::vector<Start>& starts, const Device& device)
         }
     }
     const SearchBase& base = of != nullptr ? of->base : starts.front().base;
-    return problem(
+    return one_problem(
         fmt::format("{} does not fit on {} x {}",
                     base.facts.model.name.empty() ? "the model" : base.facts.model.name,
                     base.facts.devices, device.name),

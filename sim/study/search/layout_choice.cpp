@@ -3,12 +3,19 @@
 #include "sim/base/fields.h"
 #include "sim/study/uneven_stages.h"
 
+#include <bit>
+
 namespace trainyard {
 
 const PipelineSchedule& schedule_of(const LayoutChoice& choice)
 {
     const bool interleaves = choice.vpp > 1 && choice.schedule->name() == Strategy{}.schedule;
     return interleaves ? *find_schedule("interleaved-1f1b") : *choice.schedule;
+}
+
+int even_part(int domain)
+{
+    return static_cast<int>(std::bit_floor(static_cast<unsigned>(domain)));
 }
 
 int replicas_of(const LayoutChoice& choice, const SpaceFacts& facts)

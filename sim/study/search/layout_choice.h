@@ -40,6 +40,9 @@ struct SpaceFacts {
     int domain = 1; // devices that NVLink joins
 };
 
+// The devices of a domain that groups of a power of two fill: 64 of 72.
+int even_part(int domain);
+
 // dp: over all devices.
 int replicas_of(const LayoutChoice& choice, const SpaceFacts& facts);
 
