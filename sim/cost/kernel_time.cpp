@@ -24,6 +24,7 @@ double use_efficiency(const Kernel& kernel, const ComputeContext& context)
 {
     switch (kernel.use) {
     case KernelUse::attention_square:
+    case KernelUse::recurrence_core:
         return context.device->square_gemm;
     case KernelUse::expert:
         return is_narrow(kernel.precision) ? context.software->expert_gemm_8
@@ -45,6 +46,7 @@ double traffic_factor(KernelUse use, const SoftwareClass& software)
     case KernelUse::convolution:
         return software.normalisation_factor;
     case KernelUse::attention_square: // its passes are counted, not listed
+    case KernelUse::recurrence_core:
     case KernelUse::states:
         return 1;
     default:
@@ -139,7 +141,7 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
     const Device& device = *context.device;
     if (const GemmSurface& measured =
             device.gemm_surface.at(executed_precision(kernel.precision, device));
-        !measured.empty())
+        !measured.empty() && kernel.use != KernelUse::recurrence_core)
         return measured.time(shape) /
                (use_efficiency(kernel, context) * device.sustained_clock * context.clock);
     const double k = static_cast<double>(shape.k);

@@ -162,7 +162,10 @@ KernelPart kernel_part(const Kernel& kernel)
     case KernelUse::residual_stream:
         return kernel.norm ? KernelPart::norm : KernelPart::attention;
     case KernelUse::attention_square:
+    case KernelUse::recurrence_core:
         return KernelPart::attention;
+    case KernelUse::recurrence:
+        return kernel.norm ? KernelPart::norm : KernelPart::attention;
     case KernelUse::mlp:
         return kernel.norm ? KernelPart::norm : KernelPart::mlp;
     case KernelUse::router:

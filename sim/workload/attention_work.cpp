@@ -1,6 +1,7 @@
 // Attention: projections, rotary positions, and the core fused (flash) or not.
 
 #include "sim/workload/layer_parts.h"
+#include "sim/workload/sparse_indexer.h"
 
 namespace trainyard {
 namespace {
@@ -15,11 +16,13 @@ double square_bytes(const LayerShape& s)
 double seen_share(const LayerShape& s)
 {
     const Partition& p = s.partition;
-    if (p.documents.empty())
+    const std::vector<std::int64_t> pieces =
+        attention_pieces(p.documents, p.sequence_length, s.model.attention_chunk);
+    if (pieces.empty())
         return 1;
-    const AttentionMask mask{s.model.causal, s.kind.windowed ? s.model.sliding_window : 0};
+    const AttentionMask mask{s.model.causal, s.model.keys_per_query()};
     const auto length = static_cast<double>(p.sequence_length);
-    return document_pairs(p.documents, mask) / visible_pairs(length, length, mask);
+    return document_pairs(pieces, mask) / visible_pairs(length, length, mask);
 }
 
 // One of the batched products around the square of scores, with tensors of `dim` columns on its
@@ -83,7 +86,7 @@ AttentionShape attention_shape(const LayerShape& s)
     shape.kv_heads = divided_up(s.kv_heads, heads);
     shape.head_dim = s.head_dim;
     shape.value_dim = s.value_dim;
-    shape.window = s.kind.windowed ? s.model.sliding_window : 0;
+    shape.window = s.model.keys_per_query();
     shape.causal = s.model.causal;
     shape.seen_share = seen_share(s);
     shape.skips_masked = p.kernels.causal_skips;
@@ -146,10 +149,13 @@ void add_projections(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const std::int64_t q = s.heads * s.head_dim;
-    const std::int64_t kv = 2 * s.kv_heads * s.head_dim;
-    const double rotated = static_cast<double>(s.width * s.tokens * (q + kv / 2));
+    const std::int64_t k = s.kv_heads * s.head_dim;
+    const std::int64_t kv = s.model.shared_key_value ? k : 2 * k;
+    const std::int64_t gate = s.model.attention_gate ? q : 0;
+    const double rotated = static_cast<double>(s.width * s.tokens * (q + k));
 
-    Linear qkv{"qkv", {s.tokens, q + kv, s.hidden}, KernelUse::attention, LinearCut::columns};
+    Linear qkv{
+        "qkv", {s.tokens, q + gate + kv, s.hidden}, KernelUse::attention, LinearCut::columns};
     qkv.adapted = AdaptedColumns(s).qkv;
     builder.linear(qkv);
     if (s.model.qk_norm)
@@ -167,7 +173,14 @@ void add_attention(WorkBuilder& builder)
         add_latent_projections(builder);
     else
         add_projections(builder);
+    if (s.model.indexer)
+        add_sparse_indexer(builder);
     add_context_attention(builder);
+    if (s.model.attention_gate) {
+        // The gate's sigmoid times the result.
+        const double once = static_cast<double>(s.width * s.tokens * s.heads * s.value_dim);
+        builder.pass({"attention_gate", 3 * once, 5 * once, KernelUse::attention});
+    }
     // Side by side with the MLP the two share one gather before and one reduction after.
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
     Linear output{

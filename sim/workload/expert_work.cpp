@@ -15,7 +15,7 @@ Bytes whole(double bytes)
 // An exchange takes as long as its fullest rank.
 Communication expert_exchange(const LayerShape& s, const ExpertShape& e, std::string name)
 {
-    const double bytes = static_cast<double>(s.width * e.routed * s.hidden) * e.network_share *
+    const double bytes = static_cast<double>(s.width * e.routed * e.width) * e.network_share *
                          s.partition.expert_imbalance;
     return {CollectiveKind::all_to_all, GroupKind::ep, whole(bytes), std::move(name), 0};
 }
@@ -24,8 +24,9 @@ Communication expert_exchange(const LayerShape& s, const ExpertShape& e, std::st
 Communication expert_gather(const LayerShape& s, const ExpertShape& e, CollectiveKind kind,
                             std::string name)
 {
-    const std::int64_t tokens = e.routed / s.model.moe->experts_per_token * s.partition.ep;
-    return {kind, GroupKind::ep, whole(static_cast<double>(s.width * tokens * s.hidden)),
+    const std::int64_t tokens =
+        divided_up(tokens_of_expert_group(s), s.partition.etp) * s.partition.ep;
+    return {kind, GroupKind::ep, whole(static_cast<double>(s.width * tokens * e.width)),
             std::move(name), 0};
 }
 
@@ -76,8 +77,8 @@ bool gathers_for_experts(const LayerShape& s)
 
 Communication group_collective(const LayerShape& s, CollectiveKind kind, std::string name)
 {
-    const std::int64_t tokens = tokens_of_expert_group(s);
-    return {kind, GroupKind::etp, Bytes(static_cast<std::uint64_t>(s.width * tokens * s.hidden)),
+    const std::int64_t numbers = tokens_of_expert_group(s) * ExpertShape(s).width;
+    return {kind, GroupKind::etp, Bytes(static_cast<std::uint64_t>(s.width * numbers)),
             std::move(name), 0};
 }
 
@@ -111,7 +112,7 @@ void add_group_reduce(WorkBuilder& builder)
 void add_router(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
-    const std::int64_t experts = s.model.moe->experts;
+    const std::int64_t experts = s.model.moe->experts + s.model.moe->identity_experts;
     const GemmShape y{s.split_tokens, experts, s.hidden};
     const auto product = [&](std::string name, const GemmShape& shape) {
         Kernel kernel;
@@ -135,6 +136,13 @@ void add_router(WorkBuilder& builder)
     builder.pass({"expert_choice", 3 * probabilities, 4 * probabilities, KernelUse::expert});
 }
 
+// Between the hidden size and the experts' narrower one, of each token once.
+void add_latent(WorkBuilder& builder, std::string_view name, std::int64_t columns,
+                std::int64_t inner)
+{
+    builder.linear({name, {builder.shape().split_tokens, columns, inner}, KernelUse::expert});
+}
+
 // A grouped product over the local experts.
 void add_grouped(WorkBuilder& builder, const ExpertShape& e, std::string_view name,
                  std::int64_t columns, std::int64_t inner)
@@ -150,9 +158,9 @@ WorkBuilder local_experts(const LayerShape& s, const ExpertShape& e)
     WorkBuilder experts(s);
     const double inner = static_cast<double>(s.width * e.handled * e.columns);
     const double u = static_cast<double>(s.up());
-    add_grouped(experts, e, "expert_up", s.up() * e.columns, s.hidden);
+    add_grouped(experts, e, "expert_up", s.up() * e.columns, e.width);
     experts.pass({"expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert});
-    add_grouped(experts, e, "expert_down", s.hidden, e.columns);
+    add_grouped(experts, e, "expert_down", e.width, e.columns);
     return experts;
 }
 
@@ -172,7 +180,7 @@ void add_experts(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const ExpertShape e(s);
-    const double token = static_cast<double>(s.width * e.even * s.hidden);
+    const double token = static_cast<double>(s.width * e.even * e.width);
     const std::int64_t shared = s.model.moe->shared_expert_ffn;
     const bool beside = shared > 0 && s.partition.experts.overlap_shared;
     WorkBuilder first(s);
@@ -185,6 +193,8 @@ void add_experts(WorkBuilder& builder)
     add_router(builder);
     if (shared > 0 && !beside)
         add_mlp(builder, "shared_mlp", shared);
+    if (s.model.moe->latent_width > 0)
+        add_latent(builder, "expert_input", e.width, s.hidden);
     add_group_gather(builder);
     builder.pass({"permute", 2 * token, 2 * token, KernelUse::expert});
     add_exchange(builder, dispatch(s, e), beside ? &first : nullptr);
@@ -193,6 +203,8 @@ void add_experts(WorkBuilder& builder)
     add_exchange(builder, combination(s, e), beside ? &second : nullptr);
     builder.pass({"unpermute", 2 * token, 2 * token, KernelUse::expert});
     add_group_reduce(builder);
+    if (s.model.moe->latent_width > 0)
+        add_latent(builder, "expert_result", s.hidden, e.width);
 }
 
 } // namespace trainyard

@@ -18,6 +18,24 @@ double document_pairs(const std::vector<std::int64_t>& lengths, const AttentionM
     return pairs;
 }
 
+std::vector<std::int64_t> attention_pieces(const std::vector<std::int64_t>& documents,
+                                           std::int64_t sequence_length, std::int64_t chunk)
+{
+    if (chunk == 0 || (documents.empty() && chunk >= sequence_length))
+        return documents;
+    std::vector<std::int64_t> pieces;
+    const auto cut = [&](std::int64_t length) {
+        for (; length > chunk; length -= chunk)
+            pieces.push_back(chunk);
+        pieces.push_back(length);
+    };
+    if (documents.empty())
+        cut(sequence_length);
+    for (const std::int64_t document : documents)
+        cut(document);
+    return pieces;
+}
+
 namespace {
 
 double attention_flops(const AttentionShape& shape)

@@ -51,6 +51,8 @@ enum class KernelKind : std::uint8_t { gemm, attention, memory_bound };
 enum class KernelUse : std::uint8_t {
     attention,        // projections, rotary embedding, fused cores
     attention_square, // unfused attention: batched GEMMs, passes over the scores
+    recurrence,       // projections, convolution and norm of a recurrent mixer
+    recurrence_core,  // its chunks: batched products, states
     mlp,              // of shared experts too
     router,           // MoE: the product that scores the experts
     expert,           // MoE: choice, permutation, grouped GEMMs (batch: local experts)
@@ -79,6 +81,12 @@ struct Kernel {
     bool operator==(const Kernel&) const = default;
 };
 
+// Products between activations: they make no weight's gradient.
+constexpr bool is_between_activations(KernelUse use)
+{
+    return use == KernelUse::attention_square || use == KernelUse::recurrence_core;
+}
+
 struct AttentionMask {
     bool causal = true;
     std::int64_t window = 0;
@@ -90,6 +98,11 @@ double visible_pairs(double queries, double keys, const AttentionMask& mask);
 
 // The same summed over documents, each of which sees itself only: d^2/2 if causal.
 double document_pairs(const std::vector<std::int64_t>& lengths, const AttentionMask& mask);
+
+// Documents cut at every `chunk` tokens (0: whole); a sequence without documents is one. Empty
+// where that one sees all of itself.
+std::vector<std::int64_t> attention_pieces(const std::vector<std::int64_t>& documents,
+                                           std::int64_t sequence_length, std::int64_t chunk);
 
 // Operations a device executes: GEMM 2mnk; attention 2 b h q k (d + dv), the masked part left out
 // where the kernel skips it (causal: half), backward 2 b h q k (3 d + 2 dv) (scores are recomputed:

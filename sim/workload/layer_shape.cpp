@@ -10,20 +10,21 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t parts)
     return (amount + parts - 1) / parts;
 }
 
-LayerShape::LayerShape(const Transformer& m, const LayerKind& k, const Partition& p)
-    : model(m),
+LayerShape::LayerShape(const Transformer& whole, const LayerKind& k, const Partition& p)
+    : of_kind(whole, k),
+      model(*of_kind),
       kind(k),
       partition(p),
-      hidden(m.hidden),
-      head_dim(m.head_dim),
-      value_dim(m.value_dim())
+      hidden(model.hidden),
+      head_dim(model.head_dim),
+      value_dim(model.value_dim())
 {
     tensor_parallel = p.tp > 1;
     sequence_parallel = p.sequence_parallel && tensor_parallel;
     tokens = p.micro_batch * divided_up(p.sequence_length, p.cp);
     split_tokens = sequence_parallel ? divided_up(tokens, p.tp) : tokens;
-    heads = divided_up(m.heads, p.tp);
-    kv_heads = divided_up(m.kv_heads, p.tp);
+    heads = divided_up(model.heads, p.tp);
+    kv_heads = divided_up(model.kv_heads, p.tp);
     width = storage_bytes(p.precision);
     format = is_narrow(p.precision) && k.wide ? Precision::bf16 : p.precision;
 }
@@ -76,14 +77,20 @@ ExpertShape::ExpertShape(const LayerShape& shape)
     const MixtureOfExperts& moe = *shape.model.moe;
     const Partition& p = shape.partition;
     const std::int64_t of_group = tokens_of_expert_group(shape);
-    routed = divided_up(of_group, p.etp) * moe.experts_per_token;
+    // Without identity experts all of a token's choices are computed.
+    const auto computed = [&](std::int64_t tokens) {
+        return moe.identity_experts == 0
+                   ? tokens * moe.experts_per_token
+                   : std::llround(static_cast<double>(tokens) * moe.computed_per_token());
+    };
+    routed = computed(divided_up(of_group, p.etp));
     local_experts = divided_up(moe.experts, p.ep);
-    const double busiest =
-        p.expert_imbalance * static_cast<double>(of_group * moe.experts_per_token);
+    const double busiest = p.expert_imbalance * static_cast<double>(computed(of_group));
     per_expert = static_cast<std::int64_t>(std::ceil(busiest / static_cast<double>(local_experts)));
     handled = per_expert * local_experts;
-    even = divided_up(of_group * moe.experts_per_token, local_experts) * local_experts;
+    even = divided_up(computed(of_group), local_experts) * local_experts;
     columns = divided_up(moe.expert_ffn, p.etp);
+    width = moe.latent_width > 0 ? moe.latent_width : shape.hidden;
     dispatcher = p.experts.dispatcher.value_or(
         p.kernels.one_copy_per_node ? Dispatcher::one_copy_per_node : Dispatcher::all_to_all);
     if (dispatcher == Dispatcher::one_copy_per_node && p.ep_nodes > 1) {

@@ -8,9 +8,10 @@
 namespace trainyard {
 
 struct LayerShape {
-    LayerShape(const Transformer& model, const LayerKind& kind, const Partition& partition);
+    LayerShape(const Transformer& whole, const LayerKind& kind, const Partition& partition);
 
-    const Transformer& model;
+    LayerModel of_kind;
+    const Transformer& model; // as layers of this kind see it
     const LayerKind& kind;
     const Partition& partition;
 
@@ -39,6 +40,9 @@ struct LayerShape {
 
     Bytes token_bytes() const; // width x tokens x hidden
 
+    bool has_mixer() const { return model.mixer != MixerKind::none; }
+    bool has_channel() const { return kind.channel; }
+
     // Columns of keys and values together.
     std::int64_t key_value_columns() const { return kv_heads * (head_dim + value_dim); }
 };
@@ -59,6 +63,7 @@ struct ExpertShape {
     std::int64_t local_experts = 0; // E / e
     std::int64_t per_expert = 0;    // pairs per local expert
     std::int64_t columns = 0;       // of an expert: f / etp
+    std::int64_t width = 0;         // numbers of a token that an expert reads and writes
     Dispatcher dispatcher = Dispatcher::all_to_all;
     // Of the pairs sent to other nodes, those that cross the network: one copy for each node that
     // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes. With node-limited

@@ -1,4 +1,5 @@
 #include "sim/workload/layer_parts.h"
+#include "sim/workload/recurrent_mixer.h"
 #include "sim/workload/saved_tensors.h"
 
 #include <algorithm>
@@ -44,6 +45,21 @@ constexpr std::array lives = {
     Life{"attention_result_cast", "attention_output_cast", "attention_output",
          "attention_output_input_gradient|attention_output_weight_gradient"},
     Life{"context_parallel_copies", "attention", "attention", "attention_backward"},
+    Life{"indexer_query", "indexer_query", "indexer_scores", "indexer_scores_backward"},
+    Life{"indexer_key", "indexer_key", "indexer_scores", "indexer_scores_backward"},
+    Life{"chosen_keys", "indexer_scores", "attention", "indexer_scores_backward"},
+    Life{"attention_gate", "qkv", "attention_gate", "attention_gate_backward"},
+    Life{"attention_ungated", "values|attention", "attention_gate",
+         "attention_gate_backward|attention_backward"},
+    Life{"mixer_input", "attention_norm", "mixer_input|mixer_gate_down",
+         "mixer_input_input_gradient|mixer_input_weight_gradient"},
+    Life{"mixer_projected", "mixer_input|mixer_gate_up", "mixer_gated_norm",
+         "short_convolution_backward|recurrence_backward"},
+    Life{"mixer_convolved", "short_convolution", "recurrence", "recurrence_backward"},
+    Life{"chunk_inverses", "recurrence", "recurrence", "recurrence_backward"},
+    Life{"mixer_result", "recurrence", "mixer_gated_norm", "mixer_gated_norm_backward"},
+    Life{"mixer_output_input", "mixer_gated_norm", "mixer_output",
+         "mixer_output_input_gradient|mixer_output_weight_gradient"},
     Life{"attention_mask", "attention_residual", "attention_residual",
          "attention_residual_backward"},
     Life{"mlp_norm_input", "attention_residual", "mlp_norm", "mlp_norm_backward"},
@@ -58,6 +74,8 @@ constexpr std::array lives = {
     Life{"router_probabilities", "expert_choice", "unpermute", "expert_choice_backward"},
     Life{"dispatched", "permute|expert_dispatch", "expert_up",
          "expert_up_input_gradient|expert_up_weight_gradient"},
+    Life{"expert_result_input", "unpermute", "expert_result",
+         "expert_result_input_gradient|expert_result_weight_gradient"},
     Life{"expert_activation_input", "expert_up", "expert_activation", "expert_activation_backward"},
     Life{"expert_down_input", "expert_activation", "expert_down",
          "expert_down_input_gradient|expert_down_weight_gradient"},
@@ -74,7 +92,7 @@ LayerTensor kept_tensor(const SavedTensor& saved, int repetition)
     tensor.use = saved.attention_core ? TensorUse::core : TensorUse::kept;
     if (saved.attention_core)
         tensor.length_power = 2;
-    if (saved.name == "norm_input")
+    if (saved.layer_input)
         tensor.use = TensorUse::input;
     const auto life = std::ranges::find(lives, saved.name, &Life::name);
     if (life != lives.end()) {
@@ -126,7 +144,7 @@ private:
 // through it: one tensor at a time.
 void add_stream(PassingTensors& add, const LayerShape& s)
 {
-    if (s.model.norms_per_layer < 2) {
+    if (s.model.norms_per_layer < 2 || !s.has_mixer() || !s.has_channel()) {
         add.gradient("output_gradient", add.split(), "", "");
         return;
     }
@@ -215,6 +233,36 @@ void add_core(PassingTensors& add, LayerTensors& tensors, const LayerShape& s)
     tensors.back().length_power = 2;
 }
 
+// The projections' results and their gradients, and what sequence parallelism gathers.
+void add_recurrent(PassingTensors& add, const LayerShape& s)
+{
+    const bool split = s.sequence_parallel;
+    const std::int64_t values =
+        divided_up(s.model.recurrence->heads * s.model.recurrence->value_dim, s.partition.tp);
+    if (split) {
+        add.forward("gathered_mixer_input", operand_bytes(s), "mixer_input_input_gather",
+                    "mixer_input");
+        add.gradient("gathered_mixer_output_gradient", add.whole(), "mixer_output_gradient_gather",
+                     "mixer_output_input_gradient|mixer_output_weight_gradient");
+    }
+    add.forward("mixer_output", add.whole(), "mixer_output",
+                split ? "mixer_output_reduce" : "attention_residual");
+    if (split)
+        add.forward("scattered_mixer_output", add.split(), "mixer_output_reduce",
+                    "attention_residual");
+    add.gradient("mixer_result_gradient", s.width * s.tokens * values,
+                 "mixer_output_input_gradient", "recurrence_backward");
+    std::int64_t projected = 0;
+    for (const SavedTensor& saved : recurrent_saved(s))
+        if (saved.name == "mixer_projected")
+            projected = saved.elements * saved.width;
+    add.gradient("mixer_projected_gradient", projected, "recurrence_backward",
+                 "mixer_input_input_gradient|mixer_input_weight_gradient");
+    add.gradient("mixer_input_gradient", split ? add.whole() : add.split(),
+                 "mixer_input_input_gradient",
+                 split ? "mixer_input_input_gradient_reduce" : "attention_norm_backward");
+}
+
 void add_mlp(PassingTensors& add, const LayerShape& s)
 {
     const std::int64_t inner = s.width * s.tokens * s.columns(s.model.ffn);
@@ -244,7 +292,7 @@ void add_mlp(PassingTensors& add, const LayerShape& s)
 void add_experts(PassingTensors& add, const LayerShape& s)
 {
     const ExpertShape e(s);
-    const std::int64_t tokens = s.width * e.handled * s.hidden;
+    const std::int64_t tokens = s.width * e.handled * e.width;
     const std::int64_t inner = s.width * e.handled * e.columns;
     add.forward("expert_output", tokens, "expert_down", "expert_combine|unpermute");
     add.gradient("expert_output_gradient", tokens, "unpermute_backward",
@@ -271,9 +319,15 @@ std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
     }
     PassingTensors add(s, tensors);
     add_stream(add, s);
-    add_gathers(add, s);
-    add_attention(add, s);
-    add_core(add, tensors, s);
+    if (s.model.is_recurrent()) {
+        add_recurrent(add, s);
+    } else if (s.has_mixer()) {
+        add_gathers(add, s);
+        add_attention(add, s);
+        add_core(add, tensors, s);
+    }
+    if (!s.has_channel())
+        return tensors;
     if (s.kind.role == LayerKind::Role::moe)
         add_experts(add, s);
     else

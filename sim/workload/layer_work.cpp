@@ -2,6 +2,7 @@
 
 #include "sim/workload/layer_parts.h"
 #include "sim/workload/parameters.h"
+#include "sim/workload/recurrent_mixer.h"
 
 namespace trainyard {
 namespace {
@@ -11,13 +12,21 @@ void add_layer(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const int norms = s.model.norms_per_layer;
-    add_norm(builder, "attention_norm", KernelUse::attention);
-    add_attention(builder);
-    if (norms > 2)
-        add_norm(builder, "attention_post_norm", KernelUse::attention);
-    if (!s.model.parallel_blocks)
-        add_residual(builder, "attention_residual", KernelUse::attention);
-    if (norms > 1)
+    if (s.has_mixer()) {
+        const KernelUse use = s.model.is_recurrent() ? KernelUse::recurrence : KernelUse::attention;
+        add_norm(builder, "attention_norm", use);
+        if (s.model.is_recurrent())
+            add_recurrent_mixer(builder);
+        else
+            add_attention(builder);
+        if (norms > 2)
+            add_norm(builder, "attention_post_norm", use);
+        if (!s.model.parallel_blocks || !s.has_channel())
+            add_residual(builder, "attention_residual", use);
+    }
+    if (!s.has_channel())
+        return;
+    if (norms > 1 || !s.has_mixer())
         add_norm(builder, "mlp_norm", KernelUse::mlp);
     if (s.kind.role == LayerKind::Role::moe)
         add_experts(builder);
@@ -119,6 +128,64 @@ Bytes boundary_bytes(const LayerShape& s)
     return Bytes(static_cast<std::uint64_t>(s.width * s.split_tokens * s.hidden));
 }
 
+LayerModel::LayerModel(const Transformer& model, const LayerKind& kind) : model_(model)
+{
+    const bool sees_all = model.sliding_window > 0 && !kind.windowed;
+    if (kind.form < 0 && !sees_all)
+        return;
+    Transformer own = model;
+    if (kind.form >= 0) {
+        const LayerForm& form = model.layer_forms[static_cast<std::size_t>(kind.form)];
+        const auto take = [](auto& to, const auto& from) {
+            if (from)
+                to = *from;
+        };
+        take(own.mixer, form.mixer);
+        take(own.recurrence, form.recurrence);
+        take(own.heads, form.heads);
+        take(own.kv_heads, form.kv_heads);
+        take(own.head_dim, form.head_dim);
+        take(own.sliding_window, form.sliding_window);
+        take(own.attention_chunk, form.attention_chunk);
+        take(own.ffn, form.ffn);
+        take(own.position, form.position);
+        take(own.shared_key_value, form.shared_key_value);
+        take(own.indexer, form.indexer);
+        if (form.latent) {
+            own.latent = form.latent;
+            own.kv_heads = own.heads;
+            own.head_dim = own.latent->head_dim();
+        }
+        if (own.mixer != MixerKind::attention) {
+            own.latent.reset();
+            own.indexer.reset();
+        }
+        own.layer_forms.clear();
+        own.pattern.clear();
+    }
+    if (sees_all)
+        own.sliding_window = 0;
+    own_ = std::move(own);
+}
+
+namespace {
+
+// Layers that predict further are as the last layer with attention and a channel part, or as the
+// last where there is none such.
+int predicting_form(const Transformer& model)
+{
+    for (int layer = model.layers - 1; layer >= 0 && !model.pattern.empty(); --layer) {
+        const LayerForm& form =
+            model.layer_forms[static_cast<std::size_t>(form_number(model, layer))];
+        if (form.mixer.value_or(model.mixer) == MixerKind::attention &&
+            form.channel != ChannelKind::none)
+            return layer;
+    }
+    return model.layers - 1;
+}
+
+} // namespace
+
 std::vector<LayerKind> layers_of(const Model& model)
 {
     using Role = LayerKind::Role;
@@ -126,17 +193,21 @@ std::vector<LayerKind> layers_of(const Model& model)
     if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
         for (std::size_t i = 0; i < list->layers.size(); ++i)
             layers.insert(layers.end(), static_cast<std::size_t>(list->layers[i].repeat),
-                          LayerKind{Role::native, static_cast<int>(i), false});
+                          LayerKind{Role::native, static_cast<int>(i)});
         return layers;
     }
     const Transformer& transformer = std::get<Transformer>(model.architecture);
     layers.push_back({Role::embedding});
+    const auto kind_of = [&](int layer) {
+        LayerKind kind{is_moe_layer(transformer, layer) ? Role::moe : Role::dense};
+        kind.form = form_number(transformer, layer);
+        kind.channel = has_channel(transformer, layer);
+        kind.windowed = has_window(transformer, layer);
+        return kind;
+    };
     for (int i = 0; i < transformer.layers; ++i)
-        layers.push_back({is_moe_layer(transformer, i) ? Role::moe : Role::dense, 0,
-                          has_window(transformer, i)});
-    const int last = transformer.layers - 1;
-    LayerKind further{is_moe_layer(transformer, last) ? Role::moe : Role::dense, 0,
-                      has_window(transformer, last)};
+        layers.push_back(kind_of(i));
+    LayerKind further = kind_of(predicting_form(transformer));
     further.predicts_further = true;
     layers.insert(layers.end(), static_cast<std::size_t>(transformer.prediction_layers), further);
     layers.push_back({Role::head});

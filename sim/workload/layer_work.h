@@ -48,11 +48,29 @@ struct LayerKind {
     enum class Role : std::uint8_t { embedding, dense, moe, head, native };
     Role role = Role::dense;
     int native_index = 0;          // into LayerList, role native
+    int form = -1;                 // into Transformer::layer_forms; -1: as the model's own fields
+    bool channel = true;           // has a channel part
     bool windowed = false;         // attention sees Transformer::sliding_window keys
     bool predicts_further = false; // one of Transformer::prediction_layers
     bool wide = false; // its products run in 16 bit where the others' formats are narrower
 
     bool operator==(const LayerKind&) const = default;
+};
+
+// A model as the layers of one kind see it: a form's sizes in place of the model's own, without a
+// window where they have none, without forms.
+class LayerModel {
+public:
+    LayerModel(const Transformer& model, const LayerKind& kind);
+    LayerModel(const LayerModel&) = delete;
+    LayerModel& operator=(const LayerModel&) = delete;
+
+    const Transformer& operator*() const { return own_ ? *own_ : model_; }
+    const Transformer* operator->() const { return &**this; }
+
+private:
+    const Transformer& model_;
+    std::optional<Transformer> own_;
 };
 
 // The model front to back, embedding and head (final norm, logits, loss) included.

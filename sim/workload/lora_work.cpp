@@ -114,8 +114,8 @@ std::vector<ParameterTensor> adapter_tensors(const Transformer& model, const Lay
             return;
         tensors.push_back(
             {"adapter_down", r * first.elements, first.cut, true, 1, first.elements, r, 1, true});
-        tensors.push_back(
-            {"adapter_up", r * second.elements, second.cut, true, 1, r, second.elements, 1, false});
+        tensors.push_back({"adapter_up", r * second.elements, second.cut, true, 1, r,
+                           second.elements, 1, false, model.kv_heads});
     };
     const Half whole{h, Cut::whole};
     add(q_proj, whole, {q, Cut::heads});
@@ -123,7 +123,8 @@ std::vector<ParameterTensor> adapter_tensors(const Transformer& model, const Lay
     add(v_proj, whole, {kv, Cut::kv_heads});
     add(linear_qkv, whole, {q, Cut::heads});
     if (lora.has(linear_qkv))
-        tensors.push_back({"adapter_up", 2 * r * kv, Cut::kv_heads, true, 1, r, kv, 2, false});
+        tensors.push_back(
+            {"adapter_up", 2 * r * kv, Cut::kv_heads, true, 1, r, kv, 2, false, model.kv_heads});
     add(o_proj, {results, Cut::heads}, whole);
     add(gate_proj, whole, {ffn, Cut::columns});
     add(up_proj, whole, {ffn, Cut::columns});

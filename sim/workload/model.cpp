@@ -1,9 +1,32 @@
 #include "sim/workload/model.h"
 
+#include <algorithm>
+
 namespace trainyard {
+
+int form_number(const Transformer& model, int layer)
+{
+    if (model.pattern.empty())
+        return -1;
+    const std::string& name = model.pattern[static_cast<std::size_t>(layer) % model.pattern.size()];
+    const auto found = std::ranges::find(model.layer_forms, name, &LayerForm::name);
+    return static_cast<int>(found - model.layer_forms.begin());
+}
+
+namespace {
+
+const LayerForm* form_of_layer(const Transformer& model, int layer)
+{
+    const int number = form_number(model, layer);
+    return number < 0 ? nullptr : &model.layer_forms[static_cast<std::size_t>(number)];
+}
+
+} // namespace
 
 bool is_moe_layer(const Transformer& model, int layer)
 {
+    if (const LayerForm* form = form_of_layer(model, layer); form != nullptr && form->channel)
+        return form->channel == ChannelKind::experts;
     if (!model.moe || layer < model.moe->leading_dense_layers)
         return false;
     return (layer - model.moe->leading_dense_layers) % model.moe->every == model.moe->every - 1;
@@ -11,13 +34,26 @@ bool is_moe_layer(const Transformer& model, int layer)
 
 int moe_layer_count(const Transformer& model)
 {
-    if (!model.moe || model.layers <= model.moe->leading_dense_layers)
-        return 0;
-    return (model.layers - model.moe->leading_dense_layers) / model.moe->every;
+    int count = 0;
+    for (int layer = 0; layer < model.layers; ++layer)
+        count += is_moe_layer(model, layer) ? 1 : 0;
+    return count;
+}
+
+bool has_channel(const Transformer& model, int layer)
+{
+    const LayerForm* form = form_of_layer(model, layer);
+    return form == nullptr || form->channel != ChannelKind::none;
 }
 
 bool has_window(const Transformer& model, int layer)
 {
+    if (const LayerForm* form = form_of_layer(model, layer); form != nullptr) {
+        if (form->mixer.value_or(model.mixer) != MixerKind::attention)
+            return false;
+        if (form->sliding_window)
+            return *form->sliding_window > 0;
+    }
     if (model.sliding_window == 0)
         return false;
     return model.full_attention_every == 0 || (layer + 1) % model.full_attention_every != 0;
@@ -27,6 +63,24 @@ bool Model::is_moe() const
 {
     const auto* transformer = std::get_if<Transformer>(&architecture);
     return transformer != nullptr && moe_layer_count(*transformer) > 0;
+}
+
+template <>
+std::vector<EnumName<MixerKind>> enum_names<MixerKind>()
+{
+    return {{MixerKind::attention, "attention"},
+            {MixerKind::mamba2, "mamba2"},
+            {MixerKind::gated_delta_net, "gated_delta_net"},
+            {MixerKind::kimi_delta_attention, "kimi_delta_attention"},
+            {MixerKind::lightning_attention, "lightning_attention"},
+            {MixerKind::none, "none"}};
+}
+
+template <>
+std::vector<EnumName<ChannelKind>> enum_names<ChannelKind>()
+{
+    return {
+        {ChannelKind::mlp, "mlp"}, {ChannelKind::experts, "experts"}, {ChannelKind::none, "none"}};
 }
 
 template <>

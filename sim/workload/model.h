@@ -18,18 +18,42 @@ enum class NormKind : std::uint8_t { layer_norm, rms_norm };
 enum class PositionKind : std::uint8_t { learned, rotary, none };
 enum class Activation : std::uint8_t { gelu, relu, silu };
 
+// What lets the tokens of a sequence see each other in a layer.
+enum class MixerKind : std::uint8_t {
+    attention,
+    mamba2,
+    gated_delta_net,
+    kimi_delta_attention,
+    lightning_attention,
+    none
+};
+// What a layer does to each token by itself.
+enum class ChannelKind : std::uint8_t { mlp, experts, none };
+
 struct MixtureOfExperts {
     int experts = 8;
     int experts_per_token = 2;
     std::int64_t expert_ffn = 0;        // feed-forward size of one expert
     std::int64_t shared_expert_ffn = 0; // all shared experts together; 0: none
     bool shared_expert_gate = false;    // a learned gate on the shared experts' output
-    int leading_dense_layers = 0;       // layers before the first that may be MoE
-    int every = 1;                      // every n-th layer after those is MoE
+    // Experts that pass a token on as it is: the router chooses among them too, so that of the
+    // experts per token only a share is computed.
+    int identity_experts = 0;
+    // Width of what experts read and write, between two projections of every token; 0: the hidden
+    // size.
+    std::int64_t latent_width = 0;
+    int leading_dense_layers = 0; // layers before the first that may be MoE
+    int every = 1;                // every n-th layer after those is MoE
     // Experts of a layer form this many groups; a token goes to experts of at most
     // `groups_per_token` of them (DeepSeek-V3's node-limited routing). 1: no groups.
     int groups = 1;
     int groups_per_token = 1;
+
+    // Of a token's choices those that are computed, on average.
+    double computed_per_token() const
+    {
+        return static_cast<double>(experts_per_token) * experts / (experts + identity_experts);
+    }
 
     bool operator==(const MixtureOfExperts&) const = default;
 };
@@ -48,6 +72,50 @@ struct LatentAttention {
     bool operator==(const LatentAttention&) const = default;
 };
 
+// A mixer that reads a sequence as a recurrence: each head of values carries a state of `key_dim` x
+// `value_dim` from token to token, which training computes in chunks (Dao & Gu 2024, section 6;
+// Yang 2024, section 3).
+struct Recurrence {
+    int key_heads = 0;          // heads of keys and queries; Mamba-2: groups of B and C
+    int heads = 0;              // heads of values
+    std::int64_t key_dim = 0;   // Mamba-2: the state's size
+    std::int64_t value_dim = 0; // Mamba-2: the head's size
+    int convolution = 4;        // taps of the short convolution before it; 0: none
+    int chunk = 64;             // tokens
+
+    bool operator==(const Recurrence&) const = default;
+};
+
+// Picks the keys that a query attends to (DeepSeek-V3.2, section 2.1): scores of few narrow heads
+// over all keys, the largest of which count.
+struct SparseIndexer {
+    int heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t keys_per_query = 0;
+
+    bool operator==(const SparseIndexer&) const = default;
+};
+
+// One kind of layer of a model that has several: what it states stands in place of the model's own.
+struct LayerForm {
+    std::string name;
+    std::optional<MixerKind> mixer;
+    std::optional<ChannelKind> channel; // absent: as the model's experts say for that layer
+    std::optional<Recurrence> recurrence;
+    std::optional<LatentAttention> latent;
+    std::optional<SparseIndexer> indexer;
+    std::optional<int> heads;
+    std::optional<int> kv_heads;
+    std::optional<std::int64_t> head_dim;
+    std::optional<std::int64_t> sliding_window; // 0: none
+    std::optional<std::int64_t> attention_chunk;
+    std::optional<std::int64_t> ffn;
+    std::optional<PositionKind> position;
+    std::optional<bool> shared_key_value;
+
+    bool operator==(const LayerForm&) const = default;
+};
+
 // Decoder (causal) or encoder (BERT) stack.
 struct Transformer {
     std::int64_t hidden = 0;
@@ -57,9 +125,11 @@ struct Transformer {
     std::int64_t head_dim = 0;
     std::int64_t ffn = 0; // feed-forward size of a dense layer
     std::int64_t vocabulary = 0;
-    std::int64_t max_positions = 0;  // of learned positions
-    std::int64_t sliding_window = 0; // keys a query sees at most, in layers with a window; 0: none
-    int full_attention_every = 0;    // with a window: every n-th layer sees all keys; 0: no layer
+    std::int64_t max_positions = 0; // of learned positions
+    MixerKind mixer = MixerKind::attention;
+    std::int64_t sliding_window = 0;  // keys a query sees at most, in layers with a window; 0: none
+    int full_attention_every = 0;     // with a window: every n-th layer sees all keys; 0: no layer
+    std::int64_t attention_chunk = 0; // tokens of a sequence's pieces that see themselves only
     bool causal = true;
     bool gated_mlp = true;              // SwiGLU, GeGLU: three matrices
     bool parallel_blocks = false;       // attention and MLP read one input, their sum is added once
@@ -69,6 +139,9 @@ struct Transformer {
     bool linear_bias = false; // on all of these (GPT-2, BERT)
     bool head_bias = false;   // on the logits
     bool qk_norm = false;
+    bool attention_sinks = false;  // a learned logit per head that takes part in the softmax
+    bool attention_gate = false;   // a gate on the result, as wide, from the layer's input
+    bool shared_key_value = false; // one projection makes keys and values
     bool tied_embeddings = false;
     bool dropout = false;
     bool bert_heads = false;    // pooler, MLM transform, NSP (BERT pre-training)
@@ -82,11 +155,23 @@ struct Transformer {
     Activation activation = Activation::silu;
     std::optional<MixtureOfExperts> moe;
     std::optional<LatentAttention> latent; // kv_heads and head_dim follow from it
+    std::optional<SparseIndexer> indexer;
+    std::optional<Recurrence> recurrence; // of mixers that are one
+    // Kinds of layer, and which layers are of which, by name, from the first on, repeated until
+    // all layers have one. Empty: all are as the fields above say.
+    std::vector<LayerForm> layer_forms;
+    std::vector<std::string> pattern;
     // Layers after the last that predict one token further each and share embedding and logits
     // (DeepSeek-V3, section 2.2).
     int prediction_layers = 0;
 
     std::int64_t value_dim() const { return latent ? latent->v_head_dim : head_dim; }
+    // Keys that a query sees at most where it sees a part of them; 0: all.
+    std::int64_t keys_per_query() const
+    {
+        return indexer ? indexer->keys_per_query : sliding_window;
+    }
+    bool is_recurrent() const { return mixer != MixerKind::attention && mixer != MixerKind::none; }
     // The last pipeline stage uses the embedding's matrix too: as logits, or to predict further.
     bool embeds_at_both_ends() const { return tied_embeddings || prediction_layers > 0; }
 
@@ -137,7 +222,15 @@ struct Model {
 int moe_layer_count(const Transformer& model);
 bool is_moe_layer(const Transformer& model, int layer);
 bool has_window(const Transformer& model, int layer);
+bool has_channel(const Transformer& model, int layer);
 
+// Index into `layer_forms` of that layer, whose name the pattern says; -1: there is no pattern.
+int form_number(const Transformer& model, int layer);
+
+template <>
+std::vector<EnumName<MixerKind>> enum_names<MixerKind>();
+template <>
+std::vector<EnumName<ChannelKind>> enum_names<ChannelKind>();
 template <>
 std::vector<EnumName<NormKind>> enum_names<NormKind>();
 template <>
@@ -148,6 +241,12 @@ template <>
 const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>();
 template <>
 const FieldTable<LatentAttention>& fields_of<LatentAttention>();
+template <>
+const FieldTable<Recurrence>& fields_of<Recurrence>();
+template <>
+const FieldTable<SparseIndexer>& fields_of<SparseIndexer>();
+template <>
+const FieldTable<LayerForm>& fields_of<LayerForm>();
 template <>
 const FieldTable<Transformer>& fields_of<Transformer>();
 template <>

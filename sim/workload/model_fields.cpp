@@ -36,6 +36,15 @@ const FieldTable<MixtureOfExperts>& fields_of<MixtureOfExperts>()
                     .max = largest_size})
             .field("shared_expert_gate", &M::shared_expert_gate,
                    {.help = "a learned gate on the shared experts' output"})
+            .field("identity_experts", &M::identity_experts,
+                   {.help = "experts that pass a token on as it is, chosen by the router too",
+                    .min = 0,
+                    .max = largest_size})
+            .field("latent_width", &M::latent_width,
+                   {.help = "width of what experts read and write, between two projections of "
+                            "every token; 0: the hidden size",
+                    .min = 0,
+                    .max = largest_size})
             .field("leading_dense_layers", &M::leading_dense_layers,
                    {.help = "layers before the first that may be MoE", .min = 0, .max = 10000})
             .field("every", &M::every,
@@ -67,6 +76,72 @@ const FieldTable<LatentAttention>& fields_of<LatentAttention>()
             .field("qk_rope_head_dim", &L::qk_rope_head_dim,
                    size("part of a query or key head that the position turns"))
             .field("v_head_dim", &L::v_head_dim, size("size of a value head"));
+    return table;
+}
+
+template <>
+const FieldTable<Recurrence>& fields_of<Recurrence>()
+{
+    using R = Recurrence;
+    const auto size = [](std::string_view help) {
+        return FieldInfo{.help = help, .min = 1, .max = largest_size, .required = true};
+    };
+    static const auto table =
+        FieldTable<R>("recurrence", "A mixer that carries a state from token to token.")
+            .field("key_heads", &R::key_heads, size("heads of keys; Mamba-2: groups of B and C"))
+            .field("heads", &R::heads, size("heads of values, each with a state"))
+            .field("key_dim", &R::key_dim, size("size of a key head; Mamba-2: of the state"))
+            .field("value_dim", &R::value_dim, size("size of a value head"))
+            .field(
+                "convolution", &R::convolution,
+                {.help = "taps of the short convolution before it; 0: none", .min = 0, .max = 4096})
+            .field("chunk", &R::chunk,
+                   {.help = "tokens that are computed at once", .min = 1, .max = 65536});
+    return table;
+}
+
+template <>
+const FieldTable<SparseIndexer>& fields_of<SparseIndexer>()
+{
+    using I = SparseIndexer;
+    const auto size = [](std::string_view help) {
+        return FieldInfo{.help = help, .min = 1, .max = largest_size, .required = true};
+    };
+    static const auto table =
+        FieldTable<I>("sparse_indexer", "Picks the keys that a query attends to.")
+            .field("heads", &I::heads, size("heads that score the keys"))
+            .field("head_dim", &I::head_dim, size("size of such a head"))
+            .field("keys_per_query", &I::keys_per_query, size("keys that are picked"));
+    return table;
+}
+
+template <>
+const FieldTable<LayerForm>& fields_of<LayerForm>()
+{
+    using F = LayerForm;
+    const auto size = [](std::string_view help) {
+        return FieldInfo{.help = help, .min = 1, .max = largest_size};
+    };
+    static const auto table =
+        FieldTable<F>("layer_form", "A kind of layer: what differs from the model's own fields.")
+            .field("name", &F::name, {.help = "as the pattern calls it", .required = true})
+            .field("mixer", &F::mixer, {.help = "what lets tokens see each other"})
+            .field("channel", &F::channel,
+                   {.help = "what is done to each token; absent: as \"moe\" says for the layer"})
+            .field("recurrence", &F::recurrence, {.help = "sizes of a recurrent mixer"})
+            .field("latent", &F::latent, {.help = "latent attention in these layers"})
+            .field("indexer", &F::indexer, {.help = "sparse attention in these layers"})
+            .field("heads", &F::heads, size("query heads"))
+            .field("kv_heads", &F::kv_heads, size("key and value heads"))
+            .field("head_dim", &F::head_dim, size("size of a head"))
+            .field("sliding_window", &F::sliding_window,
+                   {.help = "keys a query sees at most; 0: all", .min = 0})
+            .field("attention_chunk", &F::attention_chunk,
+                   {.help = "tokens of pieces that see themselves only; 0: one piece", .min = 0})
+            .field("ffn", &F::ffn, size("feed-forward size of the dense MLP"))
+            .field("position", &F::position, {.help = "kind of position"})
+            .field("shared_key_value", &F::shared_key_value,
+                   {.help = "one projection makes keys and values"});
     return table;
 }
 
@@ -102,7 +177,10 @@ FieldTable<Transformer> with_sizes(FieldTable<Transformer> table)
                {.help = "keys a query sees at most, in layers with a window; 0: none", .min = 0})
         .field(
             "full_attention_every", &T::full_attention_every,
-            {.help = "with a window: every n-th layer sees all keys; 0: no layer does", .min = 0});
+            {.help = "with a window: every n-th layer sees all keys; 0: no layer does", .min = 0})
+        .field("attention_chunk", &T::attention_chunk,
+               {.help = "tokens of a sequence's pieces that see themselves only; 0: one piece",
+                .min = 0});
 }
 
 // How the blocks of a layer are built.
@@ -120,7 +198,27 @@ FieldTable<Transformer> with_structure(FieldTable<Transformer> table)
         .field("mlp_bias", &T::mlp_bias, {.help = "bias on the MLP's matrices"})
         .field("linear_bias", &T::linear_bias, {.help = "bias on every matrix of a layer"})
         .field("head_bias", &T::head_bias, {.help = "bias on the logits"})
-        .field("qk_norm", &T::qk_norm, {.help = "norms on the heads of Q and K"});
+        .field("qk_norm", &T::qk_norm, {.help = "norms on the heads of Q and K"})
+        .field("attention_sinks", &T::attention_sinks,
+               {.help = "a learned logit per head takes part in the softmax"})
+        .field("attention_gate", &T::attention_gate,
+               {.help = "a gate, from the layer's input, on attention's result"})
+        .field("shared_key_value", &T::shared_key_value,
+               {.help = "one projection makes keys and values"});
+}
+
+// Mixers other than plain attention, and layers of several kinds.
+FieldTable<Transformer> with_pattern(FieldTable<Transformer> table)
+{
+    using T = Transformer;
+    return std::move(table)
+        .field("mixer", &T::mixer, {.help = "what lets tokens see each other"})
+        .field("recurrence", &T::recurrence, {.help = "sizes of a recurrent mixer"})
+        .field("indexer", &T::indexer, {.help = "sparse attention: picks the keys of a query"})
+        .field("layer_forms", &T::layer_forms,
+               {.help = "kinds of layer, each with what differs from the fields here"})
+        .field("pattern", &T::pattern,
+               {.help = "names of the layers' forms from the first on, repeated to fill them all"});
 }
 
 // Embeddings, logits, norms and what every layer shares.
@@ -160,8 +258,8 @@ FieldTable<Transformer> with_ends(FieldTable<Transformer> table)
 template <>
 const FieldTable<Transformer>& fields_of<Transformer>()
 {
-    static const auto table = with_ends(with_structure(
-        with_sizes(FieldTable<Transformer>("transformer", "A decoder or encoder stack."))));
+    static const auto table = with_pattern(with_ends(with_structure(
+        with_sizes(FieldTable<Transformer>("transformer", "A decoder or encoder stack.")))));
     return table;
 }
 

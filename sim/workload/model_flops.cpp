@@ -1,5 +1,7 @@
 #include "sim/workload/kernel.h"
 #include "sim/workload/parameters.h"
+#include "sim/workload/recurrent_mixer.h"
+#include "sim/workload/sparse_indexer.h"
 
 namespace trainyard {
 namespace {
@@ -11,11 +13,31 @@ struct ForwardFlops {
     double attention = 0;
 };
 
-ForwardFlops forward_flops(const Transformer& model, const LayerKind& kind, double sequence_length,
+double mixer_flops(const Transformer& model, double sequence_length,
+                   const std::vector<std::int64_t>& documents)
+{
+    if (model.is_recurrent())
+        return recurrent_flops_per_token(model) * sequence_length;
+    if (model.mixer == MixerKind::none)
+        return 0;
+    const std::vector<std::int64_t> pieces = attention_pieces(
+        documents, static_cast<std::int64_t>(sequence_length), model.attention_chunk);
+    const auto pairs_of = [&](const AttentionMask& mask) {
+        return pieces.empty() ? visible_pairs(sequence_length, sequence_length, mask)
+                              : document_pairs(pieces, mask);
+    };
+    const double core = 2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads *
+                        pairs_of({model.causal, model.keys_per_query()});
+    return model.indexer ? core + indexer_flops(*model.indexer, pairs_of({model.causal, 0})) : core;
+}
+
+ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, double sequence_length,
                            const std::vector<std::int64_t>& documents)
 {
+    const LayerModel of_kind(whole, kind);
+    const Transformer& model = *of_kind;
     double per_token = 0;
-    for (const ParameterTensor& tensor : parameter_tensors(model, kind))
+    for (const ParameterTensor& tensor : parameter_tensors(whole, kind))
         if (tensor.matrix)
             per_token += 2 * tensor.elements * tensor.token_share;
     const double h = static_cast<double>(model.hidden);
@@ -29,14 +51,8 @@ ForwardFlops forward_flops(const Transformer& model, const LayerKind& kind, doub
     }
     if (kind.predicts_further) // its logits; the matrix is listed with the head or the embedding
         per_token += 2 * h * static_cast<double>(model.vocabulary);
-    if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe) {
-        const AttentionMask mask{model.causal, kind.windowed ? model.sliding_window : 0};
-        const double pairs = documents.empty()
-                                 ? visible_pairs(sequence_length, sequence_length, mask)
-                                 : document_pairs(documents, mask);
-        attention =
-            2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads * pairs;
-    }
+    if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe)
+        attention = mixer_flops(model, sequence_length, documents);
     return {per_token * sequence_length + per_sequence, attention};
 }
 

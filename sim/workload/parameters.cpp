@@ -1,5 +1,7 @@
 #include "sim/workload/parameters.h"
 
+#include "sim/workload/recurrent_mixer.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -21,6 +23,12 @@ ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double
             token_share, m.rows,
             m.columns,   m.copies,
             m.by_rows};
+}
+
+ParameterTensor of_key_heads(ParameterTensor tensor, int heads)
+{
+    tensor.most_parts = heads;
+    return tensor;
 }
 
 void add_norm(ParameterTensors& tensors, const Transformer& model, double size)
@@ -58,19 +66,52 @@ void add_attention(ParameterTensors& tensors, const Transformer& model)
     const double h = static_cast<double>(model.hidden);
     const double d = static_cast<double>(model.head_dim);
     const double q = model.heads * d;
-    const double kv = 2.0 * model.kv_heads * d;
+    const double copies = model.shared_key_value ? 1 : 2;
+    const double kv = copies * model.kv_heads * d;
     tensors.push_back(matrix("q", {h, q}, Cut::heads));
-    tensors.push_back(matrix("kv", {h, kv / 2, 2}, Cut::kv_heads));
+    if (model.attention_gate)
+        tensors.push_back(matrix("attention_gate", {h, q}, Cut::heads));
+    tensors.push_back(
+        of_key_heads(matrix("kv", {h, kv / copies, copies}, Cut::kv_heads), model.kv_heads));
     tensors.push_back(matrix("attention_output", {q, h, 1, true}, Cut::heads));
     if (model.attention_bias || model.linear_bias) {
         tensors.push_back({"q_bias", q, Cut::heads});
-        tensors.push_back({"kv_bias", kv, Cut::kv_heads});
+        tensors.push_back(of_key_heads({"kv_bias", kv, Cut::kv_heads}, model.kv_heads));
     }
     if (model.attention_output_bias || model.linear_bias)
         tensors.push_back({"attention_output_bias", h});
     if (model.qk_norm)
         for (int i = 0; i < 2; ++i)
             add_norm(tensors, model, d);
+}
+
+// Its queries come from the queries' latent where there is one.
+void add_indexer(ParameterTensors& tensors, const Transformer& model)
+{
+    const SparseIndexer& indexer = *model.indexer;
+    const double h = static_cast<double>(model.hidden);
+    const double d = static_cast<double>(indexer.head_dim);
+    const double inputs = model.latent && model.latent->q_lora_rank > 0
+                              ? static_cast<double>(model.latent->q_lora_rank)
+                              : h;
+    tensors.push_back(matrix("indexer_query", {inputs, indexer.heads * d}, Cut::whole));
+    tensors.push_back(matrix("indexer_key", {h, d}, Cut::whole));
+    tensors.push_back({"indexer_key_norm", 2 * d});
+    tensors.push_back(matrix("indexer_weights", {h, 1.0 * indexer.heads}, Cut::whole));
+}
+
+void add_mixer(ParameterTensors& tensors, const Transformer& model)
+{
+    if (model.is_recurrent()) {
+        for (const ParameterTensor& tensor : recurrent_parameters(model))
+            tensors.push_back(tensor);
+    } else if (model.mixer == MixerKind::attention) {
+        add_attention(tensors, model);
+        if (model.attention_sinks)
+            tensors.push_back({"attention_sinks", 1.0 * model.heads, Cut::heads});
+        if (model.indexer)
+            add_indexer(tensors, model);
+    }
 }
 
 void add_mlp(ParameterTensors& tensors, const Transformer& model, double ffn)
@@ -91,11 +132,17 @@ void add_experts(ParameterTensors& tensors, const Transformer& model)
     const double h = static_cast<double>(model.hidden);
     const double ffn = static_cast<double>(moe.expert_ffn);
     const double up = model.gated_mlp ? 2 : 1;
-    const double chosen = static_cast<double>(moe.experts_per_token) / moe.experts;
-    tensors.push_back(matrix("router", {h, static_cast<double>(moe.experts)}, Cut::whole));
-    tensors.push_back(matrix("expert_up", {h, ffn, up * moe.experts}, Cut::experts, chosen));
+    const double chosen = moe.computed_per_token() / moe.experts;
+    const double routes = moe.experts + moe.identity_experts;
+    const double width = moe.latent_width > 0 ? static_cast<double>(moe.latent_width) : h;
+    tensors.push_back(matrix("router", {h, routes}, Cut::whole));
+    if (moe.latent_width > 0) {
+        tensors.push_back(matrix("expert_input", {h, width}, Cut::whole));
+        tensors.push_back(matrix("expert_result", {width, h}, Cut::whole));
+    }
+    tensors.push_back(matrix("expert_up", {width, ffn, up * moe.experts}, Cut::experts, chosen));
     tensors.push_back(
-        matrix("expert_down", {ffn, h, 1.0 * moe.experts, true}, Cut::experts, chosen));
+        matrix("expert_down", {ffn, width, 1.0 * moe.experts, true}, Cut::experts, chosen));
     if (model.mlp_bias || model.linear_bias) {
         tensors.push_back({"router_bias", static_cast<double>(moe.experts)});
         tensors.push_back(
@@ -157,10 +204,21 @@ void add_prediction(ParameterTensors& tensors, const Transformer& model)
     tensors.push_back(matrix("prediction_input", {2 * h, h}, Cut::columns));
 }
 
+// Norms before the parts of a layer and, with four of them, after.
+int norms_of(const Transformer& model, const LayerKind& kind)
+{
+    const bool mixer = model.mixer != MixerKind::none;
+    if (mixer && kind.channel)
+        return model.norms_per_layer;
+    return std::max(1, model.norms_per_layer / 2);
+}
+
 } // namespace
 
-std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const LayerKind& kind)
+std::vector<ParameterTensor> parameter_tensors(const Transformer& whole, const LayerKind& kind)
 {
+    const LayerModel of_kind(whole, kind);
+    const Transformer& model = *of_kind;
     switch (kind.role) {
     case LayerKind::Role::embedding:
         return embedding_tensors(model);
@@ -170,11 +228,13 @@ std::vector<ParameterTensor> parameter_tensors(const Transformer& model, const L
         break;
     }
     ParameterTensors tensors;
-    for (int i = 0; i < model.norms_per_layer; ++i)
+    for (int i = 0; i < norms_of(model, kind); ++i)
         add_norm(tensors, model, static_cast<double>(model.hidden));
     if (kind.predicts_further)
         add_prediction(tensors, model);
-    add_attention(tensors, model);
+    add_mixer(tensors, model);
+    if (!kind.channel)
+        return tensors;
     if (kind.role == LayerKind::Role::moe)
         add_experts(tensors, model);
     else
@@ -192,7 +252,7 @@ double held_elements(const ParameterTensor& tensor, const Transformer& model,
     case Cut::columns:
         return tensor.elements / partition.tp;
     case Cut::kv_heads:
-        return tensor.elements / std::min(partition.tp, model.kv_heads);
+        return tensor.elements / std::min(partition.tp, tensor.most_parts);
     case Cut::vocabulary: {
         const std::int64_t padded = std::max(partition.padded_vocabulary, model.vocabulary);
         return tensor.elements / static_cast<double>(model.vocabulary) *

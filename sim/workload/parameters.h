@@ -31,6 +31,7 @@ struct ParameterTensor {
     double columns = 0;
     double copies = 1;
     bool by_rows = false; // the cut divides rows; else columns
+    int most_parts = 0;   // heads that a cut by `kv_heads` can go between
 };
 
 // The matrices of a tensor that one device holds.

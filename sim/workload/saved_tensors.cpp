@@ -1,6 +1,8 @@
 #include "sim/workload/saved_tensors.h"
 
 #include "sim/workload/layer_parts.h"
+#include "sim/workload/recurrent_mixer.h"
+#include "sim/workload/sparse_indexer.h"
 
 namespace trainyard {
 namespace {
@@ -68,7 +70,6 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
     const std::int64_t result = s.tokens * s.heads * s.value_dim;
     const std::int64_t h = s.split_tokens * s.hidden;
     const AdaptedColumns adapted(s);
-    tensors.push_back({"norm_input", h, s.width});
     add_input(tensors, s, {"qkv_input", s.split_tokens, s.hidden, adapted.qkv.size()});
     if (s.model.latent)
         add_latents(tensors, s);
@@ -77,6 +78,10 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
     tensors.push_back({"v", v, s.width});
     if (s.model.qk_norm)
         tensors.push_back({"qk_norm_input", q + k, s.width});
+    if (s.model.attention_gate) {
+        tensors.push_back({"attention_gate", result, s.width});
+        tensors.push_back({"attention_ungated", result, s.width});
+    }
     if (s.partition.kernels.attention == AttentionKernel::unfused) {
         add_unfused_core(tensors, s);
         add_input(tensors, s,
@@ -92,8 +97,22 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
         if (s.partition.cp > 1)
             tensors.push_back({"context_parallel_copies", q + k + v, s.width});
     }
+    if (s.model.indexer)
+        for (const SavedTensor& tensor : indexer_saved(s))
+            tensors.push_back(tensor);
     if (s.model.dropout)
         tensors.push_back({"attention_mask", h, 1});
+}
+
+void add_recurrent_tensors(SavedTensors& tensors, const LayerShape& s)
+{
+    add_input(tensors, s, {"mixer_input", s.split_tokens, s.hidden});
+    for (const SavedTensor& tensor : recurrent_saved(s))
+        tensors.push_back(tensor);
+    const std::int64_t values = s.model.recurrence->heads * s.model.recurrence->value_dim;
+    add_input(tensors, s, {"mixer_output_input", s.tokens, divided_up(values, s.partition.tp)});
+    if (s.model.dropout)
+        tensors.push_back({"attention_mask", s.split_tokens * s.hidden, 1});
 }
 
 void add_mlp_tensors(SavedTensors& tensors, const LayerShape& s, std::int64_t ffn)
@@ -107,8 +126,12 @@ void add_expert_tensors(SavedTensors& tensors, const LayerShape& s)
 {
     const ExpertShape e(s);
     const std::int64_t inner = e.handled * e.columns;
-    tensors.push_back({"router_probabilities", s.split_tokens * s.model.moe->experts, 4});
-    add_input(tensors, s, {"dispatched", e.handled, s.hidden});
+    const MixtureOfExperts& moe = *s.model.moe;
+    tensors.push_back(
+        {"router_probabilities", s.split_tokens * (moe.experts + moe.identity_experts), 4});
+    add_input(tensors, s, {"dispatched", e.handled, e.width});
+    if (moe.latent_width > 0)
+        add_input(tensors, s, {"expert_result_input", s.split_tokens, e.width});
     tensors.push_back({"expert_activation_input", s.up() * inner, s.width});
     add_input(tensors, s, {"expert_down_input", e.handled, e.columns});
     if (s.model.moe->shared_expert_ffn > 0)
@@ -121,12 +144,22 @@ std::vector<SavedTensor> saved_tensors(const LayerShape& s)
 {
     const std::int64_t h = s.split_tokens * s.hidden;
     SavedTensors tensors;
-    add_attention_tensors(tensors, s);
-    if (s.model.norms_per_layer > 1) {
-        tensors.push_back({"mlp_norm_input", h, s.width});
+    if (s.has_mixer())
+        tensors.push_back({"norm_input", h, s.width, false, true});
+    if (s.model.is_recurrent())
+        add_recurrent_tensors(tensors, s);
+    else if (s.has_mixer())
+        add_attention_tensors(tensors, s);
+    for (int extra = 2; s.has_mixer() && !s.has_channel() && extra < s.model.norms_per_layer;
+         extra += 2)
+        tensors.push_back({"post_norm_input", h, s.width});
+    if (!s.has_channel())
+        return tensors;
+    if (s.model.norms_per_layer > 1 || !s.has_mixer()) {
+        tensors.push_back({"mlp_norm_input", h, s.width, false, !s.has_mixer()});
         add_input(tensors, s, {"mlp_input", s.split_tokens, s.hidden, AdaptedColumns(s).up.size()});
     }
-    for (int extra = 2; extra < s.model.norms_per_layer; ++extra)
+    for (int extra = s.has_mixer() ? 2 : 3; extra < s.model.norms_per_layer; ++extra)
         tensors.push_back({"post_norm_input", h, s.width});
     if (s.kind.role == LayerKind::Role::moe)
         add_expert_tensors(tensors, s);

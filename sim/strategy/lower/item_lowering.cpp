@@ -15,7 +15,7 @@ ItemLowering::GradientWork products_of(const std::vector<Kernel>& run)
 {
     ItemLowering::GradientWork work;
     for (const Kernel& kernel : run) {
-        if (kernel.kind != KernelKind::gemm || kernel.use == KernelUse::attention_square)
+        if (kernel.kind != KernelKind::gemm || is_between_activations(kernel.use))
             continue;
         const GemmShape& g = kernel.gemm;
         const double operations = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) *

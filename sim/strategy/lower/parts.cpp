@@ -10,6 +10,9 @@ std::string_view part_of(const Kernel& kernel)
     case KernelUse::attention:
     case KernelUse::attention_square:
         return "attention";
+    case KernelUse::recurrence:
+    case KernelUse::recurrence_core:
+        return "recurrent mixer";
     case KernelUse::mlp:
         return "mlp";
     case KernelUse::expert:

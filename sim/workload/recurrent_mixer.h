@@ -1,0 +1,33 @@
+#pragma once
+
+// Mixers that read a sequence as a recurrence: Mamba-2 (Dao & Gu 2024), the gated delta net (Yang
+// 2024), Kimi delta attention (Kimi 2025) and lightning attention (Qin 2024). All have projections
+// from the layer's input, a short convolution, a core computed in chunks of the sequence, a gated
+// norm and a projection back; kinds differ in which projections there are and what a chunk takes.
+//
+// Heads are cut over TP, with at least one key head (Mamba-2: group) on each rank. Context
+// parallelism exchanges heads for tokens around the core, whatever attention layers do: the state
+// runs through the whole sequence.
+
+#include "sim/workload/parameters.h"
+#include "sim/workload/saved_tensors.h"
+#include "sim/workload/work_builder.h"
+
+namespace trainyard {
+
+std::vector<ParameterTensor> recurrent_parameters(const Transformer& model);
+
+// Forward operations of a token between activations, over all heads: its key and value enter the
+// state and its query reads it, 2 K V each; a delta rule reads the state once more before. This is
+// the recurrence itself; chunks take more (`recurrent_core`).
+double recurrent_flops_per_token(const Transformer& model);
+
+// Bytes of a sequence's states, in 16 bit: what generation would keep in place of keys and values.
+double recurrent_state_bytes(const Transformer& model);
+
+void add_recurrent_mixer(WorkBuilder& builder);
+
+// What is kept for backward besides the norm's input.
+std::vector<SavedTensor> recurrent_saved(const LayerShape& shape);
+
+} // namespace trainyard
