@@ -24,6 +24,7 @@ void add_sweep(CLI::App& program, Command& chosen);
 void add_plan(CLI::App& program, Command& chosen);
 void add_memory(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
+void add_model(CLI::App& program, Command& chosen);
 void add_topo(CLI::App& program, Command& chosen);
 void add_import(CLI::App& program, Command& chosen);
 void add_export(CLI::App& program, Command& chosen);

@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::int64_t largest_layers = 10000;
 
-const std::vector<std::string> encoder_decoders{"t5",    "mt5",    "umt5",    "longt5",  "bart",
-                                                "mbart", "marian", "pegasus", "whisper", "m2m_100"};
-
 // Only one place of a config says what the text model is: the config itself or "text_config".
 Reader text_part(const Reader& reader)
 {
@@ -34,47 +31,93 @@ void read_latent_attention(HfConfig& config, Transformer& t)
     latent.qk_nope_head_dim = config.required({"qk_nope_head_dim"});
     latent.qk_rope_head_dim = config.required({"qk_rope_head_dim"});
     latent.v_head_dim = config.required({"v_head_dim"});
-    for (const char* key : {"index_topk", "index_n_heads"})
-        if (config.has(key))
-            config.error_at(key, "sparse attention (an indexer that picks keys) is not supported",
-                            "supported: latent attention over all keys, as DeepSeek-V3 has it");
     t.latent = latent;
     t.kv_heads = t.heads;
     t.head_dim = latent.head_dim();
 }
 
-Activation activation_of(HfConfig& config, Activation usual)
+// An indexer that picks keys (DeepSeek-V3.2).
+void read_indexer(HfConfig& config, Transformer& t)
+{
+    if (!t.latent || !config.has("index_topk"))
+        return;
+    SparseIndexer indexer;
+    indexer.heads = static_cast<int>(config.required({"index_n_heads"}));
+    indexer.head_dim = config.required({"index_head_dim"});
+    indexer.keys_per_query = config.required({"index_topk"});
+    t.indexer = indexer;
+}
+
+std::string activation_name(HfConfig& config)
 {
     std::string name;
-    for (const char* key : {"hidden_act", "hidden_activation", "activation_function"})
-        if (name.empty())
+    for (const char* key : {"hidden_act", "hidden_activation", "activation_function",
+                            "mlp_hidden_act", "activation_type", "dense_act_fn"})
+        if (name.empty() && config.has(key))
             name = config.text(key);
-    if (name.find("gelu") != std::string::npos)
+    return name;
+}
+
+Activation activation_of(HfConfig& config, Activation usual)
+{
+    const std::string name = activation_name(config);
+    const auto mentions = [&](std::string_view part) {
+        return name.find(part) != std::string::npos;
+    };
+    if (mentions("gelu"))
         return Activation::gelu;
-    if (name.find("relu") != std::string::npos)
+    if (mentions("relu"))
         return Activation::relu;
-    if (!name.empty() && name != "silu" && name != "swish")
+    if (mentions("silu") || mentions("swi"))
+        return Activation::silu;
+    if (!name.empty())
         config.assume(fmt::format("activation \"{}\" works like {}", name, to_name(usual)));
     return usual;
 }
 
-void read_attention(HfConfig& config, Transformer& t)
+int read_key_heads(HfConfig& config, const Transformer& t)
 {
-    t.heads = static_cast<int>(config.required({"num_attention_heads", "n_head"}));
-    const auto kv_heads = config.number({"num_key_value_heads"});
-    t.kv_heads = static_cast<int>(kv_heads.value_or(t.heads));
-    if (!kv_heads && t.gated_mlp)
+    if (config.flag("multi_query_attention", false))
+        return static_cast<int>(config.number({"multi_query_group_num"}).value_or(1));
+    if (const auto heads = config.number(
+            {"num_key_value_heads", "num_kv_heads", "kv_n_heads", "n_kv_heads", "n_head_kv"}))
+        return static_cast<int>(*heads);
+    if (t.gated_mlp)
         config.assume(fmt::format("key heads: as many as query heads, {}", t.heads));
-    t.head_dim = config.count({"head_dim"}, 0);
-    read_latent_attention(config, t);
+    return t.heads;
 }
 
+void read_attention(HfConfig& config, Transformer& t)
+{
+    t.heads = static_cast<int>(config.required(
+        {"num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads"}));
+    t.kv_heads = read_key_heads(config, t);
+    t.head_dim = config.count({"head_dim", "kv_channels", "d_kv", "attention_head_dim"}, 0);
+    if (config.flag("use_sliding_window", true))
+        t.sliding_window = config.number({"sliding_window"}).value_or(0);
+    t.qk_norm = config.flag("use_qk_norm", t.qk_norm) || config.flag("qk_layernorm", false);
+    t.attention_gate = config.flag("attn_output_gate", t.attention_gate);
+    read_latent_attention(config, t);
+    read_indexer(config, t);
+}
+
+// A feed-forward size is given, or as a multiple of the hidden size.
 void read_mlp(HfConfig& config, Transformer& t)
 {
-    const HfConfig::Aliases names{"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
+    const HfConfig::Aliases names{
+        "intermediate_size", "n_inner",         "ffn_dim",         "ffn_hidden_size", "d_ff",
+        "decoder_ffn_dim",   "mlp_hidden_size", "intermediate_dim"};
+    const HfConfig::Aliases multiples{"mlp_ratio", "expansion_ratio"};
+    const HfConfig::Aliases of_experts{"moe_intermediate_size"};
     const std::size_t before = config.reader().error_count();
-    const auto ffn = config.number(names);
-    if (!ffn && t.gated_mlp && config.reader().error_count() == before)
+    auto ffn = config.number(names);
+    if (!ffn && config.reader().error_count() == before)
+        if (const auto times = config.number(multiples))
+            ffn = *times * t.hidden;
+    if (!ffn && config.reader().error_count() == before)
+        ffn = config.number(of_experts);
+    const bool by_layer = config.has("block_configs");
+    if (!ffn && t.gated_mlp && !by_layer && config.reader().error_count() == before)
         config.reader().error("\"intermediate_size\" is missing",
                               "a config.json of this family has it");
     if (!ffn && !t.gated_mlp)
@@ -83,27 +126,21 @@ void read_mlp(HfConfig& config, Transformer& t)
     t.ffn = ffn.value_or(4 * t.hidden);
 }
 
-// "mlp_only_layers" must be the first layers: the only kind of exception that is modelled.
+// Where experts' layers follow a rule; lists of layers are the pattern's.
 void read_dense_layers(HfConfig& config, MixtureOfExperts& moe)
 {
     moe.leading_dense_layers = static_cast<int>(config.count({"first_k_dense_replace"}, 0));
-    moe.every =
-        static_cast<int>(config.number({"decoder_sparse_step", "moe_layer_freq"}).value_or(1));
-    if (!config.has("mlp_only_layers"))
-        return;
-    const Json& list = *config.reader().node().find("mlp_only_layers");
-    if (!list.is_array())
-        return config.error_at("mlp_only_layers",
-                               fmt::format("expected a list of layers, found {}", list.kind_name()),
-                               "numbers from 0 on: [], [0], [0, 1], ...");
-    for (std::size_t i = 0; i < list.items().size(); ++i)
-        if (!list.items()[i].is_integer() ||
-            list.items()[i].as_integer() != static_cast<std::int64_t>(i))
-            return config.error_at("mlp_only_layers",
-                                   "dense layers among the MoE layers are not supported",
-                                   "dense layers come first: [], [0], [0, 1], ...");
-    if (!list.items().empty())
-        moe.leading_dense_layers = static_cast<int>(list.items().size());
+    if (const Json* list = config.value("moe_layer_freq"); list == nullptr || !list->is_array())
+        moe.every =
+            static_cast<int>(config
+                                 .number({"decoder_sparse_step", "moe_layer_freq",
+                                          "interleave_moe_layer_step", "moe_layer_interval"})
+                                 .value_or(1));
+    if (const auto period = config.number({"expert_layer_period"})) {
+        const std::int64_t offset = config.count({"expert_layer_offset"}, 0);
+        moe.every = static_cast<int>(*period);
+        moe.leading_dense_layers = static_cast<int>((offset + 1) % *period);
+    }
 }
 
 // Scores by softmax or sigmoid, scaled or not, cost the same.
@@ -123,47 +160,77 @@ void read_groups(HfConfig& config, MixtureOfExperts& moe)
 
 void read_prediction_layers(HfConfig& config, Transformer& t)
 {
-    t.prediction_layers = static_cast<int>(config.count({"num_nextn_predict_layers"}, 0));
+    t.prediction_layers =
+        static_cast<int>(config.count({"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0));
+    if (config.flag("use_mtp", false))
+        t.prediction_layers =
+            static_cast<int>(config.number({"num_mtp_modules"}).value_or(1) *
+                             config.number({"mtp_transformer_layers"}).value_or(1));
     if (t.prediction_layers > 0)
         config.assume(fmt::format("{} multi-token prediction layer{} trained with the model",
                                   t.prediction_layers, t.prediction_layers > 1 ? "s are" : " is"));
 }
 
-void read_experts(HfConfig& config, Transformer& t)
+void read_shared_experts(HfConfig& config, MixtureOfExperts& moe)
 {
-    const auto experts = config.number({"num_experts", "num_local_experts", "n_routed_experts"});
-    if (!experts)
-        return;
-    MixtureOfExperts moe;
-    moe.experts = static_cast<int>(*experts);
-    moe.experts_per_token =
-        static_cast<int>(config.required({"num_experts_per_tok", "num_experts_per_token"}));
-    const auto width = config.number({"moe_intermediate_size"});
-    moe.expert_ffn = width.value_or(t.ffn);
-    if (!width)
-        config.assume(fmt::format("experts as wide as \"intermediate_size\": {}", t.ffn));
     moe.shared_expert_ffn = config.count({"shared_expert_intermediate_size"}, 0);
     moe.shared_expert_gate = moe.shared_expert_ffn > 0;
     if (moe.shared_expert_ffn == 0)
-        moe.shared_expert_ffn = config.count({"n_shared_experts"}, 0) * moe.expert_ffn;
+        moe.shared_expert_ffn =
+            config.count({"moe_shared_expert_intermediate_size", "shared_intermediate_size"}, 0);
+    if (moe.shared_expert_ffn == 0)
+        moe.shared_expert_ffn =
+            config.count({"n_shared_experts", "num_shared_experts"}, 0) * moe.expert_ffn;
+    for (const char* also : {"n_shared_experts", "num_shared_experts"})
+        config.has(also);
+}
+
+void read_experts(HfConfig& config, Transformer& t)
+{
+    const auto experts =
+        config.number({"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"});
+    if (!experts || *experts == 1 || !config.flag("enable_moe_block", true))
+        return;
+    MixtureOfExperts moe;
+    moe.experts = static_cast<int>(*experts);
+    moe.experts_per_token = static_cast<int>(config.required(
+        {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "top_k_experts",
+         "moe_top_k", "moe_topk", "moe_k", "num_selected_experts", "topk"}));
+    const auto width = config.number({"moe_intermediate_size", "expert_ffn_hidden_size"});
+    moe.expert_ffn = width.value_or(t.ffn);
+    if (!width)
+        config.assume(fmt::format("experts as wide as \"intermediate_size\": {}", t.ffn));
+    moe.identity_experts = static_cast<int>(config.count({"zero_expert_num"}, 0));
+    moe.latent_width = config.count({"moe_latent_size"}, 0);
+    read_shared_experts(config, moe);
     read_dense_layers(config, moe);
     read_groups(config, moe);
     t.moe = moe;
 }
 
+std::int64_t layer_count(HfConfig& config)
+{
+    return config.required(
+        {"num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers"},
+        largest_layers);
+}
+
 Transformer read_transformer(HfConfig& config, const HfFamily& family)
 {
+    const std::size_t before = config.reader().error_count();
     Transformer t = family.base;
-    t.hidden = config.required({"hidden_size", "n_embd", "n_embed", "d_model"});
-    t.layers = static_cast<int>(
-        config.required({"num_hidden_layers", "n_layer", "num_layers"}, largest_layers));
-    t.vocabulary = config.required({"vocab_size"});
+    t.hidden = config.required({"hidden_size", "n_embd", "n_embed", "d_model", "dim"});
+    t.layers = static_cast<int>(layer_count(config));
+    t.vocabulary = config.required({"vocab_size", "padded_vocab_size"});
     read_attention(config, t);
     read_mlp(config, t);
     read_experts(config, t);
     read_prediction_layers(config, t);
+    if (config.reader().error_count() == before)
+        read_pattern(config, t);
     if (t.position == PositionKind::learned)
-        t.max_positions = config.required({"max_position_embeddings", "n_positions", "n_ctx"});
+        t.max_positions = config.required({"max_position_embeddings", "n_positions", "n_ctx",
+                                           "max_seq_len", "max_sequence_length", "seq_length"});
     t.tied_embeddings = config.flag("tie_word_embeddings", t.tied_embeddings);
     t.activation = activation_of(config, t.activation);
     if (family.refine != nullptr)
@@ -171,25 +238,38 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
     return t;
 }
 
-// Reports why the family cannot be read.
-void refuse_family(HfConfig& config, const std::string& type)
+// "qwen3_5_moe_text" is the text part of "qwen3_5_moe".
+std::string without_text(std::string type)
 {
-    if (std::find(encoder_decoders.begin(), encoder_decoders.end(), type) != encoder_decoders.end())
-        config.error_at(
-            "model_type", fmt::format("\"{}\" is an encoder-decoder: not supported", type),
-            fmt::format("decoders and encoders are: {}", fmt::join(hf_family_names(), ", ")));
-    else
-        config.error_at("model_type", fmt::format("unknown model family \"{}\"", type),
-                        suggestion(type, hf_family_names()));
+    for (const std::string_view end : {"_text_model", "_text"})
+        if (type.ends_with(end))
+            return type.substr(0, type.size() - end.size());
+    return type;
+}
+
+HfFamily family_of(HfConfig& config, const std::string& type)
+{
+    for (const std::string& name : {type, without_text(type)})
+        if (const HfFamily* family = find_hf_family(name))
+            return *family;
+    config.assume(
+        type.empty()
+            ? "the family is not named: every key is read as its name says"
+            : fmt::format("family \"{}\" is not known: every key is read as its name says", type));
+    return {type, unknown_family(config), nullptr};
 }
 
 } // namespace
 
+// A config names its family, or at least says the width of a model.
 bool is_huggingface_config(const Json& node)
 {
     const Json* nested = node.find("text_config");
-    return node.find("model_type") != nullptr ||
-           (nested != nullptr && nested->find("model_type") != nullptr);
+    const auto is_config = [](const Json& part) {
+        return part.find("model_type") != nullptr || part.find("hidden_size") != nullptr ||
+               part.find("d_model") != nullptr || part.find("n_embd") != nullptr;
+    };
+    return is_config(node) || (nested != nullptr && nested->is_object() && is_config(*nested));
 }
 
 std::optional<ImportedModel> read_huggingface(const Reader& whole)
@@ -199,18 +279,9 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     const std::string type = config.text("model_type");
     if (whole.error_count() != before)
         return std::nullopt;
-    if (type.empty()) {
-        config.reader().error("\"model_type\" is missing",
-                              fmt::format("one of: {}", fmt::join(hf_family_names(), ", ")));
-        return std::nullopt;
-    }
-    const HfFamily* family = find_hf_family(type);
-    if (family == nullptr) {
-        refuse_family(config, type);
-        return std::nullopt;
-    }
+    const HfFamily family = family_of(config, type);
     ImportedModel read;
-    Transformer transformer = read_transformer(config, *family);
+    Transformer transformer = read_transformer(config, family);
     if (whole.error_count() == before) {
         check_head_size(config.reader(), transformer);
         check_transformer(config.reader(), transformer);

@@ -22,7 +22,9 @@ class HfConfig {
 public:
     using Aliases = std::vector<std::string>; // the usual one first
 
-    explicit HfConfig(const Reader& reader) : reader_(reader) {}
+    // Keys are looked for in the config, then in the objects of it that hold a part of its sizes
+    // ("attn_config", "ffn_config", "linear_attn_config").
+    explicit HfConfig(const Reader& reader);
 
     // Far beyond any model; keeps products of sizes within 64 bits.
     static constexpr std::int64_t largest_size = std::int64_t{1} << 24;
@@ -37,21 +39,37 @@ public:
     double share(const std::string& key, double otherwise); // a number
     std::string text(const std::string& key);               // empty when absent
     bool has(const std::string& key);                       // present and not null
+    // Present, not null and nothing else than what a reader takes: null otherwise.
+    const Json* value(const std::string& key);
+    // Lists of the layers, one entry each; empty when absent. Another kind of value is reported.
+    std::vector<std::string> texts(const std::string& key);
+    std::vector<std::int64_t> numbers(const std::string& key);
+    // Whether any key of the config has this as a part, whatever it says.
+    bool mentions(std::string_view part) const;
 
     void assume(std::string sentence) { assumed_.push_back(std::move(sentence)); }
     void error_at(const std::string& key, std::string message, std::string hint = {}) const;
+    // Of the list under `key`.
+    void error_at(const std::string& key, std::size_t entry, std::string message,
+                  std::string hint) const;
 
-    const Reader& reader() const { return reader_; }
+    const Reader& reader() const { return sources_.front(); }
     std::vector<std::string> assumed() const { return assumed_; }
     std::vector<std::string> ignored() const; // keys never looked at
 
 private:
     const Json* find(const Aliases& aliases, std::string& key);
 
-    Reader reader_;
-    std::set<std::string> seen_;
+    Reader place_of(const std::string& key) const; // the whole config where it is absent
+
+    std::vector<Reader> sources_;
+    std::set<std::string> seen_; // of the first
     std::vector<std::string> assumed_;
 };
+
+// Which layers are of which kind, where a config says so: by a list of the layers, by a period, or
+// by a word of letters. Sets the model's forms and pattern.
+void read_pattern(HfConfig& config, Transformer& model);
 
 // What a family of models fixes, and how it departs from the common keys.
 struct HfFamily {
@@ -59,6 +77,9 @@ struct HfFamily {
     Transformer base; // structure and defaults of the family
     void (*refine)(HfConfig& config, Transformer& model) = nullptr;
 };
+
+// The structure of a family that is not known, told by its keys; says what was taken for granted.
+Transformer unknown_family(HfConfig& config);
 
 const HfFamily* find_hf_family(std::string_view model_type); // null when unknown
 std::vector<std::string> hf_family_names();

@@ -104,6 +104,10 @@ struct LayerWork {
     Bytes output; // of the boundary tensor to the next layer: s b h W / (c, and t with SP)
 };
 
+// Operations of the forward pass of one sequence in one layer, without recompute.
+Flops forward_flops_per_sequence(const Transformer& model, const LayerKind& kind,
+                                 std::int64_t sequence_length);
+
 LayerWork layer_work(const Model& model, const LayerKind& kind, const Partition& partition);
 
 template <>

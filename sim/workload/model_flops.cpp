@@ -58,6 +58,13 @@ ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, doub
 
 } // namespace
 
+Flops forward_flops_per_sequence(const Transformer& model, const LayerKind& kind,
+                                 std::int64_t sequence_length)
+{
+    const ForwardFlops flops = forward_flops(model, kind, static_cast<double>(sequence_length), {});
+    return Flops(flops.matrices + flops.attention);
+}
+
 Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
                                const std::vector<std::int64_t>& documents)
 {

@@ -293,9 +293,8 @@ ParameterCount count_parameters(const Model& model)
     const Transformer& transformer = std::get<Transformer>(model.architecture);
     for (const LayerKind& kind : layers_of(model))
         for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
-            const bool expert = tensor.cut == Cut::experts;
             count.total += tensor.elements;
-            count.active += expert ? tensor.elements * tensor.token_share : tensor.elements;
+            count.active += tensor.active_elements();
             if (kind.role == LayerKind::Role::embedding && tensor.name != "norm")
                 count.embedding += tensor.elements;
         }

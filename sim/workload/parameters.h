@@ -32,6 +32,12 @@ struct ParameterTensor {
     double copies = 1;
     bool by_rows = false; // the cut divides rows; else columns
     int most_parts = 0;   // heads that a cut by `kv_heads` can go between
+
+    // Of the elements those that one token uses: of experts, those of its choice.
+    double active_elements() const
+    {
+        return cut == Cut::experts ? elements * token_share : elements;
+    }
 };
 
 // The matrices of a tensor that one device holds.

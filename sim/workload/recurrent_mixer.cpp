@@ -225,13 +225,13 @@ double recurrent_flops_per_token(const Transformer& model)
     return 2 * reads * static_cast<double>(r.key_dim * r.value_dim) * r.heads;
 }
 
-double recurrent_state_bytes(const Transformer& model)
+double recurrent_state_numbers(const Transformer& model)
 {
     const Recurrence& r = *model.recurrence;
     const MixerColumns columns(r, traits_of(model.mixer), r.key_heads, r.heads);
     const double taps = std::max(0, r.convolution - 1);
-    return 2 * (static_cast<double>(r.heads * r.key_dim * r.value_dim) +
-                taps * static_cast<double>(columns.convolved()));
+    return static_cast<double>(r.heads * r.key_dim * r.value_dim) +
+           taps * static_cast<double>(columns.convolved());
 }
 
 void add_recurrent_mixer(WorkBuilder& builder)

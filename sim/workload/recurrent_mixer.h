@@ -22,8 +22,8 @@ std::vector<ParameterTensor> recurrent_parameters(const Transformer& model);
 // the recurrence itself; chunks take more (`recurrent_core`).
 double recurrent_flops_per_token(const Transformer& model);
 
-// Bytes of a sequence's states, in 16 bit: what generation would keep in place of keys and values.
-double recurrent_state_bytes(const Transformer& model);
+// Numbers of a sequence's state: what generation keeps in place of keys and values.
+double recurrent_state_numbers(const Transformer& model);
 
 void add_recurrent_mixer(WorkBuilder& builder);
 
