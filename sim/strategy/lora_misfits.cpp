@@ -42,6 +42,12 @@ Problems lora_misfits(const Job& job)
     const auto refuse = [&](std::string message, std::string hint) {
         problems.push_back(refusal(pointer, std::move(message), std::move(hint)));
     };
+    if (!model.pattern.empty() || !model.encoders.empty() || model.is_recurrent())
+        problems.push_back(
+            refusal("/training/lora",
+                    "adapters beside layers of several kinds, encoders or recurrent "
+                    "mixers are not supported",
+                    "leave lora out, or take a model whose layers are all attention"));
     if (lora.targets.empty())
         refuse("no matrix has an adapter: nothing is trained", "name some, e.g. q_proj and v_proj");
     for (const AdapterTarget target : lora.targets) {

@@ -2,22 +2,28 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace trainyard {
 
 namespace {
 
-// Dense layers, or MoE layers with shared experts, hold an MLP that tensor parallelism cuts.
-bool has_dense_mlp(const Transformer& model)
+// Kinds of layer between embedding and head, encoders' included.
+std::vector<LayerKind> inner_kinds(const Model& model)
 {
-    return !model.moe || model.moe->leading_dense_layers > 0 || model.moe->every > 1;
+    std::vector<LayerKind> kinds;
+    for (const LayerKind& kind : layers_of(model))
+        if ((kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe) &&
+            std::ranges::find(kinds, kind) == kinds.end())
+            kinds.push_back(kind);
+    return kinds;
 }
 
 class Cuts {
 public:
     Cuts(const Job& job, const Transformer& model, int devices)
-        : job_(job), model_(model), devices_(devices)
+        : job_(job), model_(model), devices_(devices), kinds_(inner_kinds(job.model))
     {}
 
     Problems all()
@@ -44,6 +50,40 @@ private:
                                        : fmt::format("of model \"{}\"", job_.model.name);
     }
 
+    // Of the layers of one kind.
+    std::string layer_refusal(int tp, const LayerKind& kind) const
+    {
+        const LayerModel of_kind(model_, kind);
+        const Transformer& layer = *of_kind;
+        const auto cut = [&](std::int64_t size, const char* what) {
+            return size % tp == 0
+                       ? std::string()
+                       : fmt::format("{} does not divide the {} {} {}", tp, size, what, of_model());
+        };
+        const auto cut_or_copied = [&](int heads, const char* what) {
+            // With fewer key/value heads than ranks each rank keeps a copy of one.
+            return heads % tp == 0 || tp % heads == 0
+                       ? std::string()
+                       : fmt::format("{} and the {} {} {} do not divide each other", tp, heads,
+                                     what, of_model());
+        };
+        std::string why;
+        if (layer.is_recurrent()) {
+            why = cut(layer.recurrence->heads, "heads of recurrent layers");
+            if (why.empty())
+                why = cut_or_copied(layer.recurrence->key_heads, "key heads of recurrent layers");
+        } else if (layer.mixer == MixerKind::attention || layer.cross_attention) {
+            why = cut(layer.heads, "attention heads");
+            if (why.empty())
+                why = cut_or_copied(layer.kv_heads, "key/value heads");
+            if (why.empty() && layer.output_rank > 0)
+                why = cut(layer.output_groups, "groups of heads");
+        }
+        if (why.empty() && kind.channel && kind.role == LayerKind::Role::dense)
+            why = cut(layer.ffn, "feed-forward units");
+        return why;
+    }
+
     // Why tensors cannot be cut into `tp` parts; empty when they can.
     std::string tensor_refusal(int tp) const
     {
@@ -52,15 +92,12 @@ private:
                        ? std::string()
                        : fmt::format("{} does not divide the {} {} {}", tp, size, what, of_model());
         };
-        std::string why = cut(model_.heads, "attention heads");
-        // With fewer key/value heads than ranks each rank keeps a copy of one.
-        if (why.empty() && model_.kv_heads % tp != 0 && tp % model_.kv_heads != 0)
-            why = fmt::format("{} and the {} key/value heads {} do not divide each other", tp,
-                              model_.kv_heads, of_model());
+        std::string why;
+        for (const LayerKind& kind : kinds_)
+            if (why.empty())
+                why = layer_refusal(tp, kind);
         if (why.empty())
             why = cut(model_.hidden, "hidden units");
-        if (why.empty() && has_dense_mlp(model_))
-            why = cut(model_.ffn, "feed-forward units");
         if (why.empty() && model_.moe)
             why = cut(model_.moe->shared_expert_ffn, "feed-forward units of the shared experts");
         if (why.empty() && !job_.software.pads_vocabulary && job_.strategy.tensor.vocabulary)
@@ -94,12 +131,32 @@ private:
                    fmt::format("{} does not divide the sequence of {} tokens", job_.strategy.cp,
                                length),
                    sizes_that_work("context parallel sizes", devices_, works));
+        recurrent_context();
         if (model_.position == PositionKind::learned && model_.max_positions > 0 &&
             length > model_.max_positions)
             refuse("/training/sequence_length",
                    fmt::format("{} tokens, but the learned positions {} end at {}", length,
                                of_model(), model_.max_positions),
                    fmt::format("at most {}", model_.max_positions));
+    }
+
+    // Context parallelism exchanges heads for tokens around recurrent mixers.
+    void recurrent_context()
+    {
+        for (const LayerKind& kind : kinds_) {
+            const LayerModel of_kind(model_, kind);
+            if (!of_kind->is_recurrent())
+                continue;
+            const int heads = of_kind->recurrence->heads / job_.strategy.tp;
+            const auto works = [&](int cp) { return heads % cp == 0; };
+            if (works(job_.strategy.cp))
+                continue;
+            return refuse("/strategy/cp",
+                          fmt::format("{} does not divide the {} heads of recurrent layers on a "
+                                      "rank (tp = {})",
+                                      job_.strategy.cp, heads, job_.strategy.tp),
+                          sizes_that_work("context parallel sizes", devices_, works));
+        }
     }
 
     void experts()
@@ -143,6 +200,11 @@ private:
     void pipeline()
     {
         const Strategy& strategy = job_.strategy;
+        if (model_.shared_layers && std::int64_t{strategy.pp} * strategy.vpp > 1)
+            refuse("/strategy/pp",
+                   fmt::format("all layers {} have the same parameters: stages cannot share them",
+                               of_model()),
+                   "sizes that work here: 1");
         if (!strategy.stage_layers.empty()) {
             uneven_stages();
             return;
@@ -219,6 +281,7 @@ private:
     const Job& job_;
     const Transformer& model_;
     int devices_;
+    std::vector<LayerKind> kinds_;
     Problems problems_;
 };
 

@@ -82,8 +82,14 @@ std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
     for (const int count : layers_per_stage(job, *transformer)) {
         const int chunk = static_cast<int>(stages.size()) / job.strategy.pp;
         std::vector<StageLayer>& stage = stages.emplace_back();
-        if (next == layers.begin())
+        if (next == layers.begin()) {
+            // Encoders, whose layers are recomputed as the model's, then the embedding.
+            for (; next->encoder >= 0; ++next)
+                stage.push_back({*next, next->role == LayerKind::Role::embedding
+                                            ? Recompute::none
+                                            : job.training.recompute});
             stage.push_back({*next++, Recompute::none});
+        }
         const int recomputed = recomputed_layers(job, chunk, count);
         for (int layer = 0; layer < count; ++layer)
             stage.push_back(

@@ -20,7 +20,7 @@ double seen_share(const LayerShape& s)
         attention_pieces(p.documents, p.sequence_length, s.model.attention_chunk);
     if (pieces.empty())
         return 1;
-    const AttentionMask mask{s.model.causal, s.model.keys_per_query()};
+    const AttentionMask mask{s.model.causal, s.model.keys_per_query(p.sequence_length)};
     const auto length = static_cast<double>(p.sequence_length);
     return document_pairs(pieces, mask) / visible_pairs(length, length, mask);
 }
@@ -86,7 +86,7 @@ AttentionShape attention_shape(const LayerShape& s)
     shape.kv_heads = divided_up(s.kv_heads, heads);
     shape.head_dim = s.head_dim;
     shape.value_dim = s.value_dim;
-    shape.window = s.model.keys_per_query();
+    shape.window = s.model.keys_per_query(p.sequence_length);
     shape.causal = s.model.causal;
     shape.seen_share = seen_share(s);
     shape.skips_masked = p.kernels.causal_skips;
@@ -152,19 +152,42 @@ void add_projections(WorkBuilder& builder)
     const std::int64_t k = s.kv_heads * s.head_dim;
     const std::int64_t kv = s.model.shared_key_value ? k : 2 * k;
     const std::int64_t gate = s.model.attention_gate ? q : 0;
+    const std::int64_t rank = s.model.query_rank;
     const double rotated = static_cast<double>(s.width * s.tokens * (q + k));
 
-    Linear qkv{
-        "qkv", {s.tokens, q + gate + kv, s.hidden}, KernelUse::attention, LinearCut::columns};
+    // With a latent for queries its matrix, whole on every rank, goes with the keys'.
+    const std::int64_t first = rank > 0 ? rank + kv : q + gate + kv;
+    Linear qkv{"qkv", {s.tokens, first, s.hidden}, KernelUse::attention, LinearCut::columns};
     qkv.adapted = AdaptedColumns(s).qkv;
     builder.linear(qkv);
+    if (rank > 0)
+        builder.linear({"query_up", {s.tokens, q + gate, rank}, KernelUse::attention});
     if (s.model.qk_norm)
         builder.pass({"qk_norm", 2 * rotated, 3 * rotated, KernelUse::attention});
     if (s.model.position == PositionKind::rotary)
         builder.pass({"rotary", 2 * rotated, 2 * rotated, KernelUse::attention});
 }
 
+// A learned weighted sum of neighbouring tokens' keys: two matrices make keys and weights, twice as
+// wide where an indexer picks among the results.
+void add_key_compression(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t columns = compressor_columns(s.model);
+    builder.linear({"key_compression", {s.tokens, columns, s.hidden}, KernelUse::attention});
+    const double once = static_cast<double>(s.width * s.tokens * columns);
+    builder.pass({"compressed_keys", once, 2 * once, KernelUse::attention});
+}
+
 } // namespace
+
+std::int64_t compressor_columns(const Transformer& model)
+{
+    std::int64_t columns = (model.indexer ? 4 : 2) * model.head_dim;
+    if (model.indexer)
+        columns += 4 * model.indexer->head_dim;
+    return columns;
+}
 
 void add_attention(WorkBuilder& builder)
 {
@@ -173,6 +196,8 @@ void add_attention(WorkBuilder& builder)
         add_latent_projections(builder);
     else
         add_projections(builder);
+    if (s.model.key_compression > 1)
+        add_key_compression(builder);
     if (s.model.indexer)
         add_sparse_indexer(builder);
     add_context_attention(builder);
@@ -183,8 +208,16 @@ void add_attention(WorkBuilder& builder)
     }
     // Side by side with the MLP the two share one gather before and one reduction after.
     const LinearCut cut = s.model.parallel_blocks ? LinearCut::none : LinearCut::rows;
-    Linear output{
-        "attention_output", {s.tokens, s.hidden, s.heads * s.value_dim}, KernelUse::attention, cut};
+    std::int64_t results = s.heads * s.value_dim;
+    if (s.model.output_rank > 0) {
+        // Each group's results go through a latent of its own.
+        const std::int64_t groups = divided_up(s.model.output_groups, s.partition.tp);
+        builder.linear({"output_down",
+                        {s.tokens, s.model.output_rank, divided_up(results, groups), groups},
+                        KernelUse::attention});
+        results = groups * s.model.output_rank;
+    }
+    Linear output{"attention_output", {s.tokens, s.hidden, results}, KernelUse::attention, cut};
     output.cast = CastSource::memory;
     output.adapted = AdaptedColumns(s).output;
     builder.linear(output);

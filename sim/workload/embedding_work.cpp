@@ -36,8 +36,12 @@ Communication tp_collective(CollectiveKind kind, Bytes bytes, std::string name)
 void add_lookup(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
-    const double bytes = static_cast<double>(s.width * vocabulary_tokens(s) * s.hidden);
     const bool frozen = s.partition.lora.has_value();
+    if (s.model.input_elements > 0)
+        return builder.linear(
+            {"input", {s.split_tokens, s.hidden, s.model.input_elements}, KernelUse::embedding});
+    const std::int64_t width = s.model.embedding_width > 0 ? s.model.embedding_width : s.hidden;
+    const double bytes = static_cast<double>(s.width * vocabulary_tokens(s) * width);
     builder.pass({"embedding", bytes, frozen ? 0 : bytes, KernelUse::embedding});
     if (!cuts_vocabulary(s))
         return;
@@ -119,8 +123,11 @@ std::int64_t vocabulary_tokens(const LayerShape& s)
 void add_logits(WorkBuilder& builder, std::int64_t tokens)
 {
     const LayerShape& s = builder.shape();
+    const std::int64_t narrow = s.model.embedding_width;
+    if (narrow > 0)
+        builder.linear({"logits_projection", {tokens, narrow, s.hidden}, KernelUse::head});
     builder.linear({"logits",
-                    {tokens, vocabulary_per_rank(s), s.hidden},
+                    {tokens, vocabulary_per_rank(s), narrow > 0 ? narrow : s.hidden},
                     KernelUse::head,
                     s.partition.vocabulary_parallel ? LinearCut::columns : LinearCut::none});
     add_loss(builder, tokens);
@@ -130,6 +137,10 @@ LayerWork embedding_work(const LayerShape& s)
 {
     WorkBuilder builder(s);
     add_lookup(builder);
+    if (s.model.embedding_width > 0)
+        builder.linear({"embedding_projection",
+                        {s.split_tokens, s.hidden, s.model.embedding_width},
+                        KernelUse::embedding});
     if (s.model.embedding_norm)
         add_norm(builder, "embedding_norm", KernelUse::embedding);
     LayerWork work = finished(builder, embedding_launches(s.partition.kernels));

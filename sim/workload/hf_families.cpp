@@ -88,9 +88,7 @@ void refine_opt(HfConfig& config, Transformer& t)
     t.max_positions += 2; // its position table starts at 2
     const std::int64_t width = config.number({"word_embed_proj_dim"}).value_or(t.hidden);
     if (width != t.hidden)
-        config.error_at("word_embed_proj_dim",
-                        "embeddings narrower than the hidden size are not supported",
-                        fmt::format("supported: as wide as it, {}", t.hidden));
+        t.embedding_width = width;
     t.linear_bias = config.flag("enable_bias", true);
     t.final_norm = config.flag("do_layer_norm_before", true);
     refine_dropout(config, t, {"dropout", "attention_dropout"}, 0.1);
@@ -184,11 +182,137 @@ void refine_bert(HfConfig& config, Transformer& t)
         names != nullptr && names->is_array())
         for (const Json& name : names->items())
             if (name.is_string() && name.as_string().find("For") != std::string::npos)
-                pretraining = name.as_string() == "BertForPreTraining" ||
-                              name.as_string() == "BertForMaskedLM";
+                pretraining = name.as_string().ends_with("ForPreTraining") ||
+                              name.as_string().ends_with("ForMaskedLM");
     t.head_fraction = pretraining ? 0.15 : 0;
     config.assume(pretraining ? "pre-training: 15 % of the tokens are masked and reach the logits"
                               : "fine-tuning: no token reaches the vocabulary");
+}
+
+// One layer's parameters for all, a narrow table of the vocabulary.
+void refine_albert(HfConfig& config, Transformer& t)
+{
+    refine_bert(config, t);
+    t.shared_layers = true;
+    t.embedding_width = config.number({"embedding_size"}).value_or(0);
+}
+
+// Tokens are patches of an image and one that stands for all of it, whose state is classified.
+void refine_vit(HfConfig& config, Transformer& t)
+{
+    const std::int64_t image = config.number({"image_size"}).value_or(224);
+    const std::int64_t patch = config.number({"patch_size"}).value_or(16);
+    const std::int64_t channels = config.number({"num_channels"}).value_or(3);
+    const std::int64_t patches = (image / patch) * (image / patch);
+    t.input_elements = channels * patch * patch;
+    t.max_positions = patches + 1;
+    t.head_fraction = 1.0 / static_cast<double>(patches + 1);
+    t.token_types = 1; // the one that stands for all
+    refine_dropout(config, t, {"hidden_dropout_prob", "attention_probs_dropout_prob"}, 0);
+    config.assume(fmt::format("images are sequences of {} tokens, classified into {} classes",
+                              patches + 1, t.vocabulary));
+}
+
+// The source text's encoder is as the decoder, which attends to what it made.
+void refine_t5(HfConfig& config, Transformer& t)
+{
+    const std::string mlp = config.text("feed_forward_proj");
+    t.gated_mlp = mlp.starts_with("gated") || config.flag("is_gated_act", false);
+    refine_dropout(config, t, {"dropout_rate"}, 0.1);
+    for (const char* key : {"relative_attention_num_buckets", "relative_attention_max_distance"})
+        config.has(key);
+    Encoder encoder;
+    encoder.name = "encoder";
+    encoder.tokens = config.number({"n_positions"}).value_or(512);
+    encoder.hidden = t.hidden;
+    encoder.layers = t.layers;
+    encoder.heads = t.heads;
+    encoder.head_dim = t.head_dim;
+    encoder.ffn = t.ffn;
+    encoder.gated_mlp = t.gated_mlp;
+    encoder.linear_bias = false;
+    encoder.norm = t.norm;
+    encoder.activation = t.activation;
+    t.layers = static_cast<int>(config.number({"num_decoder_layers"}, 10000).value_or(t.layers));
+    t.cross_attention = true;
+    config.assume(fmt::format("the encoder reads {} tokens beside each sequence of the decoder",
+                              encoder.tokens));
+    t.encoders.push_back(std::move(encoder));
+}
+
+void refine_t5_decoder(HfConfig& config, Transformer& t)
+{
+    refine_dropout(config, t, {"dropout_rate"}, 0.1);
+}
+
+// Two convolutions make frames of 80 or 128 mel bands tokens, the second of every two; as one
+// matrix they have the parameters of both.
+void refine_whisper(HfConfig& config, Transformer& t)
+{
+    Encoder encoder;
+    encoder.name = "audio";
+    encoder.tokens = config.number({"max_source_positions"}).value_or(1500);
+    encoder.hidden = t.hidden;
+    encoder.layers = static_cast<int>(config.required({"encoder_layers"}, 10000));
+    encoder.heads = static_cast<int>(config.required({"encoder_attention_heads"}));
+    encoder.ffn = config.required({"encoder_ffn_dim"});
+    encoder.input_elements = 3 * (config.number({"num_mel_bins"}).value_or(80) + t.hidden);
+    encoder.positions = encoder.tokens;
+    t.layers = static_cast<int>(config.required({"decoder_layers", "num_hidden_layers"}, 10000));
+    t.max_positions = config.number({"max_target_positions"}).value_or(448);
+    t.cross_attention = true;
+    refine_dropout(config, t, {"dropout", "attention_dropout"}, 0);
+    t.encoders.push_back(std::move(encoder));
+}
+
+// Layers of a list attend to the image alone.
+void refine_mllama(HfConfig& config, Transformer& t)
+{
+    const Json* whole = config.outer().node().find("vision_config");
+    if (whole == nullptr || !whole->is_object())
+        return;
+    HfConfig vision(config.outer().member("vision_config"));
+    Encoder encoder;
+    encoder.name = "vision";
+    encoder.hidden = vision.required({"hidden_size"});
+    encoder.heads = static_cast<int>(vision.required({"attention_heads", "num_attention_heads"}));
+    encoder.layers = static_cast<int>(vision.required({"num_hidden_layers"}, 10000) +
+                                      vision.count({"num_global_layers"}, 0));
+    encoder.ffn = vision.required({"intermediate_size"});
+    const std::int64_t patch = vision.number({"patch_size"}).value_or(14);
+    const std::int64_t side = vision.number({"image_size"}).value_or(560) / patch;
+    const std::int64_t tiles = vision.number({"max_num_tiles"}).value_or(4);
+    encoder.tokens = tiles * (side * side + 1);
+    encoder.input_elements = 3 * patch * patch;
+    encoder.positions = side * side + 1;
+    encoder.projects = true;
+    const std::vector<std::int64_t> across = config.numbers("cross_attention_layers");
+    LayerForm itself;
+    itself.name = "attention";
+    LayerForm cross;
+    cross.name = "cross";
+    cross.mixer = MixerKind::none;
+    cross.cross_attention = true;
+    t.layer_forms = {itself, cross};
+    for (int layer = 0; layer < t.layers; ++layer)
+        t.pattern.push_back(std::ranges::find(across, layer) != across.end() ? "cross"
+                                                                             : "attention");
+    config.assume(fmt::format("one image of {} tiles, {} tokens, beside each sequence", tiles,
+                              encoder.tokens));
+    t.encoders.push_back(std::move(encoder));
+}
+
+// Queries and results through latents, one narrow key head, keys joined by a ratio that each layer
+// has.
+void refine_deepseek_v4(HfConfig& config, Transformer& t)
+{
+    t.query_rank = config.count({"q_lora_rank"}, 0);
+    t.output_rank = config.count({"o_lora_rank"}, 0);
+    t.output_groups = static_cast<int>(config.number({"o_groups"}).value_or(1));
+    t.shared_key_value = true;
+    for (const char* key : {"hc_mult", "num_hash_layers"})
+        if (config.has(key))
+            config.assume(fmt::format("\"{}\" is not modelled", key));
 }
 
 // Every second layer (Gemma 2) or five of six (Gemma 3) see a window.
@@ -264,7 +388,7 @@ std::vector<HfFamily> llama_families()
             {"glm4_moe", llama, refine_llama},
             {"dbrx", llama, nullptr},
             {"llava", llama, refine_llama},
-            {"mllama", llama, refine_llama},
+            {"mllama", llama, refine_mllama},
             {"cohere", cohere, nullptr},
             {"cohere2", cohere, nullptr},
             {"seed_oss", qwen2, refine_llama},
@@ -275,10 +399,11 @@ std::vector<HfFamily> llama_families()
 std::vector<HfFamily> latent_families()
 {
     const Transformer llama = llama_like();
-    return {{"deepseek", llama, refine_llama},     {"deepseek_v2", llama, refine_latent},
-            {"deepseek_v3", llama, refine_latent}, {"deepseek_v32", llama, refine_latent},
-            {"kimi_k2", llama, refine_latent},     {"kimi_k25", llama, refine_latent},
-            {"glm_moe_dsa", llama, refine_latent}, {"longcat_flash", llama, refine_latent}};
+    return {{"deepseek", llama, refine_llama},      {"deepseek_v2", llama, refine_latent},
+            {"deepseek_v3", llama, refine_latent},  {"deepseek_v32", llama, refine_latent},
+            {"kimi_k2", llama, refine_latent},      {"kimi_k25", llama, refine_latent},
+            {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, refine_deepseek_v4},
+            {"longcat_flash", llama, refine_latent}};
 }
 
 // Layers of several kinds, told by the lists of layers.
@@ -307,6 +432,7 @@ std::vector<HfFamily> hybrid_families()
             {"nemotron-nas", llama, refine_llama},
             {"kimi_linear", llama, refine_latent},
             {"jamba", llama, nullptr},
+            {"mamba2", llama, nullptr},
             {"bailing_moe", llama, refine_bailing}};
 }
 
@@ -341,13 +467,36 @@ std::vector<HfFamily> gpt_families()
         t.embedding_norm = true;
         t.final_norm = false;
     });
+    const Transformer vit = changed(gpt, [](Transformer& t) {
+        t.causal = false;
+        t.tied_embeddings = false;
+        t.vocabulary = 1000;
+        t.head_bias = true;
+    });
+    // Positions are a bias of the scores; RMSNorm, no biases.
+    const Transformer t5 = changed(gpt, [](Transformer& t) {
+        t.linear_bias = false;
+        t.norm = NormKind::rms_norm;
+        t.position = PositionKind::none;
+        t.activation = Activation::relu;
+    });
     const Transformer bloom = changed(gpt, [](Transformer& t) {
         t.position = PositionKind::none;
         t.embedding_norm = true;
     });
-    return {{"gpt2", gpt, refine_gpt2},        {"gpt_bigcode", gpt, refine_big_code},
-            {"mpt", bloom_like(), refine_mpt}, {"opt", opt, refine_opt},
-            {"bert", bert, refine_bert},       {"bloom", bloom, refine_bloom}};
+    return {{"gpt2", gpt, refine_gpt2},
+            {"gpt_bigcode", gpt, refine_big_code},
+            {"mpt", bloom_like(), refine_mpt},
+            {"opt", opt, refine_opt},
+            {"bert", bert, refine_bert},
+            {"bloom", bloom, refine_bloom},
+            {"albert", bert, refine_albert},
+            {"vit", vit, refine_vit},
+            {"whisper", gpt, refine_whisper},
+            {"t5", t5, refine_t5},
+            {"mt5", t5, refine_t5},
+            {"umt5", t5, refine_t5},
+            {"decoder_only_t5", t5, refine_t5_decoder}};
 }
 
 // The same with rotary positions.
@@ -399,7 +548,9 @@ const std::vector<HfFamily>& all_families()
 Transformer unknown_family(HfConfig& config)
 {
     const bool rms = config.mentions("rms") || config.flag("rmsnorm", false);
-    const bool layer_norm = !rms && (config.mentions("layer_norm") || config.mentions("layernorm"));
+    const bool layer_norm =
+        !rms && (config.mentions("layer_norm") || config.mentions("layernorm") ||
+                 config.text("norm_type").ends_with("layernorm"));
     std::string activation;
     for (const char* key :
          {"hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act"})
@@ -418,6 +569,10 @@ Transformer unknown_family(HfConfig& config)
     const bool rotated = config.mentions("rope") || config.mentions("rotary");
     if (t.position == PositionKind::learned && rotated)
         t.position = PositionKind::rotary;
+    else if (t.position == PositionKind::learned && !config.has("max_position_embeddings") &&
+             !config.has("n_positions") && !config.has("n_ctx"))
+        t.position = PositionKind::none;
+    t.shared_layers = config.has("num_hidden_groups");
     if (config.flag("alibi", false))
         t.position = PositionKind::none;
     for (const char* key : {"use_bias", "bias", "add_bias_linear"})

@@ -98,6 +98,8 @@ private:
             return letters();
         if (config_.has("block_configs"))
             return blocks();
+        if (config_.has("state_size"))
+            return all_mamba();
         if (config_.has("layer_types") || config_.has("layers_block_type"))
             return types();
         if (config_.has("kda_layers"))
@@ -168,6 +170,16 @@ private:
                 return config_.error_at(key, fmt::format("unknown letter '{}'", word[i]),
                                         "M: Mamba-2, *: attention, -: MLP, E: experts");
             }
+        }
+    }
+
+    // Mamba-2 without anything else.
+    void all_mamba()
+    {
+        const RecurrentMixer mamba = mamba2(config_, t_);
+        for (LayerForm& form : layers_) {
+            recurrent(form, mamba);
+            form.channel = ChannelKind::none;
         }
     }
 
@@ -391,12 +403,20 @@ private:
             fits("compress_ratios", ratios.size());
             return;
         }
-        for (std::size_t i = 0; i < layers_.size(); ++i)
-            if (ratios[i] == 0)
-                windowed(layers_[i]);
-            else
-                full(layers_[i]);
-        config_.assume("layers with compressed keys are read as attention over all of them");
+        const bool picks = config_.has("index_topk");
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            LayerForm& form = layers_[i];
+            form.sliding_window = t_.sliding_window;
+            if (ratios[i] < 2)
+                continue;
+            form.key_compression = static_cast<int>(ratios[i]);
+            // Only keys of few tokens are so many that some are picked.
+            constexpr std::int64_t coarse = 32;
+            if (picks && ratios[i] < coarse)
+                form.indexer = SparseIndexer{static_cast<int>(config_.required({"index_n_heads"})),
+                                             config_.required({"index_head_dim"}),
+                                             config_.required({"index_topk"})};
+        }
     }
 
     // "LLLG": local and global.
@@ -462,6 +482,8 @@ private:
         const MixerKind mixer = form.mixer.value_or(t_.mixer);
         if (mixer != MixerKind::none && mixer != MixerKind::attention)
             add(to_name(mixer));
+        else if (form.key_compression)
+            add(fmt::format("compressed-{}", *form.key_compression));
         else if (form.sliding_window.value_or(0) > 0)
             add("window");
         else if (form.attention_chunk.value_or(0) > 0)

@@ -82,7 +82,7 @@ int read_key_heads(HfConfig& config, const Transformer& t)
     if (const auto heads = config.number(
             {"num_key_value_heads", "num_kv_heads", "kv_n_heads", "n_kv_heads", "n_head_kv"}))
         return static_cast<int>(*heads);
-    if (t.gated_mlp)
+    if (t.gated_mlp && !config.has("state_size"))
         config.assume(fmt::format("key heads: as many as query heads, {}", t.heads));
     return t.heads;
 }
@@ -116,7 +116,8 @@ void read_mlp(HfConfig& config, Transformer& t)
             ffn = *times * t.hidden;
     if (!ffn && config.reader().error_count() == before)
         ffn = config.number(of_experts);
-    const bool by_layer = config.has("block_configs");
+    // Widths of each layer, or layers without an MLP (Mamba-2).
+    const bool by_layer = config.has("block_configs") || config.has("state_size");
     if (!ffn && t.gated_mlp && !by_layer && config.reader().error_count() == before)
         config.reader().error("\"intermediate_size\" is missing",
                               "a config.json of this family has it");
@@ -208,6 +209,14 @@ void read_experts(HfConfig& config, Transformer& t)
     t.moe = moe;
 }
 
+// Classes are counted by their names.
+std::int64_t class_count(HfConfig& config, std::int64_t usual)
+{
+    if (const Json* names = config.value("id2label"); names != nullptr && names->is_object())
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>(names->members().size()));
+    return config.number({"num_labels"}).value_or(usual);
+}
+
 std::int64_t layer_count(HfConfig& config)
 {
     return config.required(
@@ -221,16 +230,19 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
     Transformer t = family.base;
     t.hidden = config.required({"hidden_size", "n_embd", "n_embed", "d_model", "dim"});
     t.layers = static_cast<int>(layer_count(config));
-    t.vocabulary = config.required({"vocab_size", "padded_vocab_size"});
+    const bool classifies = t.vocabulary > 0; // images, into so many classes
+    t.vocabulary = classifies ? class_count(config, t.vocabulary)
+                              : config.required({"vocab_size", "padded_vocab_size"});
     read_attention(config, t);
     read_mlp(config, t);
     read_experts(config, t);
     read_prediction_layers(config, t);
     if (config.reader().error_count() == before)
         read_pattern(config, t);
-    if (t.position == PositionKind::learned)
-        t.max_positions = config.required({"max_position_embeddings", "n_positions", "n_ctx",
-                                           "max_seq_len", "max_sequence_length", "seq_length"});
+    if (t.position == PositionKind::learned && !classifies)
+        t.max_positions =
+            config.required({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len",
+                             "max_sequence_length", "seq_length", "max_target_positions"});
     t.tied_embeddings = config.flag("tie_word_embeddings", t.tied_embeddings);
     t.activation = activation_of(config, t.activation);
     if (family.refine != nullptr)
@@ -247,6 +259,13 @@ std::string without_text(std::string type)
     return type;
 }
 
+// " (did you mean "llama"?)", of a name that is nearly one.
+std::string likely_family(const std::string& type)
+{
+    const std::string hint = suggestion(type, hf_family_names());
+    return hint.starts_with("did you mean") ? fmt::format(" ({})", hint) : "";
+}
+
 HfFamily family_of(HfConfig& config, const std::string& type)
 {
     for (const std::string& name : {type, without_text(type)})
@@ -255,7 +274,10 @@ HfFamily family_of(HfConfig& config, const std::string& type)
     config.assume(
         type.empty()
             ? "the family is not named: every key is read as its name says"
-            : fmt::format("family \"{}\" is not known: every key is read as its name says", type));
+            : fmt::format("family \"{}\" is not known{}: every key is read as its name says", type,
+                          likely_family(type)));
+    if (config.flag("is_encoder_decoder", false))
+        return *find_hf_family(config.has("encoder_layers") ? "whisper" : "t5");
     return {type, unknown_family(config), nullptr};
 }
 
@@ -275,7 +297,7 @@ bool is_huggingface_config(const Json& node)
 std::optional<ImportedModel> read_huggingface(const Reader& whole)
 {
     const std::size_t before = whole.error_count();
-    HfConfig config(text_part(whole));
+    HfConfig config(text_part(whole), whole);
     const std::string type = config.text("model_type");
     if (whole.error_count() != before)
         return std::nullopt;
@@ -294,7 +316,7 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     const std::string name = config.text("_name_or_path");
     read.model.name = name.substr(name.find_last_of('/') + 1);
     read.assumed = config.assumed();
-    if (config.reader().pointer() != whole.pointer())
+    if (config.reader().pointer() != whole.pointer() && transformer.encoders.empty())
         read.assumed.push_back("only the text part of the model is trained");
     read.ignored = config.ignored();
     return read;

@@ -24,7 +24,9 @@ public:
 
     // Keys are looked for in the config, then in the objects of it that hold a part of its sizes
     // ("attn_config", "ffn_config", "linear_attn_config").
-    explicit HfConfig(const Reader& reader);
+    explicit HfConfig(const Reader& reader) : HfConfig(reader, reader) {}
+    // `outer`: of which `reader` is the part for text.
+    HfConfig(const Reader& reader, const Reader& outer);
 
     // Far beyond any model; keeps products of sizes within 64 bits.
     static constexpr std::int64_t largest_size = std::int64_t{1} << 24;
@@ -54,6 +56,7 @@ public:
                   std::string hint) const;
 
     const Reader& reader() const { return sources_.front(); }
+    const Reader& outer() const { return outer_; }
     std::vector<std::string> assumed() const { return assumed_; }
     std::vector<std::string> ignored() const; // keys never looked at
 
@@ -62,6 +65,7 @@ private:
 
     Reader place_of(const std::string& key) const; // the whole config where it is absent
 
+    Reader outer_;
     std::vector<Reader> sources_;
     std::set<std::string> seen_; // of the first
     std::vector<std::string> assumed_;

@@ -8,7 +8,9 @@ namespace trainyard {
 
 // They go with the part whose kernels have that use.
 void add_norm(WorkBuilder& builder, std::string_view name, KernelUse use);
-void add_attention(WorkBuilder& builder);          // projections, rotary, core
+void add_attention(WorkBuilder& builder); // projections, rotary, core
+// Of the matrices that make compressed keys (DeepSeek-V4).
+std::int64_t compressor_columns(const Transformer& model);
 void add_latent_projections(WorkBuilder& builder); // queries, keys and values of latent attention
 // Final norm, logits and loss of `tokens` tokens.
 void add_logits(WorkBuilder& builder, std::int64_t tokens);

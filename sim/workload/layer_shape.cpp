@@ -10,15 +10,33 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t parts)
     return (amount + parts - 1) / parts;
 }
 
-LayerShape::LayerShape(const Transformer& whole, const LayerKind& k, const Partition& p)
-    : of_kind(whole, k),
+namespace {
+
+std::optional<Partition> encoder_partition(const Transformer& model, const LayerKind& kind,
+                                           const Partition& partition)
+{
+    if (kind.encoder < 0)
+        return std::nullopt;
+    Partition own = partition;
+    own.sequence_length = model.encoders[static_cast<std::size_t>(kind.encoder)].tokens;
+    own.documents.clear();
+    return own;
+}
+
+} // namespace
+
+LayerShape::LayerShape(const Transformer& all, const LayerKind& layer, const Partition& cut)
+    : whole(all),
+      of_kind(all, layer),
       model(*of_kind),
-      kind(k),
-      partition(p),
+      kind(layer),
+      of_encoder(encoder_partition(all, layer, cut)),
+      partition(of_encoder ? *of_encoder : cut),
       hidden(model.hidden),
       head_dim(model.head_dim),
       value_dim(model.value_dim())
 {
+    const Partition& p = partition;
     tensor_parallel = p.tp > 1;
     sequence_parallel = p.sequence_parallel && tensor_parallel;
     tokens = p.micro_batch * divided_up(p.sequence_length, p.cp);
@@ -26,7 +44,7 @@ LayerShape::LayerShape(const Transformer& whole, const LayerKind& k, const Parti
     heads = divided_up(model.heads, p.tp);
     kv_heads = divided_up(model.kv_heads, p.tp);
     width = storage_bytes(p.precision);
-    format = is_narrow(p.precision) && k.wide ? Precision::bf16 : p.precision;
+    format = is_narrow(p.precision) && kind.wide ? Precision::bf16 : p.precision;
 }
 
 std::int64_t LayerShape::columns(std::int64_t ffn) const

@@ -8,11 +8,13 @@
 namespace trainyard {
 
 struct LayerShape {
-    LayerShape(const Transformer& whole, const LayerKind& kind, const Partition& partition);
+    LayerShape(const Transformer& all, const LayerKind& layer, const Partition& cut);
 
+    const Transformer& whole; // the model
     LayerModel of_kind;
     const Transformer& model; // as layers of this kind see it
     const LayerKind& kind;
+    std::optional<Partition> of_encoder; // its sequence, without documents
     const Partition& partition;
 
     std::int64_t tokens = 0;       // b s / c: met by the matrices

@@ -1,5 +1,6 @@
 #include "sim/workload/layer_work.h"
 
+#include "sim/workload/encoder_work.h"
 #include "sim/workload/layer_parts.h"
 #include "sim/workload/parameters.h"
 #include "sim/workload/recurrent_mixer.h"
@@ -24,6 +25,8 @@ void add_layer(WorkBuilder& builder)
         if (!s.model.parallel_blocks || !s.has_channel())
             add_residual(builder, "attention_residual", use);
     }
+    if (s.model.cross_attention)
+        add_cross_attention(builder);
     if (!s.has_channel())
         return;
     if (norms > 1 || !s.has_mixer())
@@ -94,7 +97,7 @@ void set_adapters(LayerWork& work, const LayerShape& s)
 {
     work.trained = {};
     work.summed_over_tp = 0;
-    for (const ParameterTensor& tensor : adapter_tensors(s.model, s.kind, *s.partition.lora)) {
+    for (const ParameterTensor& tensor : adapter_tensors(s.whole, s.kind, *s.partition.lora)) {
         const double elements = held_elements(tensor, s.model, s.partition);
         work.trained.dense += elements;
         if (tensor.cut == Cut::whole && s.tensor_parallel)
@@ -108,7 +111,7 @@ void set_adapters(LayerWork& work, const LayerShape& s)
 // Norms' gradients are a few KB beside those of whole matrices.
 void set_parameters(LayerWork& work, const LayerShape& s)
 {
-    for (const ParameterTensor& tensor : parameter_tensors(s.model, s.kind)) {
+    for (const ParameterTensor& tensor : parameter_tensors(s.whole, s.kind)) {
         const double elements = held_elements(tensor, s.model, s.partition);
         (tensor.cut == Cut::experts ? work.parameters.expert : work.parameters.dense) += elements;
         if (tensor.matrix && tensor.cut == Cut::whole && s.sequence_parallel &&
@@ -130,7 +133,11 @@ Bytes boundary_bytes(const LayerShape& s)
 
 LayerModel::LayerModel(const Transformer& model, const LayerKind& kind) : model_(model)
 {
-    const bool sees_all = model.sliding_window > 0 && !kind.windowed;
+    if (kind.encoder >= 0) {
+        own_ = encoder_stack(model, model.encoders[static_cast<std::size_t>(kind.encoder)]);
+        return;
+    }
+    const bool sees_all = model.sliding_window > 0 && !kind.windowed && model.key_compression == 1;
     if (kind.form < 0 && !sees_all)
         return;
     Transformer own = model;
@@ -151,6 +158,8 @@ LayerModel::LayerModel(const Transformer& model, const LayerKind& kind) : model_
         take(own.position, form.position);
         take(own.shared_key_value, form.shared_key_value);
         take(own.indexer, form.indexer);
+        take(own.cross_attention, form.cross_attention);
+        take(own.key_compression, form.key_compression);
         if (form.latent) {
             own.latent = form.latent;
             own.kv_heads = own.heads;
@@ -197,12 +206,20 @@ std::vector<LayerKind> layers_of(const Model& model)
         return layers;
     }
     const Transformer& transformer = std::get<Transformer>(model.architecture);
+    for (std::size_t e = 0; e < transformer.encoders.size(); ++e) {
+        LayerKind kind{Role::embedding};
+        kind.encoder = static_cast<int>(e);
+        layers.push_back(kind);
+        kind.role = Role::dense;
+        layers.insert(layers.end(), static_cast<std::size_t>(transformer.encoders[e].layers), kind);
+    }
     layers.push_back({Role::embedding});
     const auto kind_of = [&](int layer) {
         LayerKind kind{is_moe_layer(transformer, layer) ? Role::moe : Role::dense};
         kind.form = form_number(transformer, layer);
         kind.channel = has_channel(transformer, layer);
         kind.windowed = has_window(transformer, layer);
+        kind.shares = transformer.shared_layers && layer > 0;
         return kind;
     };
     for (int i = 0; i < transformer.layers; ++i)
@@ -223,7 +240,7 @@ LayerWork layer_work(const Model& model, const LayerKind& kind, const Partition&
     const LayerShape shape(std::get<Transformer>(model.architecture), kind, partition);
     switch (kind.role) {
     case LayerKind::Role::embedding:
-        return embedding_work(shape);
+        return kind.encoder >= 0 ? encoder_ends_work(shape) : embedding_work(shape);
     case LayerKind::Role::head:
         return head_work(shape);
     default:

@@ -49,6 +49,8 @@ struct LayerKind {
     Role role = Role::dense;
     int native_index = 0;          // into LayerList, role native
     int form = -1;                 // into Transformer::layer_forms; -1: as the model's own fields
+    int encoder = -1;              // into Transformer::encoders; -1: of the model itself
+    bool shares = false;           // has the parameters of an earlier layer
     bool channel = true;           // has a channel part
     bool windowed = false;         // attention sees Transformer::sliding_window keys
     bool predicts_further = false; // one of Transformer::prediction_layers

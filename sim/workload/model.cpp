@@ -40,6 +40,37 @@ int moe_layer_count(const Transformer& model)
     return count;
 }
 
+std::int64_t Transformer::keys_per_query(std::int64_t sequence_length) const
+{
+    if (key_compression == 1)
+        return indexer ? indexer->keys_per_query : sliding_window;
+    // Of the compressed keys a causal query sees half on average.
+    const std::int64_t compressed = sequence_length / (key_compression * (causal ? 2 : 1));
+    const std::int64_t seen = indexer ? std::min(indexer->keys_per_query, compressed) : compressed;
+    return std::max<std::int64_t>(1, sliding_window + seen);
+}
+
+Transformer encoder_stack(const Transformer& model, const Encoder& encoder)
+{
+    Transformer stack;
+    stack.hidden = encoder.hidden;
+    stack.layers = encoder.layers;
+    stack.heads = stack.kv_heads = encoder.heads;
+    stack.head_dim = encoder.head_dim > 0 ? encoder.head_dim : encoder.hidden / encoder.heads;
+    stack.ffn = encoder.ffn;
+    stack.vocabulary = model.vocabulary;
+    stack.input_elements = encoder.input_elements;
+    stack.max_positions = encoder.positions;
+    stack.causal = false;
+    stack.gated_mlp = encoder.gated_mlp;
+    stack.linear_bias = encoder.linear_bias;
+    stack.dropout = model.dropout;
+    stack.norm = encoder.norm;
+    stack.position = encoder.positions > 0 ? PositionKind::learned : PositionKind::none;
+    stack.activation = encoder.activation;
+    return stack;
+}
+
 bool has_channel(const Transformer& model, int layer)
 {
     const LayerForm* form = form_of_layer(model, layer);

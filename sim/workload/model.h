@@ -96,6 +96,29 @@ struct SparseIndexer {
     bool operator==(const SparseIndexer&) const = default;
 };
 
+// A stack of layers in front of the model with a sequence of its own: patches of images, frames of
+// sound, a source text. What it makes joins the model's sequence, or layers attend to it
+// (`cross_attention`).
+struct Encoder {
+    std::string name;
+    std::int64_t tokens = 0; // beside each sequence of the model
+    std::int64_t hidden = 0;
+    int layers = 0;
+    int heads = 0;
+    std::int64_t head_dim = 0; // 0: hidden / heads
+    std::int64_t ffn = 0;
+    // Numbers of one token's input, which a matrix embeds; 0: looked up in the model's vocabulary.
+    std::int64_t input_elements = 0;
+    std::int64_t positions = 0; // learned; 0: none
+    bool gated_mlp = false;
+    bool linear_bias = true;
+    NormKind norm = NormKind::layer_norm;
+    Activation activation = Activation::gelu;
+    bool projects = false; // a matrix takes the result to the model's width
+
+    bool operator==(const Encoder&) const = default;
+};
+
 // One kind of layer of a model that has several: what it states stands in place of the model's own.
 struct LayerForm {
     std::string name;
@@ -112,6 +135,8 @@ struct LayerForm {
     std::optional<std::int64_t> ffn;
     std::optional<PositionKind> position;
     std::optional<bool> shared_key_value;
+    std::optional<bool> cross_attention;
+    std::optional<int> key_compression;
 
     bool operator==(const LayerForm&) const = default;
 };
@@ -125,6 +150,9 @@ struct Transformer {
     std::int64_t head_dim = 0;
     std::int64_t ffn = 0; // feed-forward size of a dense layer
     std::int64_t vocabulary = 0;
+    std::int64_t embedding_width = 0; // of the vocabulary's table where narrower than the model
+    // Numbers of one token's input, which a matrix embeds: a vocabulary has logits only; 0: tokens.
+    std::int64_t input_elements = 0;
     std::int64_t max_positions = 0; // of learned positions
     MixerKind mixer = MixerKind::attention;
     std::int64_t sliding_window = 0;  // keys a query sees at most, in layers with a window; 0: none
@@ -142,6 +170,16 @@ struct Transformer {
     bool attention_sinks = false;  // a learned logit per head that takes part in the softmax
     bool attention_gate = false;   // a gate on the result, as wide, from the layer's input
     bool shared_key_value = false; // one projection makes keys and values
+    bool cross_attention = false;  // layers attend to what the encoders made, after their mixer
+    // Queries come from a narrow latent, results go back through one, in groups of heads; 0: none
+    // (DeepSeek-V4).
+    std::int64_t query_rank = 0;
+    std::int64_t output_rank = 0;
+    int output_groups = 1;
+    // Keys of so many tokens are made one by a learned sum; a query sees these, or those of them
+    // that an indexer picks, and its window's own; 1: each token has a key.
+    int key_compression = 1;
+    bool shared_layers = false; // all layers have the parameters of the first (ALBERT)
     bool tied_embeddings = false;
     bool dropout = false;
     bool bert_heads = false;    // pooler, MLM transform, NSP (BERT pre-training)
@@ -159,6 +197,7 @@ struct Transformer {
     std::optional<Recurrence> recurrence; // of mixers that are one
     // Kinds of layer, and which layers are of which, by name, from the first on, repeated until
     // all layers have one. Empty: all are as the fields above say.
+    std::vector<Encoder> encoders;
     std::vector<LayerForm> layer_forms;
     std::vector<std::string> pattern;
     // Layers after the last that predict one token further each and share embedding and logits
@@ -166,11 +205,8 @@ struct Transformer {
     int prediction_layers = 0;
 
     std::int64_t value_dim() const { return latent ? latent->v_head_dim : head_dim; }
-    // Keys that a query sees at most where it sees a part of them; 0: all.
-    std::int64_t keys_per_query() const
-    {
-        return indexer ? indexer->keys_per_query : sliding_window;
-    }
+    // Keys that a query of so long a sequence sees at most where it sees a part of them; 0: all.
+    std::int64_t keys_per_query(std::int64_t sequence_length) const;
     bool is_recurrent() const { return mixer != MixerKind::attention && mixer != MixerKind::none; }
     // The last pipeline stage uses the embedding's matrix too: as logits, or to predict further.
     bool embeds_at_both_ends() const { return tied_embeddings || prediction_layers > 0; }
@@ -224,6 +260,9 @@ bool is_moe_layer(const Transformer& model, int layer);
 bool has_window(const Transformer& model, int layer);
 bool has_channel(const Transformer& model, int layer);
 
+// An encoder as the stack it is, with the vocabulary of the model behind it.
+Transformer encoder_stack(const Transformer& model, const Encoder& encoder);
+
 // Index into `layer_forms` of that layer, whose name the pattern says; -1: there is no pattern.
 int form_number(const Transformer& model, int layer);
 
@@ -245,6 +284,8 @@ template <>
 const FieldTable<Recurrence>& fields_of<Recurrence>();
 template <>
 const FieldTable<SparseIndexer>& fields_of<SparseIndexer>();
+template <>
+const FieldTable<Encoder>& fields_of<Encoder>();
 template <>
 const FieldTable<LayerForm>& fields_of<LayerForm>();
 template <>

@@ -116,6 +116,39 @@ const FieldTable<SparseIndexer>& fields_of<SparseIndexer>()
 }
 
 template <>
+const FieldTable<Encoder>& fields_of<Encoder>()
+{
+    using E = Encoder;
+    const auto size = [](std::string_view help) {
+        return FieldInfo{.help = help, .min = 1, .max = largest_size, .required = true};
+    };
+    const auto other = [](std::string_view help) {
+        return FieldInfo{.help = help, .min = 0, .max = largest_size};
+    };
+    static const auto table =
+        FieldTable<E>("encoder", "A stack in front of the model with a sequence of its own.")
+            .field("name", &E::name, {.help = "what it is called"})
+            .field("tokens", &E::tokens, size("its tokens beside each sequence of the model"))
+            .field("hidden", &E::hidden, size("hidden size"))
+            .field("layers", &E::layers,
+                   {.help = "layers", .min = 1, .max = 10000, .required = true})
+            .field("heads", &E::heads, size("attention heads"))
+            .field("head_dim", &E::head_dim, other("size of a head; 0: hidden / heads"))
+            .field("ffn", &E::ffn, size("feed-forward size"))
+            .field("input_elements", &E::input_elements,
+                   other("numbers of one token's input, embedded by a matrix; 0: looked up in the "
+                         "model's vocabulary"))
+            .field("positions", &E::positions, other("learned positions; 0: none"))
+            .field("gated_mlp", &E::gated_mlp, {.help = "SwiGLU or GeGLU: three matrices"})
+            .field("linear_bias", &E::linear_bias, {.help = "bias on every matrix of a layer"})
+            .field("norm", &E::norm, {.help = "kind of norm"})
+            .field("activation", &E::activation, {.help = "activation function of the MLP"})
+            .field("projects", &E::projects,
+                   {.help = "a matrix takes the result to the model's width"});
+    return table;
+}
+
+template <>
 const FieldTable<LayerForm>& fields_of<LayerForm>()
 {
     using F = LayerForm;
@@ -141,7 +174,11 @@ const FieldTable<LayerForm>& fields_of<LayerForm>()
             .field("ffn", &F::ffn, size("feed-forward size of the dense MLP"))
             .field("position", &F::position, {.help = "kind of position"})
             .field("shared_key_value", &F::shared_key_value,
-                   {.help = "one projection makes keys and values"});
+                   {.help = "one projection makes keys and values"})
+            .field("cross_attention", &F::cross_attention,
+                   {.help = "attends to what the encoders made, after the mixer"})
+            .field("key_compression", &F::key_compression,
+                   {.help = "tokens whose keys are made one", .min = 1, .max = 65536});
     return table;
 }
 
@@ -171,6 +208,15 @@ FieldTable<Transformer> with_sizes(FieldTable<Transformer> table)
         .field(
             "vocabulary", &T::vocabulary,
             {.help = "tokens of the vocabulary", .min = 1, .max = largest_size, .required = true})
+        .field("embedding_width", &T::embedding_width,
+               {.help = "width of the vocabulary's table where narrower than the model; 0: as wide",
+                .min = 0,
+                .max = largest_size})
+        .field(
+            "input_elements", &T::input_elements,
+            {.help = "numbers of one token's input, embedded by a matrix; 0: tokens are looked up",
+             .min = 0,
+             .max = largest_size})
         .field("max_positions", &T::max_positions,
                {.help = "rows of the learned position embedding", .min = 0, .max = largest_size})
         .field("sliding_window", &T::sliding_window,
@@ -204,7 +250,24 @@ FieldTable<Transformer> with_structure(FieldTable<Transformer> table)
         .field("attention_gate", &T::attention_gate,
                {.help = "a gate, from the layer's input, on attention's result"})
         .field("shared_key_value", &T::shared_key_value,
-               {.help = "one projection makes keys and values"});
+               {.help = "one projection makes keys and values"})
+        .field("query_rank", &T::query_rank,
+               {.help = "width of a latent that queries come from; 0: none",
+                .min = 0,
+                .max = largest_size})
+        .field("output_rank", &T::output_rank,
+               {.help = "width of a latent that each group of heads' results go through; 0: none",
+                .min = 0,
+                .max = largest_size})
+        .field("output_groups", &T::output_groups,
+               {.help = "groups of heads, with a latent each", .min = 1, .max = largest_size})
+        .field(
+            "key_compression", &T::key_compression,
+            {.help = "tokens whose keys are made one; 1: each has its own", .min = 1, .max = 65536})
+        .field("cross_attention", &T::cross_attention,
+               {.help = "layers attend to what the encoders made, after their mixer"})
+        .field("shared_layers", &T::shared_layers,
+               {.help = "all layers have the parameters of the first"});
 }
 
 // Mixers other than plain attention, and layers of several kinds.
@@ -215,6 +278,7 @@ FieldTable<Transformer> with_pattern(FieldTable<Transformer> table)
         .field("mixer", &T::mixer, {.help = "what lets tokens see each other"})
         .field("recurrence", &T::recurrence, {.help = "sizes of a recurrent mixer"})
         .field("indexer", &T::indexer, {.help = "sparse attention: picks the keys of a query"})
+        .field("encoders", &T::encoders, {.help = "stacks in front with sequences of their own"})
         .field("layer_forms", &T::layer_forms,
                {.help = "kinds of layer, each with what differs from the fields here"})
         .field("pattern", &T::pattern,

@@ -1,3 +1,4 @@
+#include "sim/workload/encoder_work.h"
 #include "sim/workload/kernel.h"
 #include "sim/workload/parameters.h"
 #include "sim/workload/recurrent_mixer.h"
@@ -20,15 +21,18 @@ double mixer_flops(const Transformer& model, double sequence_length,
         return recurrent_flops_per_token(model) * sequence_length;
     if (model.mixer == MixerKind::none)
         return 0;
-    const std::vector<std::int64_t> pieces = attention_pieces(
-        documents, static_cast<std::int64_t>(sequence_length), model.attention_chunk);
+    const auto length = static_cast<std::int64_t>(sequence_length);
+    const std::vector<std::int64_t> pieces =
+        attention_pieces(documents, length, model.attention_chunk);
     const auto pairs_of = [&](const AttentionMask& mask) {
         return pieces.empty() ? visible_pairs(sequence_length, sequence_length, mask)
                               : document_pairs(pieces, mask);
     };
     const double core = 2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads *
-                        pairs_of({model.causal, model.keys_per_query()});
-    return model.indexer ? core + indexer_flops(*model.indexer, pairs_of({model.causal, 0})) : core;
+                        pairs_of({model.causal, model.keys_per_query(length)});
+    return model.indexer ? core + indexer_flops(*model.indexer,
+                                                pairs_of({model.causal, 0}) / model.key_compression)
+                         : core;
 }
 
 ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, double sequence_length,
@@ -36,23 +40,34 @@ ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, doub
 {
     const LayerModel of_kind(whole, kind);
     const Transformer& model = *of_kind;
+    if (kind.encoder >= 0)
+        sequence_length =
+            static_cast<double>(whole.encoders[static_cast<std::size_t>(kind.encoder)].tokens);
     double per_token = 0;
+    double per_sequence = 0;
     for (const ParameterTensor& tensor : parameter_tensors(whole, kind))
-        if (tensor.matrix)
+        if (tensor.matrix && tensor.of_source)
+            per_sequence += 2 * tensor.elements * static_cast<double>(source_tokens(whole));
+        else if (tensor.matrix)
             per_token += 2 * tensor.elements * tensor.token_share;
     const double h = static_cast<double>(model.hidden);
-    double per_sequence = 0;
     double attention = 0;
     if (kind.role == LayerKind::Role::head) {
-        if (model.tied_embeddings)
-            per_token += 2 * h * static_cast<double>(model.vocabulary) * model.head_fraction;
+        const double width =
+            model.embedding_width > 0 ? static_cast<double>(model.embedding_width) : h;
+        if (model.tied_embeddings || model.embedding_width > 0)
+            per_token += 2 * width * static_cast<double>(model.vocabulary) * model.head_fraction;
         if (model.bert_heads)
             per_sequence += 2 * (h * h + 2 * h);
     }
     if (kind.predicts_further) // its logits; the matrix is listed with the head or the embedding
         per_token += 2 * h * static_cast<double>(model.vocabulary);
     if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe)
-        attention = mixer_flops(model, sequence_length, documents);
+        attention = mixer_flops(model, sequence_length,
+                                kind.encoder >= 0 ? std::vector<std::int64_t>() : documents);
+    if (kind.role != LayerKind::Role::embedding && kind.role != LayerKind::Role::head &&
+        model.cross_attention)
+        attention += cross_attention_flops(whole, model, sequence_length);
     return {per_token * sequence_length + per_sequence, attention};
 }
 

@@ -2,9 +2,11 @@
 
 #include "sim/base/fields.h"
 #include "sim/workload/huggingface.h"
+#include "sim/workload/layer_work.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace trainyard {
@@ -33,12 +35,14 @@ const FieldTable<NativeModel>& fields_of<NativeModel>()
 
 namespace {
 
-// "models/resnet-50/model.json" -> "resnet-50".
-std::string folder_of(const std::string& file)
+// "models/resnet-50/model.json" -> "resnet-50", "mine/qwen3.json" -> "qwen3".
+std::string name_from(const std::string& file)
 {
     const std::filesystem::path path(file);
+    const std::string stem = path.stem().string();
     const std::string folder = path.parent_path().filename().string();
-    return folder.empty() || folder == "." || folder == ".." ? path.stem().string() : folder;
+    const bool usual = stem == "config" || stem == "model";
+    return !usual || folder.empty() || folder == "." || folder == ".." ? stem : folder;
 }
 
 void fill_in(Transformer& model)
@@ -82,7 +86,7 @@ std::optional<ImportedModel> read_native(const Reader& reader)
     if (reader.error_count() != before)
         return std::nullopt;
     ImportedModel read;
-    read.model.name = native.name.empty() ? folder_of(reader.file()) : native.name;
+    read.model.name = native.name.empty() ? name_from(reader.file()) : native.name;
     if (native.transformer) {
         check_head_size(reader.member("transformer"), *native.transformer);
         fill_in(*native.transformer);
@@ -159,8 +163,119 @@ void check_head_size(const Reader& reader, const Transformer& model)
                 "give \"head_dim\" when heads do not fill the hidden size");
 }
 
+namespace {
+
+// A form of the native file, or the whole model of a config.
+Reader place_of_form(const Reader& reader, std::size_t form)
+{
+    const Json* forms = reader.node().find("layer_forms");
+    return forms != nullptr && forms->is_array() && form < forms->items().size()
+               ? reader.member("layer_forms").element(form)
+               : reader;
+}
+
+void check_mixer(const Reader& place, const Transformer& layer, std::string_view name)
+{
+    const auto of_layer = name.empty() ? std::string("the model") : fmt::format("\"{}\"", name);
+    if (layer.is_recurrent() && !layer.recurrence)
+        place_of(place, {"mixer"})
+            .error(fmt::format("{} mixes by {} without its sizes", of_layer, to_name(layer.mixer)),
+                   "give \"recurrence\": key_heads, heads, key_dim and value_dim");
+    else if (layer.is_recurrent() && layer.recurrence->heads % layer.recurrence->key_heads != 0)
+        place_of(place, {"recurrence"})
+            .error(fmt::format("{} key heads do not divide {} heads of values",
+                               layer.recurrence->key_heads, layer.recurrence->heads),
+                   "each key head serves as many heads of values");
+    if (layer.mixer == MixerKind::attention && layer.kv_heads > 0 &&
+        layer.heads % layer.kv_heads != 0)
+        place_of(place, {"kv_heads", "num_key_value_heads", "num_kv_heads"})
+            .error(fmt::format("{} key heads do not divide {} query heads", layer.kv_heads,
+                               layer.heads),
+                   fmt::format("each key head serves as many query heads: divisors of {} work",
+                               layer.heads));
+}
+
+void check_form(const Reader& reader, const Transformer& model, std::size_t number)
+{
+    const LayerForm& form = model.layer_forms[number];
+    const Reader place = place_of_form(reader, number);
+    const auto same_name = [&](const LayerForm& other) { return other.name == form.name; };
+    if (std::ranges::count_if(model.layer_forms, same_name) > 1)
+        place.error(fmt::format("two forms are called \"{}\"", form.name),
+                    "give each a name of its own");
+    if (form.channel == ChannelKind::experts && !model.moe)
+        place_of(place, {"channel"})
+            .error(fmt::format("\"{}\" has experts, the model says none", form.name),
+                   "give \"moe\" with their number and size");
+    if (form.channel == ChannelKind::none && form.mixer == MixerKind::none &&
+        !form.cross_attention.value_or(model.cross_attention))
+        place.error(fmt::format("\"{}\" has neither a mixer nor a channel part", form.name),
+                    "leave such layers out");
+    LayerKind kind;
+    kind.form = static_cast<int>(number);
+    kind.windowed = true;
+    const LayerModel layer(model, kind);
+    check_mixer(place, *layer, form.name);
+}
+
+// The pattern names forms that there are, and fills the layers.
+void check_pattern(const Reader& reader, const Transformer& model)
+{
+    if (model.pattern.empty() != model.layer_forms.empty())
+        place_of(reader, {"pattern", "layer_forms"})
+            .error(model.pattern.empty() ? "layer forms without a pattern that says where they are"
+                                         : "a pattern without the forms that it names",
+                   "give both \"layer_forms\" and \"pattern\", or neither");
+    std::vector<std::string> names;
+    for (const LayerForm& form : model.layer_forms)
+        names.push_back(form.name);
+    const Json* list = reader.node().find("pattern");
+    for (std::size_t i = 0; i < model.pattern.size(); ++i)
+        if (std::ranges::find(names, model.pattern[i]) == names.end())
+            (list != nullptr ? reader.member("pattern").element(i) : reader)
+                .error(fmt::format("no form is called \"{}\"", model.pattern[i]),
+                       suggestion(model.pattern[i], names));
+    const auto entries = static_cast<int>(model.pattern.size());
+    if (entries > 0 && model.layers % entries != 0)
+        place_of(reader, {"pattern"})
+            .error(fmt::format("a pattern of {} does not fill {} layers", entries, model.layers),
+                   fmt::format("give {} entries, or a divisor of that", model.layers));
+}
+
+// Attention to what no encoder makes; encoders whose heads do not fill them.
+void check_encoders(const Reader& reader, const Transformer& model)
+{
+    const bool crosses =
+        model.cross_attention || std::ranges::any_of(model.layer_forms, [](const LayerForm& form) {
+            return form.cross_attention.value_or(false);
+        });
+    if (crosses && model.encoders.empty())
+        place_of(reader, {"cross_attention", "layer_forms"})
+            .error("cross attention without encoders", "give \"encoders\"");
+    for (std::size_t i = 0; i < model.encoders.size(); ++i) {
+        const Encoder& encoder = model.encoders[i];
+        if (encoder.head_dim == 0 && encoder.heads > 0 && encoder.hidden % encoder.heads != 0)
+            (reader.node().find("encoders") != nullptr ? reader.member("encoders").element(i)
+                                                       : reader)
+                .error(fmt::format("hidden size {} of encoder \"{}\" is no multiple of {} heads",
+                                   encoder.hidden, encoder.name, encoder.heads),
+                       "give \"head_dim\" when heads do not fill the hidden size");
+    }
+}
+
+} // namespace
+
 void check_transformer(const Reader& reader, const Transformer& model)
 {
+    const std::size_t before = reader.error_count();
+    check_pattern(reader, model);
+    check_encoders(reader, model);
+    if (reader.error_count() != before)
+        return;
+    if (model.pattern.empty() && model.is_recurrent())
+        check_mixer(reader, model, "");
+    for (std::size_t i = 0; i < model.layer_forms.size(); ++i)
+        check_form(reader, model, i);
     if (model.kv_heads > 0 && model.heads % model.kv_heads != 0)
         place_of(reader, {"kv_heads", "num_key_value_heads", "num_kv_heads"})
             .error(fmt::format("{} key heads do not divide {} query heads", model.kv_heads,
@@ -204,7 +319,7 @@ std::optional<ImportedModel> import_model(const Reader& reader)
     if (is_huggingface_config(node)) {
         std::optional<ImportedModel> read = read_huggingface(reader);
         if (read && read->model.name.empty())
-            read->model.name = folder_of(reader.file());
+            read->model.name = name_from(reader.file());
         return read;
     }
     reader.error("this is no model: neither the native form nor a Hugging Face config.json",

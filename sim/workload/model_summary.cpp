@@ -19,6 +19,9 @@ std::string mixer_words(const Transformer& model)
         std::ranges::replace(words, '_', ' ');
         return words;
     }
+    if (model.key_compression > 1)
+        return fmt::format("{}keys of {} tokens", model.indexer ? "sparse " : "",
+                           model.key_compression);
     if (model.indexer)
         return fmt::format("sparse attention of {}", model.indexer->keys_per_query);
     if (model.latent)
@@ -28,6 +31,12 @@ std::string mixer_words(const Transformer& model)
     if (model.attention_chunk > 0)
         return fmt::format("chunks of {}", model.attention_chunk);
     return "attention";
+}
+
+std::string encoder_name(const Transformer& model, const LayerKind& kind)
+{
+    const std::string& name = model.encoders[static_cast<std::size_t>(kind.encoder)].name;
+    return name.empty() ? "encoder" : name;
 }
 
 // Numbers that generation keeps of a sequence in one layer.
@@ -53,7 +62,8 @@ ModelSummary of_list(const LayerList& list, ModelSummary summary)
         summary.layers += layer.repeat;
         const Flops forward(2.0 * static_cast<double>(layer.rows) *
                             static_cast<double>(layer.columns) * static_cast<double>(layer.inner));
-        summary.groups.push_back({layer.name, layer.repeat, static_cast<double>(layer.parameters),
+        summary.groups.push_back({layer.name, layer.repeat, false,
+                                  static_cast<double>(layer.parameters),
                                   static_cast<double>(layer.parameters), forward});
     }
     return summary;
@@ -71,19 +81,24 @@ std::string layer_words(const Transformer& model, const LayerKind& kind)
     const LayerModel of_kind(model, kind);
     switch (kind.role) {
     case LayerKind::Role::embedding:
-        return "embedding";
+        return kind.encoder >= 0 ? fmt::format("ends of {}", encoder_name(model, kind))
+                                 : "embedding";
     case LayerKind::Role::head:
         return "head";
     default:
         break;
     }
     std::string words = mixer_words(*of_kind);
+    if (of_kind->cross_attention)
+        words += words.empty() ? "cross attention" : " + cross attention";
     if (kind.channel) {
         words += words.empty() ? "" : " + ";
         words += kind.role == LayerKind::Role::moe ? "experts" : "mlp";
-        if (kind.role == LayerKind::Role::dense && of_kind->ffn != model.ffn)
+        if (kind.role == LayerKind::Role::dense && kind.form >= 0 && of_kind->ffn != model.ffn)
             words += fmt::format(" of {}", of_kind->ffn);
     }
+    if (kind.encoder >= 0)
+        words += fmt::format(" of {}", encoder_name(model, kind));
     if (kind.predicts_further)
         words += " (predicts further)";
     return words;
@@ -106,7 +121,7 @@ ModelSummary summarize(const Model& model, std::int64_t sequence_length)
     for (const LayerKind& kind : layers_of(model)) {
         const bool inner = kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe;
         const LayerModel of_kind(transformer, kind);
-        if (inner && !kind.predicts_further) {
+        if (inner && !kind.predicts_further && kind.encoder < 0) {
             ++summary.layers;
             keys += kept_keys(*of_kind, sequence_length);
             states += of_kind->is_recurrent() ? recurrent_state_numbers(*of_kind) : 0;
@@ -117,12 +132,16 @@ ModelSummary summarize(const Model& model, std::int64_t sequence_length)
             ++group->layers;
             continue;
         }
-        LayerGroup one{name, 1, 0, 0,
+        LayerGroup one{name,
+                       1,
+                       !inner,
+                       0,
+                       0,
                        forward_flops_per_sequence(transformer, kind, sequence_length) *
                            (1.0 / static_cast<double>(sequence_length))};
         for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
-            one.parameters += tensor.elements;
-            one.active += tensor.active_elements();
+            one.parameters += tensor.shared ? 0 : tensor.elements;
+            one.active += tensor.shared ? 0 : tensor.active_elements();
         }
         summary.groups.push_back(std::move(one));
     }

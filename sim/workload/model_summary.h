@@ -11,6 +11,7 @@ namespace trainyard {
 struct LayerGroup {
     std::string name; // "gated delta net + experts"
     int layers = 0;
+    bool ends = false;      // what lies before or behind the layers
     double parameters = 0;  // of one
     double active = 0;      // of them, those that a token uses
     Flops forward_of_token; // of one, in a sequence of ModelSummary::sequence_length

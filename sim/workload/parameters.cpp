@@ -1,5 +1,7 @@
 #include "sim/workload/parameters.h"
 
+#include "sim/workload/encoder_work.h"
+#include "sim/workload/layer_parts.h"
 #include "sim/workload/recurrent_mixer.h"
 
 #include <algorithm>
@@ -68,12 +70,30 @@ void add_attention(ParameterTensors& tensors, const Transformer& model)
     const double q = model.heads * d;
     const double copies = model.shared_key_value ? 1 : 2;
     const double kv = copies * model.kv_heads * d;
-    tensors.push_back(matrix("q", {h, q}, Cut::heads));
+    if (model.query_rank > 0) {
+        const auto rank = static_cast<double>(model.query_rank);
+        tensors.push_back(matrix("q_down", {h, rank}, Cut::whole));
+        add_norm(tensors, model, rank);
+        tensors.push_back(matrix("q", {rank, q}, Cut::heads));
+    } else {
+        tensors.push_back(matrix("q", {h, q}, Cut::heads));
+    }
     if (model.attention_gate)
         tensors.push_back(matrix("attention_gate", {h, q}, Cut::heads));
     tensors.push_back(
         of_key_heads(matrix("kv", {h, kv / copies, copies}, Cut::kv_heads), model.kv_heads));
-    tensors.push_back(matrix("attention_output", {q, h, 1, true}, Cut::heads));
+    if (model.output_rank > 0) {
+        const auto rank = static_cast<double>(model.output_rank);
+        tensors.push_back(matrix(
+            "output_down", {q / model.output_groups, rank, 1.0 * model.output_groups}, Cut::heads));
+        tensors.push_back(
+            matrix("attention_output", {rank * model.output_groups, h, 1, true}, Cut::heads));
+    } else {
+        tensors.push_back(matrix("attention_output", {q, h, 1, true}, Cut::heads));
+    }
+    if (model.key_compression > 1)
+        tensors.push_back(matrix("key_compression",
+                                 {h, static_cast<double>(compressor_columns(model))}, Cut::whole));
     if (model.attention_bias || model.linear_bias) {
         tensors.push_back({"q_bias", q, Cut::heads});
         tensors.push_back(of_key_heads({"kv_bias", kv, Cut::kv_heads}, model.kv_heads));
@@ -91,9 +111,8 @@ void add_indexer(ParameterTensors& tensors, const Transformer& model)
     const SparseIndexer& indexer = *model.indexer;
     const double h = static_cast<double>(model.hidden);
     const double d = static_cast<double>(indexer.head_dim);
-    const double inputs = model.latent && model.latent->q_lora_rank > 0
-                              ? static_cast<double>(model.latent->q_lora_rank)
-                              : h;
+    const std::int64_t latent = model.latent ? model.latent->q_lora_rank : model.query_rank;
+    const double inputs = latent > 0 ? static_cast<double>(latent) : h;
     tensors.push_back(matrix("indexer_query", {inputs, indexer.heads * d}, Cut::whole));
     tensors.push_back(matrix("indexer_key", {h, d}, Cut::whole));
     tensors.push_back({"indexer_key_norm", 2 * d});
@@ -161,7 +180,19 @@ ParameterTensors embedding_tensors(const Transformer& model)
     const auto table = [&](std::string_view name, double rows, Cut cut) {
         tensors.push_back({name, rows * h, cut, false, 1, rows, h, 1, true});
     };
-    table("embedding", static_cast<double>(model.vocabulary), Cut::vocabulary);
+    const auto vocabulary = static_cast<double>(model.vocabulary);
+    const auto width = static_cast<double>(model.embedding_width);
+    if (model.input_elements > 0) {
+        tensors.push_back(
+            matrix("input", {static_cast<double>(model.input_elements), h}, Cut::whole));
+        tensors.push_back({"input_bias", h});
+    } else if (model.embedding_width > 0) {
+        tensors.push_back({"embedding", vocabulary * width, Cut::vocabulary, false, 1, vocabulary,
+                           width, 1, true});
+        tensors.push_back(matrix("embedding_projection", {width, h}, Cut::whole));
+    } else {
+        table("embedding", vocabulary, Cut::vocabulary);
+    }
     if (model.position == PositionKind::learned)
         table("positions", static_cast<double>(model.max_positions), Cut::whole);
     if (model.token_types > 0)
@@ -187,7 +218,11 @@ ParameterTensors head_tensors(const Transformer& model)
         tensors.push_back({"masked_token_bias", h});
         add_norm(tensors, model, h);
     }
-    if (!model.tied_embeddings)
+    if (model.embedding_width > 0) // back to the table's width, which is tied
+        tensors.push_back(matrix("logits_projection",
+                                 {h, static_cast<double>(model.embedding_width)}, Cut::whole,
+                                 model.head_fraction));
+    else if (!model.tied_embeddings)
         tensors.push_back(matrix("logits", {h, vocabulary}, Cut::vocabulary, model.head_fraction));
     if (model.head_bias || model.bert_heads)
         tensors.push_back({"logits_bias", vocabulary, Cut::vocabulary});
@@ -219,6 +254,8 @@ std::vector<ParameterTensor> parameter_tensors(const Transformer& whole, const L
 {
     const LayerModel of_kind(whole, kind);
     const Transformer& model = *of_kind;
+    if (kind.encoder >= 0 && kind.role == LayerKind::Role::embedding)
+        return encoder_end_tensors(whole, kind);
     switch (kind.role) {
     case LayerKind::Role::embedding:
         return embedding_tensors(model);
@@ -233,18 +270,23 @@ std::vector<ParameterTensor> parameter_tensors(const Transformer& whole, const L
     if (kind.predicts_further)
         add_prediction(tensors, model);
     add_mixer(tensors, model);
-    if (!kind.channel)
-        return tensors;
-    if (kind.role == LayerKind::Role::moe)
+    if (model.cross_attention)
+        for (const ParameterTensor& tensor : cross_attention_tensors(whole, model))
+            tensors.push_back(tensor);
+    if (kind.channel && kind.role == LayerKind::Role::moe)
         add_experts(tensors, model);
-    else
+    else if (kind.channel)
         add_mlp(tensors, model, static_cast<double>(model.ffn));
+    for (ParameterTensor& tensor : tensors)
+        tensor.shared = kind.shares;
     return tensors;
 }
 
 double held_elements(const ParameterTensor& tensor, const Transformer& model,
                      const Partition& partition)
 {
+    if (tensor.shared)
+        return 0;
     switch (tensor.cut) {
     case Cut::whole:
         return tensor.elements;
@@ -293,6 +335,8 @@ ParameterCount count_parameters(const Model& model)
     const Transformer& transformer = std::get<Transformer>(model.architecture);
     for (const LayerKind& kind : layers_of(model))
         for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
+            if (tensor.shared)
+                continue;
             count.total += tensor.elements;
             count.active += tensor.active_elements();
             if (kind.role == LayerKind::Role::embedding && tensor.name != "norm")

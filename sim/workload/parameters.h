@@ -30,8 +30,10 @@ struct ParameterTensor {
     double rows = 0;
     double columns = 0;
     double copies = 1;
-    bool by_rows = false; // the cut divides rows; else columns
-    int most_parts = 0;   // heads that a cut by `kv_heads` can go between
+    bool by_rows = false;   // the cut divides rows; else columns
+    int most_parts = 0;     // heads that a cut by `kv_heads` can go between
+    bool of_source = false; // a matrix that meets the encoders' tokens
+    bool shared = false;    // an earlier layer's: counted and held there
 
     // Of the elements those that one token uses: of experts, those of its choice.
     double active_elements() const

@@ -1,5 +1,6 @@
 #include "sim/workload/saved_tensors.h"
 
+#include "sim/workload/encoder_work.h"
 #include "sim/workload/layer_parts.h"
 #include "sim/workload/recurrent_mixer.h"
 #include "sim/workload/sparse_indexer.h"
@@ -153,6 +154,9 @@ std::vector<SavedTensor> saved_tensors(const LayerShape& s)
     for (int extra = 2; s.has_mixer() && !s.has_channel() && extra < s.model.norms_per_layer;
          extra += 2)
         tensors.push_back({"post_norm_input", h, s.width});
+    if (s.model.cross_attention)
+        for (const SavedTensor& tensor : cross_attention_saved(s))
+            tensors.push_back(tensor);
     if (!s.has_channel())
         return tensors;
     if (s.model.norms_per_layer > 1 || !s.has_mixer()) {

@@ -46,7 +46,8 @@ void add_sparse_indexer(WorkBuilder& builder)
     builder.linear({"indexer_key",
                     {s.tokens, indexer.head_dim + indexer.heads, s.hidden},
                     KernelUse::attention});
-    const std::int64_t seen = s.model.causal ? p.sequence_length / 2 : p.sequence_length;
+    const std::int64_t keys = p.sequence_length / s.model.key_compression;
+    const std::int64_t seen = s.model.causal ? keys / 2 : keys;
     const std::int64_t chosen = std::min(indexer.keys_per_query, seen);
     builder.step({scores(s, "indexer_scores", seen, 1)},
                  {scores(s, "indexer_scores_backward", chosen, 3)});

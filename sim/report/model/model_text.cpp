@@ -12,7 +12,7 @@ namespace {
 
 bool is_end(const LayerGroup& group)
 {
-    return group.name == "embedding" || group.name == "head";
+    return group.ends;
 }
 
 std::string flops_text(Flops flops)
@@ -90,6 +90,7 @@ Json to_json(const ModelSummary& m, const ImportedModel& read)
         Json one = Json::object();
         one["kind"] = group.name;
         one["layers"] = group.layers;
+        one["ends"] = group.ends;
         one["parameters"] = group.parameters;
         one["active_parameters"] = group.active;
         one["forward_flops_per_token"] = group.forward_of_token.value();

@@ -7,6 +7,15 @@ using namespace trainyard;
 
 namespace {
 
+bool has_latents(const std::string& family)
+{
+    for (const char* name : {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "kimi_k25",
+                             "kimi_linear", "glm_moe_dsa", "longcat_flash"})
+        if (family == name)
+            return true;
+    return false;
+}
+
 // A small model that every family can be: each takes the keys it knows.
 Json config_of(const std::string& family)
 {
@@ -19,7 +28,7 @@ Json config_of(const std::string& family)
     REQUIRE(json);
     Json config = *json;
     config["model_type"] = family;
-    if (family == "deepseek_v2" || family == "deepseek_v3" || family == "kimi_k2") {
+    if (has_latents(family)) {
         config["q_lora_rank"] = 256;
         config["kv_lora_rank"] = 128;
         config["qk_nope_head_dim"] = 64;
@@ -28,6 +37,21 @@ Json config_of(const std::string& family)
         config["first_k_dense_replace"] = 1;
         config["num_nextn_predict_layers"] = 1;
     }
+    if (family == "deepseek_v32" || family == "glm_moe_dsa") {
+        config["index_n_heads"] = 8;
+        config["index_head_dim"] = 64;
+        config["index_topk"] = 256;
+    }
+    if (family == "vit") // patches of 16: 2117 tokens
+        config["image_size"] = 736;
+    if (family == "whisper") {
+        config["encoder_layers"] = 2;
+        config["encoder_attention_heads"] = 16;
+        config["encoder_ffn_dim"] = 4096;
+        config["max_target_positions"] = 4096;
+    }
+    if (family == "mamba2")
+        config["state_size"] = 64;
     return config;
 }
 
@@ -40,7 +64,7 @@ ScenarioFile scenario_of(const std::string& family, const char* topology, Precis
     s.training.global_batch = 16;
     s.training.precision = precision;
     s.strategy.tp = 2;
-    s.strategy.pp = 2;
+    s.strategy.pp = family == "albert" ? 1 : 2; // its layers share their parameters
     s.strategy.zero = 1;
     return scenario_in_memory(std::move(s), data_dir() / "scenarios", family);
 }

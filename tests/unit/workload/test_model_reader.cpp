@@ -198,17 +198,10 @@ TEST_CASE("DeepSeek's attention is read from its ranks and head sizes")
 
 TEST_CASE("models that cannot be simulated are refused with the reason")
 {
-    const Problems sparse = problems(deepseek("", R"(,
-        "index_topk": 2048)"));
-    REQUIRE(sparse.size() == 1);
-    CHECK_THAT(sparse[0].message, ContainsSubstring("sparse attention"));
-    CHECK(sparse[0].pointer == "/index_topk");
-
-    CHECK(problems(R"({"model_type": "t5", "d_model": 512})")[0].message ==
-          "\"t5\" is an encoder-decoder: not supported");
+    // Nothing says how wide, how deep, or of how many heads.
     const Problems unknown = problems(R"({"model_type": "llamma"})");
-    CHECK(unknown[0].pointer == "/model_type");
-    CHECK(unknown[0].hint == "did you mean \"llama\"?");
+    REQUIRE(unknown.size() >= 3);
+    CHECK_THAT(unknown[0].message, ContainsSubstring("\"hidden_size\" is missing"));
     CHECK(problems("[1]")[0].message == "expected a model, found a list");
     CHECK_THAT(problems("{}")[0].message, ContainsSubstring("this is no model"));
     CHECK(problems(R"({"format": "trainyard.scenario/1"})")[0].pointer == "/format");
@@ -255,10 +248,6 @@ TEST_CASE("sizes that contradict each other are refused")
                        "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 10,
                        "num_local_experts": 4, "num_experts_per_tok": 8})")[0]
               .message == "a token is sent to 8 of 4 experts");
-    CHECK(problems(R"({"model_type": "qwen3_moe", "hidden_size": 128, "num_hidden_layers": 4,
-                       "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 10,
-                       "num_experts": 4, "num_experts_per_tok": 2, "mlp_only_layers": [2]})")[0]
-              .pointer == "/mlp_only_layers");
 }
 
 TEST_CASE("every problem of a config.json stands at its key and says what would be right")
@@ -272,8 +261,12 @@ TEST_CASE("every problem of a config.json stands at its key and says what would 
              {R"("model_type": "llama", "head_dim": "64")", "/head_dim"},
              {R"("model_type": "llama", "mlp_bias": "no")", "/mlp_bias"},
              {R"("model_type": "bloom", "hidden_dropout": 10)", "/hidden_dropout"},
-             {R"("model_type": "opt", "max_position_embeddings": 9, "word_embed_proj_dim": 64)",
-              "/word_embed_proj_dim"},
+             {R"("model_type": "mistral", "sliding_window": 0)", "/sliding_window"},
+             {R"("model_type": "gpt_oss", "layer_types": ["full_attention"])", "/layer_types"},
+             {R"("model_type": "gpt_oss", "layer_types": ["full_attention", "sliding_attention"])",
+              "/layer_types/1"},
+             {R"("model_type": "nemotron_h", "hybrid_override_pattern": "*Q")",
+              "/hybrid_override_pattern"},
              {R"("model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 8)",
               "/num_experts_per_tok"},
              {R"("model_type": "qwen3_moe", "num_experts": 4, "num_experts_per_tok": 2,

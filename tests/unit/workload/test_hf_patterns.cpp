@@ -1,0 +1,129 @@
+#include "sim/base/json.h"
+#include "sim/workload/model_reader.h"
+#include "sim/workload/model_summary.h"
+#include "tests/catch.h"
+
+using namespace trainyard;
+
+namespace {
+
+const std::string sizes = R"("hidden_size": 2048, "num_attention_heads": 16,
+    "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 5120, "vocab_size": 1000,
+    "rms_norm_eps": 1e-6, )";
+
+ImportedModel imported(const std::string& text)
+{
+    const Checked<Json> json = parse_json("{" + sizes + text + "}", "some-model/config.json");
+    REQUIRE(json);
+    const Checked<ImportedModel> read = import_model(*json, "some-model/config.json");
+    if (!read)
+        FAIL(render(read.error(), ""));
+    return *read;
+}
+
+std::string kinds_of_layers(const std::string& text)
+{
+    const ModelSummary summary = summarize(imported(text).model, 4096);
+    std::string words;
+    for (const LayerGroup& group : summary.groups)
+        if (!group.ends)
+            words += (words.empty() ? "" : ", ") + std::to_string(group.layers) + " " + group.name;
+    return words;
+}
+
+} // namespace
+
+TEST_CASE("layers of several kinds are read from the lists that configs have")
+{
+    const std::string experts = R"("num_experts": 8, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 512, )";
+    const std::string linear = R"("linear_num_key_heads": 16, "linear_num_value_heads": 32,
+        "linear_key_head_dim": 128, "linear_value_head_dim": 128, )";
+    CHECK(kinds_of_layers(R"("model_type": "qwen3_next", "num_hidden_layers": 8,
+                    "full_attention_interval": 4, )" +
+                          experts + linear + R"("linear_conv_kernel_dim": 4)") ==
+          "6 gated delta net + experts, 2 attention + experts");
+    CHECK(kinds_of_layers(R"("model_type": "gpt_oss", "num_hidden_layers": 4, "sliding_window": 128,
+                    "layer_types": ["sliding_attention", "full_attention", "sliding_attention",
+                                    "full_attention"], )" +
+                          experts + R"("use_cache": true)") ==
+          "2 window of 128 + experts, 2 attention + experts");
+    CHECK(kinds_of_layers(
+              R"("model_type": "nemotron_h", "num_hidden_layers": 5, "mamba_num_heads": 64,
+                    "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8,
+                    "hybrid_override_pattern": "ME*M-", )" +
+              experts + R"("use_cache": true)") == "2 mamba2, 1 experts, 1 attention, 1 mlp");
+    CHECK(kinds_of_layers(
+              R"("model_type": "qwen3_moe", "num_hidden_layers": 4, "mlp_only_layers": [2], )" +
+              experts + R"("use_cache": true)") == "3 attention + experts, 1 attention + mlp");
+    CHECK(
+        kinds_of_layers(R"("model_type": "kimi_linear", "num_hidden_layers": 4, "kv_lora_rank": 512,
+                    "qk_nope_head_dim": 64, "qk_rope_head_dim": 64, "v_head_dim": 64,
+                    "linear_attn_config": {"kda_layers": [1, 2, 3], "full_attn_layers": [4],
+                                           "num_heads": 16, "head_dim": 64,
+                                           "short_conv_kernel_size": 4})") ==
+        "3 kimi delta attention + mlp, 1 latent attention + mlp");
+    CHECK(
+        kinds_of_layers(R"("model_type": "nemotron-nas", "num_hidden_layers": 2, "block_configs": [
+                    {"attention": {"n_heads_in_group": 8}, "ffn": {"ffn_mult": 2.625}},
+                    {"attention": {"no_op": true}, "ffn": {"ffn_mult": 1.5}}])") ==
+        "1 attention + mlp of 3584, 1 mlp of 2048");
+    CHECK(kinds_of_layers(R"("model_type": "llama4_text", "num_hidden_layers": 8,
+                    "attention_chunk_size": 1024)") == "6 chunks of 1024 + mlp, 2 attention + mlp");
+}
+
+TEST_CASE("the shortest run of layers that makes them all is the pattern")
+{
+    const auto model = std::get<Transformer>(
+        imported(R"("model_type": "gpt_oss", "num_hidden_layers": 4, "sliding_window": 128,
+                  "layer_types": ["sliding_attention", "full_attention", "sliding_attention",
+                                  "full_attention"])")
+            .model.architecture);
+    CHECK(model.pattern == std::vector<std::string>{"window", "attention"});
+    CHECK(model.layer_forms.size() == 2);
+}
+
+TEST_CASE("a family that is not known is read by its keys and says so")
+{
+    const std::string rest = R"(, "num_hidden_layers": 2)";
+    const ImportedModel known = imported(R"("model_type": "llama")" + rest);
+    const ImportedModel unknown = imported(R"("model_type": "zorglub")" + rest);
+    CHECK(std::get<Transformer>(unknown.model.architecture) ==
+          std::get<Transformer>(known.model.architecture));
+    REQUIRE(unknown.assumed.size() >= 2);
+    CHECK(unknown.assumed[0] ==
+          "family \"zorglub\" is not known: every key is read as its name says");
+    CHECK(imported(R"("model_type": "llamma")" + rest).assumed[0] ==
+          "family \"llamma\" is not known (did you mean \"llama\"?): every key is read as its name "
+          "says");
+    // LayerNorm and GELU are GPT's.
+    const Checked<Json> gpt = parse_json(
+        R"({"model_type": "zorglub", "n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 10,
+            "n_positions": 32, "layer_norm_epsilon": 1e-5, "activation_function": "gelu_new"})",
+        "c.json");
+    const auto read = import_model(*gpt, "c.json");
+    REQUIRE(read);
+    const auto& blocks = std::get<Transformer>(read->model.architecture);
+    CHECK_FALSE(blocks.gated_mlp);
+    CHECK(blocks.linear_bias);
+    CHECK(blocks.norm == NormKind::layer_norm);
+    CHECK(blocks.max_positions == 32);
+}
+
+TEST_CASE("an indexer limits the keys of latent attention")
+{
+    const auto text = [](const std::string& more) {
+        return R"("model_type": "deepseek_v32", "num_hidden_layers": 2, "kv_lora_rank": 512,
+                  "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+                  "v_head_dim": 128)" +
+               more;
+    };
+    const Model full = imported(text("")).model;
+    const Model sparse =
+        imported(text(R"(, "index_n_heads": 4, "index_head_dim": 128, "index_topk": 2048)")).model;
+    const double added = count_parameters(sparse).total - count_parameters(full).total;
+    CHECK(added == 2.0 * (1536 * 4 * 128 + 2048 * 128 + 2 * 128 + 2048 * 4));
+    // In a long sequence what the indexer adds is less than it saves.
+    CHECK(model_flops_per_sequence(sparse, 131072).value() <
+          0.6 * model_flops_per_sequence(full, 131072).value());
+}
