@@ -55,6 +55,11 @@ private:
     {
         return FieldValue<std::string>::read(at, field);
     }
+    static bool read(const Reader& at, Json& field)
+    {
+        field = at.node();
+        return true;
+    }
     static bool read(const Reader& at, bool& field) { return FieldValue<bool>::read(at, field); }
     template <class T>
     static bool read(const Reader& at, std::vector<T>& field)

@@ -51,7 +51,8 @@ void take_model(MemberTaker from, RecordModel& to)
         .take("moe_ffn", to.expert_ffn)
         .take("moe_layers", to.moe_layers)
         .take("shared_expert_ffn", to.shared_expert_ffn)
-        .take("mtp", to.multi_token_prediction);
+        .take("mtp", to.multi_token_prediction)
+        .take("hf_config", to.config);
 }
 
 void take_parallel(MemberTaker from, RecordParallel& to)

@@ -58,6 +58,7 @@ struct RecordModel {
     std::optional<int> moe_layers;
     std::optional<std::int64_t> shared_expert_ffn;
     std::optional<bool> multi_token_prediction;
+    Json config; // a Hugging Face config.json, which says all of the above; null: there is none
 
     bool operator==(const RecordModel&) const = default;
 };

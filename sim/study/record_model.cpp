@@ -1,6 +1,7 @@
 #include "sim/study/record_model.h"
 
 #include "sim/study/record_words.h"
+#include "sim/workload/model_reader.h"
 
 #include <fmt/format.h>
 
@@ -212,6 +213,13 @@ Result model_of(const MeasuredRecord& record, FrameworkFamily family)
             return tl::unexpected(
                 fmt::format("no layers are known of CNN \"{}\"", record.model.name));
         return RecordModelChoice{std::string("resnet-50/model.json"), {}};
+    }
+    if (!record.model.config.is_null()) {
+        Checked<ImportedModel> read = import_model(record.model.config, "hf_config");
+        if (!read)
+            return tl::unexpected(fmt::format("its hf_config: {}", read.error().front().message));
+        read->model.name = record.model.name;
+        return RecordModelChoice{read->model, read->assumed};
     }
     return tl::unexpected(kind.empty() ? "architecture not stated"
                                        : fmt::format("architecture \"{}\" is not modelled", kind));

@@ -142,13 +142,6 @@ void refine_gpt_oss(HfConfig& config, Transformer& t)
     t.attention_bias = t.attention_output_bias = config.flag("attention_bias", true);
 }
 
-void refine_gemma4(HfConfig& config, Transformer& t)
-{
-    if (t.moe) // beside the experts every layer keeps its MLP
-        t.moe->shared_expert_ffn = t.ffn;
-    config.has("attention_bias");
-}
-
 void refine_olmo_checkpoint(HfConfig& config, Transformer& t)
 {
     t.tied_embeddings = config.flag("weight_tying", true);
@@ -160,7 +153,7 @@ void refine_olmo_checkpoint(HfConfig& config, Transformer& t)
     t.position = config.flag("rope", false) || config.flag("alibi", false) ? PositionKind::rotary
                                                                            : PositionKind::learned;
     if (t.position == PositionKind::learned)
-        t.max_positions = config.required({"max_sequence_length"});
+        t.max_positions = config.required({"max_sequence_length", "max_position_embeddings"});
 }
 
 void refine_llama4(HfConfig& config, Transformer& t)
@@ -302,19 +295,6 @@ void refine_mllama(HfConfig& config, Transformer& t)
     t.encoders.push_back(std::move(encoder));
 }
 
-// Queries and results through latents, one narrow key head, keys joined by a ratio that each layer
-// has.
-void refine_deepseek_v4(HfConfig& config, Transformer& t)
-{
-    t.query_rank = config.count({"q_lora_rank"}, 0);
-    t.output_rank = config.count({"o_lora_rank"}, 0);
-    t.output_groups = static_cast<int>(config.number({"o_groups"}).value_or(1));
-    t.shared_key_value = true;
-    for (const char* key : {"hc_mult", "num_hash_layers"})
-        if (config.has(key))
-            config.assume(fmt::format("\"{}\" is not modelled", key));
-}
-
 // Every second layer (Gemma 2) or five of six (Gemma 3) see a window.
 void refine_gemma2(HfConfig& config, Transformer& t)
 {
@@ -402,7 +382,7 @@ std::vector<HfFamily> latent_families()
     return {{"deepseek", llama, refine_llama},      {"deepseek_v2", llama, refine_latent},
             {"deepseek_v3", llama, refine_latent},  {"deepseek_v32", llama, refine_latent},
             {"kimi_k2", llama, refine_latent},      {"kimi_k25", llama, refine_latent},
-            {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, refine_deepseek_v4},
+            {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, nullptr},
             {"longcat_flash", llama, refine_latent}};
 }
 
@@ -447,7 +427,7 @@ std::vector<HfFamily> gemma_families()
     return {{"gemma", gemma, refine_llama},
             {"gemma2", gemma2, refine_gemma2},
             {"gemma3", gemma3, refine_gemma3},
-            {"gemma4", gemma3, refine_gemma4}};
+            {"gemma4", gemma3, refine_llama}};
 }
 
 // GPT-2's blocks without biases or positions.

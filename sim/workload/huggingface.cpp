@@ -48,6 +48,20 @@ void read_indexer(HfConfig& config, Transformer& t)
     t.indexer = indexer;
 }
 
+// Queries and results through latents, one narrow key head (DeepSeek-V4).
+void read_narrow_results(HfConfig& config, Transformer& t)
+{
+    if (!config.has("o_lora_rank"))
+        return;
+    t.query_rank = config.count({"q_lora_rank"}, 0);
+    t.output_rank = config.required({"o_lora_rank"});
+    t.output_groups = static_cast<int>(config.number({"o_groups"}).value_or(1));
+    t.shared_key_value = true;
+    for (const char* key : {"hc_mult", "num_hash_layers"})
+        if (config.has(key))
+            config.assume(fmt::format("\"{}\" is not modelled", key));
+}
+
 std::string activation_name(HfConfig& config)
 {
     std::string name;
@@ -99,6 +113,7 @@ void read_attention(HfConfig& config, Transformer& t)
     t.attention_gate = config.flag("attn_output_gate", t.attention_gate);
     read_latent_attention(config, t);
     read_indexer(config, t);
+    read_narrow_results(config, t);
 }
 
 // A feed-forward size is given, or as a multiple of the hidden size.
@@ -204,6 +219,8 @@ void read_experts(HfConfig& config, Transformer& t)
     moe.identity_experts = static_cast<int>(config.count({"zero_expert_num"}, 0));
     moe.latent_width = config.count({"moe_latent_size"}, 0);
     read_shared_experts(config, moe);
+    if (config.has("enable_moe_block")) // Gemma 4: every layer keeps its MLP beside the experts
+        moe.shared_expert_ffn = t.ffn;
     read_dense_layers(config, moe);
     read_groups(config, moe);
     t.moe = moe;

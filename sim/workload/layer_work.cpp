@@ -51,15 +51,18 @@ LaunchTargets launch_targets(const LayerShape& s)
     const bool moe = s.kind.role == LayerKind::Role::moe;
     const int fp8 = s.narrow() ? style.fp8_launches : 0;
     const int ring = ring_launches(s);
+    // Frameworks' counts are of a layer with attention and a channel part: one alone has half.
+    const bool one_part = !s.model.is_recurrent() && (!s.has_mixer() || !s.has_channel());
+    const auto of_layer = [&](int launches) { return one_part ? launches / 2 : launches; };
     LaunchTargets targets;
     const AdaptedColumns adapted(s);
     const int adapters = static_cast<int>(adapted.qkv.size() + adapted.output.size() +
                                           adapted.up.size() + adapted.down.size());
     if (style.layer_launches_forward > 0)
-        targets.forward = style.layer_launches_forward + (moe ? style.moe_launches_forward : 0) +
+        targets.forward = of_layer(style.layer_launches_forward) + (moe ? style.moe_launches_forward : 0) +
                           fp8 + ring + adapters * adapter_launches_forward;
     if (style.layer_launches_backward > 0)
-        targets.backward = style.layer_launches_backward + (moe ? style.moe_launches_backward : 0) +
+        targets.backward = of_layer(style.layer_launches_backward) + (moe ? style.moe_launches_backward : 0) +
                            fp8 + ring + adapters * adapter_launches_backward;
     return targets;
 }
