@@ -86,3 +86,68 @@ TEST_CASE("shipped models say nothing is left open but what their format leaves 
     CHECK(read->assumed.empty());
     CHECK(read->model == shipped("llama-3.1-70b/config.json"));
 }
+
+TEST_CASE("models of 2023 to 2026 have the parameters that their cards state, in billions")
+{
+    struct Card {
+        const char* folder;
+        double total;
+        double active; // 0: not stated
+    };
+    // Where a card counts without the layers that predict further, so do we here.
+    const std::vector<Card> cards{{"llama-3.2-1b", 1.236, 0},
+                                  {"llama-3.2-3b", 3.213, 0},
+                                  {"llama-4-scout-17b-16e", 107.8, 17},
+                                  {"llama-4-maverick-17b-128e", 400, 17},
+                                  {"mistral-7b-v0.3", 7.248, 0},
+                                  {"mistral-nemo-12b", 12.25, 0},
+                                  {"mistral-small-24b", 23.57, 0},
+                                  {"mistral-large-123b", 122.6, 0},
+                                  {"mixtral-8x22b", 140.6, 39.1},
+                                  {"qwen2.5-0.5b", 0.494, 0},
+                                  {"qwen2.5-7b", 7.616, 0},
+                                  {"qwen2.5-72b", 72.71, 0},
+                                  {"qwen3-8b", 8.19, 0},
+                                  {"qwen3-32b", 32.76, 0},
+                                  {"qwen3-235b-a22b", 235.1, 22.2},
+                                  {"qwen3-coder-480b-a35b", 480.2, 35.5},
+                                  {"qwen3-next-80b-a3b", 79.7, 3.9},
+                                  {"gemma-2-9b", 9.24, 0},
+                                  {"gemma-2-27b", 27.23, 0},
+                                  {"gemma-3-1b", 1.0, 0},
+                                  {"gemma-4-26b-a4b", 25.2, 3.8},
+                                  {"phi-2", 2.78, 0},
+                                  {"phi-3-mini", 3.82, 0},
+                                  {"phi-4", 14.66, 0},
+                                  {"deepseek-v2-lite", 15.7, 2.7},
+                                  {"deepseek-llm-67b", 67.4, 0},
+                                  {"deepseek-v4-flash", 284, 13.7},
+                                  {"kimi-k2", 1026, 32.9},
+                                  {"moonlight-16b-a3b", 15.96, 0},
+                                  {"kimi-linear-48b-a3b", 49.1, 3.5},
+                                  {"glm-5", 744, 41},
+                                  {"minimax-m2", 229, 11},
+                                  {"gpt-oss-20b", 20.9, 4.2},
+                                  {"gpt-oss-120b", 116.8, 5.7},
+                                  {"nemotron-h-8b", 8.1, 0},
+                                  {"nemotron-3-nano-30b-a3b", 31.6, 3.6},
+                                  {"olmo-2-13b", 13.7, 0},
+                                  {"olmoe-1b-7b", 6.92, 1.28},
+                                  {"falcon-180b", 179, 0},
+                                  {"yi-34b", 34.4, 0},
+                                  {"command-r-plus-104b", 103.8, 0},
+                                  {"dbrx-132b", 131.6, 36.5},
+                                  {"starcoder2-15b", 15.96, 0},
+                                  {"ling-plus", 290.6, 29},
+                                  {"mamba2-2.7b", 2.7, 0},
+                                  {"whisper-large-v3", 1.543, 0}};
+    for (const Card& card : cards) {
+        CAPTURE(card.folder);
+        Model model = shipped(std::string(card.folder) + "/config.json");
+        std::get<Transformer>(model.architecture).prediction_layers = 0;
+        const ParameterCount count = count_parameters(model);
+        CHECK_THAT(count.total, WithinRel(card.total * 1e9, 0.006));
+        if (card.active > 0)
+            CHECK_THAT(count.active, WithinRel(card.active * 1e9, 0.035));
+    }
+}
