@@ -81,6 +81,28 @@ void check_precision(Precision precision, const Device& device, Problems& proble
                             Severity::warning});
 }
 
+void check_family(const Model& model, Problems& problems)
+{
+    if (!model.family_known)
+        problems.push_back(
+            {"", 0, "/model",
+             fmt::format("the family of model \"{}\" is not known: its config is read "
+                         "by what its keys are called",
+                         model.name),
+             "`trainyard model show` lists what is taken for granted", Severity::warning});
+}
+
+// Kernels whose times follow from bytes and operations alone, on any device.
+bool has_unmeasured_kernels(const Model& model)
+{
+    const auto* transformer = std::get_if<Transformer>(&model.architecture);
+    return transformer != nullptr &&
+           std::ranges::any_of(layers_of(model), [&](const LayerKind& kind) {
+               const LayerModel layer(*transformer, kind);
+               return layer->is_recurrent() || layer->indexer || layer->key_compression > 1;
+           });
+}
+
 // The loading with the constants that it names.
 Checked<DataSource> find_data(const DataLoading& loading)
 {
@@ -152,6 +174,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     parts.model_hash = model->hash;
     parts.cost = cost->cost;
     parts.cost_hash = cost->hash;
+    check_family(*parts.model, problems);
     check_precision(file.scenario.training.precision, parts.cost->profile().hardware.device,
                     problems);
     Checked<Job> job = build_job(file, parts, cost->effects);
@@ -268,10 +291,12 @@ Grade grade_of(const CostModel& cost, const Job& job, const Topology& topology)
         return topology.device(make_id<DeviceId>(static_cast<std::size_t>(rank))).domain;
     };
     Grade worst = Grade::measured;
+    if (!job.model.family_known || has_unmeasured_kernels(job.model))
+        worst = Grade::extrapolated;
     const Backend library = backend_of(job.strategy, GroupKind::dp);
     if (job.world() > 1 && on_host(library)) {
         const std::optional<Grade> swept = grade_of_sweeps(cost, job, topology);
-        worst = swept.value_or(worst);
+        worst = std::max(worst, swept.value_or(worst));
         if (!swept)
             decisive.push_back(library == Backend::gloo ? "hardware.gloo.max_per_communicator"
                                                         : "hardware.mpi.rate_inside");

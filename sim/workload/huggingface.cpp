@@ -330,6 +330,8 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     if (whole.error_count() != before)
         return std::nullopt;
     read.model.architecture = transformer;
+    read.model.family_known =
+        find_hf_family(type) != nullptr || find_hf_family(without_text(type)) != nullptr;
     const std::string name = config.text("_name_or_path");
     read.model.name = name.substr(name.find_last_of('/') + 1);
     read.assumed = config.assumed();

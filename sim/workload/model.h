@@ -247,6 +247,7 @@ inline constexpr std::string_view model_format = "trainyard.model/1";
 struct Model {
     std::string name;
     std::variant<Transformer, LayerList> architecture;
+    bool family_known = true; // else a config's keys were read as what their names say
 
     bool operator==(const Model&) const = default;
 
