@@ -5,10 +5,13 @@
 #include "sim/cli/plan_search.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
+#include "sim/report/plan/context_report.h"
 #include "sim/report/plan/plan_report.h"
 #include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/capacity/longest_context.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
+#include "sim/study/sweep_space.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -31,6 +34,7 @@ struct PlanCommand {
     std::string output; // a scenario
     std::string csv;
     bool json = false;
+    bool longest_context = false;
     CapacityOptions capacity;
     PlanSearchOptions search;
 };
@@ -106,12 +110,22 @@ int plan_size(const PlanCommand& command)
     return run_capacity(std::move(*request), {command.output, command.csv, command.json});
 }
 
-void print_report(const PlanCommand& command, const PlanReport& report)
+std::string text_of(const PlanReport& report, const LongestContext* context)
 {
-    print_data(command.json
-                   ? to_text(to_json(report)) + "\n"
-                   : plan_text(report, Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
-                               width_of_stdout()));
+    const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
+    const std::string plan = plan_text(report, paint, width_of_stdout());
+    return context == nullptr ? plan
+                              : context_text(*context, paint, width_of_stdout()) + "\n" + plan;
+}
+
+// `context`: where the length of the sequences was asked for, too.
+void print_report(const PlanCommand& command, const PlanReport& report,
+                  const LongestContext* context)
+{
+    Json json = command.json ? to_json(report) : Json();
+    if (command.json && context != nullptr)
+        json["context"] = to_json(*context);
+    print_data(command.json ? to_text(json) + "\n" : text_of(report, context));
     if (!command.csv.empty())
         write_file(command.csv, plan_csv(report));
 }
@@ -153,8 +167,22 @@ int tell_shard(PlanSearch& search, const SearchResult& result, bool interrupted)
     return interrupted_exit();
 }
 
+// Of part of each NVLink domain all devices are paid.
+WholeTrainingRequest on_all_devices(WholeTrainingRequest training, const SearchBase& base)
+{
+    Scenario whole = base.file.scenario;
+    whole.strategy.gpus_per_domain = 0;
+    const Checked<SweepFacts> facts =
+        sweep_facts(scenario_in_memory(std::move(whole), base.file.base, base.file.file));
+    if (facts && facts->devices > training.gpus) {
+        training.gpus_per_node = training.gpus_per_node * facts->devices / training.gpus;
+        training.gpus = facts->devices;
+    }
+    return training;
+}
+
 int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& search,
-              const SearchResult& result, Session& session)
+              const SearchResult& result, Session& session, const LongestContext* context = nullptr)
 {
     const bool interrupted = interrupt_flag().cancelled();
     if (search.is_shard())
@@ -163,8 +191,8 @@ int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& sear
     const Checked<Outcome> own = session.simulate(task.base.file);
     PlanReport report = plan_report(task.base, result, outcomes, own, task.request.headroom);
     if (task.training.tokens > 0 && !outcomes.empty()) {
-        const Checked<WholeTraining> whole =
-            whole_training(with_step_of(outcomes.front(), task.training));
+        const Checked<WholeTraining> whole = whole_training(
+            on_all_devices(with_step_of(outcomes.front(), task.training), task.base));
         if (!whole)
             return refuse(whole.error(), "nothing was printed.");
         report.training = training_report(*whole);
@@ -173,7 +201,7 @@ int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& sear
     if (!command.output.empty() && !result.best.empty())
         write_scenario(kept_scenario(result.best.front().choice, task.base), task.base.file.base,
                        command.output);
-    print_report(command, report);
+    print_report(command, report, context);
     if (!interrupted)
         return report.rows.empty() ? exit_no : exit_ok;
     print_talk(search.kept_text());
@@ -206,6 +234,44 @@ int lead_plan(const PlanCommand& command, Ranks* ranks)
     }
     crew.reset(); // the others need not wait for what is told
     return tell_plan(command, *task, search, result, session);
+}
+
+// The longest sequences, and the layouts for them.
+int plan_context(const PlanCommand& command)
+{
+    const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
+    const Checked<std::vector<SweepAxis>> axes = axes_of(command);
+    const Checked<WholeTrainingRequest> training = training_request(command.capacity);
+    Problems problems = file ? Problems{} : file.error();
+    append(problems, axes ? Problems{} : axes.error());
+    append(problems, training ? Problems{} : training.error());
+    if (!problems.empty())
+        return refuse(problems, "nothing was run.");
+    for (const std::string* const path : {&command.output, &command.csv})
+        if (!path->empty())
+            require_writable(*path);
+    ContextRequest request{*file, *axes, {}, *training};
+    request.search.top = command.top;
+    request.search.headroom = command.headroom / 100;
+    request.search.threads = command.threads;
+    const KeepsWhatIsDone keeps;
+    Session session;
+    Checked<LongestContext> found = tl::unexpected(Problems{});
+    {
+        ProgressBar bar;
+        request.search.work = bar.control();
+        found = longest_context(request, session);
+    }
+    if (!found)
+        return refuse(found.error(), "nothing was printed.");
+    if (!found->answer) {
+        print_data(command.json ? to_text(Json::Object{{"context", to_json(*found)}}) + "\n"
+                                : context_text(*found, Paint(Colour::none), width_of_stdout()));
+        return found->interrupted ? interrupted_exit() : exit_no;
+    }
+    const PlanTask task{found->answer->base, found->answer->request, *training};
+    PlanSearch search(command.search, task.base, task.request, command.scenario, nullptr);
+    return tell_plan(command, task, search, found->answer->result, session, &*found);
 }
 
 // What keeps another rank from its task rank 0 finds too, and tells; else it tells that the ranks
@@ -243,6 +309,27 @@ Problems one_cluster_alone()
         "plan that cluster's scenario (-o writes it)");
 }
 
+int run_context(const PlanCommand& command, bool alone)
+{
+    const CapacityOptions& capacity = command.capacity;
+    if (command.scenario.empty() || !capacity.clusters.empty() || !capacity.model.empty() ||
+        !capacity.budget.empty())
+        return refuse(one_problem("--longest-context is of a scenario's cluster",
+                                  "a scenario, with --tokens and --within where it has to be "
+                                  "trained in time"),
+                      "nothing was run.", exit_usage);
+    if (!alone || command.search.is_used())
+        return refuse(one_problem("stores, shards and ranks are for the plan of one length, not "
+                                  "for a choice of them",
+                                  "--set training.sequence_length=N"),
+                      "nothing was run.", exit_usage);
+    Problems problems = unused_options(capacity);
+    if (!capacity.within.empty() && capacity.tokens.empty() && capacity.assumptions.empty())
+        append(problems, one_problem("--within says nothing of a step",
+                                     "with --tokens, how much is to be learned"));
+    return problems.empty() ? plan_context(command) : refuse(problems, "nothing was run.");
+}
+
 int run_plan(const PlanCommand& command)
 {
     if (command.scenario.empty() && command.capacity.model.empty()) {
@@ -253,6 +340,8 @@ int run_plan(const PlanCommand& command)
         return refuse(problems, "nothing was run.");
     const std::optional<LaunchedRank> launched = launched_rank();
     const bool alone = !launched || launched->ranks == 1;
+    if (command.longest_context)
+        return run_context(command, alone);
     if (command.capacity.asks_for_size())
         return alone && !command.search.is_used()
                    ? plan_size(command)
@@ -299,6 +388,10 @@ void add_plan(CLI::App& program, Command& chosen)
         ->type_name("PERCENT");
     sub->add_option("--threads", command->threads, "layouts simulated at once; else all cores")
         ->check(CLI::Range(1, 1024));
+    sub->add_flag(
+        "--longest-context", command->longest_context,
+        "find the longest sequences that fit, at about the scenario's tokens a step; with "
+        "--tokens and --within also trained in time");
     sub->add_option("-o,--output", command->output, "write the scenario with the best layout")
         ->type_name("FILE");
     sub->add_option("--csv", command->csv, "write the layouts that are shown")->type_name("FILE");

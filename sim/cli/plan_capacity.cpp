@@ -2,6 +2,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
+#include "sim/base/spelling.h"
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
@@ -86,13 +87,13 @@ Problems read_assumptions(const std::string& path, WholeTrainingRequest& request
 // Of the kinds that it names.
 void set_price(const std::string& text, std::vector<ClusterKind>& clusters, OptionReader& options)
 {
-    const std::optional<HourlyPrice> price =
-        options.read<HourlyPrice>("--price", text, parse_hourly_price);
+    const Parsed<HourlyPrice> price =
+        parse_hourly_price(text); // training_request says what is wrong
     if (!price || price->device.empty())
         return;
     bool known = false;
     for (ClusterKind& kind : clusters)
-        if (price->device == kind.name) {
+        if (plain_name(price->device) == plain_name(kind.name)) {
             set(kind.prices, *price);
             known = true;
         }

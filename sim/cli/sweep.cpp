@@ -5,6 +5,7 @@
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/sweep/sweep_output.h"
+#include "sim/study/search/searched_grid.h"
 #include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
@@ -32,11 +33,12 @@ struct SweepCommand {
 // order of the grid. For several threads.
 class SweepResults {
 public:
-    SweepResults(const SweepCommand& command, const SweepTitle& title)
+    SweepResults(const SweepCommand& command, const SweepTitle& title,
+                 const std::optional<std::vector<std::size_t>>& points)
         : grid_(title.grid),
           json_(command.json),
           best_(title.measure, command.top, command.headroom / 100),
-          in_order_([this](const PointRow& row) { write(row); })
+          in_order_([this](const PointRow& row) { write(row); }, points)
     {
         if (!command.csv.empty()) {
             csv_.emplace(command.csv);
@@ -85,7 +87,31 @@ private:
     std::mutex mutex_;
 };
 
-Checked<SweepGrid> grid_of(const SweepCommand& command, const ScenarioFile& base)
+// A grid, and which of its points are looked at.
+struct GridTask {
+    SweepGrid grid;
+    std::optional<std::vector<std::size_t>> points; // absent: all
+};
+
+// What is "auto" takes the values that the search has.
+Checked<GridTask> searched(const SweepCommand& command, const SweepGrid& grid,
+                           const ScenarioFile& base)
+{
+    Checked<SearchedGrid> found = tl::unexpected(Problems{});
+    {
+        ProgressBar bar;
+        found = searched_grid(grid, base, command.headroom / 100, bar.control());
+    }
+    if (!found)
+        return tl::unexpected(found.error());
+    print_talk(fmt::format("{} of {} combinations make a layout that may fit\n",
+                           found->points.size(), found->combinations));
+    if (Problems problems = grid_problems(found->grid, base); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    return GridTask{std::move(found->grid), std::move(found->points)};
+}
+
+Checked<GridTask> grid_of(const SweepCommand& command, const ScenarioFile& base)
 {
     SweepGrid grid;
     grid.batch = command.nearest_batch ? BatchRule::nearest : BatchRule::as_asked;
@@ -97,11 +123,12 @@ Checked<SweepGrid> grid_of(const SweepCommand& command, const ScenarioFile& base
         else
             problems.insert(problems.end(), axis.error().begin(), axis.error().end());
     }
+    const SweepGrid given = without_searched_axes(grid);
     if (problems.empty())
-        problems = grid_problems(grid, base);
+        problems = grid_problems(given, base);
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
-    return grid;
+    return given == grid ? GridTask{std::move(grid), {}} : searched(command, grid, base);
 }
 
 SweepMeasure measure_of(const SweepCommand& command)
@@ -112,12 +139,12 @@ SweepMeasure measure_of(const SweepCommand& command)
     return SweepMeasure::throughput;
 }
 
-SweepEnd simulate_all(const SweepCommand& command, const ScenarioFile& base, const SweepGrid& grid,
+SweepEnd simulate_all(const SweepCommand& command, const ScenarioFile& base, const GridTask& task,
                       SweepResults& results)
 {
     Session session;
     ProgressBar bar;
-    return sweep(base, grid, session, {command.threads, bar.control()},
+    return sweep(base, task.grid, session, {command.threads, bar.control(), task.points},
                  [&](SweepPoint&& point) { results.add(row_of(point)); });
 }
 
@@ -135,18 +162,19 @@ void say_end(const SweepCommand& command, const SweepEnd& end, Seconds time)
 int run_sweep(const SweepCommand& command)
 {
     const Checked<ScenarioFile> own = read_scenario(command.scenario, command.changes);
-    const Checked<SweepGrid> grid = own ? grid_of(command, *own) : tl::unexpected(own.error());
-    if (!grid)
-        return refuse(grid.error(), "nothing was run.");
-    SweepTitle title{command.scenario, *grid, following_fields(*grid, own->scenario),
+    Checked<GridTask> task = own ? grid_of(command, *own) : tl::unexpected(own.error());
+    if (!task)
+        return refuse(task.error(), "nothing was run.");
+    SweepTitle title{command.scenario, task->grid, following_fields(task->grid, own->scenario),
                      measure_of(command)};
     const Checked<ScenarioFile> base = let_follow(*own, title.following, title.grid);
     if (!base)
         return refuse(base.error(), "nothing was run.");
     const KeepsWhatIsDone keeps;
-    SweepResults results(command, title);
+    task->grid = title.grid;
+    SweepResults results(command, title, task->points);
     const auto began = std::chrono::steady_clock::now();
-    title.end = simulate_all(command, *base, title.grid, results);
+    title.end = simulate_all(command, *base, *task, results);
     results.finish();
     const Seconds time(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
@@ -171,8 +199,10 @@ void add_sweep(CLI::App& program, Command& chosen)
     sub->add_option("scenario", command->scenario, "scenario file")->required()->type_name("FILE");
     sub->add_option("--grid", command->axes,
                     "values of a field: 1,2,4, a range (1..8, 2..10+2, 1..64*2), or lists and "
-                    "quoted texts between commas; for tp, cp, pp, dp, ep and stage_layers also "
-                    "auto: what follows from the other sizes and the devices; once per field")
+                    "quoted texts between commas; once per field. auto alone: the values that plan "
+                    "would look at, in combinations that make a layout (tp, cp, pp, vpp, ep, etp, "
+                    "zero, schedule, recompute, micro_batch, global_batch); of dp and stage_layers "
+                    "what follows from the other sizes")
         ->required()
         ->type_name("FIELD=VALUES")
         ->take_all();

@@ -57,15 +57,20 @@ std::vector<CsvColumn> columns_of(const SweepGrid& grid, const PointRow& row, do
 
 } // namespace
 
+bool GridOrder::is_next(std::size_t index) const
+{
+    return points_ ? next_ < points_->size() && (*points_)[next_] == index : next_ == index;
+}
+
 void GridOrder::add(PointRow row)
 {
-    if (row.index != next_) {
+    if (!is_next(row.index)) {
         waiting_.emplace(row.index, std::move(row));
         return;
     }
     sink_(row);
     ++next_;
-    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+    for (auto first = waiting_.begin(); first != waiting_.end() && is_next(first->first);
          first = waiting_.erase(first), ++next_)
         sink_(first->second);
 }

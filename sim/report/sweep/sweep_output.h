@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace trainyard {
 
@@ -17,16 +18,22 @@ inline constexpr std::string_view sweep_format = "trainyard.sweep/1";
 class GridOrder {
 public:
     using Sink = std::function<void(const PointRow&)>;
-    explicit GridOrder(Sink sink) : sink_(std::move(sink)) {}
+    // `points`: those that come, in order; absent: all.
+    explicit GridOrder(Sink sink, std::optional<std::vector<std::size_t>> points = {})
+        : sink_(std::move(sink)), points_(std::move(points))
+    {}
 
     void add(PointRow row);
     // What is left when points before it never came.
     void finish();
 
 private:
+    bool is_next(std::size_t index) const;
+
     Sink sink_;
+    std::optional<std::vector<std::size_t>> points_;
     std::map<std::size_t, PointRow> waiting_;
-    std::size_t next_ = 0;
+    std::size_t next_ = 0; // place among the points
 };
 
 // One line per point: the fields of the grid, then figures in SI units. "leaves_room" says whether

@@ -165,8 +165,6 @@ private:
         counts_ = share_.shard == 0 && share_.lane == 0; // what costs nothing to tell
         if (is_same(choice))
             return exclude(Exclusion::same, passes());
-        if (choice.etp != 1 && choice.etp != choice.tp && space_.etp.size() > 1)
-            return exclude(Exclusion::input, passes(), "/strategy/etp", "neither 1 nor tp");
         const std::int64_t stages = std::int64_t{choice.pp} * choice.vpp;
         if (stages > 1 && stages > layers_ + 2)
             return exclude(Exclusion::input, passes(), "/strategy/pp",

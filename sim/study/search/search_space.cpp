@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
 
 namespace trainyard {
 
@@ -17,6 +18,8 @@ constexpr int most_virtual_stages = 12;
 constexpr std::int64_t long_sequence = 32'768;     // tokens; from here on CP is worth a look
 constexpr std::int64_t most_pass_tokens = 131'072; // of a device: more make nothing quicker
 constexpr std::int64_t largest_micro_batch = 512;
+constexpr std::string_view schedule_field = "strategy.schedule";
+constexpr std::string_view recompute_field = "training.recompute";
 
 template <class T>
 void add(std::vector<T>& values, const T& value)
@@ -190,17 +193,17 @@ std::uint64_t SearchSpace::points() const
     return product;
 }
 
-SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
+SearchSpace own_space(const Scenario& scenario)
 {
     const Strategy& own = scenario.strategy;
     const Training& training = scenario.training;
     SearchSpace space;
     space.tp = {own.tp};
-    space.cp = {1, own.cp};
+    space.cp = {own.cp};
     space.pp = {own.pp};
     space.vpp = {own.vpp};
     space.ep = {own.ep};
-    space.etp = {1, own.etp};
+    space.etp = {own.etp};
     space.zero = {own.zero};
     space.recompute = {{training.recompute, training.recompute_layers}};
     space.global_batches = {training.global_batch};
@@ -208,12 +211,64 @@ SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
     const PipelineSchedule* const schedule = find_schedule(own.schedule);
     const bool usual = schedule == nullptr || own.schedule == "interleaved-1f1b";
     space.schedules = {usual ? find_schedule(Strategy{}.schedule) : schedule};
+    return space;
+}
+
+SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
+{
+    const Training& training = scenario.training;
+    SearchSpace space = own_space(scenario);
+    add(space.cp, 1);
+    add(space.etp, 1);
     const auto* const model = std::get_if<Transformer>(&facts.model.architecture);
     if (model != nullptr)
         add_transformer(space, scenario, *model, facts);
     add_micro_batches(space, training, model != nullptr ? training.sequence_length : 1);
     each_size_list(space, [](const char*, auto& values, int, int) { put_in_order(values); });
     return space;
+}
+
+void take_values(SearchSpace& space, const SearchSpace& from, std::string_view field)
+{
+    SearchSpace source = from;
+    each_size_list(space, [&](std::string_view name, auto& values, int, int) {
+        using List = std::decay_t<decltype(values)>;
+        if (name != field)
+            return;
+        each_size_list(source, [&](std::string_view other, auto& list, int, int) {
+            if constexpr (std::is_same_v<List, std::decay_t<decltype(list)>>)
+                if (other == field)
+                    values = list;
+        });
+    });
+    if (field == schedule_field)
+        space.schedules = from.schedules;
+    if (field == recompute_field)
+        space.recompute = from.recompute;
+}
+
+std::string value_of(const LayoutChoice& choice, std::string_view field)
+{
+    SearchSpace space;
+    space.tp = {choice.tp};
+    space.cp = {choice.cp};
+    space.pp = {choice.pp};
+    space.vpp = {choice.vpp};
+    space.ep = {choice.ep};
+    space.etp = {choice.etp};
+    space.zero = {choice.zero};
+    space.global_batches = {choice.global_batch};
+    space.micro_batches = {choice.micro_batch};
+    std::string out;
+    each_size_list(space, [&](std::string_view name, const auto& values, int, int) {
+        if (name == field)
+            out = std::to_string(values.front());
+    });
+    if (field == schedule_field)
+        return std::string(choice.schedule->name());
+    if (field == recompute_field)
+        return std::string(to_name(choice.recompute.kind));
+    return out;
 }
 
 Problems restrict(SearchSpace& space, const SweepAxis& axis)
@@ -224,12 +279,12 @@ Problems restrict(SearchSpace& space, const SweepAxis& axis)
         if (field == axis.field)
             done = take_sizes(values, axis, static_cast<T>(least), static_cast<T>(most));
     });
-    if (axis.field == "strategy.schedule")
+    if (axis.field == schedule_field)
         done = take(space.schedules, axis, "schedule", [](const std::string& text) {
             const PipelineSchedule* const known = find_schedule(text);
             return known != nullptr ? std::optional(known) : std::nullopt;
         });
-    if (axis.field == "training.recompute")
+    if (axis.field == recompute_field)
         done = take(space.recompute, axis, "way to recompute (none, selective, full, full:4)",
                     recompute_of);
     if (done)
@@ -240,7 +295,7 @@ Problems restrict(SearchSpace& space, const SweepAxis& axis)
 
 std::vector<std::string> searched_fields()
 {
-    std::vector<std::string> out{"strategy.schedule", "training.recompute"};
+    std::vector<std::string> out{std::string(schedule_field), std::string(recompute_field)};
     SearchSpace space;
     each_size_list(space, [&](const char* field, auto&, int, int) { out.emplace_back(field); });
     return out;

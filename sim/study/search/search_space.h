@@ -18,6 +18,9 @@ struct SearchSpace {
     std::uint64_t points() const;
 };
 
+// The one layout that a scenario has.
+SearchSpace own_space(const Scenario& scenario);
+
 // Every TP within an NVLink domain that divides the heads, every number of stages up to the
 // layers', CP for long sequences, every EP that divides the experts, the schedules whose steps are
 // short for what they keep, micro-batches that divide the batch, and every way to recompute; and
@@ -28,6 +31,12 @@ SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts);
 // "full:4", of so many layers of a device). Problems: a field that is none of the space's, values
 // that it does not take.
 Problems restrict(SearchSpace& space, const SweepAxis& axis);
+
+// Gives one field the values that it has in another space.
+void take_values(SearchSpace& space, const SearchSpace& from, std::string_view field);
+
+// What a layout has for one of the fields, as --set takes it; of what it recomputes only the kind.
+std::string value_of(const LayoutChoice& choice, std::string_view field);
 
 // The fields that `restrict` knows.
 std::vector<std::string> searched_fields();

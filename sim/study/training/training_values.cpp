@@ -110,18 +110,23 @@ Parsed<HourlyPrice> parse_hourly_price(std::string_view text)
         return wrong(fmt::format("\"{}\" is not a price", text), example);
     out.price = leading->number;
     std::string_view per = leading->rest;
+    bool of_hour = false;
     while (!per.empty()) {
         if (per.front() != '/')
             return wrong(fmt::format("\"{}\" is not what a price is for", per), example);
         const std::string_view word = trimmed(per.substr(1, per.find('/', 1) - 1));
         per.remove_prefix(std::min(per.size(), per.find('/', 1)));
-        if (word == "h" || word == "hour")
+        if (word == "h" || word == "hour") {
+            of_hour = true;
             continue;
+        }
         const std::optional<bool> node = of_node(word);
         if (!node)
             return wrong(fmt::format("a price per \"{}\" is not known", word), example);
         out.of_node = *node;
     }
+    if (!of_hour)
+        return wrong(fmt::format("\"{}\" does not say that it is of an hour", text), example);
     return out;
 }
 

@@ -35,12 +35,15 @@ TEST_CASE("a price is of a GPU and hour, or of a node")
 {
     CHECK(parse_hourly_price("h100=2.5/h")->device == "h100");
     CHECK(parse_hourly_price("h100=2.5/h")->price == 2.5);
-    CHECK(parse_hourly_price("$2.5")->price == 2.5);
+    CHECK(parse_hourly_price("$2.5/h")->price == 2.5);
+    CHECK(parse_hourly_price("h100=2.5").error().message ==
+          "\"h100=2.5\" does not say that it is of an hour");
+    CHECK_FALSE(parse_hourly_price("20/node"));
     CHECK(parse_hourly_price("2/gpu/h")->price == 2);
     CHECK(parse_hourly_price("98.32/h/node")->of_node);
     CHECK(parse_hourly_price("h100=").error().message == "\"h100=\" is not a price");
     CHECK_FALSE(parse_hourly_price("2.5/day"));
-    CHECK_FALSE(parse_hourly_price("-1"));
+    CHECK_FALSE(parse_hourly_price("-1/h"));
     PriceModel prices;
     set(prices, *parse_hourly_price("20/h/node"));
     CHECK(prices.node_hour == 20.0);

@@ -1,0 +1,92 @@
+#include "sim/report/plan/context_report.h"
+
+#include "sim/base/units.h"
+#include "sim/report/text/table.h"
+
+#include <fmt/core.h>
+
+namespace trainyard {
+
+namespace {
+
+std::string verdict(const ContextLength& length)
+{
+    if (length.meets)
+        return "yes";
+    if (length.fits)
+        return "too late";
+    return length.searched ? "no: the allocator needs more" : "no: needs at least more";
+}
+
+std::string table_of(const LongestContext& found, const Paint& paint, std::size_t width)
+{
+    TextTable table({Align::right, Align::right, Align::right, Align::left});
+    table.add({paint.dim("tokens"), paint.dim("layouts with room"), paint.dim("best step"),
+               paint.dim("does")});
+    for (const ContextLength& length : found.lengths)
+        if (length.is_decided())
+            table.add({fmt::format("{}", length.tokens), fmt::format("{}", length.possible),
+                       length.step_time ? to_display(*length.step_time) : "", verdict(length)});
+    return table.text_within(width);
+}
+
+// Why the next length does not do.
+std::string proof(const LongestContext& found)
+{
+    const ContextLength* const next = found.first_beyond();
+    if (found.interrupted)
+        return "Interrupted: longer ones may do, too.";
+    if (next == nullptr)
+        return fmt::format("No longer one was looked at: {} tokens are the most.", found.most);
+    if (next->fits)
+        return fmt::format("{} tokens fit, but are not trained in time.", next->tokens);
+    if (next->possible > 0)
+        return fmt::format("Of {} tokens no layout fits: each of the {} that may have room was "
+                           "simulated.",
+                           next->tokens, next->possible);
+    return next->nearest
+               ? fmt::format("Of {} tokens no layout fits: the nearest needs at least {} of the {} "
+                             "of a device.",
+                             next->tokens, to_display(next->nearest->memory),
+                             to_display(found.capacity))
+               : fmt::format("Of {} tokens no layout can be.", next->tokens);
+}
+
+} // namespace
+
+std::string context_text(const LongestContext& found, const Paint& paint, std::size_t width)
+{
+    std::string out =
+        found.answer ? paint.bold(fmt::format("Longest context: {} tokens", found.longest())) +
+                           fmt::format(", --set training.sequence_length={}\n", found.longest())
+                     : std::string("No length of a sequence does.\n");
+    for (const std::string& line : wrapped(proof(found), width))
+        out += line + "\n";
+    return out + "\n" + table_of(found, paint, width);
+}
+
+Json to_json(const LongestContext& found)
+{
+    Json lengths = Json::array();
+    for (const ContextLength& length : found.lengths) {
+        Json row = Json::Object{{"tokens", Json(length.tokens)},
+                                {"layouts_with_room", Json(length.possible)},
+                                {"searched", Json(length.searched)},
+                                {"fits", Json(length.fits)},
+                                {"meets", Json(length.meets)}};
+        if (length.nearest)
+            row["least_memory_too_large"] = Json(length.nearest->memory.value());
+        if (length.step_time)
+            row["step_time"] = Json(length.step_time->value());
+        if (length.training_time)
+            row["training_time"] = Json(length.training_time->value());
+        lengths.push_back(std::move(row));
+    }
+    return Json::Object{{"longest", Json(found.longest())},
+                        {"step", Json(found.step)},
+                        {"most", Json(found.most)},
+                        {"interrupted", Json(found.interrupted)},
+                        {"lengths", std::move(lengths)}};
+}
+
+} // namespace trainyard
