@@ -40,7 +40,7 @@ void add_plan_search_options(CLI::App& command, PlanSearchOptions& options)
         ->type_name("FILE")
         ->excludes(store)
         ->excludes(shard);
-    for (const char* name : {"--output", "--csv", "--json"})
+    for (const char* name : {"--output", "--csv", "--json", "--html", "--front", "--export"})
         shard->excludes(command.get_option(name));
 }
 

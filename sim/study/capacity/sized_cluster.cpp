@@ -272,7 +272,7 @@ Problems problems_of(const CapacityRequest& request)
                            "one of them");
     if (request.budget && !priced)
         return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
-    if (request.training.tokens == 0 && !request.training.deadline && !request.budget)
+    if (!request.has_goal() && !request.scaling)
         return one_problem(
             "without tokens, a deadline and a budget there is no goal",
             "--tokens 2T, or --within 30d for the most tokens by then; for the best step "
@@ -306,6 +306,17 @@ WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest r
     request.gpus_per_node = std::max(1, topology.device_count() / topology.node_count());
     request.parameters = count_parameters(model).total;
     return request;
+}
+
+std::vector<int> scaled_sizes(const CapacityRequest& request, const ClusterKind& kind)
+{
+    std::vector<int> out;
+    if (!request.scaling)
+        return out;
+    for (int nodes = 1; nodes <= request.scaling->most / kind.gpus_per_node; nodes *= 2)
+        if (nodes * kind.gpus_per_node >= request.scaling->least)
+            out.push_back(nodes);
+    return out;
 }
 
 SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& kind, int nodes,
