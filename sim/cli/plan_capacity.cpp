@@ -166,6 +166,9 @@ void add_capacity_options(CLI::App& app, CapacityOptions& options)
     app.add_option("--scaling", options.scaling,
                    "also how each cluster scales over these numbers of GPUs: 8..1024")
         ->type_name("RANGE");
+    app.add_option("--guide", options.guide,
+                   "also which strategy to take for these numbers of GPUs, and why: 8..512")
+        ->type_name("RANGE");
     app.add_option("--objectives", options.objectives,
                    fmt::format("two or three that the front of clusters is about, in place of the "
                                "usual ones: {}",
@@ -177,6 +180,27 @@ void add_capacity_options(CLI::App& app, CapacityOptions& options)
         ->type_name("FILE")
         ->check(CLI::ExistingFile);
 }
+
+namespace {
+
+// Options that say something of a training, where it is only asked for steps.
+Problems goalless_options(const CapacityOptions& options)
+{
+    Problems problems;
+    const auto say = [&](const char* option, bool given) {
+        if (given)
+            problems.push_back({option, 0, "", "says nothing of steps",
+                                "with --tokens, how much is to be learned", Severity::error});
+    };
+    say("--price", !options.prices.empty());
+    say("--mtbf", !options.mtbf.empty());
+    say("--checkpoint", !options.checkpoint.empty());
+    say("--assume", !options.assumptions.empty());
+    say("--objectives", !options.objectives.empty());
+    return problems;
+}
+
+} // namespace
 
 Problems unused_options(const CapacityOptions& options)
 {
@@ -253,6 +277,7 @@ Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
         set_price(text, request.clusters, reader);
     request.budget = reader.read<double>("--budget", options.budget, parse_count);
     request.scaling = reader.read<GpuRange>("--scaling", options.scaling, parse_gpu_range);
+    request.guide = reader.read<GpuRange>("--guide", options.guide, parse_gpu_range);
     request.batch = reader.read<TokenRange>("--batch", options.batch, parse_token_range);
     if (scenario && !options.model.empty())
         reader.add("--model", options.model, "the scenario has a model already",
@@ -261,6 +286,8 @@ Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
         reader.add("--sequence-length", fmt::format("{}", options.sequence_length),
                    "the scenario has its own", "--set training.sequence_length=N");
     append(problems, reader.take());
+    if (problems.empty() && !request.has_goal() && (request.scaling || request.guide))
+        problems = goalless_options(options);
     if (Checked<std::vector<Objective>> objectives = objectives_of(options); objectives)
         request.objectives = std::move(*objectives);
     else
@@ -305,6 +332,10 @@ std::vector<PlannedScenario> planned(const CapacityRequest& request, const Capac
 
 int run_capacity(CapacityRequest request, const CapacityOutput& output)
 {
+    if (!request.has_goal() && (!output.scenario.empty() || output.exports.is_used()))
+        return refuse(one_problem("without a goal there is no best cluster to write",
+                                  "--tokens 2T, or without -o and --export"),
+                      "nothing was run.");
     if (!output.scenario.empty())
         require_writable(output.scenario);
     for (const std::string* const file : {&output.csv, &output.html})
@@ -315,6 +346,7 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
     Session session;
     Checked<CapacityPlan> plan;
     std::vector<ScalingReport> scaling;
+    std::vector<GuideReport> guides;
     {
         ProgressBar bar;
         request.work = bar.control();
@@ -322,6 +354,9 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
         if (plan && request.scaling)
             for (const ClusterKind& kind : request.clusters)
                 scaling.push_back(scaling_report(cluster_scaling(request, kind, session)));
+        if (plan && request.guide)
+            for (const ClusterKind& kind : request.clusters)
+                guides.push_back(guide_report(strategy_guide(request, kind, session)));
     }
     if (!plan)
         return refuse(plan.error(), "nothing was run.");
@@ -341,7 +376,10 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
     CapacityReport report = capacity_report(request, *plan, std::move(details));
     if (report.model.empty() && !scaling.empty())
         report.model = scaling.front().model;
+    if (report.model.empty() && !guides.empty())
+        report.model = guides.front().model;
     report.scaling = std::move(scaling);
+    report.guides = std::move(guides);
     print_data(output.json
                    ? to_text(to_json(report)) + "\n"
                    : capacity_text(report,
@@ -351,11 +389,16 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
         write_file(output.csv, capacity_csv(report));
     if (!output.html.empty())
         write_file(output.html, capacity_html(report));
-    if (plan->interrupted || std::ranges::any_of(report.scaling, &ScalingReport::interrupted))
+    if (plan->interrupted || std::ranges::any_of(report.scaling, &ScalingReport::interrupted) ||
+        std::ranges::any_of(report.guides, &GuideReport::interrupted))
         return interrupted_exit();
     const bool scales = std::ranges::any_of(
         report.scaling, [](const ScalingReport& one) { return !one.strong.rows.empty(); });
-    return plan->best || (!request.has_goal() && scales) ? exit_ok : exit_no;
+    const bool guides_to_one = std::ranges::any_of(report.guides, [](const GuideReport& guide) {
+        return std::ranges::any_of(
+            guide.sizes, [](const GuideSizeReport& size) { return size.advised.has_value(); });
+    });
+    return plan->best || (!request.has_goal() && (scales || guides_to_one)) ? exit_ok : exit_no;
 }
 
 } // namespace trainyard

@@ -26,12 +26,13 @@ struct CapacityOptions {
     std::string assumptions;             // a file
     std::vector<std::string> objectives; // of the front
     std::string scaling;                 // "8..1024"
+    std::string guide;                   // likewise
 
     // Whether sizes of clusters are looked for: else `plan` takes the scenario's own.
     bool asks_for_size() const
     {
         return !model.empty() || !clusters.empty() || !within.empty() || !budget.empty() ||
-               !scaling.empty();
+               !scaling.empty() || !guide.empty();
     }
 };
 

@@ -60,6 +60,9 @@ Json to_json(const CapacityReport& report)
     Json scaling = Json::array();
     for (const ScalingReport& one : report.scaling)
         scaling.push_back(to_json(one));
+    Json guides = Json::array();
+    for (const GuideReport& guide : report.guides)
+        guides.push_back(to_json(guide));
     Json front = Json::array();
     for (const Objective objective : report.front)
         front.push_back(to_name(objective));
@@ -75,6 +78,7 @@ Json to_json(const CapacityReport& report)
                         {"front", std::move(front)},
                         {"clusters", std::move(clusters)},
                         {"scaling", report.scaling.empty() ? Json() : std::move(scaling)},
+                        {"guides", report.guides.empty() ? Json() : std::move(guides)},
                         {"training", report.training ? to_json(*report.training) : Json()}};
 }
 

@@ -89,11 +89,13 @@ std::string titled(std::string_view title, const std::string& figure)
 
 std::string body_of(const CapacityReport& report)
 {
-    std::string scaling;
+    std::string beside_goal;
     for (const ScalingReport& one : report.scaling)
-        scaling += scaling_html(one);
+        beside_goal += scaling_html(one);
+    for (const GuideReport& guide : report.guides)
+        beside_goal += guide_html(guide);
     if (report.clusters.empty())
-        return scaling;
+        return beside_goal;
     std::string out;
     if (report.best)
         out += cards_html(cards(report));
@@ -108,7 +110,7 @@ std::string body_of(const CapacityReport& report)
     if (!report.front.empty())
         out += section("What is worth a choice",
                        front_chart(report) + paragraphs({front_text(report)}));
-    out += section("What binds", what_binds(report)) + scaling;
+    out += section("What binds", what_binds(report)) + beside_goal;
     if (report.training)
         out += training_html(*report.training);
     out += section("Sizes looked at", table_html(sizes_table(report), {0, 8, 9}) +
@@ -123,7 +125,9 @@ std::string capacity_html(const CapacityReport& report)
     const std::string model = report.model.empty() ? "the model" : report.model;
     const std::string footer = fmt::format("trainyard {}", version());
     if (report.clusters.empty())
-        return html_page({fmt::format("{}: how it scales", model), "", body_of(report), footer});
+        return html_page({report.scaling.empty() ? fmt::format("{}: which strategy", model)
+                                                 : fmt::format("{}: how it scales", model),
+                          "", body_of(report), footer});
     return html_page(
         {fmt::format("{}: {}", model, report.goal),
          fmt::format("{} layouts, {} simulated",

@@ -96,7 +96,7 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
                                std::optional<TrainingReport> details)
 {
     CapacityReport report;
-    report.goal = goal_text(request);
+    report.goal = request.has_goal() ? goal_text(request) : "";
     report.unit = request.training.unit;
     report.has_tokens = request.training.tokens > 0;
     report.tolerance = request.tolerance;

@@ -2,6 +2,7 @@
 
 // Which cluster trains a model as somebody wants it, as values and in words.
 
+#include "sim/report/capacity/guide_report.h"
 #include "sim/report/capacity/scaling_report.h"
 #include "sim/report/text/table.h"
 #include "sim/report/training/training_text.h"
@@ -38,6 +39,7 @@ struct CapacityReport {
     std::optional<Seconds> deadline;
     std::optional<double> budget;
     std::vector<ScalingReport> scaling; // of each kind, where it was asked for
+    std::vector<GuideReport> guides;    // likewise
     std::vector<Objective> front;       // what `on_front` is about; empty: nothing runs
     std::vector<std::string> reasons;   // of values that were chosen for the best
     std::uint64_t points = 0;           // of all spaces

@@ -231,11 +231,13 @@ TableCells sizes_table(const CapacityReport& report)
 
 namespace {
 
-std::string scaling_texts(const CapacityReport& report, const Paint& paint, std::size_t width)
+std::string beside_the_goal(const CapacityReport& report, const Paint& paint, std::size_t width)
 {
     std::string out;
     for (const ScalingReport& scaling : report.scaling)
         out += (out.empty() ? "" : "\n") + scaling_text(scaling, paint, width);
+    for (const GuideReport& guide : report.guides)
+        out += (out.empty() ? "" : "\n") + guide_text(guide, paint, width);
     return out;
 }
 
@@ -244,7 +246,7 @@ std::string scaling_texts(const CapacityReport& report, const Paint& paint, std:
 std::string capacity_text(const CapacityReport& report, const Paint& paint, std::size_t width)
 {
     if (report.clusters.empty())
-        return scaling_texts(report, paint, width);
+        return beside_the_goal(report, paint, width);
     std::string out =
         fmt::format("{}: {}\n\n", report.model.empty() ? "the model" : report.model, report.goal);
     const auto say = [&](const std::string& text) {
@@ -261,8 +263,8 @@ std::string capacity_text(const CapacityReport& report, const Paint& paint, std:
         say(front_text(report));
     if (!report.interrupted)
         say(searched_text(report) + " per GPU: against the smallest that runs.");
-    if (!report.scaling.empty())
-        out += "\n" + scaling_texts(report, paint, width);
+    if (!report.scaling.empty() || !report.guides.empty())
+        out += "\n" + beside_the_goal(report, paint, width);
     if (report.training)
         out += "\n" + training_text(*report.training, paint, width);
     if (!report.reasons.empty()) {

@@ -111,7 +111,7 @@ std::string scaling_html(const ScalingReport& report)
         body += curve_html("One batch on all sizes (strong)", report.strong) +
                 curve_html("A batch in proportion (weak)", report.weak) + "<h3>Efficiency</h3>\n" +
                 efficiency_chart(report);
-    return section(fmt::format("Scaling of {}", escaped(report.cluster)), body);
+    return section(fmt::format("Scaling on {}", escaped(report.cluster)), body);
 }
 
 } // namespace trainyard

@@ -88,6 +88,7 @@ ScalingReport scaling_report(const ClusterScaling& scaling)
 {
     ScalingReport report;
     report.cluster = scaling.kind.name;
+    report.model = "the model";
     report.strong = rows_of(scaling.strong);
     report.weak = rows_of(scaling.weak);
     report.interrupted = scaling.interrupted;
@@ -159,7 +160,8 @@ std::vector<std::string> scaling_verdicts(const ScalingReport& report)
 
 std::string scaling_text(const ScalingReport& report, const Paint& paint, std::size_t width)
 {
-    std::string out = paint.bold(fmt::format("Scaling of {}", report.cluster)) + "\n";
+    std::string out =
+        paint.bold(fmt::format("Scaling of {} on {}", report.model, report.cluster)) + "\n";
     for (const std::string& verdict : scaling_verdicts(report))
         for (const std::string& line : wrapped(verdict, width))
             out += line + "\n";

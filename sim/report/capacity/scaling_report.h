@@ -29,7 +29,6 @@ struct ScalingRows {
 struct ScalingReport {
     std::string cluster; // its kind
     std::string model;
-    std::string unit; // of work: "tokens"
     ScalingRows strong;
     ScalingRows weak;
     bool interrupted = false;

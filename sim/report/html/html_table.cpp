@@ -10,7 +10,15 @@ namespace trainyard {
 
 std::string_view HtmlTable::class_of_column(std::size_t i) const
 {
-    return columns_[i].cell == HtmlCell::number ? " class=\"n\"" : "";
+    switch (columns_[i].cell) {
+    case HtmlCell::number:
+        return " class=\"n\"";
+    case HtmlCell::words:
+        return " class=\"w\"";
+    case HtmlCell::text:
+        break;
+    }
+    return "";
 }
 
 void HtmlTable::add(const std::vector<std::string>& cells)
@@ -40,7 +48,7 @@ std::string table_html(const TableCells& cells, const std::vector<std::size_t>& 
     for (const std::string& head : cells.heads)
         columns.push_back({head});
     for (const std::size_t column : text_columns)
-        columns[column].cell = HtmlCell::text;
+        columns[column].cell = column == 0 ? HtmlCell::text : HtmlCell::words;
     HtmlTable table(columns);
     for (std::size_t i = 0; i < cells.rows.size(); ++i) {
         std::vector<std::string> row;

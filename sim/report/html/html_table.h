@@ -4,7 +4,11 @@
 
 namespace trainyard {
 
-enum class HtmlCell { text, number };
+enum class HtmlCell {
+    text, // on one line
+    number,
+    words // wrapped where the page is too narrow
+};
 
 struct HtmlColumn {
     std::string title;
@@ -28,7 +32,8 @@ private:
     std::string body_;
 };
 
-// `text_columns` hold words; a row to be seen first has its first of these in bold.
+// `text_columns` hold words, but for column 0 they wrap; a row to be seen first has its first of
+// these in bold.
 std::string table_html(const TableCells& cells, const std::vector<std::size_t>& text_columns);
 
 } // namespace trainyard

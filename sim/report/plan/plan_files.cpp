@@ -78,6 +78,7 @@ Json to_json(const PlanReport& report)
                         {"gap", search.gap()},
                         {"best", std::move(rows)},
                         {"front", search.front ? std::move(front) : Json()},
+                        {"front_open", search.front ? Json(search.front->open) : Json()},
                         {"own", report.own ? row_json(*report.own) : Json()},
                         {"excluded", std::move(excluded)},
                         {"training", report.training ? to_json(*report.training) : Json()}};

@@ -218,6 +218,11 @@ std::string front_title(const PlanReport& report)
         shown < report.front.size()
             ? fmt::format(" ({} of {}; the others lie between)", shown, report.front.size())
             : "";
+    const std::uint64_t open = report.search.front->open;
+    if (open > 0)
+        return fmt::format("Interrupted: of {} layouts it is not known whether they are quicker or "
+                           "smaller than these{}",
+                           grouped(open), most);
     return fmt::format("Nothing is both quicker and smaller than one of these{}", most);
 }
 

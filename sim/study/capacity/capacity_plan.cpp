@@ -57,7 +57,7 @@ private:
             fewest();
         if (request_.training.tokens == 0)
             most_learned();
-        for (const int nodes : scaled_sizes(request_, answer_.kind))
+        for (const int nodes : sizes_within(request_.scaling, answer_.kind))
             if (!answer_.kind.nodes)
                 look_at(nodes);
     }

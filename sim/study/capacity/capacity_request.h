@@ -48,13 +48,14 @@ struct CapacityRequest {
     std::optional<double> budget;  // in the currency of the prices
     std::vector<Objective> objectives; // of the front; empty: days and money, or what comes next
     std::optional<GpuRange> scaling;   // sizes to be looked at whatever the goal
+    std::optional<GpuRange> guide;     // sizes to find a strategy for
     int most_gpus = 131'072;           // of a cluster
     double headroom = 0.05;
     double tolerance = 0.02; // of a search (SearchRequest)
     int threads = 0;
     WorkControl work;
 
-    // Else it is only asked how clusters scale.
+    // Else it is only asked how clusters scale, or for a guide.
     bool has_goal() const { return training.tokens > 0 || training.deadline || budget; }
 };
 

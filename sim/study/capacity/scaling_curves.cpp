@@ -97,7 +97,7 @@ private:
     // The largest first: its batch is that of the others.
     void look_at_all()
     {
-        const std::vector<int> sizes = scaled_sizes(request_, scaling_.kind);
+        const std::vector<int> sizes = sizes_within(request_.scaling, scaling_.kind);
         std::optional<ScaledSize> largest;
         for (auto nodes = sizes.rbegin(); nodes != sizes.rend(); ++nodes) {
             if (!largest) {

@@ -1,5 +1,6 @@
 #include "sim/base/build_info.h"
 #include "sim/study/capacity/scaling_curves.h"
+#include "sim/study/capacity/strategy_guide.h"
 #include "sim/study/session.h"
 #include "tests/catch.h"
 
@@ -105,4 +106,40 @@ TEST_CASE("a range between two sizes has none, and a model that fits nowhere has
     CapacityRequest request = scaling_request({8, 8});
     request.model = {"llama-3.1-405b", {}};
     CHECK(scaled(request).strong.sizes.empty());
+}
+
+TEST_CASE("a guide advises the simplest family near the quickest, and each family has its sizes")
+{
+    CapacityRequest request = scaling_request({8, 16});
+    request.guide = request.scaling;
+    Session session;
+    const StrategyGuide guide =
+        strategy_guide(request, cluster_kind("h100", request.folder).value(), session);
+    REQUIRE(guide.sizes.size() == 2);
+    for (const GuideSize& size : guide.sizes) {
+        const auto at = [&](StrategyFamily family) -> const SizedCluster& {
+            return size.best[static_cast<std::size_t>(family)];
+        };
+        // 8.03 B parameters of 16 bytes each do not fit into 80 GB; what ZeRO and TP leave of them
+        // does.
+        CHECK_FALSE(at(StrategyFamily::ddp).outcome);
+        CHECK(at(StrategyFamily::ddp).least_memory);
+        CHECK_FALSE(at(StrategyFamily::experts).outcome); // a dense model
+        REQUIRE(at(StrategyFamily::zero_3).outcome);
+        REQUIRE(at(StrategyFamily::tensor).outcome);
+        CHECK(at(StrategyFamily::zero_3).scenario->strategy.zero == 3);
+        CHECK(at(StrategyFamily::zero_3).scenario->strategy.tp == 1);
+        CHECK(at(StrategyFamily::tensor).scenario->strategy.tp > 1);
+        CHECK(at(StrategyFamily::tensor).scenario->strategy.pp == 1);
+        REQUIRE(size.quickest);
+        REQUIRE(size.advised);
+        const double most = pace_of(at(*size.quickest));
+        for (std::size_t i = 0; i < strategy_family_count; ++i)
+            if (size.best[i].outcome) {
+                CHECK(pace_of(size.best[i]) <= most);
+                if (static_cast<StrategyFamily>(i) < *size.advised)
+                    CHECK(pace_of(size.best[i]) < (1 - near_enough) * most);
+            }
+        CHECK(pace_of(at(*size.advised)) >= (1 - near_enough) * most);
+    }
 }
