@@ -87,6 +87,30 @@ std::string titled(std::string_view title, const std::string& figure)
     return figure.empty() ? "" : fmt::format("<h3>{}</h3>\n{}", title, figure);
 }
 
+// Sizes of all kinds on which the training ends.
+std::size_t runs_on(const CapacityReport& report)
+{
+    std::size_t out = 0;
+    for (const std::vector<CapacityRow>& rows : report.clusters)
+        for (const CapacityRow& row : rows)
+            out += row.training ? 1U : 0U;
+    return out;
+}
+
+// One size alone is no curve.
+std::string over_gpus(const CapacityReport& report)
+{
+    return section("Over the number of GPUs",
+                   titled("Wall time", wall_time_chart(report)) +
+                       titled("Cost", cost_chart(report)) +
+                       titled("Goodput", goodput_chart(report)) +
+                       titled("Work per second and GPU, against the smallest that runs",
+                              efficiency_chart(report))) +
+           section("What is worth a choice",
+                   report.front.empty() ? ""
+                                        : front_chart(report) + paragraphs({front_text(report)}));
+}
+
 std::string body_of(const CapacityReport& report)
 {
     std::string beside_goal;
@@ -101,15 +125,8 @@ std::string body_of(const CapacityReport& report)
         out += cards_html(cards(report));
     out += section("The answer", table_html(answers_table(report), {0, 2}) +
                                      paragraphs(capacity_verdicts(report)));
-    out +=
-        section("Over the number of GPUs",
-                titled("Wall time", wall_time_chart(report)) + titled("Cost", cost_chart(report)) +
-                    titled("Goodput", goodput_chart(report)) +
-                    titled("Work per second and GPU, against the smallest that runs",
-                           efficiency_chart(report)));
-    if (!report.front.empty())
-        out += section("What is worth a choice",
-                       front_chart(report) + paragraphs({front_text(report)}));
+    if (runs_on(report) > 1)
+        out += over_gpus(report);
     out += section("What binds", what_binds(report)) + beside_goal;
     if (report.training)
         out += training_html(*report.training);
