@@ -322,7 +322,10 @@ std::vector<PlannedScenario> planned(const CapacityRequest& request, const Capac
         if (answer.chosen) {
             const SizedCluster& sized = answer.sizes[*answer.chosen];
             const std::string kind = std::filesystem::path(answer.kind.name).stem().string();
-            out.push_back({fmt::format("{}-{}", kind, sized.gpus), *sized.scenario,
+            std::string name = fmt::format("{}-{}", kind, sized.gpus);
+            if (std::ranges::find(out, name, &PlannedScenario::name) != out.end())
+                name += fmt::format("-{}", out.size() + 1); // another file of that name
+            out.push_back({std::move(name), *sized.scenario,
                            request.scenario ? request.scenario->base : request.folder});
         }
     return out;

@@ -92,7 +92,8 @@ StrategyGuide strategy_guide(const CapacityRequest& request, const ClusterKind& 
         steps.training.tokens = 1;
     try {
         for (const int nodes : sizes_within(request.guide, kind)) {
-            GuideSize size{nodes * kind.gpus_per_node, {}};
+            GuideSize size;
+            size.gpus = nodes * kind.gpus_per_node;
             for (std::size_t i = 0; i < strategy_family_count; ++i) {
                 steps.work.check();
                 size.best[i] = sized_cluster(restricted(steps, static_cast<StrategyFamily>(i)),
