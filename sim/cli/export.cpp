@@ -1,6 +1,6 @@
-#include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
+#include "sim/cli/job_files.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/study/jobs/job_export.h"
@@ -53,13 +53,6 @@ int run_export(const ExportOptions& options)
     return exit_ok;
 }
 
-std::string check_kind(const std::string& name)
-{
-    return from_name<JobKind>(name) ? ""
-                                    : fmt::format("\"{}\" is no format of jobs: {}", name,
-                                                  suggestion(name, FieldValue<JobKind>::names()));
-}
-
 } // namespace
 
 void add_export(CLI::App& program, Command& chosen)
@@ -69,7 +62,7 @@ void add_export(CLI::App& program, Command& chosen)
     auto options = std::make_shared<ExportOptions>();
     sub->add_option("kind", options->kind, "megatron, deepspeed, torchtitan or torchrun")
         ->required()
-        ->check(check_kind)
+        ->check(check_job_kind)
         ->type_name("KIND");
     sub->add_option("scenario", options->path, "the scenario")->required()->type_name("FILE");
     sub->add_option("-o,--output", options->output, "write the settings")->type_name("FILE");

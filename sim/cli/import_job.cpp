@@ -1,4 +1,5 @@
 #include "sim/base/build_info.h"
+#include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
@@ -93,6 +94,13 @@ void write_scenario(Scenario scenario, const std::filesystem::path& folder,
     scenario.profile = moved(scenario.profile, folder, to);
     write_file(output, to_text(to_json(scenario)) + "\n");
     print_talk(fmt::format("wrote {}\n", output));
+}
+
+std::string check_job_kind(const std::string& name)
+{
+    return from_name<JobKind>(name) ? ""
+                                    : fmt::format("\"{}\" is no format of jobs: {}", name,
+                                                  suggestion(name, FieldValue<JobKind>::names()));
 }
 
 std::filesystem::path folder_of(const std::string& output)

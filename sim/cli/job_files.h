@@ -35,6 +35,9 @@ struct JobFile {
 // Prints what was understood, assumed and ignored, and writes the scenario. Returns an ExitCode.
 int import_job_file(const JobFile& file, const JobOptions& options);
 
+// Of an option that names a kind of jobs: what is wrong with it, or nothing.
+std::string check_job_kind(const std::string& name);
+
 // Where the paths of a scenario that is written to `output` start.
 std::filesystem::path folder_of(const std::string& output);
 

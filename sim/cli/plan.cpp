@@ -2,10 +2,12 @@
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/plan_capacity.h"
+#include "sim/cli/plan_export.h"
 #include "sim/cli/plan_search.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/plan/context_report.h"
+#include "sim/report/plan/plan_html.h"
 #include "sim/report/plan/plan_report.h"
 #include "sim/study/capacity/capacity_plan.h"
 #include "sim/study/capacity/longest_context.h"
@@ -29,13 +31,16 @@ struct PlanCommand {
     std::vector<std::string> axes; // --grid
     std::size_t top = 10;
     bool top_given = false;
+    bool front = false;
     double headroom = 5; // per cent of a device's memory
     int threads = 0;
     std::string output; // a scenario
     std::string csv;
+    std::string html;
     bool json = false;
     bool longest_context = false;
     CapacityOptions capacity;
+    PlanExportOptions exports;
     PlanSearchOptions search;
 };
 
@@ -98,6 +103,11 @@ int plan_size(const PlanCommand& command)
         return refuse(one_problem("--top has nothing to count: of each cluster the best is shown",
                                   "--top with the scenario that -o writes"),
                       "nothing was run.");
+    if (command.front)
+        return refuse(one_problem("--front is about the layouts of one cluster; the front of "
+                                  "clusters is always told",
+                                  "--objectives days,cost says of what"),
+                      "nothing was run.");
     const Checked<std::vector<SweepAxis>> axes = axes_of(command);
     Checked<CapacityRequest> request = axes
                                            ? capacity_request(command.capacity, std::move(scenario))
@@ -107,7 +117,8 @@ int plan_size(const PlanCommand& command)
     request->axes = *axes;
     request->headroom = command.headroom / 100;
     request->threads = command.threads;
-    return run_capacity(std::move(*request), {command.output, command.csv, command.json});
+    return run_capacity(std::move(*request),
+                        {command.output, command.csv, command.html, command.exports, command.json});
 }
 
 std::string text_of(const PlanReport& report, const LongestContext* context)
@@ -128,6 +139,8 @@ void print_report(const PlanCommand& command, const PlanReport& report,
     print_data(command.json ? to_text(json) + "\n" : text_of(report, context));
     if (!command.csv.empty())
         write_file(command.csv, plan_csv(report));
+    if (!command.html.empty())
+        write_file(command.html, plan_html(report));
 }
 
 struct PlanTask {
@@ -152,6 +165,7 @@ Checked<PlanTask> task_of(const PlanCommand& command, int threads)
     SearchRequest request;
     request.space = std::move(*space);
     request.top = command.top;
+    request.front = command.front;
     request.headroom = command.headroom / 100;
     request.threads = command.threads > 0 ? command.threads : threads;
     return PlanTask{std::move(*base), std::move(request), *training};
@@ -181,18 +195,30 @@ WholeTrainingRequest on_all_devices(WholeTrainingRequest training, const SearchB
     return training;
 }
 
+// Numbered as they are shown.
+std::vector<PlannedScenario> planned(const SearchResult& result, const SearchBase& base)
+{
+    std::vector<PlannedScenario> out;
+    for (const RankedLayout& layout : result.best)
+        out.push_back({fmt::format("{}", out.size() + 1), kept_scenario(layout.choice, base),
+                       base.file.base});
+    return out;
+}
+
 int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& search,
               const SearchResult& result, Session& session, const LongestContext* context = nullptr)
 {
     const bool interrupted = interrupt_flag().cancelled();
     if (search.is_shard())
         return tell_shard(search, result, interrupted);
-    const std::vector<Outcome> outcomes = outcomes_of(result, task.base, session);
-    const Checked<Outcome> own = session.simulate(task.base.file);
-    PlanReport report = plan_report(task.base, result, outcomes, own, task.request.headroom);
-    if (task.training.tokens > 0 && !outcomes.empty()) {
+    PlanOutcomes outcomes{
+        outcomes_of(result, task.base, session), {}, session.simulate(task.base.file)};
+    if (result.front)
+        outcomes.front = outcomes_of(*result.front, task.base, session);
+    PlanReport report = plan_report(task.base, result, outcomes, task.request.headroom);
+    if (task.training.tokens > 0 && !outcomes.best.empty()) {
         const Checked<WholeTraining> whole = whole_training(
-            on_all_devices(with_step_of(outcomes.front(), task.training), task.base));
+            on_all_devices(with_step_of(outcomes.best.front(), task.training), task.base));
         if (!whole)
             return refuse(whole.error(), "nothing was printed.");
         report.training = training_report(*whole);
@@ -201,6 +227,8 @@ int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& sear
     if (!command.output.empty() && !result.best.empty())
         write_scenario(kept_scenario(result.best.front().choice, task.base), task.base.file.base,
                        command.output);
+    if (command.exports.is_used())
+        export_plan(command.exports, planned(result, task.base));
     print_report(command, report, context);
     if (!interrupted)
         return report.rows.empty() ? exit_no : exit_ok;
@@ -217,10 +245,10 @@ int lead_plan(const PlanCommand& command, Ranks* ranks)
     const Checked<PlanTask> task = task_of(command, ranks != nullptr ? ranks->threads() : 0);
     if (!task)
         return refuse(task.error(), "nothing was run.");
-    if (!command.output.empty())
-        require_writable(command.output);
-    if (!command.csv.empty())
-        require_writable(command.csv);
+    for (const std::string* const file : {&command.output, &command.csv, &command.html})
+        if (!file->empty())
+            require_writable(*file);
+    require_writable(command.exports);
     PlanSearch search(command.search, task->base, task->request, command.scenario,
                       crew ? &*crew : nullptr);
     if (const Problems problems = search.prepare(); !problems.empty())
@@ -381,6 +409,8 @@ void add_plan(CLI::App& program, Command& chosen)
     CLI::Option* const top = sub->add_option("--top", command->top, "layouts to show")
                                  ->check(CLI::Range(1, 1000))
                                  ->capture_default_str();
+    sub->add_flag("--front", command->front,
+                  "of one cluster: also the layouts that none is both quicker and smaller than");
     sub->add_option("--headroom", command->headroom,
                     "per cent of a device's memory that a layout must leave free")
         ->check(CLI::Range(0.0, 99.0))
@@ -395,7 +425,10 @@ void add_plan(CLI::App& program, Command& chosen)
     sub->add_option("-o,--output", command->output, "write the scenario with the best layout")
         ->type_name("FILE");
     sub->add_option("--csv", command->csv, "write the layouts that are shown")->type_name("FILE");
+    sub->add_option("--html", command->html, "write a page with charts that needs no network")
+        ->type_name("FILE");
     sub->add_flag("--json", command->json, "print them as JSON");
+    add_plan_export_options(*sub, command->exports);
     add_plan_search_options(*sub, command->search);
     sub->footer("Example: trainyard plan scenarios/llama3-70b-h100-64.json --grid "
                 "strategy.cp=1 -o best.json\n"

@@ -1,5 +1,6 @@
 #include "sim/cli/plan_capacity.h"
 
+#include "sim/base/field_values.h"
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/spelling.h"
@@ -7,7 +8,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
-#include "sim/report/capacity/capacity_report.h"
+#include "sim/report/capacity/capacity_html.h"
 #include "sim/study/capacity/capacity_plan.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
@@ -15,6 +16,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace trainyard {
 
@@ -60,6 +64,17 @@ Parsed<TokenRange> parse_token_range(std::string_view text)
     return TokenRange{*least, *most};
 }
 
+// "8..1024": GPUs.
+Parsed<GpuRange> parse_gpu_range(std::string_view text)
+{
+    const Parsed<TokenRange> range = parse_token_range(text);
+    if (!range)
+        return tl::unexpected(range.error());
+    if (range->least < 1 || range->most < range->least || range->most > 1e6)
+        return tl::unexpected(UnitError{"no numbers of GPUs, the fewest first", "8..1024"});
+    return GpuRange{static_cast<int>(range->least), static_cast<int>(range->most)};
+}
+
 // The rest of a training: failures, checkpoints, power, evaluation, ...
 Problems read_assumptions(const std::string& path, WholeTrainingRequest& request)
 {
@@ -101,6 +116,28 @@ void set_price(const std::string& text, std::vector<ClusterKind>& clusters, Opti
         options.add("--price", text, "no cluster of --on has that name");
 }
 
+Checked<std::vector<Objective>> objectives_of(const CapacityOptions& options)
+{
+    constexpr std::size_t most = 3;
+    std::vector<Objective> out;
+    for (const std::string& name : options.objectives) {
+        const std::optional<Objective> objective = from_name<Objective>(name);
+        if (!objective)
+            return tl::unexpected(
+                one_problem(fmt::format("--objectives: \"{}\" is nothing clusters differ in", name),
+                            suggestion(name, FieldValue<Objective>::names())));
+        if (std::ranges::find(out, *objective) != out.end())
+            return tl::unexpected(
+                one_problem(fmt::format("--objectives: {} is given twice", name), "each one once"));
+        out.push_back(*objective);
+    }
+    if (out.size() == 1 || out.size() > most)
+        return tl::unexpected(one_problem(
+            fmt::format("--objectives: {} of them make no front that can be shown", out.size()),
+            "two or three"));
+    return out;
+}
+
 } // namespace
 
 void add_capacity_options(CLI::App& app, CapacityOptions& options)
@@ -127,11 +164,44 @@ void add_capacity_options(CLI::App& app, CapacityOptions& options)
         ->type_name("RANGE");
     app.add_option("--sequence-length", options.sequence_length, "with --model: tokens")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+    app.add_option("--scaling", options.scaling,
+                   "also how each cluster scales over these numbers of GPUs: 8..1024")
+        ->type_name("RANGE");
+    app.add_option("--guide", options.guide,
+                   "also which strategy to take for these numbers of GPUs, and why: 8..512")
+        ->type_name("RANGE");
+    app.add_option("--objectives", options.objectives,
+                   fmt::format("two or three that the front of clusters is about, in place of the "
+                               "usual ones: {}",
+                               fmt::join(FieldValue<Objective>::names(), ", ")))
+        ->delimiter(',')
+        ->type_name("NAME,...");
     app.add_option("--assume", options.assumptions,
                    "a JSON file with more of the training: failures, checkpoints, power, ...")
         ->type_name("FILE")
         ->check(CLI::ExistingFile);
 }
+
+namespace {
+
+// Options that say something of a training, where it is only asked for steps.
+Problems goalless_options(const CapacityOptions& options)
+{
+    Problems problems;
+    const auto say = [&](const char* option, bool given) {
+        if (given)
+            problems.push_back({option, 0, "", "says nothing of steps",
+                                "with --tokens, how much is to be learned", Severity::error});
+    };
+    say("--price", !options.prices.empty());
+    say("--mtbf", !options.mtbf.empty());
+    say("--checkpoint", !options.checkpoint.empty());
+    say("--assume", !options.assumptions.empty());
+    say("--objectives", !options.objectives.empty());
+    return problems;
+}
+
+} // namespace
 
 Problems unused_options(const CapacityOptions& options)
 {
@@ -151,6 +221,7 @@ Problems unused_options(const CapacityOptions& options)
     say("--mtbf", !options.mtbf.empty() && nothing_learned, tokens);
     say("--checkpoint", !options.checkpoint.empty() && nothing_learned, tokens);
     say("--batch", !options.batch.empty(), "--set training.global_batch=N, or --grid");
+    say("--objectives", !options.objectives.empty(), "--front for one cluster's layouts");
     say("--sequence-length", options.sequence_length > 0, "--set training.sequence_length=N");
     return problems;
 }
@@ -206,6 +277,8 @@ Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
     for (const std::string& text : options.prices)
         set_price(text, request.clusters, reader);
     request.budget = reader.read<double>("--budget", options.budget, parse_count);
+    request.scaling = reader.read<GpuRange>("--scaling", options.scaling, parse_gpu_range);
+    request.guide = reader.read<GpuRange>("--guide", options.guide, parse_gpu_range);
     request.batch = reader.read<TokenRange>("--batch", options.batch, parse_token_range);
     if (scenario && !options.model.empty())
         reader.add("--model", options.model, "the scenario has a model already",
@@ -214,6 +287,12 @@ Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
         reader.add("--sequence-length", fmt::format("{}", options.sequence_length),
                    "the scenario has its own", "--set training.sequence_length=N");
     append(problems, reader.take());
+    if (problems.empty() && !request.has_goal() && (request.scaling || request.guide))
+        problems = goalless_options(options);
+    if (Checked<std::vector<Objective>> objectives = objectives_of(options); objectives)
+        request.objectives = std::move(*objectives);
+    else
+        append(problems, objectives.error());
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     request.scenario = std::move(scenario);
@@ -234,19 +313,54 @@ TrainingReport training_report(const WholeTraining& training)
     return report;
 }
 
+namespace {
+
+// The answers.
+std::vector<PlannedScenario> planned(const CapacityRequest& request, const CapacityPlan& plan)
+{
+    std::vector<PlannedScenario> out;
+    for (const ClusterAnswer& answer : plan.clusters)
+        if (answer.chosen) {
+            const SizedCluster& sized = answer.sizes[*answer.chosen];
+            const std::string kind = std::filesystem::path(answer.kind.name).stem().string();
+            std::string name = fmt::format("{}-{}", kind, sized.gpus);
+            if (std::ranges::find(out, name, &PlannedScenario::name) != out.end())
+                name += fmt::format("-{}", out.size() + 1); // another file of that name
+            out.push_back({std::move(name), *sized.scenario,
+                           request.scenario ? request.scenario->base : request.folder});
+        }
+    return out;
+}
+
+} // namespace
+
 int run_capacity(CapacityRequest request, const CapacityOutput& output)
 {
+    if (!request.has_goal() && (!output.scenario.empty() || output.exports.is_used()))
+        return refuse(one_problem("without a goal there is no best cluster to write",
+                                  "--tokens 2T, or without -o and --export"),
+                      "nothing was run.");
     if (!output.scenario.empty())
         require_writable(output.scenario);
-    if (!output.csv.empty())
-        require_writable(output.csv);
+    for (const std::string* const file : {&output.csv, &output.html})
+        if (!file->empty())
+            require_writable(*file);
+    require_writable(output.exports);
     const KeepsWhatIsDone keeps;
     Session session;
     Checked<CapacityPlan> plan;
+    std::vector<ScalingReport> scaling;
+    std::vector<GuideReport> guides;
     {
         ProgressBar bar;
         request.work = bar.control();
         plan = capacity_plan(request, session);
+        if (plan && request.scaling)
+            for (const ClusterKind& kind : request.clusters)
+                scaling.push_back(scaling_report(cluster_scaling(request, kind, session)));
+        if (plan && request.guide)
+            for (const ClusterKind& kind : request.clusters)
+                guides.push_back(guide_report(strategy_guide(request, kind, session)));
     }
     if (!plan)
         return refuse(plan.error(), "nothing was run.");
@@ -261,7 +375,15 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
                            output.scenario);
         }
     }
-    const CapacityReport report = capacity_report(request, *plan, std::move(details));
+    if (output.exports.is_used())
+        export_plan(output.exports, planned(request, *plan));
+    CapacityReport report = capacity_report(request, *plan, std::move(details));
+    if (report.model.empty() && !scaling.empty())
+        report.model = scaling.front().model;
+    if (report.model.empty() && !guides.empty())
+        report.model = guides.front().model;
+    report.scaling = std::move(scaling);
+    report.guides = std::move(guides);
     print_data(output.json
                    ? to_text(to_json(report)) + "\n"
                    : capacity_text(report,
@@ -269,9 +391,18 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
                                    width_of_stdout()));
     if (!output.csv.empty())
         write_file(output.csv, capacity_csv(report));
-    if (plan->interrupted)
+    if (!output.html.empty())
+        write_file(output.html, capacity_html(report));
+    if (plan->interrupted || std::ranges::any_of(report.scaling, &ScalingReport::interrupted) ||
+        std::ranges::any_of(report.guides, &GuideReport::interrupted))
         return interrupted_exit();
-    return plan->best ? exit_ok : exit_no;
+    const bool scales = std::ranges::any_of(
+        report.scaling, [](const ScalingReport& one) { return !one.strong.rows.empty(); });
+    const bool guides_to_one = std::ranges::any_of(report.guides, [](const GuideReport& guide) {
+        return std::ranges::any_of(
+            guide.sizes, [](const GuideSizeReport& size) { return size.advised.has_value(); });
+    });
+    return plan->best || (!request.has_goal() && (scales || guides_to_one)) ? exit_ok : exit_no;
 }
 
 } // namespace trainyard

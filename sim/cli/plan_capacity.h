@@ -2,6 +2,7 @@
 
 // What `plan` takes to find a cluster for a goal.
 
+#include "sim/cli/plan_export.h"
 #include "sim/report/training/training_text.h"
 #include "sim/study/capacity/capacity_request.h"
 
@@ -22,12 +23,16 @@ struct CapacityOptions {
     std::string checkpoint;
     std::string batch;
     std::int64_t sequence_length = 0;
-    std::string assumptions; // a file
+    std::string assumptions;             // a file
+    std::vector<std::string> objectives; // of the front
+    std::string scaling;                 // "8..1024"
+    std::string guide;                   // likewise
 
     // Whether sizes of clusters are looked for: else `plan` takes the scenario's own.
     bool asks_for_size() const
     {
-        return !model.empty() || !clusters.empty() || !within.empty() || !budget.empty();
+        return !model.empty() || !clusters.empty() || !within.empty() || !budget.empty() ||
+               !scaling.empty() || !guide.empty();
     }
 };
 
@@ -49,6 +54,8 @@ TrainingReport training_report(const WholeTraining& training);
 struct CapacityOutput {
     std::string scenario; // file of the best; empty: none
     std::string csv;
+    std::string html;
+    PlanExportOptions exports;
     bool json = false;
 };
 

@@ -40,7 +40,7 @@ void add_plan_search_options(CLI::App& command, PlanSearchOptions& options)
         ->type_name("FILE")
         ->excludes(store)
         ->excludes(shard);
-    for (const char* name : {"--output", "--csv", "--json"})
+    for (const char* name : {"--output", "--csv", "--json", "--html", "--front", "--export"})
         shard->excludes(command.get_option(name));
 }
 
@@ -153,7 +153,8 @@ SearchResult PlanSearch::best_of_stores(PossibleLayouts possible, Points& source
 
 void PlanSearch::finish(const SearchResult& result, const std::string& report_json)
 {
-    if (!options_.store.empty() && result.open == 0 && plan_.row > 0)
+    if (!options_.store.empty() && result.open == 0 && (!result.front || result.front->open == 0) &&
+        plan_.row > 0)
         stores_.front()->finish(plan_.row, request_.top, report_json);
 }
 

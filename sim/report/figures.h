@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 namespace trainyard {
@@ -28,6 +29,15 @@ inline std::string count_text(double count)
     const bool small = count < 1000;
     return small && count == std::floor(count) ? fmt::format("{:.0f}", count)
                                                : to_display_count(count);
+}
+
+// "138,240"
+inline std::string grouped(std::uint64_t number)
+{
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3;)
+        digits.insert(at -= 3, ",");
+    return digits;
 }
 
 } // namespace trainyard

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/report/summary.h"
+#include "sim/report/figures.h"
 
 namespace trainyard {
 
@@ -12,6 +12,6 @@ struct HeadlineRow {
 };
 
 // What heads a report: step time, throughput, MFU.
-std::vector<HeadlineRow> headline_rows(const Summary& summary);
+std::vector<HeadlineRow> headline_rows(const StepFigures& figures);
 
 } // namespace trainyard

@@ -1,5 +1,7 @@
 #include "sim/report/kinds.h"
 
+#include <optional>
+
 namespace trainyard {
 
 const TimeKindWords& words_of(TimeKind kind)
@@ -49,6 +51,16 @@ const Fill& fill_of(MemoryKind kind)
         {"#3d3d3d", Hatch::cross, "#ffffff"},    // pinned host
     }};
     return fills[static_cast<std::size_t>(kind)];
+}
+
+TimeKind largest_loss(const std::array<Seconds, time_kind_count>& step)
+{
+    std::optional<TimeKind> most;
+    for (std::size_t kind = 0; kind < step.size(); ++kind)
+        if (class_of(static_cast<TimeKind>(kind)) != TimeClass::compute &&
+            (!most || step[kind] > step[static_cast<std::size_t>(*most)]))
+            most = static_cast<TimeKind>(kind);
+    return *most;
 }
 
 } // namespace trainyard

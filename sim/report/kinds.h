@@ -56,6 +56,9 @@ inline const Fill& fill_of(TimeKind kind)
     return words_of(kind).fill;
 }
 
+// The kind, apart from kernels, that most of a step is lost in.
+TimeKind largest_loss(const std::array<Seconds, time_kind_count>& step);
+
 // Of what a device holds.
 const Fill& fill_of(MemoryKind kind);
 

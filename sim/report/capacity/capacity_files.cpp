@@ -13,7 +13,8 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
 {
     std::vector<CsvColumn> out{{"cluster", row.cluster},   {"nodes", row.nodes},
                                {"cluster_gpus", row.gpus}, {"chosen", row.chosen},
-                               {"layout", row.layout},     {"refusal", row.refusal}};
+                               {"on_front", row.on_front}, {"layout", row.layout},
+                               {"refusal", row.refusal}};
     const bool runs = row.figures.has_value();
     for (const Figure* figure : figures_in(in_sweep_csv))
         out.push_back({figure->key, runs ? figure->value(*row.figures) : Json()});
@@ -56,6 +57,15 @@ Json to_json(const CapacityReport& report)
         clusters.push_back(
             Json::Object{{"best", report.best == kind}, {"sizes", std::move(sizes)}});
     }
+    Json scaling = Json::array();
+    for (const ScalingReport& one : report.scaling)
+        scaling.push_back(to_json(one));
+    Json guides = Json::array();
+    for (const GuideReport& guide : report.guides)
+        guides.push_back(to_json(guide));
+    Json front = Json::array();
+    for (const Objective objective : report.front)
+        front.push_back(to_name(objective));
     return Json::Object{{"format", capacity_format},
                         {"trainyard", version()},
                         {"model", report.model},
@@ -65,12 +75,17 @@ Json to_json(const CapacityReport& report)
                         {"tolerance", report.tolerance},
                         {"points", report.points},
                         {"simulated", report.simulated},
+                        {"front", std::move(front)},
                         {"clusters", std::move(clusters)},
+                        {"scaling", report.scaling.empty() ? Json() : std::move(scaling)},
+                        {"guides", report.guides.empty() ? Json() : std::move(guides)},
                         {"training", report.training ? to_json(*report.training) : Json()}};
 }
 
 std::string capacity_csv(const CapacityReport& report)
 {
+    if (report.clusters.empty())
+        return scaling_csv(report.scaling);
     std::string out;
     for (const std::vector<CapacityRow>& rows : report.clusters)
         for (const CapacityRow& row : rows) {

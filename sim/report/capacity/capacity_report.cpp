@@ -2,7 +2,6 @@
 
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
-#include "sim/report/kinds.h"
 #include "sim/study/jobs/layout_text.h"
 
 #include <fmt/core.h>
@@ -87,16 +86,6 @@ void add_scaling(std::vector<CapacityRow>& rows)
 
 } // namespace
 
-TimeKind CapacityRow::largest_loss() const
-{
-    std::optional<TimeKind> most;
-    for (std::size_t kind = 0; kind < figures->mean.size(); ++kind)
-        if (class_of(static_cast<TimeKind>(kind)) != TimeClass::compute &&
-            (!most || figures->mean[kind] > figures->mean[static_cast<std::size_t>(*most)]))
-            most = static_cast<TimeKind>(kind);
-    return *most;
-}
-
 const CapacityRow* CapacityReport::chosen_of(std::size_t kind) const
 {
     const auto found = std::ranges::find_if(clusters[kind], &CapacityRow::chosen);
@@ -107,7 +96,7 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
                                std::optional<TrainingReport> details)
 {
     CapacityReport report;
-    report.goal = goal_text(request);
+    report.goal = request.has_goal() ? goal_text(request) : "";
     report.unit = request.training.unit;
     report.has_tokens = request.training.tokens > 0;
     report.tolerance = request.tolerance;
@@ -115,6 +104,8 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
     report.interrupted = plan.interrupted;
     report.best = plan.best;
     report.training = std::move(details);
+    report.deadline = request.training.deadline;
+    report.budget = request.budget;
     for (const ClusterAnswer& answer : plan.clusters) {
         std::vector<CapacityRow>& rows = report.clusters.emplace_back();
         for (std::size_t i = 0; i < answer.sizes.size(); ++i) {
@@ -126,6 +117,11 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
         }
         add_scaling(rows);
     }
+    const ClusterFront front = cluster_front(plan, request.objectives);
+    for (const ClusterFront::Place& place : front.places)
+        report.clusters[place.kind][place.size].on_front = true;
+    if (!front.places.empty())
+        report.front = front.objectives;
     if (plan.best) {
         const ClusterAnswer& best = plan.clusters[*plan.best];
         report.reasons = best.sizes[*best.chosen].reasons;

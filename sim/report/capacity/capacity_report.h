@@ -2,9 +2,11 @@
 
 // Which cluster trains a model as somebody wants it, as values and in words.
 
-#include "sim/report/step_figures.h"
+#include "sim/report/capacity/guide_report.h"
+#include "sim/report/capacity/scaling_report.h"
+#include "sim/report/text/table.h"
 #include "sim/report/training/training_text.h"
-#include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/capacity/cluster_front.h"
 
 namespace trainyard {
 
@@ -16,6 +18,7 @@ struct CapacityRow {
     int nodes = 0;
     int gpus = 0;
     bool chosen = false; // the smallest of its kind that meets the goal
+    bool on_front = false;
     std::string layout;  // in words; empty where none fits
     std::string refusal; // why there is none
     std::optional<StepFigures> figures;
@@ -23,9 +26,6 @@ struct CapacityRow {
     // Against the smallest of its kind that runs: work per second and GPU.
     std::optional<double> scaling;
     std::vector<std::string> misses; // of the goal, in words
-
-    // The kind of time, apart from kernels, that its step loses most in. Requires figures.
-    TimeKind largest_loss() const;
 };
 
 struct CapacityReport {
@@ -36,8 +36,13 @@ struct CapacityReport {
     std::vector<std::vector<CapacityRow>> clusters; // sizes of each kind, the smallest first
     std::optional<std::size_t> best;                // kind
     std::optional<TrainingReport> training;         // of the best
-    std::vector<std::string> reasons;               // of values that were chosen for the best
-    std::uint64_t points = 0;                       // of all spaces
+    std::optional<Seconds> deadline;
+    std::optional<double> budget;
+    std::vector<ScalingReport> scaling; // of each kind, where it was asked for
+    std::vector<GuideReport> guides;    // likewise
+    std::vector<Objective> front;       // what `on_front` is about; empty: nothing runs
+    std::vector<std::string> reasons;   // of values that were chosen for the best
+    std::uint64_t points = 0;           // of all spaces
     std::uint64_t simulated = 0;
     double tolerance = 0;
     double headroom = 0;
@@ -50,6 +55,17 @@ struct CapacityReport {
 CapacityReport capacity_report(const CapacityRequest& request, const CapacityPlan& plan,
                                std::optional<TrainingReport> details);
 
+// What is told of a plan, whatever lays it out. Columns 0 and 2 of the answers, 0 and 8 of the
+// sizes and the last are words.
+TableCells answers_table(const CapacityReport& report); // the smallest cluster of each kind
+TableCells sizes_table(const CapacityReport& report);   // all that were looked at
+std::vector<std::string> capacity_verdicts(const CapacityReport& report);
+std::string searched_text(const CapacityReport& report);
+std::string_view title_of(Objective objective);
+std::string objectives_text(const std::vector<Objective>& objectives); // "days, cost and energy"
+// Sizes that none beats in one objective without losing in another. Requires a front.
+std::string front_text(const CapacityReport& report);
+
 // The smallest cluster of each kind, the best of them, all sizes that were looked at, and the whole
 // training on the best.
 std::string capacity_text(const CapacityReport& report, const Paint& paint,
@@ -57,7 +73,7 @@ std::string capacity_text(const CapacityReport& report, const Paint& paint,
 
 Json to_json(const CapacityReport& report);
 
-// One line per size, with figures in SI units.
+// One line per size, with figures in SI units; of scaling where no goal was given.
 std::string capacity_csv(const CapacityReport& report);
 
 } // namespace trainyard

@@ -55,36 +55,24 @@ std::vector<std::string> figure_heads(const CapacityReport& report)
     return heads;
 }
 
-TextTable table_with(std::vector<std::string> heads, std::size_t left, const Paint& paint)
-{
-    std::vector<Align> aligns(heads.size(), Align::right);
-    aligns.front() = Align::left;
-    aligns[left] = Align::left;
-    TextTable table(aligns);
-    for (std::string& head : heads)
-        head = paint.dim(head);
-    table.add(std::move(heads));
-    return table;
-}
+// The column of words beside the first; the cell in bold of rows to be seen first.
+struct TableColumns {
+    std::size_t words;
+    std::size_t strong;
+};
 
-// The smallest cluster of each kind.
-std::string answers(const CapacityReport& report, const Paint& paint, std::size_t width)
+std::string laid_out(TableCells cells, TableColumns columns, const Paint& paint, std::size_t width)
 {
-    std::vector<std::string> heads{"cluster", "GPUs", "layout"};
-    for (std::string& head : figure_heads(report))
-        heads.push_back(std::move(head));
-    TextTable table = table_with(std::move(heads), 2, paint);
-    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
-        const CapacityRow* const row = report.chosen_of(kind);
-        if (row == nullptr)
-            continue;
-        std::vector<std::string> cells{row->cluster, fmt::format("{}", row->gpus), row->layout};
-        for (std::string& cell : figure_cells(*row, report))
-            cells.push_back(std::move(cell));
-        if (report.best == kind)
-            cells.front() = paint.bold(cells.front());
-        table.add(std::move(cells));
-    }
+    std::vector<Align> aligns(cells.heads.size(), Align::right);
+    aligns.front() = aligns[columns.words] = Align::left;
+    TextTable table(aligns);
+    for (std::string& head : cells.heads)
+        head = paint.dim(head);
+    table.add(std::move(cells.heads));
+    for (const std::size_t row : cells.strong)
+        cells.rows[row][columns.strong] = paint.bold(cells.rows[row][columns.strong]);
+    for (std::vector<std::string>& row : cells.rows)
+        table.add(std::move(row));
     return table.text_within(width);
 }
 
@@ -109,35 +97,9 @@ std::string out_of_reach(const std::vector<CapacityRow>& rows)
         out += fmt::format(", {}", fmt::join(nearest->misses, ", "));
     if (nearest->figures && nearest != &last)
         out += ", larger ones no less";
-    return out + fmt::format(": a step loses most in {}.",
-                             nearest->figures ? title_of(nearest->largest_loss()) : "");
-}
-
-// Every size that was looked at.
-std::string sizes(const CapacityReport& report, const Paint& paint, std::size_t width)
-{
-    std::string out = paint.bold("Sizes looked at") + "\n";
-    TextTable table = table_with(
-        {"cluster", "GPUs", "step", "MFU", "per GPU", "days", "goodput", "cost", "layout", ""}, 8,
-        paint);
-    for (const std::vector<CapacityRow>& rows : report.clusters)
-        for (const CapacityRow& row : rows) {
-            std::vector<std::string> cells{row.cluster, fmt::format("{}", row.gpus)};
-            if (row.training) {
-                const StepFigures& step = *row.figures;
-                cells.insert(cells.end(),
-                             {to_display(step.step_time.value), figure_of("mfu").text(step.mfu),
-                              percent(*row.scaling), wall_text(row.training->time.mean()),
-                              percent(row.training->goodput()),
-                              row.training->cost.money ? money_text(*row.training->cost.money) : "",
-                              row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
-            } else
-                cells.insert(cells.end(), {"", "", "", "", "", "", row.refusal, ""});
-            if (row.chosen)
-                cells[1] = paint.bold(cells[1]);
-            table.add(std::move(cells));
-        }
-    return out + table.text_within(width);
+    return out +
+           fmt::format(": a step loses most in {}.",
+                       nearest->figures ? title_of(largest_loss(nearest->figures->mean)) : "");
 }
 
 std::string summary_of(const CapacityReport& report)
@@ -160,30 +122,149 @@ std::string summary_of(const CapacityReport& report)
 
 } // namespace
 
+std::string_view title_of(Objective objective)
+{
+    switch (objective) {
+    case Objective::days:
+        return "days";
+    case Objective::cost:
+        return "cost";
+    case Objective::gpus:
+        return "GPUs";
+    case Objective::energy:
+        return "energy";
+    case Objective::work:
+        return "what is learned";
+    case Objective::headroom:
+        return "memory left";
+    }
+    return "";
+}
+
+std::string objectives_text(const std::vector<Objective>& objectives)
+{
+    std::string out;
+    for (std::size_t i = 0; i < objectives.size(); ++i)
+        out += fmt::format("{}{}",
+                           i == 0                      ? ""
+                           : i + 1 < objectives.size() ? ", "
+                                                       : " and ",
+                           title_of(objectives[i]));
+    return out;
+}
+
+std::string front_text(const CapacityReport& report)
+{
+    std::vector<std::string> sizes;
+    for (const std::vector<CapacityRow>& rows : report.clusters)
+        for (const CapacityRow& row : rows)
+            if (row.on_front)
+                sizes.push_back(fmt::format("{} x {}", row.gpus, row.cluster));
+    return fmt::format("Pareto front over {}: {}.", objectives_text(report.front),
+                       fmt::join(sizes, ", "));
+}
+
+std::vector<std::string> capacity_verdicts(const CapacityReport& report)
+{
+    std::vector<std::string> out;
+    if (report.best)
+        out.push_back(summary_of(report));
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind)
+        if (report.chosen_of(kind) == nullptr)
+            out.push_back(out_of_reach(report.clusters[kind]));
+    if (report.interrupted)
+        out.emplace_back("Interrupted: other sizes were not looked at.");
+    return out;
+}
+
+std::string searched_text(const CapacityReport& report)
+{
+    return fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory is "
+                       "more than {:.4g} % quicker than the one shown of its size. Sizes between "
+                       "those shown may do as well.",
+                       to_display_count(static_cast<double>(report.points)), report.simulated,
+                       100 * report.headroom, 100 * report.tolerance);
+}
+
+TableCells answers_table(const CapacityReport& report)
+{
+    TableCells table{{"cluster", "GPUs", "layout"}, {}};
+    for (std::string& head : figure_heads(report))
+        table.heads.push_back(std::move(head));
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
+        const CapacityRow* const row = report.chosen_of(kind);
+        if (row == nullptr)
+            continue;
+        if (report.best == kind)
+            table.strong.push_back(table.rows.size());
+        std::vector<std::string>& cells = table.rows.emplace_back();
+        cells = {row->cluster, fmt::format("{}", row->gpus), row->layout};
+        for (std::string& cell : figure_cells(*row, report))
+            cells.push_back(std::move(cell));
+    }
+    return table;
+}
+
+TableCells sizes_table(const CapacityReport& report)
+{
+    TableCells table{
+        {"cluster", "GPUs", "step", "MFU", "per GPU", "days", "goodput", "cost", "layout", ""}, {}};
+    for (const std::vector<CapacityRow>& rows : report.clusters)
+        for (const CapacityRow& row : rows) {
+            if (row.chosen)
+                table.strong.push_back(table.rows.size());
+            std::vector<std::string>& cells = table.rows.emplace_back();
+            cells = {row.cluster, fmt::format("{}", row.gpus)};
+            if (row.training) {
+                const StepFigures& step = *row.figures;
+                cells.insert(cells.end(),
+                             {to_display(step.step_time.value), figure_of("mfu").text(step.mfu),
+                              percent(*row.scaling), wall_text(row.training->time.mean()),
+                              percent(row.training->goodput()),
+                              row.training->cost.money ? money_text(*row.training->cost.money) : "",
+                              row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
+            } else
+                cells.insert(cells.end(), {"", "", "", "", "", "", row.refusal, ""});
+        }
+    return table;
+}
+
+namespace {
+
+std::string beside_the_goal(const CapacityReport& report, const Paint& paint, std::size_t width)
+{
+    std::string out;
+    for (const ScalingReport& scaling : report.scaling)
+        out += (out.empty() ? "" : "\n") + scaling_text(scaling, paint, width);
+    for (const GuideReport& guide : report.guides)
+        out += (out.empty() ? "" : "\n") + guide_text(guide, paint, width);
+    return out;
+}
+
+} // namespace
+
 std::string capacity_text(const CapacityReport& report, const Paint& paint, std::size_t width)
 {
+    if (report.clusters.empty())
+        return beside_the_goal(report, paint, width);
     std::string out =
         fmt::format("{}: {}\n\n", report.model.empty() ? "the model" : report.model, report.goal);
     const auto say = [&](const std::string& text) {
         for (const std::string& line : wrapped(text, width))
             out += line + "\n";
     };
-    if (report.best) {
-        out += answers(report, paint, width) + "\n";
-        say(summary_of(report));
-    }
-    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind)
-        if (report.chosen_of(kind) == nullptr)
-            say(out_of_reach(report.clusters[kind]));
-    if (report.interrupted)
-        say("Interrupted: other sizes were not looked at.");
-    out += "\n" + sizes(report, paint, width) + "\n";
+    if (report.best)
+        out += laid_out(answers_table(report), {.words = 2, .strong = 0}, paint, width) + "\n";
+    for (const std::string& verdict : capacity_verdicts(report))
+        say(verdict);
+    out += "\n" + paint.bold("Sizes looked at") + "\n" +
+           laid_out(sizes_table(report), {.words = 8, .strong = 1}, paint, width) + "\n";
+    if (!report.front.empty())
+        say(front_text(report));
     if (!report.interrupted)
-        say(fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory is "
-                        "more than {:.4g} % quicker than the one shown of its size. Sizes between "
-                        "those shown may do as well. per GPU: against the smallest that runs.",
-                        to_display_count(static_cast<double>(report.points)), report.simulated,
-                        100 * report.headroom, 100 * report.tolerance));
+        say(searched_text(report) + " per GPU: against the smallest that runs.");
+    if (!report.scaling.empty() || !report.guides.empty())
+        out += "\n" + beside_the_goal(report, paint, width);
     if (report.training)
         out += "\n" + training_text(*report.training, paint, width);
     if (!report.reasons.empty()) {

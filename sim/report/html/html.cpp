@@ -5,8 +5,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/headline.h"
 #include "sim/report/html/charts.h"
-#include "sim/report/html/palette.h"
-#include "sim/report/html/style.h"
+#include "sim/report/html/page.h"
 #include "sim/report/html/svg.h"
 #include "sim/report/html/tables.h"
 #include "sim/report/html/timeline_svg.h"
@@ -19,22 +18,6 @@
 namespace trainyard {
 
 namespace {
-
-struct Card {
-    std::string name;
-    std::string value;
-    std::string note;
-    std::string_view value_class = "";
-    std::string_view card_class = "card";
-};
-
-std::string card_html(const Card& card)
-{
-    return fmt::format("<div class=\"{}\"><div class=\"name\">{}</div><div class=\"value {}\">{}"
-                       "</div><div class=\"note\">{}</div></div>\n",
-                       card.card_class, escaped(card.name), card.value_class, escaped(card.value),
-                       escaped(card.note));
-}
 
 Card memory_card(const Outcome& outcome, const Summary& summary)
 {
@@ -60,11 +43,6 @@ Card bottleneck_card(const Bottleneck& bottleneck)
 Card pace_card(const Pace& pace, Seconds step)
 {
     return {"Pace", fmt::format("Rank {}", pace.rank), pace_sentence(pace, step), "", "card wide"};
-}
-
-std::string section(std::string_view title, const std::string& body)
-{
-    return body.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, body);
 }
 
 // The whole step, and its beginning in detail when it has too many passes to read.
@@ -100,10 +78,8 @@ std::string memory_section(const Outcome& outcome)
 
 std::string assumptions_section(const Outcome& outcome, const Summary& summary)
 {
-    std::string items;
-    const auto add = [&](const std::string& text) {
-        items += fmt::format("<li>{}</li>\n", escaped(text));
-    };
+    std::vector<std::string> items;
+    const auto add = [&](std::string text) { items.push_back(std::move(text)); };
     if (!summary.step_time.basis.empty())
         add("Interval: " + summary.step_time.basis + ".");
     add(fmt::format("Evidence is {}: the worst grade among the inputs that matter.",
@@ -121,7 +97,7 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
     for (const Diagnostic& problem : outcome.warnings)
         add("Warning: " + problem.message +
             (problem.hint.empty() ? "" : " (" + problem.hint + ")"));
-    return section("Assumptions and warnings", "<ul>\n" + items + "</ul>\n");
+    return section("Assumptions and warnings", list_html(items));
 }
 
 std::string inputs_section(const Outcome& outcome)
@@ -136,37 +112,29 @@ std::string engine_line(const Outcome& outcome)
 {
     const EngineReport& engine = outcome.engine;
     return fmt::format("trainyard {}; {}, {} ranks, {} ops and {} events in {:.0f} ms", version(),
-                       escaped(engine_words(outcome)), engine.ranks,
+                       engine_words(outcome), engine.ranks,
                        count_text(static_cast<double>(engine.ops)),
                        count_text(static_cast<double>(engine.events)), engine.wall_ms);
 }
 
 std::string cards(const Outcome& outcome, const Summary& summary)
 {
-    std::string out = "<div class=\"cards\">\n";
+    std::vector<Card> out;
     for (const HeadlineRow& row : headline_rows(summary))
-        out += card_html(
+        out.push_back(
             {std::string(row.name), row.value, row.note, row.verdict ? to_word(*row.verdict) : ""});
-    for (const Card& card : {memory_card(outcome, summary), bottleneck_card(summary.bottleneck)})
-        out += card_html(card);
+    out.push_back(memory_card(outcome, summary));
+    out.push_back(bottleneck_card(summary.bottleneck));
     if (summary.pace)
-        out += card_html(pace_card(*summary.pace, summary.step_time.value));
-    return out + "</div>\n";
+        out.push_back(pace_card(*summary.pace, summary.step_time.value));
+    return cards_html(out);
 }
 
 } // namespace
 
 std::string html_report(const Outcome& outcome, const Summary& summary)
 {
-    const std::string title = escaped(job_title(outcome));
-    std::string out = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-        "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n"
-        "<style>{}{}{}</style></head>\n<body><svg class=\"defs\" aria-hidden=\"true\"><defs>{}"
-        "</defs></svg><main>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
-        title, picture_style(), page_style(), palette_style(), palette_patterns(), title,
-        escaped(job_settings(outcome)));
-    out += cards(outcome, summary);
+    std::string out = cards(outcome, summary);
     out += section("Where the time goes", breakdown_figure(summary) + breakdown_table(summary));
     out += section("Who sets the pace", pace_tables(summary));
     out += section(summary.fits ? "What would help most" : "What would make it fit",
@@ -179,8 +147,8 @@ std::string html_report(const Outcome& outcome, const Summary& summary)
     out += section("Communication", collectives_table(summary) + network_tables(summary));
     out += assumptions_section(outcome, summary);
     out += inputs_section(outcome);
-    return out + fmt::format("<footer>{}</footer>\n</main></body></html>\n",
-                             escaped(engine_line(outcome)));
+    return html_page(
+        {job_title(outcome), job_settings(outcome), std::move(out), engine_line(outcome)});
 }
 
 } // namespace trainyard

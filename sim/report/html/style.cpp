@@ -19,6 +19,12 @@ svg .page{fill:var(--page)}
 svg .grid{stroke:var(--line);stroke-width:1}
 svg .limit{stroke:var(--alarm);stroke-width:1.5;stroke-dasharray:5 3}
 svg .curve{fill:none;stroke-width:1.6}
+svg .curve.dashed{stroke-dasharray:4 3}
+svg .band{opacity:.15}
+svg .mark{stroke:var(--page);stroke-width:1}
+svg .ring{fill:none;stroke:var(--ink);stroke-width:1.5}
+svg .axis{stroke:var(--muted);stroke-width:1}
+svg text.limit-text{fill:var(--alarm);font-size:11px}
 )";
 }
 

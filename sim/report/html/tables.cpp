@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
 #include "sim/report/health.h"
+#include "sim/report/html/html_table.h"
 #include "sim/report/html/palette.h"
 #include "sim/report/html/svg.h"
 #include "sim/report/text/advice_text.h"
@@ -19,49 +20,6 @@ namespace trainyard {
 
 namespace {
 
-enum class Cell { text, number };
-
-struct Column {
-    std::string title;
-    Cell cell = Cell::number;
-};
-
-// Cells are HTML already; escape what comes from names.
-class HtmlTable {
-public:
-    explicit HtmlTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-
-    void add(const std::vector<std::string>& cells)
-    {
-        body_ += "<tr>";
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            body_ += fmt::format("<td{}>{}</td>", class_of_column(i), cells[i]);
-        body_ += "</tr>\n";
-    }
-
-    std::string html() const
-    {
-        if (body_.empty())
-            return "";
-        std::string head;
-        for (std::size_t i = 0; i < columns_.size(); ++i)
-            head += fmt::format("<th scope=\"col\"{}>{}</th>", class_of_column(i),
-                                escaped(columns_[i].title));
-        return fmt::format("<div class=\"scroll\"><table><thead><tr>{}</tr></thead>\n<tbody>{}"
-                           "</tbody></table></div>\n",
-                           head, body_);
-    }
-
-private:
-    std::string_view class_of_column(std::size_t i) const
-    {
-        return columns_[i].cell == Cell::number ? " class=\"n\"" : "";
-    }
-
-    std::vector<Column> columns_;
-    std::string body_;
-};
-
 std::string swatch(TimeKind kind)
 {
     return fmt::format("<svg class=\"swatch\" aria-hidden=\"true\">{}</svg>",
@@ -71,7 +29,7 @@ std::string swatch(TimeKind kind)
 std::string links_table(const Summary& summary)
 {
     HtmlTable table(
-        {{"links", Cell::text}, {"count"}, {"line rate"}, {"moved per step"}, {"busy"}});
+        {{"links", HtmlCell::text}, {"count"}, {"line rate"}, {"moved per step"}, {"busy"}});
     for (const LinkClassRow& row : summary.links)
         table.add({escaped(row.name), fmt::format("{}", row.links), to_display(row.capacity),
                    to_display(Bytes(static_cast<std::uint64_t>(std::max(row.bytes, 0.0)))),
@@ -81,7 +39,7 @@ std::string links_table(const Summary& summary)
 
 std::string cluster_table(const Summary& summary)
 {
-    HtmlTable table({{"all ranks, alone (as nccl-tests)", Cell::text},
+    HtmlTable table({{"all ranks, alone (as nccl-tests)", HtmlCell::text},
                      {"ranks"},
                      {"size"},
                      {"time"},
@@ -113,7 +71,7 @@ std::string gain_bar(double gain)
 
 std::string breakdown_table(const Summary& summary)
 {
-    HtmlTable table({{"of the step", Cell::text},
+    HtmlTable table({{"of the step", HtmlCell::text},
                      {fmt::format("rank {}, {}", summary.critical_rank,
                                   summary.pace && summary.pace->rank != summary.critical_rank
                                       ? "the least idle"
@@ -132,10 +90,10 @@ std::string breakdown_table(const Summary& summary)
 
 std::string health_table(const Summary& summary)
 {
-    HtmlTable table({{"mean of all ranks", Cell::text},
+    HtmlTable table({{"mean of all ranks", HtmlCell::text},
                      {"share"},
-                     {"", Cell::text},
-                     {"usual target", Cell::text}});
+                     {"", HtmlCell::text},
+                     {"usual target", HtmlCell::text}});
     for (const HealthRow& row : health_rows(summary)) {
         const std::string_view word = row.verdict ? to_word(*row.verdict) : "";
         table.add({escaped(row.name), percent(row.value),
@@ -148,7 +106,7 @@ std::string advice_table(const Summary& summary)
 {
     if (summary.advice.tried == 0)
         return "";
-    HtmlTable table({{"setting", Cell::text}, {"saves"}, {"step time"}, {"", Cell::text}});
+    HtmlTable table({{"setting", HtmlCell::text}, {"saves"}, {"step time"}, {"", HtmlCell::text}});
     for (const Advice& row : summary.advice.best)
         table.add({fmt::format("<code>{}</code>", escaped(paste_text(row.set))),
                    summary.fits ? percent(row.gain) : "fits", to_display(row.step_time),
@@ -163,8 +121,11 @@ std::string advice_table(const Summary& summary)
 
 std::string what_if_table(const Summary& summary)
 {
-    HtmlTable table(
-        {{"resource", Cell::text}, {"if", Cell::text}, {"saves"}, {"step time"}, {"", Cell::text}});
+    HtmlTable table({{"resource", HtmlCell::text},
+                     {"if", HtmlCell::text},
+                     {"saves"},
+                     {"step time"},
+                     {"", HtmlCell::text}});
     for (const WhatIf& row : summary.what_if)
         table.add({escaped(row.resource), escaped(row.change), gain_text(row.gain),
                    to_display(row.step_time), gain_bar(row.gain)});
@@ -173,7 +134,7 @@ std::string what_if_table(const Summary& summary)
 
 std::string loading_table(const Summary& summary)
 {
-    HtmlTable table({{"samples/s of a rank", Cell::text}, {"at most"}, {"", Cell::text}});
+    HtmlTable table({{"samples/s of a rank", HtmlCell::text}, {"at most"}, {"", HtmlCell::text}});
     if (!summary.loading)
         return "";
     const Loading& loading = *summary.loading;
@@ -197,7 +158,7 @@ std::string pace_tables(const Summary& summary)
         return "";
     const Pace& pace = *summary.pace;
     const Seconds step = summary.step_time.value;
-    HtmlTable waits({{fmt::format("waiting for rank {}", pace.rank), Cell::text},
+    HtmlTable waits({{fmt::format("waiting for rank {}", pace.rank), HtmlCell::text},
                      {"ranks"},
                      {"transfers"},
                      {"mean"},
@@ -207,7 +168,7 @@ std::string pace_tables(const Summary& summary)
         waits.add({escaped(title_of(row.group)), fmt::format("{}", row.members),
                    fmt::format("{}", row.transfers), to_display(row.mean), to_display(row.longest),
                    fmt::format("{}", row.longest_rank)});
-    HtmlTable culprits({{"without", Cell::text}, {"step"}, {"gain"}});
+    HtmlTable culprits({{"without", HtmlCell::text}, {"step"}, {"gain"}});
     for (const CulpritRow& row : pace.culprits)
         culprits.add({escaped(describe(row.perturbation)), to_display(row.without),
                       percent((step - row.without) / step)});
@@ -221,8 +182,8 @@ std::string pace_tables(const Summary& summary)
 
 std::string collectives_table(const Summary& summary)
 {
-    HtmlTable table({{"per rank and step", Cell::text},
-                     {"group", Cell::text},
+    HtmlTable table({{"per rank and step", HtmlCell::text},
+                     {"group", HtmlCell::text},
                      {"ranks"},
                      {"count"},
                      {"size"},

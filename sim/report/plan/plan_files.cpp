@@ -56,6 +56,9 @@ Json to_json(const PlanReport& report)
     Json rows = Json::array();
     for (const PlanRow& row : report.rows)
         rows.push_back(row_json(row));
+    Json front = Json::array();
+    for (const PlanRow& row : report.front)
+        front.push_back(row_json(row));
     Json excluded = Json::array();
     for (const auto& [why, count] : search.excluded)
         excluded.push_back(Json::Object{{"reason", to_name(why.first)},
@@ -74,6 +77,8 @@ Json to_json(const PlanReport& report)
                         {"open", search.open},
                         {"gap", search.gap()},
                         {"best", std::move(rows)},
+                        {"front", search.front ? std::move(front) : Json()},
+                        {"front_open", search.front ? Json(search.front->open) : Json()},
                         {"own", report.own ? row_json(*report.own) : Json()},
                         {"excluded", std::move(excluded)},
                         {"training", report.training ? to_json(*report.training) : Json()}};
@@ -82,18 +87,22 @@ Json to_json(const PlanReport& report)
 std::string plan_csv(const PlanReport& report)
 {
     std::string out;
-    for (const PlanRow& row : report.rows) {
-        std::vector<CsvColumn> columns;
+    const auto add = [&](const char* list, const PlanRow& row) {
+        std::vector<CsvColumn> columns{{"list", list}};
         for (const auto& [field, value] : layout_json(row))
             columns.push_back({field, value});
         for (const Figure* figure : figures_in(in_sweep_csv))
             columns.push_back({figure->key, figure->value(row)});
-        columns.push_back({"bound_s", row.bound.value()});
+        columns.push_back({"bound_s", row.bound > Seconds(0) ? Json(row.bound.value()) : Json()});
         columns.push_back({"input_hash", hash_text(row.input_hash)});
         if (out.empty())
             out = csv_names(columns);
         out += csv_values(columns);
-    }
+    };
+    for (const PlanRow& row : report.rows)
+        add("best", row);
+    for (const PlanRow& row : report.front)
+        add("front", row);
     return out;
 }
 

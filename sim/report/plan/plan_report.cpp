@@ -4,16 +4,11 @@
 #include "sim/report/summary.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/paste.h"
+#include "sim/study/jobs/layout_text.h"
 
 namespace trainyard {
 
 namespace {
-
-double sequences_ratio(const PlanRow& best, const PlanRow& row)
-{
-    return static_cast<double>(best.choice.global_batch) /
-           static_cast<double>(row.choice.global_batch);
-}
 
 // Sums of the kinds of time, means over ranks, are the step. Of another batch they count as those
 // of as many sequences as the best has.
@@ -55,6 +50,12 @@ LayoutChoice choice_of(const Scenario& scenario)
             {t.recompute, t.recompute_layers}};
 }
 
+std::string layout_of(const PlanRow& row, Scenario scenario)
+{
+    scenario.strategy.dp = row.dp;
+    return described(scenario);
+}
+
 std::string own_refusal(const Checked<Outcome>& own)
 {
     if (own || own.error().empty())
@@ -65,8 +66,7 @@ std::string own_refusal(const Checked<Outcome>& own)
 
 } // namespace
 
-PlanReport plan_report(const SearchBase& base, SearchResult search,
-                       const std::vector<Outcome>& outcomes, const Checked<Outcome>& own,
+PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOutcomes& outcomes,
                        double headroom)
 {
     PlanReport report;
@@ -74,28 +74,53 @@ PlanReport plan_report(const SearchBase& base, SearchResult search,
     report.devices = base.facts.devices;
     report.headroom = headroom;
     report.fidelity = base.file.scenario.run.fidelity.value_or(Fidelity::alpha_beta);
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        PlanRow row = row_of(outcomes[i]);
-        row.choice = search.best[i].choice;
-        row.bound = search.best[i].bound;
+    const auto add = [&](std::vector<PlanRow>& rows, const Outcome& outcome, LayoutChoice choice) {
+        PlanRow row = row_of(outcome);
+        row.choice = std::move(choice);
+        row.layout = layout_of(row, kept_scenario(row.choice, base));
         row.changes = changes_of(row.choice, base.facts, base.file.scenario);
         if (!report.rows.empty())
             compare_with(report.rows.front(), row);
-        report.rows.push_back(std::move(row));
+        rows.push_back(std::move(row));
+    };
+    for (std::size_t i = 0; i < outcomes.best.size(); ++i) {
+        add(report.rows, outcomes.best[i], search.best[i].choice);
+        report.rows.back().bound = search.best[i].bound;
     }
-    if (!outcomes.empty()) {
-        report.title = job_title(outcomes.front());
-        report.settings = job_settings(outcomes.front());
+    for (std::size_t i = 0; i < outcomes.front.size(); ++i)
+        add(report.front, outcomes.front[i], search.front->layouts[i].choice);
+    if (!outcomes.best.empty()) {
+        report.title = job_title(outcomes.best.front());
+        report.settings = job_settings(outcomes.best.front());
     }
-    if (own && own->memory.fits()) {
-        report.own = row_of(*own);
+    if (outcomes.own && outcomes.own->memory.fits()) {
+        report.own = row_of(*outcomes.own);
         report.own->choice = choice_of(base.file.scenario);
+        report.own->layout = layout_of(*report.own, base.file.scenario);
         if (!report.rows.empty())
             compare_with(report.rows.front(), *report.own);
     }
-    report.own_refusal = own_refusal(own);
+    report.own_refusal = own_refusal(outcomes.own);
     report.search = std::move(search);
     return report;
+}
+
+std::vector<PlanRow> telling_front(const PlanReport& report)
+{
+    constexpr double telling = 0.03;
+    std::vector<PlanRow> out;
+    for (const PlanRow& row : report.front)
+        if (out.empty() || &row == &report.front.back() ||
+            out.back().peak_memory / out.back().capacity - row.peak_memory / row.capacity >=
+                telling)
+            out.push_back(row);
+    return out;
+}
+
+double sequences_ratio(const PlanRow& best, const PlanRow& row)
+{
+    return static_cast<double>(best.choice.global_batch) /
+           static_cast<double>(row.choice.global_batch);
 }
 
 double slowdown(const PlanRow& row, const PlanRow& best)

@@ -4,8 +4,11 @@
 
 #include "sim/report/step_figures.h"
 #include "sim/report/text/paint.h"
+#include "sim/report/text/table.h"
 #include "sim/report/training/training_text.h"
 #include "sim/study/search/search.h"
+
+#include <span>
 
 namespace trainyard {
 
@@ -14,6 +17,7 @@ inline constexpr std::string_view plan_format = "trainyard.plan/1";
 struct PlanRow : StepFigures {
     LayoutChoice choice;
     int dp = 1;
+    std::string layout;            // in words
     std::vector<Override> changes; // from the scenario, as --set takes them
     Seconds bound;                 // that no simulation of it is below; 0: not known
     std::uint64_t input_hash = 0;
@@ -31,18 +35,46 @@ struct PlanReport {
     Fidelity fidelity = Fidelity::alpha_beta; // of all points
     SearchResult search;                      // its rows are `rows`
     std::vector<PlanRow> rows;                // best first
-    std::optional<PlanRow> own;               // the scenario as it stands, where that runs and fits
-    std::string own_refusal;                  // else why it does not
-    std::optional<TrainingReport> training;   // with the best
+    // The layouts that none is both quicker and smaller than, the quickest first, where they were
+    // looked for.
+    std::vector<PlanRow> front;
+    std::optional<PlanRow> own;             // the scenario as it stands, where that runs and fits
+    std::string own_refusal;                // else why it does not
+    std::optional<TrainingReport> training; // with the best
 };
 
-// `outcomes`: of the search's best, in order. `own`: of the scenario as it stands.
-PlanReport plan_report(const SearchBase& base, SearchResult search,
-                       const std::vector<Outcome>& outcomes, const Checked<Outcome>& own,
+// Outcomes of a search's best and of its front, in order, and of the scenario as it stands.
+struct PlanOutcomes {
+    std::vector<Outcome> best;
+    std::vector<Outcome> front;
+    Checked<Outcome> own;
+};
+PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOutcomes& outcomes,
                        double headroom);
+
+// Sequences of a step of `best` for each of `row`.
+double sequences_ratio(const PlanRow& best, const PlanRow& row);
 
 // How much longer a sequence takes in `row` than in `best`, as a factor.
 double slowdown(const PlanRow& row, const PlanRow& best);
+
+// What is told of a plan, whatever lays it out.
+// Its last column is of words, the others of sizes and figures. Requires that the report has rows.
+TableCells plan_table(const PlanReport& report, std::span<const PlanRow> rows);
+// Of the front those that leave 3 % of a device's memory more than the one before, and the ends.
+std::vector<PlanRow> telling_front(const PlanReport& report);
+std::string front_title(const PlanReport& report); // of these
+struct LeftOut {
+    std::uint64_t points = 0;
+    std::string reason;
+};
+std::vector<LeftOut> left_out(const PlanReport& report);
+// Whether the first row is the optimum, and how that is known.
+std::string proof_text(const PlanReport& report);
+// The scenario's own layout against the best. Requires that the report has rows.
+std::string own_text(const PlanReport& report);
+// Why there are no rows; ends with a newline.
+std::string nothing_fits(const PlanReport& report);
 
 // A table, what to paste, and how many points were left out for which reason.
 std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t width = 100);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 namespace trainyard {
 
@@ -51,17 +52,19 @@ const std::vector<Column>& columns()
     return all;
 }
 
-std::vector<const Column*> telling_columns(const PlanReport& report)
+using Rows = std::span<const PlanRow>;
+
+std::vector<const Column*> telling_columns(Rows rows)
 {
     std::vector<const Column*> out;
     for (const Column& column : columns()) {
         const bool one_batch =
             std::string_view(column.title) == "batch" &&
-            std::ranges::all_of(report.rows, [&](const PlanRow& row) {
-                return row.choice.global_batch == report.rows.front().choice.global_batch;
+            std::ranges::all_of(rows, [&](const PlanRow& row) {
+                return row.choice.global_batch == rows.front().choice.global_batch;
             });
         const bool tells = std::ranges::any_of(
-            report.rows, [&](const PlanRow& row) { return column.cell(row) != column.usual; });
+            rows, [&](const PlanRow& row) { return column.cell(row) != column.usual; });
         if (tells && !one_batch)
             out.push_back(&column);
     }
@@ -71,47 +74,21 @@ std::vector<const Column*> telling_columns(const PlanReport& report)
 // "+1.2 %": against the best.
 std::string slower(const PlanRow& best, const PlanRow& row)
 {
-    return &best == &row ? "" : "+" + percent(slowdown(row, best) - 1);
+    return best.choice == row.choice ? "" : "+" + percent(slowdown(row, best) - 1);
 }
 
-std::string table_of(const PlanReport& report, const Paint& paint, std::size_t width)
+std::string table_text(const PlanReport& report, Rows rows, const Paint& paint, std::size_t width)
 {
-    const std::vector<const Column*> sizes = telling_columns(report);
-    std::vector<std::string> head;
-    for (const Column* column : sizes)
-        head.push_back(paint.dim(column->title));
-    const PlanRow& best = report.rows.front();
-    std::vector<const Figure*> figures = figures_in(in_sweep_text);
-    std::erase_if(figures, [&](const Figure* figure) { return !figure->counts_in(best.work()); });
-    for (const Figure* figure : figures)
-        head.push_back(paint.dim(figure->heading_for(best.device_word())));
-    head.push_back(paint.dim("slower"));
-    head.push_back(paint.dim("loses in"));
-    std::vector<Align> aligns(head.size(), Align::right);
+    TableCells plan = plan_table(report, rows);
+    std::vector<Align> aligns(plan.heads.size(), Align::right);
     aligns.back() = Align::left;
     TextTable table(aligns);
-    table.add(std::move(head));
-    for (const PlanRow& row : report.rows) {
-        std::vector<std::string> cells;
-        for (const Column* column : sizes)
-            cells.push_back(column->cell(row));
-        for (const Figure* figure : figures)
-            cells.push_back(figure->unit == FigureUnit::bytes
-                                ? percent(row.peak_memory / row.capacity)
-                                : figure->text(figure->number(row)));
-        cells.push_back(slower(best, row));
-        cells.emplace_back(row.loses_in ? title_of(*row.loses_in) : "");
+    for (std::string& head : plan.heads)
+        head = paint.dim(head);
+    table.add(std::move(plan.heads));
+    for (std::vector<std::string>& cells : plan.rows)
         table.add(std::move(cells));
-    }
     return table.text_within(width);
-}
-
-std::string grouped(std::uint64_t number)
-{
-    std::string digits = std::to_string(number);
-    for (std::size_t at = digits.size(); at > 3;)
-        digits.insert(at -= 3, ",");
-    return digits;
 }
 
 std::string field_name(const std::string& pointer)
@@ -145,18 +122,15 @@ std::string reason_text(Exclusion why, const std::string& pointer, const std::st
 
 std::string exclusion_list(const PlanReport& report, const Paint& paint, std::size_t width)
 {
-    std::string out = paint.bold("Left out") + "\n";
     TextTable table({Align::right, Align::left});
-    for (const auto& [why, count] : report.search.excluded)
-        table.add(
-            {grouped(count.points), reason_text(why.first, why.second, count.example, report)});
-    if (report.search.open > 0)
-        table.add({grouped(report.search.open), "not looked at: the search was interrupted"});
-    return out + table.text_within(width);
+    for (const LeftOut& one : left_out(report))
+        table.add({grouped(one.points), one.reason});
+    return paint.bold("Left out") + "\n" + table.text_within(width);
 }
 
-// Whether the first row is the optimum, and how that is known.
-std::string proof(const PlanReport& report)
+} // namespace
+
+std::string proof_text(const PlanReport& report)
 {
     const SearchResult& search = report.search;
     if (search.open > 0)
@@ -211,7 +185,56 @@ std::string nothing_fits(const PlanReport& report)
         100 * report.headroom, to_display(nearest->memory), to_display(report.search.capacity));
 }
 
-} // namespace
+TableCells plan_table(const PlanReport& report, Rows rows)
+{
+    const std::vector<const Column*> sizes = telling_columns(rows);
+    TableCells table;
+    for (const Column* column : sizes)
+        table.heads.emplace_back(column->title);
+    const PlanRow& best = report.rows.front();
+    std::vector<const Figure*> figures = figures_in(in_sweep_text);
+    std::erase_if(figures, [&](const Figure* figure) { return !figure->counts_in(best.work()); });
+    for (const Figure* figure : figures)
+        table.heads.push_back(figure->heading_for(best.device_word()));
+    table.heads.insert(table.heads.end(), {"slower", "loses in"});
+    for (const PlanRow& row : rows) {
+        std::vector<std::string>& cells = table.rows.emplace_back();
+        for (const Column* column : sizes)
+            cells.push_back(column->cell(row));
+        for (const Figure* figure : figures)
+            cells.push_back(figure->unit == FigureUnit::bytes
+                                ? percent(row.peak_memory / row.capacity)
+                                : figure->text(figure->number(row)));
+        cells.push_back(slower(best, row));
+        cells.emplace_back(row.loses_in ? title_of(*row.loses_in) : "");
+    }
+    return table;
+}
+
+std::string front_title(const PlanReport& report)
+{
+    const std::size_t shown = telling_front(report).size();
+    const std::string most =
+        shown < report.front.size()
+            ? fmt::format(" ({} of {}; the others lie between)", shown, report.front.size())
+            : "";
+    const std::uint64_t open = report.search.front->open;
+    if (open > 0)
+        return fmt::format("Interrupted: of {} layouts it is not known whether they are quicker or "
+                           "smaller than these{}",
+                           grouped(open), most);
+    return fmt::format("Nothing is both quicker and smaller than one of these{}", most);
+}
+
+std::vector<LeftOut> left_out(const PlanReport& report)
+{
+    std::vector<LeftOut> out;
+    for (const auto& [why, count] : report.search.excluded)
+        out.push_back({count.points, reason_text(why.first, why.second, count.example, report)});
+    if (report.search.open > 0)
+        out.push_back({report.search.open, "not looked at: the search was interrupted"});
+    return out;
+}
 
 std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t width)
 {
@@ -221,7 +244,10 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
                     report.search.bounded < report.search.points ? " so far" : "");
     if (report.rows.empty())
         return out + nothing_fits(report) + "\n" + exclusion_list(report, paint, width);
-    out += fmt::format("  {}\n\n", report.title) + table_of(report, paint, width);
+    out += fmt::format("  {}\n\n", report.title) + table_text(report, report.rows, paint, width);
+    if (!report.front.empty())
+        out += "\n" + paint.bold(front_title(report)) + "\n" +
+               table_text(report, telling_front(report), paint, width);
     const std::string room = report.headroom > 0 ? fmt::format(" with {:.4g} % of memory to spare",
                                                                100 * report.headroom)
                                                  : "";
@@ -230,7 +256,7 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
                        settings.empty() ? "the scenario as it stands" : paint.bold(settings));
     const std::string fidelity = fmt::format("Network fidelity {}: {}.", to_name(report.fidelity),
                                              fidelity_meaning(report.fidelity));
-    for (const std::string& text : {proof(report), own_text(report), fidelity})
+    for (const std::string& text : {proof_text(report), own_text(report), fidelity})
         for (const std::string& line : wrapped(text, width))
             out += line + "\n";
     out += "\n" + exclusion_list(report, paint, width);

@@ -27,6 +27,13 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 // as `lead` takes; ends with a newline.
 std::string hung(std::string_view lead, std::string_view text, std::size_t width);
 
+// A table before it is laid out.
+struct TableCells {
+    std::vector<std::string> heads;
+    std::vector<std::vector<std::string>> rows;
+    std::vector<std::size_t> strong = {}; // rows to be seen first
+};
+
 class TextTable {
 public:
     // One alignment per column.

@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t sensitivities_shown = 8;
 
-std::string_view title_of(WallTime cause)
-{
-    static constexpr std::array<std::string_view, wall_time_kinds> titles{
-        "steps",     "stragglers", "evaluation",        "checkpoints",
-        "work lost", "detection",  "waiting for nodes", "restarts"};
-    return titles[static_cast<std::size_t>(cause)];
-}
-
 std::string days_text(const TrainingReport& report)
 {
     const ExpectedTime& time = report.training.time;
@@ -83,27 +75,9 @@ std::string energy_text(const WholeTraining& training)
 
 std::string answer_text(const TrainingReport& report, const Paint& paint, std::size_t width)
 {
-    const WholeTraining& training = report.training;
     TextTable table({Align::left, Align::left, Align::left});
-    const auto line = [&](std::string_view name, std::string value, std::string more) {
-        table.add({paint.dim(name), paint.bold(value), std::move(more)});
-    };
-    line("Wall time", wall_text(training.time.mean()), days_text(report));
-    if (training.in_time)
-        line("In time", percent(*training.in_time), deadline_text(training));
-    line("Goodput", percent(training.goodput()),
-         fmt::format("steps of {} alone take {}", to_display(training.request.step_time),
-                     wall_text(training.process.steps)));
-    if (training.process.rate() > 0) {
-        line("Failures", fmt::format("{:.4g}", training.time.failures), failures_text(training));
-        line("Checkpoints", fmt::format("every {}", wall_text(training.interval())),
-             checkpoints_text(training));
-    }
-    if (training.cost.money)
-        line("Cost", money_text(*training.cost.money), cost_text(training));
-    if (training.cost.energy_kwh)
-        line("Energy", fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000),
-             energy_text(training));
+    for (TrainingFact& fact : training_facts(report))
+        table.add({paint.dim(fact.name), paint.bold(fact.value), std::move(fact.more)});
     return table.text_within(width);
 }
 
@@ -118,25 +92,6 @@ std::string account_text(const WholeTraining& training)
                        percent(part / account.total())});
     }
     return table.text();
-}
-
-// "-1.2 d": against the answer.
-std::string moved_text(const std::optional<Seconds>& wall, Seconds from)
-{
-    if (!wall)
-        return "never ends";
-    const Seconds by = *wall - from;
-    if (by.value() == 0)
-        return "";
-    return (by.value() < 0 ? "-" : "+") + wall_text(Seconds(std::abs(by.value())));
-}
-
-std::string moved_text(const std::optional<double>& money, const std::optional<double>& from)
-{
-    if (!money || !from || *money == *from)
-        return "";
-    return fmt::format("{}{}", *money < *from ? "-" : "+",
-                       money_text(std::abs(*money - *from)).substr(2));
 }
 
 std::string sensitivity_text(const TrainingReport& report, const Paint& paint, std::size_t width)
@@ -167,6 +122,57 @@ std::string sensitivity_text(const TrainingReport& report, const Paint& paint, s
 }
 
 } // namespace
+
+std::string_view title_of(WallTime cause)
+{
+    static constexpr std::array<std::string_view, wall_time_kinds> titles{
+        "steps",     "stragglers", "evaluation",        "checkpoints",
+        "work lost", "detection",  "waiting for nodes", "restarts"};
+    return titles[static_cast<std::size_t>(cause)];
+}
+
+std::vector<TrainingFact> training_facts(const TrainingReport& report)
+{
+    const WholeTraining& training = report.training;
+    std::vector<TrainingFact> facts{
+        {"Wall time", wall_text(training.time.mean()), days_text(report)}};
+    if (training.in_time)
+        facts.push_back({"In time", percent(*training.in_time), deadline_text(training)});
+    facts.push_back(
+        {"Goodput", percent(training.goodput()),
+         fmt::format("steps of {} alone take {}", to_display(training.request.step_time),
+                     wall_text(training.process.steps))});
+    if (training.process.rate() > 0) {
+        facts.push_back(
+            {"Failures", fmt::format("{:.4g}", training.time.failures), failures_text(training)});
+        facts.push_back({"Checkpoints", fmt::format("every {}", wall_text(training.interval())),
+                         checkpoints_text(training)});
+    }
+    if (training.cost.money)
+        facts.push_back({"Cost", money_text(*training.cost.money), cost_text(training)});
+    if (training.cost.energy_kwh)
+        facts.push_back({"Energy", fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000),
+                         energy_text(training)});
+    return facts;
+}
+
+std::string moved_text(const std::optional<Seconds>& wall, Seconds from)
+{
+    if (!wall)
+        return "never ends";
+    const Seconds by = *wall - from;
+    if (by.value() == 0)
+        return "";
+    return (by.value() < 0 ? "-" : "+") + wall_text(Seconds(std::abs(by.value())));
+}
+
+std::string moved_text(const std::optional<double>& money, const std::optional<double>& from)
+{
+    if (!money || !from || *money == *from)
+        return "";
+    return fmt::format("{}{}", *money < *from ? "-" : "+",
+                       money_text(std::abs(*money - *from)).substr(2));
+}
 
 std::string money_text(double money)
 {

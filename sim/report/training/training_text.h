@@ -26,6 +26,20 @@ std::string wall_text(Seconds time);
 // "$ 1.41 M": in the currency of the prices.
 std::string money_text(double money);
 
+std::string_view title_of(WallTime cause);
+
+// "-1.2 d", "+7.71 k": against the answer; empty where nothing moves.
+std::string moved_text(const std::optional<Seconds>& wall, Seconds from);
+std::string moved_text(const std::optional<double>& money, const std::optional<double>& from);
+
+// A figure of the answer, and what is told beside it.
+struct TrainingFact {
+    std::string name;
+    std::string value;
+    std::string more;
+};
+std::vector<TrainingFact> training_facts(const TrainingReport& report);
+
 // Days, goodput, cost and energy; where the time goes; what matters most.
 std::string training_text(const TrainingReport& report, const Paint& paint,
                           std::size_t width = 100);

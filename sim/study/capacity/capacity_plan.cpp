@@ -57,6 +57,9 @@ private:
             fewest();
         if (request_.training.tokens == 0)
             most_learned();
+        for (const int nodes : sizes_within(request_.scaling, answer_.kind))
+            if (!answer_.kind.nodes)
+                look_at(nodes);
     }
 
     int most_nodes() const { return std::max(1, request_.most_gpus / answer_.kind.gpus_per_node); }
@@ -179,6 +182,8 @@ Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& ses
     if (Problems problems = problems_of(request); !problems.empty())
         return tl::unexpected(std::move(problems));
     CapacityPlan plan;
+    if (!request.has_goal())
+        return plan;
     for (const ClusterKind& kind : request.clusters) {
         ClusterSearch search(request, kind, session);
         plan.clusters.push_back(search.run());

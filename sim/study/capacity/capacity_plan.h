@@ -46,8 +46,8 @@ struct CapacityPlan {
 // Sizes grow by a third or a half until one meets the goal, then those between it and the one
 // before are looked at by halving, in steps of a thirty-second: fewer GPUs between them may do. A
 // goal without tokens asks for the size with which most are learned by the deadline within the
-// budget. Problems: of the model and of values that no cluster can have, contradictions in the
-// goal.
+// budget. Sizes of `scaling` are looked at, too. Without a goal no cluster is. Problems: of the
+// model and of values that no cluster can have, contradictions in the goal.
 Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& session);
 
 // A training of such steps, on as many devices.

@@ -2,6 +2,7 @@
 
 // Which cluster trains a model as somebody wants it: what is asked, and of which clusters.
 
+#include "sim/study/pareto_front.h"
 #include "sim/study/search/search.h"
 #include "sim/study/training/whole_training.h"
 
@@ -29,6 +30,11 @@ struct TokenRange {
     double most = 0;
 };
 
+struct GpuRange {
+    int least = 1;
+    int most = 1;
+};
+
 struct CapacityRequest {
     std::optional<ScenarioFile> scenario; // whose model and training count; else:
     Source model;
@@ -40,11 +46,17 @@ struct CapacityRequest {
     WholeTrainingRequest training; // but for step, batch, devices and prices; tokens 0: as many as
                                    // the deadline and the budget allow
     std::optional<double> budget;  // in the currency of the prices
-    int most_gpus = 131'072;       // of a cluster
+    std::vector<Objective> objectives; // of the front; empty: days and money, or what comes next
+    std::optional<GpuRange> scaling;   // sizes to be looked at whatever the goal
+    std::optional<GpuRange> guide;     // sizes to find a strategy for
+    int most_gpus = 131'072;           // of a cluster
     double headroom = 0.05;
     double tolerance = 0.02; // of a search (SearchRequest)
     int threads = 0;
     WorkControl work;
+
+    // Else it is only asked how clusters scale, or for a guide.
+    bool has_goal() const { return training.tokens > 0 || training.deadline || budget; }
 };
 
 } // namespace trainyard

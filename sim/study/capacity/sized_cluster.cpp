@@ -272,11 +272,19 @@ Problems problems_of(const CapacityRequest& request)
                            "one of them");
     if (request.budget && !priced)
         return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
-    if (request.training.tokens == 0 && !request.training.deadline && !request.budget)
+    if (!request.has_goal() && !request.scaling && !request.guide)
         return one_problem(
             "without tokens, a deadline and a budget there is no goal",
             "--tokens 2T, or --within 30d for the most tokens by then; for the best step "
             "alone a scenario (trainyard init)");
+    for (const auto& [option, range] :
+         {std::pair("--scaling", request.scaling), std::pair("--guide", request.guide)})
+        for (const ClusterKind& kind : request.clusters)
+            if (range && sizes_within(range, kind).empty())
+                return one_problem(
+                    fmt::format("{}: no power of two of nodes of {} GPUs ({}) lies within {} to {}",
+                                option, kind.gpus_per_node, kind.name, range->least, range->most),
+                    fmt::format("{} {}..{}", option, kind.gpus_per_node, 16 * kind.gpus_per_node));
     if (request.batch && (request.batch->least <= 0 || request.batch->most < request.batch->least))
         return one_problem(fmt::format("a batch of {} to {} tokens is no range",
                                        request.batch->least, request.batch->most),
@@ -306,6 +314,15 @@ WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest r
     request.gpus_per_node = std::max(1, topology.device_count() / topology.node_count());
     request.parameters = count_parameters(model).total;
     return request;
+}
+
+std::vector<int> sizes_within(const std::optional<GpuRange>& range, const ClusterKind& kind)
+{
+    std::vector<int> out;
+    for (int nodes = 1; range && nodes <= range->most / kind.gpus_per_node; nodes *= 2)
+        if (nodes * kind.gpus_per_node >= range->least)
+            out.push_back(nodes);
+    return out;
 }
 
 SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& kind, int nodes,

@@ -9,6 +9,9 @@ namespace trainyard {
 // Values that no cluster can have, and a goal that contradicts itself.
 Problems problems_of(const CapacityRequest& request);
 
+// Powers of two of nodes within a range of GPUs; none without it.
+std::vector<int> sizes_within(const std::optional<GpuRange>& range, const ClusterKind& kind);
+
 SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& kind, int nodes,
                            Session& session);
 

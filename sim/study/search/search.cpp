@@ -271,16 +271,32 @@ Checked<SearchBase> search_base(const ScenarioFile& file)
     return SearchBase{comparable, file.scenario.run.fidelity, std::move(*parts), std::move(facts)};
 }
 
-std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,
-                                 Session& session)
+namespace {
+
+template <class Layouts>
+std::vector<Outcome> simulated_again(const Layouts& layouts, const SearchBase& base,
+                                     Session& session)
 {
     std::vector<Outcome> out;
-    for (const RankedLayout& found : result.best) {
+    for (const auto& found : layouts) {
         Checked<Outcome> outcome = session.simulate(scenario_of(found.choice, base));
         assert(outcome); // it was simulated before
         out.push_back(std::move(*outcome));
     }
     return out;
+}
+
+} // namespace
+
+std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,
+                                 Session& session)
+{
+    return simulated_again(result.best, base, session);
+}
+
+std::vector<Outcome> outcomes_of(const LayoutFront& front, const SearchBase& base, Session& session)
+{
+    return simulated_again(front.layouts, base, session);
 }
 
 ScenarioFile scenario_of(const LayoutChoice& choice, const SearchBase& base)
@@ -328,6 +344,10 @@ SearchResult best_of(PossibleLayouts possible, const SearchBase& base, const Sea
     if (possible.whole)
         best.run();
     best.report(result);
+    if (request.front)
+        result.front = possible.whole ? layout_front(possible.layouts, room_of(base, request),
+                                                     request.work, points)
+                                      : LayoutFront{};
     if (!possible.whole) { // nothing is known of the rest
         result.open += result.points - result.bounded;
         result.least_open = Seconds(0);

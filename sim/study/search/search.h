@@ -4,7 +4,7 @@
 // bound is below what was found. All times are compared per sequence, so that batches may differ.
 
 #include "sim/study/outcome.h"
-#include "sim/study/search/points.h"
+#include "sim/study/search/layout_front.h"
 #include "sim/study/search/possible_layouts.h"
 
 namespace trainyard {
@@ -15,6 +15,7 @@ struct SearchRequest {
     SearchSpace space;
     std::size_t top = 10;   // layouts that differ in their sizes (tp, cp, pp, ep, etp, zero, batch)
     double headroom = 0.05; // of a device's memory, that stays free
+    bool front = false;     // also the layouts that none is both quicker and smaller than
     double tolerance = 0;   // a layout that saves no more than this share of a step may be missed
     int threads = 0;        // 0: as many as the machine runs at once
     WorkControl work = {};  // counts points; a cancelled search keeps what it found
@@ -39,6 +40,7 @@ struct SearchResult {
     std::optional<Seconds> least_open;  // the least of their bounds, per sequence
     std::optional<LargeLayout> nearest; // to fitting
     Bytes capacity;                     // of a device
+    std::optional<LayoutFront> front;   // where it was asked for
 
     // Could a point that is still open be quicker than the best, and by which share?
     double gap() const;
@@ -60,6 +62,10 @@ int threads_of(const SearchRequest& request);                        // at least
 
 // Each of the best, simulated as `trainyard simulate` does.
 std::vector<Outcome> outcomes_of(const SearchResult& result, const SearchBase& base,
+                                 Session& session);
+
+// Likewise, of the front. Requires one.
+std::vector<Outcome> outcomes_of(const LayoutFront& front, const SearchBase& base,
                                  Session& session);
 
 // The scenario of a point, as the search simulates it.

@@ -1,5 +1,6 @@
 // The search for the best layout against brute force, and what it says of the rest.
 
+#include "sim/study/pareto_front.h"
 #include "sim/study/search/search.h"
 #include "sim/study/session.h"
 #include "tests/unit/study/swept.h"
@@ -180,6 +181,47 @@ TEST_CASE("a search with a tolerance misses no more than that, and is the same o
         CHECK(alone.best.front().choice == near.best.front().choice);
         CHECK(alone.simulated == near.simulated);
     }
+}
+
+TEST_CASE("the layouts that nothing is both quicker and smaller than are those of brute force")
+{
+    const std::vector<SmallSpace> spaces = small_spaces();
+    std::size_t most = 0;
+    for (const std::size_t i : {0, 1, 8, 16, 19}) {
+        const SmallSpace& small = spaces[i];
+        INFO(small.scenario << " " << small.axes[5] << " " << small.axes.back());
+        const SearchBase base = base_of(small);
+        SearchRequest request{.space = space_of(small, base), .top = 1, .front = true};
+        Session session;
+        std::vector<std::vector<double>> points; // that fit: time per sequence, memory
+        for (const LayoutChoice& choice : all_points(request.space)) {
+            if (base.facts.devices % (choice.tp * choice.cp * choice.pp) != 0)
+                continue;
+            SimulateRequest simulate;
+            simulate.unfit = Unfit::refuse;
+            const Checked<Outcome> outcome = session.simulate(scenario_of(choice, base), simulate);
+            if (outcome && outcome->memory.peak() <= room_of(base, request))
+                points.push_back(
+                    {per_sequence(to_seconds(outcome->result->step_time), choice).value(),
+                     static_cast<double>(outcome->memory.peak().value())});
+        }
+        std::vector<std::vector<double>> expected;
+        for (const std::size_t point : pareto_front(points))
+            expected.push_back(points[point]);
+        std::ranges::sort(expected);
+        const SearchResult result = search(base, request, session);
+        REQUIRE(result.front);
+        CHECK(result.front->open == 0);
+        std::vector<std::vector<double>> found;
+        for (const FrontLayout& layout : result.front->layouts)
+            found.push_back({per_sequence(layout.step_time, layout.choice).value(),
+                             static_cast<double>(layout.memory.value())});
+        CHECK(found == expected);
+        most = std::max(most, found.size());
+        request.threads = 1;
+        CHECK(search(base, request, session).front->layouts == result.front->layouts);
+    }
+    CHECK(most >= 4);
 }
 
 TEST_CASE("no bound of a space's point is above its simulation")

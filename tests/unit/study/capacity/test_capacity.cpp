@@ -1,5 +1,5 @@
 #include "sim/base/build_info.h"
-#include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/capacity/cluster_front.h"
 #include "sim/study/session.h"
 #include "tests/catch.h"
 
@@ -222,4 +222,45 @@ TEST_CASE("clusters are read as people write them")
     CHECK_FALSE(kind("../topologies/h100-1x4.json")); // one node without a way out
     REQUIRE(kind("16x../topologies/a100-2x8-tcp25.json"));
     CHECK(kind("16x../topologies/a100-2x8-tcp25.json")->gpu.empty());
+}
+
+TEST_CASE("the front of clusters: whoever is off it is no better than one on it in any objective")
+{
+    CapacityRequest request = small_request({"h100", "a100"});
+    request.training.deadline = Seconds(20 * 86'400.0);
+    const CapacityPlan plan = planned(request);
+    const ClusterFront front = cluster_front(plan, {});
+    CHECK(front.objectives ==
+          std::vector<Objective>{Objective::days, Objective::cost, Objective::energy});
+    REQUIRE(front.places.size() >= 2);
+    const auto values = [&](const ClusterFront::Place& place) {
+        std::vector<double> out;
+        for (const Objective objective : front.objectives)
+            out.push_back(*value_of(objective, plan.clusters[place.kind].sizes[place.size]));
+        return out;
+    };
+    for (std::size_t kind = 0; kind < plan.clusters.size(); ++kind)
+        for (std::size_t size = 0; size < plan.clusters[kind].sizes.size(); ++size) {
+            const ClusterFront::Place place{kind, size};
+            if (!plan.clusters[kind].sizes[size].training ||
+                std::ranges::find(front.places, place) != front.places.end())
+                continue;
+            CHECK(std::ranges::any_of(front.places, [&](const ClusterFront::Place& other) {
+                return std::ranges::equal(values(other), values(place), std::ranges::less_equal());
+            }));
+        }
+}
+
+TEST_CASE("where more is better a front keeps the most: memory that stays free")
+{
+    CapacityRequest request = small_request({"16xh100", "32xh100"});
+    const CapacityPlan plan = planned(request);
+    const ClusterFront front = cluster_front(plan, {Objective::gpus, Objective::headroom});
+    const auto free_of = [&](std::size_t kind) {
+        return *value_of(Objective::headroom, plan.clusters[kind].sizes.front());
+    };
+    // 16 GPUs are fewer than 32: they are on it whatever stays free; 32 only where more does.
+    REQUIRE_FALSE(front.places.empty());
+    CHECK(front.places.front() == ClusterFront::Place{0, 0});
+    CHECK(front.places.size() == (free_of(1) > free_of(0) ? 2 : 1));
 }
