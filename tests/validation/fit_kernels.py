@@ -7,7 +7,7 @@
 
 FOLDER holds KIND.DEVICE.csv.gz in the columns of ai-dynamo/aiconfigurator (Apache-2.0): sizes and latency_ms. Kernels are chosen by name,
 before any fit: GEMM as TensorRT-LLM's PyTorch flow calls it (cuBLAS; DeepGEMM for fp8 by block; narrow formats with the
-quantisation of the activations), attention as vLLM calls it on bf16 (FlashAttention 2 on A100 and L40S, 3 on Hopper, TensorRT-LLM's on
+quantisation of the activations), attention as vLLM calls it on bf16 (FlashAttention 2 on A100 and L40S, 3 on Hopper (4 for heads of 512), TensorRT-LLM's on
 Blackwell).
 
 A surface is a form of at most 11 constants times the exponential of a correction, linear in the logarithms of the sizes between the points of
