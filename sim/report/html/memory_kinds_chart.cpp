@@ -14,7 +14,7 @@ namespace trainyard {
 namespace {
 
 constexpr double plot_height = 190;
-constexpr std::size_t columns = 390; // of two units each
+constexpr std::size_t chart_columns = 390; // of two units each
 
 std::int64_t most_of(const std::vector<HeldBytes>& points)
 {
@@ -45,12 +45,12 @@ std::vector<HeldBytes> by_column(const std::vector<HeldBytes>& points)
 {
     const SimTime begin = points.front().time;
     const double span = static_cast<double>((points.back().time - begin).value());
-    std::vector<HeldBytes> shown(columns);
+    std::vector<HeldBytes> shown(chart_columns);
     HeldBytes held = points.front();
     std::size_t next = 0;
-    for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t c = 0; c < chart_columns; ++c) {
         shown[c] = held;
-        const double end = span * static_cast<double>(c + 1) / static_cast<double>(columns);
+        const double end = span * static_cast<double>(c + 1) / static_cast<double>(chart_columns);
         for (; next < points.size() &&
                static_cast<double>((points[next].time - begin).value()) <= end;
              ++next)
@@ -67,15 +67,16 @@ std::vector<HeldBytes> by_column(const std::vector<HeldBytes>& points)
 std::string band(const std::vector<double>& low, const std::vector<double>& high)
 {
     const auto x_of = [](std::size_t c) {
-        return label_width + plot_width * static_cast<double>(c) / static_cast<double>(columns);
+        return label_width +
+               plot_width * static_cast<double>(c) / static_cast<double>(chart_columns);
     };
     std::string path = fmt::format("M{} {}", coordinate(x_of(0)), coordinate(high[0]));
-    for (std::size_t c = 0; c < columns; ++c)
-        if (c + 1 == columns || high[c + 1] != high[c])
+    for (std::size_t c = 0; c < chart_columns; ++c)
+        if (c + 1 == chart_columns || high[c + 1] != high[c])
             path += fmt::format("H{}{}", coordinate(x_of(c + 1)),
-                                c + 1 < columns ? "V" + coordinate(high[c + 1]) : "");
+                                c + 1 < chart_columns ? "V" + coordinate(high[c + 1]) : "");
     path += "V" + coordinate(low.back());
-    for (std::size_t c = columns; c-- > 0;)
+    for (std::size_t c = chart_columns; c-- > 0;)
         if (c == 0 || low[c - 1] != low[c])
             path += fmt::format("H{}{}", coordinate(x_of(c)),
                                 c > 0 ? "V" + coordinate(low[c - 1]) : "");
@@ -98,11 +99,11 @@ std::string memory_by_kind_figure(const Outcome& outcome, const std::vector<Lane
     const std::vector<HeldBytes> shown = by_column(fullest.points);
     const double full = 1.02 * static_cast<double>(most_of(fullest.points));
     std::string body = byte_axis(full, plot_height);
-    std::vector<double> low(columns, plot_height);
+    std::vector<double> low(chart_columns, plot_height);
     std::vector<LegendEntry> entries;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-        std::vector<double> high(columns);
-        for (std::size_t c = 0; c < columns; ++c)
+        std::vector<double> high(chart_columns);
+        for (std::size_t c = 0; c < chart_columns; ++c)
             high[c] = low[c] - plot_height * static_cast<double>(shown[c].kinds[kinds[i]]) / full;
         const std::string name(to_name(static_cast<MemoryKind>(kinds[i])));
         body += fmt::format("<path class=\"{}\" d=\"{}\"><title>{}</title></path>", series_class(i),
