@@ -46,12 +46,12 @@ void apply(const LayoutChoice& choice, const SpaceFacts& facts, Scenario& scenar
         s.sequence_parallel.reset();
     const int stages = choice.pp * choice.vpp;
     const auto* transformer = std::get_if<Transformer>(&facts.model.architecture);
-    if (transformer != nullptr && stages > transformer->layers &&
-        stages <= transformer->layers + 2) // the outer stages hold no layer
-        s.stage_layers =
-            uneven_stages(transformer->layers, stages,
-                          transformer->moe ? transformer->moe->leading_dense_layers : 0);
-    else if (transformer != nullptr && stages > 1 && stages <= transformer->layers)
+    const int layers = transformer == nullptr ? 0 : transformer->layers;
+    if (layers > 0 && stages > 1 && stages > layers &&
+        stages <= layers + 2) // the outer stages hold no layer
+        s.stage_layers = uneven_stages(
+            layers, stages, transformer->moe ? transformer->moe->leading_dense_layers : 0);
+    else if (stages > 1 && stages <= layers)
         s.stage_layers = balanced_stages(*transformer, stages, scenario.training.sequence_length);
     Training& training = scenario.training;
     training.global_batch = choice.global_batch;
