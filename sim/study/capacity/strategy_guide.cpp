@@ -27,6 +27,8 @@ std::vector<SweepAxis> axes_of(StrategyFamily family)
                                    parse_axis("strategy.cp=1").value(),
                                    parse_axis(std::string("strategy.pp=") + pp).value()};
         out.push_back(parse_axis(std::string("strategy.ep=") + ep).value());
+        if (std::string_view(tp) == "1") // experts are cut where other matrices are
+            out.push_back(parse_axis("strategy.etp=1").value());
         if (std::string_view(pp) == "1") // one stage
             out.push_back(parse_axis("strategy.vpp=1").value());
         return out;
