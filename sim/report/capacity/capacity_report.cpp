@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/summary.h"
 #include "sim/study/jobs/layout_text.h"
 
 #include <fmt/core.h>
@@ -64,7 +65,7 @@ CapacityRow row_of(const CapacityRequest& request, const ClusterAnswer& answer, 
     if (sized.training)
         row.misses = misses_of(request, *sized.training);
     if (sized.outcome) {
-        row.figures = step_figures(*sized.outcome);
+        row.figures = summarize(*sized.outcome);
         Scenario scenario = *sized.scenario;
         scenario.strategy.dp = sized.outcome->job.dp();
         row.layout = described(scenario);

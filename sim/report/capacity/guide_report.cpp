@@ -6,6 +6,7 @@
 #include "sim/report/html/page.h"
 #include "sim/report/html/svg.h"
 #include "sim/report/kinds.h"
+#include "sim/report/summary.h"
 #include "sim/study/jobs/layout_text.h"
 
 #include <fmt/core.h>
@@ -35,7 +36,7 @@ GuideRow row_of(const GuideSize& size, StrategyFamily family)
     Scenario scenario = *sized.scenario;
     scenario.strategy.dp = sized.outcome->job.dp();
     row.layout = described(scenario);
-    row.figures = step_figures(*sized.outcome);
+    row.figures = summarize(*sized.outcome);
     row.behind = 1 - pace_of(sized) / pace_of(size.best[static_cast<std::size_t>(*size.quickest)]);
     return row;
 }

@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
+#include "sim/report/summary.h"
 #include "sim/report/text/summary_csv.h"
 #include "sim/study/jobs/layout_text.h"
 
@@ -23,7 +24,7 @@ ScalingRows rows_of(const ScalingCurve& curve)
         row.gpus = size.sized.gpus;
         row.global_batch = size.global_batch;
         row.layout = described(scenario);
-        row.figures = step_figures(outcome);
+        row.figures = summarize(outcome);
         row.speedup = size.speedup;
         row.efficiency = size.efficiency;
         row.communication = size.communication;

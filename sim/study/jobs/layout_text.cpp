@@ -17,6 +17,7 @@ std::string described(const Scenario& scenario)
     size("vpp", s.vpp);
     size("cp", s.cp);
     size("ep", s.ep);
+    size("etp", s.etp);
     out += fmt::format("dp {}", *s.dp);
     if (s.schedule != Strategy{}.schedule && s.schedule != "interleaved-1f1b")
         out += fmt::format(", {}", s.schedule);
