@@ -168,6 +168,16 @@ private:
                 if (size > 1)
                     refuse(pointer, fmt::format("{} has no experts to spread", model_name()),
                            "sizes that work here: 1");
+            const bool attends = std::ranges::any_of(kinds_, [&](const LayerKind& kind) {
+                return LayerModel(model_, kind)->cross_attention;
+            });
+            if (attends && std::int64_t{strategy.pp} * strategy.vpp > 1)
+                refuse(
+                    "/strategy/pp",
+                    fmt::format("layers {} attend to its encoders: what these make is not sent to "
+                                "later stages",
+                                of_model()),
+                    "sizes that work here: 1");
             return;
         }
         const MixtureOfExperts& moe = *model_.moe;

@@ -379,11 +379,10 @@ std::vector<HfFamily> llama_families()
 std::vector<HfFamily> latent_families()
 {
     const Transformer llama = llama_like();
-    return {{"deepseek", llama, refine_llama},      {"deepseek_v2", llama, refine_latent},
-            {"deepseek_v3", llama, refine_latent},  {"deepseek_v32", llama, refine_latent},
-            {"kimi_k2", llama, refine_latent},      {"kimi_k25", llama, refine_latent},
-            {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, nullptr},
-            {"longcat_flash", llama, refine_latent}};
+    return {{"deepseek", llama, refine_llama},     {"deepseek_v2", llama, refine_latent},
+            {"deepseek_v3", llama, refine_latent}, {"deepseek_v32", llama, refine_latent},
+            {"kimi_k2", llama, refine_latent},     {"kimi_k25", llama, refine_latent},
+            {"glm_moe_dsa", llama, refine_latent}, {"deepseek_v4", llama, nullptr}};
 }
 
 // Layers of several kinds, told by the lists of layers.

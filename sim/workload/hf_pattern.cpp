@@ -116,9 +116,12 @@ private:
             return windows_by_number();
         if (config_.has("compress_ratios"))
             return compressed();
-        if (const Json* word = config_.value("sliding_window_pattern");
-            word != nullptr && word->is_string())
-            window_letters(word->as_string());
+        const Json* windows = config_.value("sliding_window_pattern");
+        if (windows != nullptr && windows->is_string())
+            window_letters(windows->as_string());
+        else if (windows != nullptr && t_.sliding_window > 0)
+            t_.full_attention_every =
+                static_cast<int>(config_.number({"sliding_window_pattern"}, t_.layers).value_or(0));
     }
 
     void recurrent(LayerForm& form, const RecurrentMixer& mixer)
@@ -194,7 +197,7 @@ private:
             const auto part = [&](const char* name) {
                 return block.is_object() ? block.find(name) : nullptr;
             };
-            read_block_attention(layers_[i], part("attention"));
+            read_block_attention(layers_[i], part("attention"), i);
             read_block_channel(layers_[i], part("ffn"));
         }
     }
@@ -205,15 +208,22 @@ private:
         return none != nullptr && none->is_bool() && none->as_bool();
     }
 
-    void read_block_attention(LayerForm& form, const Json* attention)
+    void read_block_attention(LayerForm& form, const Json* attention, std::size_t layer)
     {
         if (lacks(attention)) {
             form.mixer = MixerKind::none;
             return;
         }
         const Json* group = attention == nullptr ? nullptr : attention->find("n_heads_in_group");
-        if (group != nullptr && group->is_integer() && group->as_integer() > 0)
-            form.kv_heads = std::max(1, t_.heads / static_cast<int>(group->as_integer()));
+        if (group == nullptr || !group->is_integer())
+            return;
+        const std::int64_t heads = group->as_integer();
+        if (heads < 1 || heads > t_.heads || t_.heads % heads != 0)
+            return config_.error_at(
+                "block_configs", layer,
+                fmt::format("groups of {} heads do not divide the {} query heads", heads, t_.heads),
+                "\"n_heads_in_group\": a divisor of them");
+        form.kv_heads = t_.heads / static_cast<int>(heads);
     }
 
     // "ffn_mult" times the hidden size, of which gated MLPs take two thirds, rounded up to 256.
@@ -291,8 +301,7 @@ private:
                                           "mamba",
                                           "linear_attention",
                                           "moe",
-                                          "mlp",
-                                          "hybrid"};
+                                          "mlp"};
         return std::ranges::find(names, type) != names.end();
     }
 
@@ -427,8 +436,12 @@ private:
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             if (word[i % word.size()] == 'G')
                 full(layers_[i]);
-            else if (has_window_size("sliding_window_pattern", 0))
+            else if (t_.sliding_window > 0)
                 windowed(layers_[i]);
+            else
+                return config_.error_at("sliding_window_pattern",
+                                        "layers with a sliding window, whose size is not given",
+                                        "\"sliding_window\": keys that a query sees, at least 1");
         }
     }
 
@@ -441,6 +454,8 @@ private:
             return by_flags("moe_layer_freq");
         if (config_.has("mlp_layer_types"))
             return by_words();
+        if (const auto period = config_.number({"expert_layer_period"}))
+            return by_period(*period, config_.count({"expert_layer_offset"}, 0));
         const std::vector<std::int64_t> dense = config_.numbers("mlp_only_layers");
         bool leading = true;
         for (std::size_t i = 0; i < dense.size(); ++i)
@@ -453,6 +468,15 @@ private:
         for (std::size_t i = 0; i < layers_.size(); ++i)
             if (std::ranges::find(dense, static_cast<std::int64_t>(i)) != dense.end())
                 layers_[i].channel = ChannelKind::mlp;
+    }
+
+    // Jamba: of every `period` layers the one at `offset` has experts.
+    void by_period(std::int64_t period, std::int64_t offset)
+    {
+        for (std::size_t i = 0; period > 1 && i < layers_.size(); ++i)
+            layers_[i].channel = static_cast<std::int64_t>(i) % period == offset % period
+                                     ? ChannelKind::experts
+                                     : ChannelKind::mlp;
     }
 
     void by_flags(const std::string& key)

@@ -152,11 +152,6 @@ void read_dense_layers(HfConfig& config, MixtureOfExperts& moe)
                                  .number({"decoder_sparse_step", "moe_layer_freq",
                                           "interleave_moe_layer_step", "moe_layer_interval"})
                                  .value_or(1));
-    if (const auto period = config.number({"expert_layer_period"})) {
-        const std::int64_t offset = config.count({"expert_layer_offset"}, 0);
-        moe.every = static_cast<int>(*period);
-        moe.leading_dense_layers = static_cast<int>((offset + 1) % *period);
-    }
 }
 
 // Scores by softmax or sigmoid, scaled or not, cost the same.
@@ -180,8 +175,8 @@ void read_prediction_layers(HfConfig& config, Transformer& t)
         static_cast<int>(config.count({"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0));
     if (config.flag("use_mtp", false))
         t.prediction_layers =
-            static_cast<int>(config.number({"num_mtp_modules"}).value_or(1) *
-                             config.number({"mtp_transformer_layers"}).value_or(1));
+            static_cast<int>(config.number({"num_mtp_modules"}, 100).value_or(1) *
+                             config.number({"mtp_transformer_layers"}, 100).value_or(1));
     if (t.prediction_layers > 0)
         config.assume(fmt::format("{} multi-token prediction layer{} trained with the model",
                                   t.prediction_layers, t.prediction_layers > 1 ? "s are" : " is"));

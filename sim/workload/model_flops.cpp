@@ -4,6 +4,8 @@
 #include "sim/workload/recurrent_mixer.h"
 #include "sim/workload/sparse_indexer.h"
 
+#include <algorithm>
+
 namespace trainyard {
 namespace {
 
@@ -30,9 +32,14 @@ double mixer_flops(const Transformer& model, double sequence_length,
     };
     const double core = 2 * static_cast<double>(model.head_dim + model.value_dim()) * model.heads *
                         pairs_of({model.causal, model.keys_per_query(length)});
-    return model.indexer ? core + indexer_flops(*model.indexer,
-                                                pairs_of({model.causal, 0}) / model.key_compression)
-                         : core;
+    if (!model.indexer)
+        return core;
+    // Forward scores all keys, backward learns from those chosen; three times this is both.
+    const double scored = pairs_of({model.causal, 0}) / model.key_compression;
+    const double chosen =
+        std::min(scored, sequence_length * static_cast<double>(model.indexer->keys_per_query));
+    return core +
+           (indexer_flops(*model.indexer, scored) + 2 * indexer_flops(*model.indexer, chosen)) / 3;
 }
 
 ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, double sequence_length,

@@ -48,6 +48,8 @@ double kept_keys(const Transformer& model, std::int64_t length)
     for (const std::int64_t limit : {model.sliding_window, model.attention_chunk})
         if (limit > 0)
             seen = std::min(seen, limit);
+    if (model.key_compression > 1)
+        seen = std::min(length, model.sliding_window) + length / model.key_compression;
     std::int64_t width = (model.shared_key_value ? 1 : 2) * model.kv_heads * model.head_dim;
     if (model.latent)
         width = model.latent->kv_lora_rank + model.latent->qk_rope_head_dim;

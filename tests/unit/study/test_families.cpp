@@ -64,7 +64,11 @@ ScenarioFile scenario_of(const std::string& family, const char* topology, Precis
     s.training.global_batch = 16;
     s.training.precision = precision;
     s.strategy.tp = 2;
-    s.strategy.pp = family == "albert" ? 1 : 2; // its layers share their parameters
+    // Layers share their parameters, or attend to an encoder: one stage.
+    bool one_stage = false;
+    for (const char* name : {"albert", "whisper", "t5", "mt5", "umt5"})
+        one_stage = one_stage || family == name;
+    s.strategy.pp = one_stage ? 1 : 2;
     s.strategy.zero = 1;
     return scenario_in_memory(std::move(s), data_dir() / "scenarios", family);
 }
