@@ -68,6 +68,14 @@ TEST_CASE("layers of several kinds are read from the lists that configs have")
                     {"attention": {"n_heads_in_group": 8}, "ffn": {"ffn_mult": 2.625}},
                     {"attention": {"no_op": true}, "ffn": {"ffn_mult": 1.5}}])") ==
         "1 attention + mlp of 3584, 1 mlp of 2048");
+    CHECK(kinds_of_layers(R"("model_type": "cohere2", "num_hidden_layers": 8,
+                    "sliding_window": 128, "sliding_window_pattern": 4)") ==
+          "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(kinds_of_layers(R"("model_type": "jamba", "num_hidden_layers": 4, "mamba_d_state": 16,
+                    "attn_layer_period": 4, "attn_layer_offset": 2, "expert_layer_period": 2,
+                    "expert_layer_offset": 0, )" +
+                          experts + R"("use_cache": true)") ==
+          "1 mamba2 + experts, 2 mamba2 + mlp, 1 attention + experts");
     CHECK(kinds_of_layers(R"("model_type": "llama4_text", "num_hidden_layers": 8,
                     "attention_chunk_size": 1024)") == "6 chunks of 1024 + mlp, 2 attention + mlp");
 }
