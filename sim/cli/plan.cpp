@@ -20,6 +20,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <set>
 
 namespace trainyard {
@@ -358,6 +360,33 @@ int run_context(const PlanCommand& command, bool alone)
     return problems.empty() ? plan_context(command) : refuse(problems, "nothing was run.");
 }
 
+// Two of the files that are read and written, under one path: one would replace the other.
+Problems shared_files(const PlanCommand& command)
+{
+    std::vector<std::pair<std::string, std::string>> files;
+    const auto add = [&](const char* name, const std::string& path) {
+        if (!path.empty() && !path.starts_with("/dev/"))
+            files.emplace_back(name, path);
+    };
+    add("the scenario", command.scenario);
+    add("-o", command.output);
+    add("--csv", command.csv);
+    add("--html", command.html);
+    add("--store", command.search.store);
+    Problems problems;
+    std::error_code ignored;
+    for (auto one = files.begin(); one != files.end(); ++one)
+        for (auto other = std::next(one); other != files.end(); ++other)
+            if (std::filesystem::weakly_canonical(std::filesystem::absolute(one->second, ignored),
+                                                  ignored) ==
+                std::filesystem::weakly_canonical(std::filesystem::absolute(other->second, ignored),
+                                                  ignored))
+                append(problems, one_problem(fmt::format("{} and {} are one file, \"{}\"",
+                                                         one->first, other->first, other->second),
+                                             "give each a file of its own"));
+    return problems;
+}
+
 int run_plan(const PlanCommand& command)
 {
     if (command.scenario.empty() && command.capacity.model.empty()) {
@@ -365,6 +394,8 @@ int run_plan(const PlanCommand& command)
         return exit_usage;
     }
     if (const Problems problems = repeated(command.axes); !problems.empty())
+        return refuse(problems, "nothing was run.");
+    if (const Problems problems = shared_files(command); !problems.empty())
         return refuse(problems, "nothing was run.");
     const std::optional<LaunchedRank> launched = launched_rank();
     const bool alone = !launched || launched->ranks == 1;
