@@ -530,11 +530,7 @@ Transformer unknown_family(HfConfig& config)
     const bool layer_norm =
         !rms && (config.mentions("layer_norm") || config.mentions("layernorm") ||
                  config.text("norm_type").ends_with("layernorm"));
-    std::string activation;
-    for (const char* key :
-         {"hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act"})
-        if (activation.empty() && config.has(key))
-            activation = config.text(key);
+    const std::string activation = activation_name(config);
     const auto activated = [&](std::string_view part) {
         return activation.find(part) != std::string::npos;
     };

@@ -62,16 +62,6 @@ void read_narrow_results(HfConfig& config, Transformer& t)
             config.assume(fmt::format("\"{}\" is not modelled", key));
 }
 
-std::string activation_name(HfConfig& config)
-{
-    std::string name;
-    for (const char* key : {"hidden_act", "hidden_activation", "activation_function",
-                            "mlp_hidden_act", "activation_type", "dense_act_fn"})
-        if (name.empty() && config.has(key))
-            name = config.text(key);
-    return name;
-}
-
 Activation activation_of(HfConfig& config, Activation usual)
 {
     const std::string name = activation_name(config);
@@ -294,6 +284,16 @@ HfFamily family_of(HfConfig& config, const std::string& type)
 }
 
 } // namespace
+
+std::string activation_name(HfConfig& config)
+{
+    std::string name;
+    for (const char* key : {"hidden_act", "hidden_activation", "activation_function",
+                            "mlp_hidden_act", "activation_type", "dense_act_fn"})
+        if (name.empty() && config.has(key))
+            name = config.text(key);
+    return name;
+}
 
 // A config names its family, or at least says the width of a model.
 bool is_huggingface_config(const Json& node)

@@ -75,6 +75,9 @@ private:
 // by a word of letters. Sets the model's forms and pattern.
 void read_pattern(HfConfig& config, Transformer& model);
 
+// Of the MLP, under any of its keys; empty when absent.
+std::string activation_name(HfConfig& config);
+
 // What a family of models fixes, and how it departs from the common keys.
 struct HfFamily {
     std::string_view model_type;

@@ -101,6 +101,8 @@ std::string layer_words(const Transformer& model, const LayerKind& kind)
     }
     if (kind.encoder >= 0)
         words += fmt::format(" of {}", encoder_name(model, kind));
+    if (kind.shares)
+        words += " (the first's)";
     if (kind.predicts_further)
         words += " (predicts further)";
     return words;
@@ -129,11 +131,6 @@ ModelSummary summarize(const Model& model, std::int64_t sequence_length)
             states += of_kind->is_recurrent() ? recurrent_state_numbers(*of_kind) : 0;
         }
         const std::string name = layer_words(transformer, kind);
-        const auto group = std::ranges::find(summary.groups, name, &LayerGroup::name);
-        if (group != summary.groups.end()) {
-            ++group->layers;
-            continue;
-        }
         LayerGroup one{name,
                        1,
                        !inner,
@@ -145,7 +142,17 @@ ModelSummary summarize(const Model& model, std::int64_t sequence_length)
             one.parameters += tensor.shared ? 0 : tensor.elements;
             one.active += tensor.shared ? 0 : tensor.active_elements();
         }
-        summary.groups.push_back(std::move(one));
+        // Kinds that differ in nothing shown are one row.
+        const auto alike = [&](const LayerGroup& other) {
+            return other.name == one.name && other.parameters == one.parameters &&
+                   other.active == one.active &&
+                   other.forward_of_token.value() == one.forward_of_token.value();
+        };
+        const auto group = std::ranges::find_if(summary.groups, alike);
+        if (group == summary.groups.end())
+            summary.groups.push_back(std::move(one));
+        else
+            ++group->layers;
     }
     summary.keys_and_values = in_16_bits(keys);
     summary.states = in_16_bits(states);

@@ -60,7 +60,9 @@ std::string context_text(const LongestContext& found, const Paint& paint, std::s
         found.answer ? paint.bold(fmt::format("Longest context: {} tokens", found.longest())) +
                            fmt::format(", --set training.sequence_length={}\n", found.longest())
                      : std::string("No length of a sequence does.\n");
-    for (const std::string& line : wrapped(proof(found), width))
+    const std::string steps =
+        fmt::format(" Lengths are looked at in steps of {} tokens.", found.step);
+    for (const std::string& line : wrapped(proof(found) + steps, width))
         out += line + "\n";
     return out + "\n" + table_of(found, paint, width);
 }
@@ -72,8 +74,8 @@ Json to_json(const LongestContext& found)
         Json row = Json::Object{{"tokens", Json(length.tokens)},
                                 {"layouts_with_room", Json(length.possible)},
                                 {"searched", Json(length.searched)},
-                                {"fits", Json(length.fits)},
-                                {"meets", Json(length.meets)}};
+                                {"fits", length.is_decided() ? Json(length.fits) : Json()},
+                                {"meets", length.is_decided() ? Json(length.meets) : Json()}};
         if (length.nearest)
             row["least_memory_too_large"] = Json(length.nearest->memory.value());
         if (length.step_time)

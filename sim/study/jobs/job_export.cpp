@@ -5,6 +5,9 @@
 #include "sim/study/jobs/torch/deepspeed.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
+#include "sim/study/problems.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -93,6 +96,15 @@ JobImportOptions as_a_reader_would(JobKind kind, const ExportedJob& exported,
     return options;
 }
 
+// Whether pretrain_gpt.py's arguments can say the model at all.
+bool is_gpt(const Model& model)
+{
+    const auto* transformer = std::get_if<Transformer>(&model.architecture);
+    return transformer == nullptr ||
+           (transformer->pattern.empty() && transformer->encoders.empty() &&
+            !transformer->is_recurrent());
+}
+
 ExportedJob exported_from(const Parts& parts, const Scenario& scenario)
 {
     ExportedJob out{parts.job, scenario, 1, 1};
@@ -121,6 +133,13 @@ Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos
     if (!parts)
         return tl::unexpected(parts.error());
     const ExportedJob exported = exported_from(*parts, file.scenario);
+    if (kind == JobKind::megatron && !is_gpt(exported.job.model))
+        return tl::unexpected(one_problem(
+            fmt::format(
+                "model \"{}\" is no GPT: its arguments know layers of one kind, of attention "
+                "and an MLP or experts",
+                exported.job.model.name),
+            "deepspeed, torchtitan and torchrun take the model from code"));
     JobExport out;
     out.text = write_job(kind, exported);
     const JobImportOptions options = as_a_reader_would(kind, exported, file);

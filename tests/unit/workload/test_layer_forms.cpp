@@ -249,6 +249,21 @@ TEST_CASE("layers that share their parameters count them once and compute each")
           model_flops_per_sequence(Model{"m", shared}, 512).value());
 }
 
+TEST_CASE("layers of one name and different sizes are rows of their own")
+{
+    Transformer t = test::llama_70b();
+    LayerForm grouped = form_named("grouped");
+    LayerForm single = form_named("single");
+    single.kv_heads = 1;
+    t.layer_forms = {grouped, single};
+    t.pattern = {"grouped", "single", "single", "single"};
+    const ModelSummary summary = summarize(Model{"m", t}, 4096);
+    REQUIRE(summary.groups.size() == 4);
+    CHECK(summary.groups[1].layers == 20);
+    CHECK(summary.groups[2].layers == 60);
+    CHECK(summary.groups[1].parameters > summary.groups[2].parameters);
+}
+
 TEST_CASE("forms are written and read back")
 {
     Transformer t = delta_hybrid();
