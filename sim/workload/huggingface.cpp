@@ -182,6 +182,8 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     if (whole.error_count() != before)
         return std::nullopt;
     const HfFamily family = family_of(config, type);
+    if (config.reader().pointer() != whole.pointer())
+        config.take_defaults(hf_defaults(family.model_type));
     ImportedModel read;
     Transformer transformer = read_transformer(config, family);
     if (whole.error_count() == before) {

@@ -2,7 +2,8 @@
 
 #include "sim/base/json.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -51,7 +52,7 @@ std::optional<std::int64_t> HfConfig::number(const Aliases& aliases, std::int64_
     std::string key;
     const Json* value = find(aliases, key);
     if (value == nullptr)
-        return std::nullopt;
+        return default_of(aliases);
     if (value->is_array())
         return usual_entry(key, *value, largest);
     if (!value->is_integer()) {
@@ -65,6 +66,22 @@ std::optional<std::int64_t> HfConfig::number(const Aliases& aliases, std::int64_
         return std::nullopt;
     }
     return value->as_integer();
+}
+
+// Null is a value: that there is none.
+std::optional<std::int64_t> HfConfig::default_of(const Aliases& aliases)
+{
+    for (const std::string& alias : aliases)
+        if (reader().node().find(alias) != nullptr)
+            return std::nullopt;
+    for (const std::string& alias : aliases) {
+        const auto found = std::ranges::find(defaults_, alias, &HfDefault::key);
+        if (found == defaults_.end())
+            continue;
+        defaulted_.insert(fmt::format("\"{}\" {}", alias, found->value));
+        return found->value;
+    }
+    return std::nullopt;
 }
 
 std::optional<std::int64_t> HfConfig::usual_entry(const std::string& key, const Json& list,
@@ -291,7 +308,9 @@ void HfConfig::error_at(const std::string& key, std::string message, std::string
 void HfConfig::error_at(const std::string& key, std::size_t entry, std::string message,
                         std::string hint) const
 {
-    place_of(key).element(entry).error(std::move(message), std::move(hint));
+    const Reader place = place_of(key);
+    const bool listed = place.node().is_array() && entry < place.node().items().size();
+    (listed ? place.element(entry) : place).error(std::move(message), std::move(hint));
 }
 
 std::vector<std::string> HfConfig::assumed() const
@@ -300,6 +319,9 @@ std::vector<std::string> HfConfig::assumed() const
     for (const std::string& key : differ_)
         sentences.push_back(fmt::format(
             "\"{}\" differs from layer to layer: its most frequent entry is that of all", key));
+    if (!defaulted_.empty())
+        sentences.push_back(
+            fmt::format("not given, so the family's usual: {}", fmt::join(defaulted_, ", ")));
     return sentences;
 }
 

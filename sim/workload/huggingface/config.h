@@ -4,6 +4,7 @@
 // at and what was assumed.
 
 #include "sim/base/reader.h"
+#include "sim/workload/huggingface/defaults.h"
 
 #include <optional>
 #include <set>
@@ -21,6 +22,9 @@ public:
     explicit HfConfig(const Reader& reader) : HfConfig(reader, reader) {}
     // `outer`: of which `reader` is the part for text.
     HfConfig(const Reader& reader, const Reader& outer);
+
+    // What `number` gives where a key is absent, whatever its alias; each use of one is said.
+    void take_defaults(std::span<const HfDefault> defaults) { defaults_ = defaults; }
 
     // Far beyond any model; keeps products of sizes within 64 bits.
     static constexpr std::int64_t largest_size = std::int64_t{1} << 24;
@@ -66,12 +70,16 @@ private:
     std::optional<std::int64_t> usual_entry(const std::string& key, const Json& list,
                                             std::int64_t largest);
 
+    std::optional<std::int64_t> default_of(const Aliases& aliases);
+
     Reader place_of(const std::string& key) const; // the whole config where it is absent
 
     Reader outer_;
     std::vector<Reader> sources_;
     std::set<std::string> seen_;   // of the first
     std::set<std::string> differ_; // lists whose entries differ by layer, not told apart so far
+    std::span<const HfDefault> defaults_;
+    std::set<std::string> defaulted_; // keys whose default was taken
     std::vector<std::string> assumed_;
 };
 

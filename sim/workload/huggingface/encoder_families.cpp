@@ -152,7 +152,6 @@ std::vector<HfFamily> hf_encoder_families()
         t.embedding_norm = true;
         t.final_norm = false;
     });
-    const Transformer electra = changed(bert, [](Transformer& t) { t.bert_heads = false; });
     const Transformer modern = changed(bert, [](Transformer& t) {
         t.gated_mlp = true;
         t.linear_bias = false;
@@ -174,7 +173,7 @@ std::vector<HfFamily> hf_encoder_families()
             {"xlm-roberta", bert, refine_bert},
             {"camembert", bert, refine_bert},
             {"albert", bert, refine_albert},
-            {"electra", electra, refine_electra},
+            {"electra", bert, refine_electra},
             {"distilbert", bert, refine_distilbert},
             {"deberta", bert, refine_deberta},
             {"deberta-v2", bert, refine_deberta},

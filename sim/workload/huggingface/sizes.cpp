@@ -72,6 +72,8 @@ int read_key_heads(HfConfig& config, const Transformer& t)
             config.number({"num_key_value_heads", "num_kv_heads", "kv_n_heads", "n_kv_heads",
                            "n_head_kv", "num_key_value_heads_per_layer", "num_attention_groups"}))
         return static_cast<int>(*heads);
+    if (config.flag("multi_query", false))
+        return 1;
     if (t.gated_mlp)
         config.assume(fmt::format("key heads: as many as query heads, {}", t.heads));
     return t.heads;
@@ -107,25 +109,30 @@ void read_attention(HfConfig& config, Transformer& t)
     read_narrow_results(config, t);
 }
 
+const HfConfig::Aliases& feed_forward_keys()
+{
+    static const HfConfig::Aliases names{"intermediate_size",
+                                         "n_inner",
+                                         "ffn_dim",
+                                         "ffn_hidden_size",
+                                         "d_ff",
+                                         "decoder_ffn_dim",
+                                         "mlp_hidden_size",
+                                         "intermediate_dim",
+                                         "inner_hidden_size",
+                                         "ff_intermediate_size",
+                                         "d_inner",
+                                         "hidden_dim",
+                                         "block_ff_dim"};
+    return names;
+}
+
 // A feed-forward size is given, or as a multiple of the hidden size.
 void read_mlp(HfConfig& config, Transformer& t)
 {
-    const HfConfig::Aliases names{"intermediate_size",
-                                  "n_inner",
-                                  "ffn_dim",
-                                  "ffn_hidden_size",
-                                  "d_ff",
-                                  "decoder_ffn_dim",
-                                  "mlp_hidden_size",
-                                  "intermediate_dim",
-                                  "inner_hidden_size",
-                                  "ff_intermediate_size",
-                                  "d_inner",
-                                  "hidden_dim",
-                                  "block_ff_dim"};
     const HfConfig::Aliases of_experts{"moe_intermediate_size"};
     const std::size_t before = config.reader().error_count();
-    auto ffn = config.number(names);
+    auto ffn = config.number(feed_forward_keys());
     if (!ffn && config.reader().error_count() == before)
         if (const auto times = config.multiple({"mlp_ratio", "expansion_ratio"}))
             ffn = static_cast<std::int64_t>(*times * static_cast<double>(t.hidden));
@@ -265,6 +272,16 @@ void read_layer_embeddings(HfConfig& config, Transformer& t)
 }
 
 } // namespace
+
+bool states_feed_forward(HfConfig& config)
+{
+    HfConfig::Aliases keys = feed_forward_keys();
+    for (const char* other : {"moe_intermediate_size", "mlp_ratio", "expansion_ratio",
+                              "block_configs", "ffn_multipliers"})
+        keys.emplace_back(other);
+    return is_all_recurrent(config) ||
+           std::ranges::any_of(keys, [&](const std::string& key) { return config.has(key); });
+}
 
 void read_sizes(HfConfig& config, Transformer& t)
 {

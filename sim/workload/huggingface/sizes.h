@@ -11,4 +11,7 @@ namespace trainyard {
 // does not depend on which layer it is.
 void read_sizes(HfConfig& config, Transformer& model);
 
+// Whether any key gives the feed-forward size.
+bool states_feed_forward(HfConfig& config);
+
 } // namespace trainyard

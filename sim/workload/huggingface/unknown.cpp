@@ -2,6 +2,7 @@
 
 #include "sim/base/json.h"
 #include "sim/workload/huggingface/family.h"
+#include "sim/workload/huggingface/sizes.h"
 
 #include <fmt/core.h>
 
@@ -43,18 +44,30 @@ void read_positions(HfConfig& config, Transformer& t)
         t.position = PositionKind::none;
 }
 
+// No feed-forward size, or a multiple of the hidden one, or words that only GPT's blocks have.
+bool speaks_of_gpt(HfConfig& config)
+{
+    for (const char* key : {"expansion_ratio", "multi_query", "alibi", "parallel_attn", "n_inner",
+                            "new_decoder_architecture", "rotary_dim"})
+        if (config.has(key))
+            return true;
+    return !states_feed_forward(config);
+}
+
 // Norms say most: RMSNorm came with Llama's blocks, LayerNorm is GPT's, unless its activation is
-// one of gated MLPs. Positions are learned where nothing speaks of rotation or ALiBi.
+// one of gated MLPs; without a word of norms, activation and sizes do. Positions are learned where
+// nothing speaks of rotation or ALiBi.
 Transformer decoder(HfConfig& config)
 {
     const bool rms = config.mentions("rms") || config.flag("rmsnorm", false);
-    const bool layer_norm =
-        !rms && (config.mentions("layer_norm") || config.mentions("layernorm") ||
-                 config.text("norm_type").ends_with("layernorm"));
     const std::string activation = activation_name(config);
     const bool gated_name =
         mentions(activation, "silu") || mentions(activation, "swi") || mentions(activation, "glu");
     const bool plain_name = mentions(activation, "relu") || mentions(activation, "xielu");
+    const bool said_layer_norm = config.mentions("layer_norm") || config.mentions("layernorm") ||
+                                 config.text("norm_type").ends_with("layernorm");
+    const bool gpt = mentions(activation, "gelu") || (activation.empty() && speaks_of_gpt(config));
+    const bool layer_norm = !rms && (said_layer_norm || (gpt && !gated_name));
     Transformer t = layer_norm && !gated_name ? gpt_like() : llama_like();
     if (layer_norm)
         t.norm = NormKind::layer_norm;
@@ -65,6 +78,11 @@ Transformer decoder(HfConfig& config)
         t.tied_embeddings = config.flag("tie_embeddings", true);
     t.parallel_blocks =
         config.flag("use_parallel_residual", false) || config.flag("parallel_attn", false);
+    if (config.has("cross_attention_layers"))
+        config.assume("layers of \"cross_attention_layers\" are read as attention to the text");
+    if (!config.has("tie_word_embeddings") && !config.has("tie_embeddings"))
+        config.assume(fmt::format("embedding and logits {}",
+                                  t.tied_embeddings ? "share one matrix" : "have a matrix each"));
     config.assume(fmt::format("blocks as {} has them: {}, {}, {}", t.gated_mlp ? "Llama" : "GPT",
                               to_name(t.norm), t.gated_mlp ? "a gated MLP" : "an MLP without gate",
                               t.linear_bias ? "biases" : "no biases"));
