@@ -23,7 +23,7 @@ struct FamilyDefaults {
 };
 
 // The configuration classes of Hugging Face transformers 4.57.
-constexpr std::array families{
+constexpr std::array known_defaults{
     FamilyDefaults{"llama", 32000, 4096, 11008, 32, 32, 32},
     FamilyDefaults{"mistral", 32000, 4096, 14336, 32, 32, 8, 0, 4096},
     FamilyDefaults{"mixtral", 32000, 4096, 14336, 32, 32, 8, 0, 0, 8, 2},
@@ -76,14 +76,14 @@ Listed listed(const FamilyDefaults& family)
 std::span<const HfDefault> hf_defaults(std::string_view model_type)
 {
     static const auto all = [] {
-        std::array<Listed, families.size()> lists;
-        std::ranges::transform(families, lists.begin(), listed);
+        std::array<Listed, known_defaults.size()> lists;
+        std::ranges::transform(known_defaults, lists.begin(), listed);
         return lists;
     }();
-    const auto found = std::ranges::find(families, model_type, &FamilyDefaults::model_type);
-    if (found == families.end())
+    const auto found = std::ranges::find(known_defaults, model_type, &FamilyDefaults::model_type);
+    if (found == known_defaults.end())
         return {};
-    const Listed& list = all[static_cast<std::size_t>(found - families.begin())];
+    const Listed& list = all[static_cast<std::size_t>(found - known_defaults.begin())];
     return std::span(list.keys).first(list.count);
 }
 

@@ -149,7 +149,6 @@ std::vector<HfFamily> hf_seq2seq_families()
             {"t5", t5, refine_t5},
             {"mt5", t5, refine_t5},
             {"umt5", t5, refine_t5},
-            {"switch_transformers", t5, refine_t5},
             {"decoder_only_t5", t5, refine_t5_decoder},
             {"mllama", llama_like(), refine_mllama}};
 }

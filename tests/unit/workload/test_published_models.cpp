@@ -36,7 +36,7 @@ std::vector<PublishedModel> published_configs()
     return models;
 }
 
-ImportedModel imported(const Json& config)
+ImportedModel read_config(const Json& config)
 {
     const Checked<ImportedModel> read = import_model(config, "some-model/config.json");
     if (!read)
@@ -44,14 +44,14 @@ ImportedModel imported(const Json& config)
     return *read;
 }
 
-ImportedModel imported_text(const std::string& text)
+ImportedModel read_config_text(const std::string& text)
 {
     const Checked<Json> json = parse_json(text, "some-model/config.json");
     REQUIRE(json);
-    return imported(*json);
+    return read_config(*json);
 }
 
-Problems problems_of(const std::string& text)
+Problems config_problems(const std::string& text)
 {
     const Checked<Json> json = parse_json(text, "some-model/config.json");
     REQUIRE(json);
@@ -60,7 +60,7 @@ Problems problems_of(const std::string& text)
     return read.error();
 }
 
-bool says(const ImportedModel& read, const std::string& part)
+bool assumes(const ImportedModel& read, const std::string& part)
 {
     return std::ranges::any_of(read.assumed, [&](const std::string& sentence) {
         return sentence.find(part) != std::string::npos;
@@ -73,7 +73,7 @@ TEST_CASE("configs of 2019 to 2026 have the parameters that were published for t
 {
     for (const PublishedModel& published : published_configs()) {
         CAPTURE(published.name);
-        const ImportedModel read = imported(published.config);
+        const ImportedModel read = read_config(published.config);
         const ParameterCount count = count_parameters(read.model);
         CHECK_THAT(count.total, WithinRel(published.parameters, 0.01));
         if (published.active > 0) {
@@ -88,7 +88,7 @@ TEST_CASE("the parameters of a model are the sum of its layers' tensors")
 {
     for (const PublishedModel& published : published_configs()) {
         CAPTURE(published.name);
-        const Model model = imported(published.config).model;
+        const Model model = read_config(published.config).model;
         const Transformer& t = std::get<Transformer>(model.architecture);
         double sum = 0;
         double held = 0;
@@ -113,7 +113,7 @@ TEST_CASE("every published model has work for each of its layers, whole and cut"
 {
     for (const PublishedModel& published : published_configs()) {
         CAPTURE(published.name);
-        const Model model = imported(published.config).model;
+        const Model model = read_config(published.config).model;
         for (const auto& [tp, cp] : {std::pair{1, 1}, {2, 1}, {1, 2}}) {
             Partition p;
             p.sequence_length = 512;
@@ -145,13 +145,13 @@ TEST_CASE("a family renamed to nonsense keeps its layers where the keys say all"
             CAPTURE(name);
             Json renamed = published.config;
             renamed["model_type"] = "zorglub";
-            const ImportedModel known = imported(published.config);
-            const ImportedModel unknown = imported(renamed);
+            const ImportedModel known = read_config(published.config);
+            const ImportedModel unknown = read_config(renamed);
             CHECK(known.model.family_known);
             CHECK_FALSE(unknown.model.family_known);
             CHECK_THAT(count_parameters(unknown.model).total,
                        WithinRel(count_parameters(known.model).total, 0.01));
-            CHECK(says(unknown, "\"zorglub\" is not known"));
+            CHECK(assumes(unknown, "\"zorglub\" is not known"));
         }
 }
 
@@ -160,28 +160,31 @@ TEST_CASE("what is not modelled of a family is said by name")
     const std::string bert = R"("hidden_size": 768, "num_hidden_layers": 12,
         "num_attention_heads": 12, "intermediate_size": 3072, "vocab_size": 50265,
         "max_position_embeddings": 4098, "type_vocab_size": 1)";
-    CHECK(says(imported_text(R"({"model_type": "longformer", )" + bert + "}"), "global tokens"));
+    CHECK(assumes(read_config_text(R"({"model_type": "longformer", )" + bert + "}"),
+                  "global tokens"));
     const std::string llama = R"("hidden_size": 1024, "num_hidden_layers": 4,
         "num_attention_heads": 16, "num_key_value_heads": 4, "intermediate_size": 4096,
         "vocab_size": 32000, "rms_norm_eps": 1e-6)";
     // Sizes of a mixer, and nothing that says which layers have it.
-    const ImportedModel hybrid = imported_text(
+    const ImportedModel hybrid = read_config_text(
         R"({"model_type": "zorglub", "mamba_d_conv": 4, "lru_width": 512, )" + llama + "}");
-    CHECK(says(hybrid, "\"mamba_d_conv\", \"lru_width\" may speak of are not told apart"));
-    CHECK(
-        says(imported_text(R"({"model_type": "llama", "layer_types": ["full_attention", "retention",
+    CHECK(assumes(hybrid, "\"mamba_d_conv\", \"lru_width\" may speak of are not told apart"));
+    CHECK(assumes(
+        read_config_text(R"({"model_type": "llama", "layer_types": ["full_attention", "retention",
         "full_attention", "full_attention"], )" +
-                           llama + "}"),
-             "layers of type \"retention\" are read as full attention"));
-    CHECK(says(imported_text(R"({"model_type": "zorglub", "mamba_d_ssm": 1024, "mamba_d_state": 64,
+                         llama + "}"),
+        "layers of type \"retention\" are read as full attention"));
+    CHECK(assumes(
+        read_config_text(R"({"model_type": "zorglub", "mamba_d_ssm": 1024, "mamba_d_state": 64,
         "mamba_n_heads": 16, )" +
-                             llama + "}"),
-               "Mamba beside attention in each layer"));
-    CHECK(says(imported_text(R"({"model_type": "llama", "hidden_act": "wobble", )" + llama + "}"),
-               "activation \"wobble\" works like silu"));
+                         llama + "}"),
+        "Mamba beside attention in each layer"));
+    CHECK(assumes(
+        read_config_text(R"({"model_type": "llama", "hidden_act": "wobble", )" + llama + "}"),
+        "activation \"wobble\" works like silu"));
     // Sizes of layers that no form tells apart.
-    CHECK(says(
-        imported_text(R"({"model_type": "llama", "head_dim": [64, 64, 32, 64], )" + llama + "}"),
+    CHECK(assumes(
+        read_config_text(R"({"model_type": "llama", "head_dim": [64, 64, 32, 64], )" + llama + "}"),
         "\"head_dim\" differs from layer to layer"));
 }
 
@@ -208,7 +211,7 @@ TEST_CASE("what another model would be read from is refused with the reason")
                   "/num_experts", "experts in an encoder are not modelled"}})
     {
         CAPTURE(refused.text);
-        const Problems found = problems_of(refused.text);
+        const Problems found = config_problems(refused.text);
         REQUIRE(found.size() == 1);
         CHECK(found[0].pointer == refused.pointer);
         CHECK(found[0].message == refused.message);
@@ -255,19 +258,19 @@ TEST_CASE("values of a wrong kind in a config are refused at their place")
           Wrong{R"({"model_type": "llama", "num_hidden_layers": 12, "num_attention_heads": 12,
                    "num_key_value_heads": 12, "intermediate_size": 3072, "vocab_size": 100})",
                 "/hidden_size"},
-          Wrong{R"({"text_config": {"model_type": "llama", "hidden_size": 768,
+          Wrong{R"({"text_config": {"model_type": "granite", "hidden_size": 768,
                    "num_hidden_layers": 12, "num_attention_heads": 12, "num_key_value_heads": 12,
                    "vocab_size": 100}})",
                 "/text_config/intermediate_size"}})
     {
         CAPTURE(wrong.text);
-        const Problems found = problems_of(wrong.text);
+        const Problems found = config_problems(wrong.text);
         REQUIRE_FALSE(found.empty());
         CHECK(found[0].pointer == wrong.pointer);
         CHECK_FALSE(found[0].hint.empty());
     }
     // The engine's own words for forms are not the config's.
-    const Problems experts = problems_of(
+    const Problems experts = config_problems(
         R"({"model_type": "nemotron_h", "hidden_size": 1024, "num_hidden_layers": 2,
             "num_attention_heads": 16, "num_key_value_heads": 4, "intermediate_size": 4096,
             "vocab_size": 32000, "hybrid_override_pattern": "*E"})");
@@ -275,9 +278,18 @@ TEST_CASE("values of a wrong kind in a config are refused at their place")
     CHECK(experts[0].message == "some layers have experts, whose number is not given");
 }
 
+TEST_CASE("a model that is a part of a config has its family's sizes where these say nothing")
+{
+    const ImportedModel read = read_config_text(R"({"model_type": "gemma3", "text_config":
+        {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34,
+         "intermediate_size": 10240, "sliding_window": 1024}})");
+    CHECK(count_parameters(read.model).total == 3'880'263'168); // Gemma 3 4B without its encoder
+    CHECK(assumes(read, "\"num_attention_heads\" 8, \"num_key_value_heads\" 4"));
+}
+
 TEST_CASE("sizes that differ by layer are those of the layers")
 {
-    const ImportedModel read = imported_text(R"({"model_type": "openelm", "model_dim": 1024,
+    const ImportedModel read = read_config_text(R"({"model_type": "openelm", "model_dim": 1024,
         "num_transformer_layers": 2, "head_dim": 64, "num_query_heads": [12, 16],
         "num_kv_heads": [3, 4], "ffn_multipliers": [0.5, 1.0], "ffn_dim_divisor": 256,
         "vocab_size": 1000, "share_input_output_layers": true, "rms_norm_eps": 1e-6,
@@ -294,9 +306,9 @@ TEST_CASE("a table of tokens for each layer counts once and reaches each layer")
         "head_dim": 256, "intermediate_size": 6144, "vocab_size": 1000, "sliding_window": 512,
         "layer_types": ["sliding_attention", "full_attention", "sliding_attention",
                         "full_attention"])";
-    const double plain = count_parameters(imported_text(sizes + "}").model).total;
+    const double plain = count_parameters(read_config_text(sizes + "}").model).total;
     const double embedded =
-        count_parameters(imported_text(sizes + R"(, "hidden_size_per_layer_input": 256})").model)
+        count_parameters(read_config_text(sizes + R"(, "hidden_size_per_layer_input": 256})").model)
             .total;
     // The table, its projection and norm; a gate, a matrix and a norm per layer.
     CHECK(embedded - plain ==
@@ -304,7 +316,7 @@ TEST_CASE("a table of tokens for each layer counts once and reaches each layer")
     // The last two attend to earlier keys: no matrices of keys and values, twice the MLP.
     const double sharing =
         count_parameters(
-            imported_text(sizes + R"(, "num_kv_shared_layers": 2, "use_double_wide_mlp": true})")
+            read_config_text(sizes + R"(, "num_kv_shared_layers": 2, "use_double_wide_mlp": true})")
                 .model)
             .total;
     CHECK(sharing - plain == 2 * (3 * 1536.0 * 6144 - 2 * 1536.0 * 256));

@@ -11,7 +11,7 @@ using namespace trainyard;
 
 namespace {
 
-LayerForm form_of(MixerKind mixer, const Recurrence& sizes)
+LayerForm mixer_form(MixerKind mixer, const Recurrence& sizes)
 {
     LayerForm form;
     form.name = std::string(to_name(mixer));
@@ -40,12 +40,12 @@ Transformer every_mixer()
     const Recurrence convolution{
         .key_heads = 1, .heads = 1024, .key_dim = 1, .value_dim = 1, .convolution = 3};
     const Recurrence heads{.key_heads = 8, .heads = 16, .key_dim = 64, .value_dim = 64};
-    t.layer_forms = {form_of(MixerKind::mamba, mamba),
-                     form_of(MixerKind::rg_lru, unit),
-                     form_of(MixerKind::short_convolution, convolution),
-                     form_of(MixerKind::mamba2, heads),
-                     form_of(MixerKind::gated_delta_net, heads),
-                     form_of(MixerKind::lightning_attention, heads)};
+    t.layer_forms = {mixer_form(MixerKind::mamba, mamba),
+                     mixer_form(MixerKind::rg_lru, unit),
+                     mixer_form(MixerKind::short_convolution, convolution),
+                     mixer_form(MixerKind::mamba2, heads),
+                     mixer_form(MixerKind::gated_delta_net, heads),
+                     mixer_form(MixerKind::lightning_attention, heads)};
     LayerForm window;
     window.name = "window";
     window.sliding_window = 256;
@@ -62,7 +62,7 @@ Transformer every_mixer()
     return t;
 }
 
-Partition cut(int tp, int cp)
+Partition parted(int tp, int cp)
 {
     Partition p;
     p.sequence_length = 2048;
@@ -72,7 +72,7 @@ Partition cut(int tp, int cp)
     return p;
 }
 
-double flops_of(const WorkList& items)
+double work_flops(const WorkList& items)
 {
     return hardware_flops(items).value();
 }
@@ -86,7 +86,7 @@ double whole_matrices(const Transformer& model, const LayerKind& kind, double to
     return 2 * elements * tokens;
 }
 
-std::vector<LayerKind> kinds_of(const Transformer& model)
+std::vector<LayerKind> inner_layers(const Transformer& model)
 {
     std::vector<LayerKind> kinds;
     for (const LayerKind& kind : layers_of(Model{"m", model}))
@@ -95,7 +95,7 @@ std::vector<LayerKind> kinds_of(const Transformer& model)
     return kinds;
 }
 
-Problems problems_of(const std::string& transformer)
+Problems native_problems(const std::string& transformer)
 {
     const Checked<Json> json = parse_json(
         R"({"format": "trainyard.model/1", "transformer": {"hidden": 1024, "layers": 4,
@@ -121,21 +121,23 @@ TEST_CASE("tensor and context parallelism conserve the operations of a layer of 
     embedded.layer_embedding_width = 256;
     for (const Transformer& t : {every_mixer(), mixture, values, embedded}) {
         const Model model{"m", t};
-        for (const LayerKind& kind : kinds_of(t)) {
+        for (const LayerKind& kind : inner_layers(t)) {
             CAPTURE(kind.form);
-            const LayerWork whole = layer_work(model, kind, cut(1, 1));
+            const LayerWork whole = layer_work(model, kind, parted(1, 1));
             const double copied = whole_matrices(t, kind, 2048);
             for (const int tp : {2, 4, 8}) {
-                const LayerWork part = layer_work(model, kind, cut(tp, 1));
-                CHECK_THAT(tp * flops_of(part.forward),
-                           WithinRel(flops_of(whole.forward) + (tp - 1) * copied, 1e-9));
-                CHECK_THAT(tp * flops_of(part.backward),
-                           WithinRel(flops_of(whole.backward) + (tp - 1) * 2 * copied, 1e-9));
+                const LayerWork part = layer_work(model, kind, parted(tp, 1));
+                CHECK_THAT(tp * work_flops(part.forward),
+                           WithinRel(work_flops(whole.forward) + (tp - 1) * copied, 1e-9));
+                CHECK_THAT(tp * work_flops(part.backward),
+                           WithinRel(work_flops(whole.backward) + (tp - 1) * 2 * copied, 1e-9));
             }
             for (const int cp : {2, 4}) {
-                const LayerWork part = layer_work(model, kind, cut(1, cp));
-                CHECK_THAT(cp * flops_of(part.forward), WithinRel(flops_of(whole.forward), 1e-9));
-                CHECK_THAT(cp * flops_of(part.backward), WithinRel(flops_of(whole.backward), 1e-9));
+                const LayerWork part = layer_work(model, kind, parted(1, cp));
+                CHECK_THAT(cp * work_flops(part.forward),
+                           WithinRel(work_flops(whole.forward), 1e-9));
+                CHECK_THAT(cp * work_flops(part.backward),
+                           WithinRel(work_flops(whole.backward), 1e-9));
             }
         }
     }
@@ -144,7 +146,7 @@ TEST_CASE("tensor and context parallelism conserve the operations of a layer of 
 TEST_CASE("the parameters that TP ranks hold together are the layer's, those whole on each aside")
 {
     const Transformer t = every_mixer();
-    for (const LayerKind& kind : kinds_of(t)) {
+    for (const LayerKind& kind : inner_layers(t)) {
         CAPTURE(kind.form);
         double all = 0;
         double held = 0;
@@ -154,7 +156,7 @@ TEST_CASE("the parameters that TP ranks hold together are the layer's, those who
             const bool copy =
                 tensor.cut == Cut::whole || (tensor.cut == Cut::kv_heads && tensor.most_parts == 1);
             all += tensor.elements;
-            held += held_elements(tensor, t, cut(4, 1));
+            held += held_elements(tensor, t, parted(4, 1));
             copied += copy ? tensor.elements : 0;
         }
         CHECK_THAT(4 * held, WithinRel(all + 3 * copied, 1e-12));
@@ -165,7 +167,7 @@ TEST_CASE("Mamba's layer has the parameters of its published form")
 {
     const Transformer t = every_mixer();
     double total = 0;
-    for (const ParameterTensor& tensor : parameter_tensors(t, kinds_of(t)[0]))
+    for (const ParameterTensor& tensor : parameter_tensors(t, inner_layers(t)[0]))
         total += tensor.elements;
     const double h = 1024, d = 2048, n = 16, r = 64;
     // in_proj, conv1d and its bias, x_proj, dt_proj and its bias, A_log, D, out_proj; an MLP and
@@ -178,7 +180,7 @@ TEST_CASE("a real-gated unit has the parameters of its published form")
 {
     const Transformer t = every_mixer();
     double total = 0;
-    for (const ParameterTensor& tensor : parameter_tensors(t, kinds_of(t)[1]))
+    for (const ParameterTensor& tensor : parameter_tensors(t, inner_layers(t)[1]))
         total += tensor.elements;
     const double h = 1024, w = 1024, block = 64, heads = 16;
     // linear_x and linear_y, conv1d, two gates of a block per head, the decay, linear_out; biases.
@@ -200,7 +202,7 @@ TEST_CASE("layers of a shared form have one set of parameters and work each")
     t.layer_forms[1].shared = true;
     const Model together{"m", t};
     double layer = 0;
-    for (const ParameterTensor& tensor : parameter_tensors(plain, kinds_of(plain)[0]))
+    for (const ParameterTensor& tensor : parameter_tensors(plain, inner_layers(plain)[0]))
         layer += tensor.elements;
     CHECK(count_parameters(apart).total - count_parameters(together).total == 39 * layer);
     CHECK(model_flops_per_sequence(apart, 4096).value() ==
@@ -229,7 +231,7 @@ TEST_CASE("a form that changes nothing is the model, bit for bit, for every ship
         const std::vector<LayerKind> before = layers_of(plain);
         const std::vector<LayerKind> after = layers_of(patterned);
         REQUIRE(before.size() == after.size());
-        Partition p = cut(2, 1);
+        Partition p = parted(2, 1);
         p.sequence_length = 512;
         for (const std::size_t i : {std::size_t{1}, before.size() - 2}) {
             const LayerWork one = layer_work(plain, before[i], p);
@@ -284,7 +286,7 @@ TEST_CASE("native models whose parts do not fit are refused at their place, with
                 "/transformer/encoders/1/hidden"}})
     {
         CAPTURE(fault.text);
-        const Problems found = problems_of(fault.text);
+        const Problems found = native_problems(fault.text);
         REQUIRE_FALSE(found.empty());
         CHECK(found[0].pointer == fault.pointer);
         CHECK_FALSE(found[0].hint.empty());
