@@ -109,9 +109,7 @@ void set_price(const std::string& text, std::vector<ClusterKind>& clusters, Opti
     bool known = false;
     for (ClusterKind& kind : clusters)
         if (plain_name(price->device) == plain_name(kind.name)) {
-            kind.prices.gpu_hour.reset(); // in place of what is for all
-            kind.prices.node_hour.reset();
-            set(kind.prices, *price);
+            set(kind.prices, *price); // in place of what is for all
             known = true;
         }
     if (!known)
@@ -255,6 +253,15 @@ Checked<WholeTrainingRequest> training_request(const CapacityOptions& options)
         if (Problems problems = read_assumptions(options.assumptions, request); !problems.empty())
             return tl::unexpected(std::move(problems));
     OptionReader reader;
+    const auto refuse_two_goals = [&](const char* option, const std::string& text,
+                                      const char* field, bool in_file) {
+        if (in_file && !text.empty())
+            reader.add(option, text,
+                       fmt::format("{} has a goal of its own at {}", options.assumptions, field),
+                       "one of them");
+    };
+    refuse_two_goals("--tokens", options.tokens, "/tokens", request.tokens > 0);
+    refuse_two_goals("--within", options.within, "/deadline", request.deadline.has_value());
     if (const auto tokens = reader.read<double>("--tokens", options.tokens, parse_count))
         request.tokens = *tokens;
     if (const auto within = reader.read<Seconds>("--within", options.within, parse_seconds))

@@ -320,7 +320,8 @@ private:
             if (!series.marked)
                 continue;
             const double r = point.radius;
-            taken_.push_back({x - r, y - r, 2 * r, 2 * r});
+            const double room = r + (point.ringed ? 6 : 0);
+            taken_.push_back({x - room, y - room, 2 * room, 2 * room});
             if (point.ringed)
                 out += fmt::format("<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
                                    coordinate(x), coordinate(y), coordinate(r + 4.5));

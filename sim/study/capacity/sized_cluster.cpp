@@ -303,7 +303,8 @@ Problems problems_of(const CapacityRequest& request)
                     fmt::format("{} {}..{}", option, kind.gpus_per_node, 16 * kind.gpus_per_node));
     if (request.batch && (request.batch->least <= 0 || request.batch->most < request.batch->least))
         return one_problem(fmt::format("a batch of {} to {} tokens is no range",
-                                       request.batch->least, request.batch->most),
+                                       to_display_count(request.batch->least),
+                                       to_display_count(request.batch->most)),
                            "--batch 4M..16M");
     if (request.training.deadline && request.training.deadline->value() <= 0)
         return one_problem("no training ends at once", "--within 30d");

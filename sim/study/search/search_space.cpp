@@ -188,6 +188,8 @@ Diagnostic unknown_field(const SweepAxis& axis, const std::vector<std::string>& 
     for (const std::string& field : fields)
         if (field.ends_with("." + axis.field))
             hint = fmt::format("did you mean \"{}\"?", field);
+    if (axis.field == "strategy.dp")
+        hint = "it follows: the devices over tp x cp x pp; --set topology.nodes=N changes these";
     if (axis.field == "topology.nodes")
         hint = "--on with --tokens finds the number of nodes; --set topology.nodes=N gives it";
     return problem(axis, "is no field that is searched", std::move(hint));
