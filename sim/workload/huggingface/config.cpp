@@ -126,13 +126,13 @@ void HfConfig::missing(const std::string& key, std::string hint) const
     reader().absent(key).error(fmt::format("\"{}\" is missing", key), std::move(hint));
 }
 
-std::int64_t HfConfig::count(const Aliases& aliases, std::int64_t otherwise)
+std::int64_t HfConfig::count(const Aliases& aliases, std::int64_t otherwise, std::int64_t largest)
 {
     std::string key;
     const Json* value = find(aliases, key);
     if (value != nullptr && value->is_integer() && value->as_integer() == 0)
         return 0;
-    return number(aliases).value_or(otherwise);
+    return number(aliases, largest).value_or(otherwise);
 }
 
 bool HfConfig::flag(const std::string& key, bool otherwise)

@@ -35,7 +35,8 @@ public:
     std::optional<std::int64_t> number(const Aliases& aliases, std::int64_t largest = largest_size);
     // 1 after having reported it missing.
     std::int64_t required(const Aliases& aliases, std::int64_t largest = largest_size);
-    std::int64_t count(const Aliases& aliases, std::int64_t otherwise); // may be 0
+    std::int64_t count(const Aliases& aliases, std::int64_t otherwise,
+                       std::int64_t largest = largest_size); // may be 0
     bool flag(const std::string& key, bool otherwise);
     double share(const std::string& key, double otherwise); // from 0 to 1
     std::optional<double> multiple(const Aliases& aliases); // above 0, at most 1000

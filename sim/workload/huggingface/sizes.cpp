@@ -181,8 +181,8 @@ void read_groups(HfConfig& config, MixtureOfExperts& moe)
 
 void read_prediction_layers(HfConfig& config, Transformer& t)
 {
-    t.prediction_layers =
-        static_cast<int>(config.count({"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0));
+    t.prediction_layers = static_cast<int>(
+        config.count({"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0, 100));
     if (config.flag("use_mtp", false))
         t.prediction_layers =
             static_cast<int>(config.number({"num_mtp_modules"}, 100).value_or(1) *
