@@ -216,8 +216,9 @@ class Surface:
         log = np.log(self.form(self.x, rows)) + self.correction(self.sizes(rows))
         return np.abs(np.exp(log) / (rows.latency_ms.to_numpy() / 1e3) - 1)
 
-    def written(self):
-        return {"constants": dict(zip(self.form.names, map(float, self.form.constants(self.x)))),
+    def written(self, rows, left_out):
+        median, p90 = map(float, np.quantile(left_out, [.5, .9]))
+        return {"errors": {"rows": rows, "median": median, "p90": p90}, "constants": dict(zip(self.form.names, map(float, self.form.constants(self.x)))),
                 "correction": {"sizes": self.form.sizes, "knots": self.form.knots,
                                "per_mille": [round(1000 * v) for v in self.correction.values]}}
 
@@ -287,7 +288,7 @@ def main():
                     continue
                 surface, *errors = study(form_class, device, name, rows)
                 pooled.append(errors)
-                written.setdefault(kind, {}).setdefault(device, {})[name] = surface.written()
+                written.setdefault(kind, {}).setdefault(device, {})[name] = surface.written(len(rows), errors[1])
                 repeated = spread(rows, other, form_class.sizes) if other is not None else None
                 cells = [device, name, str(len(rows)), *map(text, errors), text(repeated)]
                 print("| " + " | ".join(cells) + " |", flush=True)
