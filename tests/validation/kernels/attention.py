@@ -21,7 +21,7 @@ class AttentionForm:
     whole = ["num_heads", "num_key_value_heads"]
 
     def __init__(self, device, _, rows):
-        self.sms, hbm = DEVICES[device]
+        self.sms, hbm, _ = DEVICES[device]
         peak = np.quantile(self.operations(rows) / rows.latency_ms.to_numpy() * 1e3, .98)
         self.low = np.r_[np.log([1e-6, .7 * peak, 1, .2 * hbm]), 0]
         self.high = np.r_[np.log([5e-5, 3 * peak, 4000, 1.1 * hbm]), 1]

@@ -30,7 +30,7 @@ class GemmForm:
     whole = ["n", "k"]
 
     def __init__(self, device, number_format, rows):
-        self.sms, hbm = DEVICES[device]
+        self.sms, hbm, _ = DEVICES[device]
         self.bytes = FORMATS[number_format]
         peak = np.quantile(2.0 * rows.m * rows.n * rows.k / rows.latency_ms * 1e3, .98)
         quantised = number_format != "bfloat16"

@@ -12,7 +12,6 @@ from kernels.surface import DEVICES, either
 BYTES = {"bfloat16": 2, "fp8": 1, "fp8_block": 1, "nvfp4": 0.5625}
 # Rows, columns, and which of the constants of efficiency.
 TILES = [(256, 128, 0), (128, 256, 0), (128, 128, 1), (64, 256, 2), (64, 128, 2), (32, 128, 3), (16, 128, 4)]
-CACHE = {"a100_sxm": 40e6, "h100_sxm": 50e6, "h200_sxm": 50e6, "l40s": 96e6}  # L2 of the data sheet; others 126e6
 
 # What a training framework would call: CUTLASS grouped products as TensorRT-LLM runs them (the kernels of Megatron's and PyTorch's grouped GEMM),
 # on Blackwell TensorRT-LLM's own as vLLM calls them through FlashInfer, which alone cover the shapes there.
@@ -44,8 +43,7 @@ class MoeForm:
     logs = 8
 
     def __init__(self, device, number_format, rows):
-        self.sms, hbm = DEVICES[device]
-        self.cache = CACHE.get(device, 126e6)
+        self.sms, hbm, self.cache = DEVICES[device]
         self.bytes = BYTES[number_format]
         operations = 2.0 * rows.rows * rows.hidden_size * rows.local_inter * (1 + rows.gates)
         peak = np.quantile(operations / rows.latency_ms * 1e3, .98)

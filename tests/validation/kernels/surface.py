@@ -6,10 +6,10 @@ import scipy.sparse as sparse
 from scipy.optimize import least_squares
 from scipy.sparse.linalg import spsolve
 
-# Streaming multiprocessors; bytes/s of the data sheet.
+# Streaming multiprocessors; bytes/s and bytes of the second-level cache, of the data sheets.
 DEVICES = {
-    "a100_sxm": (108, 2.04e12), "h100_sxm": (132, 3.35e12), "h200_sxm": (132, 4.8e12), "l40s": (142, 0.864e12),
-    "b200_sxm": (148, 8e12), "b300_sxm": (148, 8e12), "gb200": (152, 8e12), "gb300": (152, 8e12),
+    "a100_sxm": (108, 2.04e12, 40e6), "h100_sxm": (132, 3.35e12, 50e6), "h200_sxm": (132, 4.8e12, 50e6), "l40s": (142, 0.864e12, 96e6),
+    "b200_sxm": (148, 8e12, 126e6), "b300_sxm": (148, 8e12, 126e6), "gb200": (152, 8e12, 126e6), "gb300": (152, 8e12, 126e6),
 }
 ROBUST = 0.05    # relative error beyond which a row pulls less
 FIT_ROWS = 3000  # that the constants of a form are fitted to; corrections take all
@@ -111,17 +111,19 @@ def spread(chosen, other, sizes):
     return np.abs(np.expm1(ratio - ratio.median()))
 
 
-def study(form_class, device, name, rows):
-    """The surface of all rows; errors in it, of what was left out, and of larger sizes."""
+def study(make_form, device, name, rows):
+    """The surface of all rows; errors in it, of what was left out, and of larger sizes. make_form(device, name, rows) gives a form."""
     rows = rows.reset_index(drop=True)
-    wholes = rows[form_class.whole].drop_duplicates().reset_index(drop=True)
+    form = make_form(device, name, rows)
+    wholes = rows[form.whole].drop_duplicates().reset_index(drop=True)
     wholes["fold"] = np.random.default_rng(1).permutation(len(wholes)) % FOLDS
-    rows = rows.merge(wholes, on=form_class.whole)
-    fit = lambda seen: Surface(form_class(device, name, seen), seen)
-    left_out = [fit(rows[rows.fold != fold]).errors(rows[rows.fold == fold]) for fold in range(FOLDS)]
-    larger = form_class.larger(rows)
-    surface = fit(rows)
-    return surface, surface.errors(rows), np.concatenate(left_out), fit(rows[~larger]).errors(rows[larger])
+    rows = rows.merge(wholes, on=form.whole)
+    fit = lambda seen: Surface(make_form(device, name, seen), seen)
+    left_out = [fit(rows[rows.fold != fold]).errors(rows[rows.fold == fold]) for fold in range(min(FOLDS, len(wholes)))]
+    larger = form.larger(rows)
+    surface = Surface(form, rows)
+    beyond = fit(rows[~larger]).errors(rows[larger]) if larger.any() else np.array([])
+    return surface, surface.errors(rows), np.concatenate(left_out), beyond
 
 
 def text(errors):

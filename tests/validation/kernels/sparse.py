@@ -1,0 +1,62 @@
+"""Sparse attention with an indexer (DeepSeek-V3.2, GLM-5): the whole module, projections, indexer, choice and attention to the chosen keys."""
+
+import os
+
+import numpy as np
+import pandas as pd
+
+from kernels.surface import DEVICES
+
+# hidden, rank of queries, key size without position, value size, index heads; of all: rank of keys and values 512, rotary 64, index head of 128, 2,048
+# keys chosen (config.json of the models).
+MODELS = {"deepseek-ai/DeepSeek-V3.2": (7168, 1536, 128, 128, 64), "zai-org/GLM-5": (6144, 2048, 192, 256, 32)}
+RANK, ROTARY, INDEX, CHOSEN = 512, 64, 128, 2048
+
+
+class SparseForm:
+    """fixed + projections / rate + chosen pairs / attention + all pairs x (index heads x index_s + choose_s) + tokens x hidden x token_s.
+
+    Attention: 2 (576 + 512) operations a pair and head, heads rounded up to the kernel's `heads_block`. The indexer scores all earlier keys.
+    """
+    names = ["fixed_s", "rate", "attention", "index_s", "choose_s", "token_s", "heads_block"]
+    sizes = ["tokens", "keys", "num_heads"]
+    knots = [[512, 1024, 2048, 4096, 8192, 16384, 32768], [256, 1024, 2048, 4096, 8192, 32768, 131072, 1048576], [16, 64, 128]]
+    logs = 6
+    whole = ["model", "num_heads"]
+
+    def __init__(self, device, number_format, rows):
+        self.sms, _, _ = DEVICES[device]
+        dense = 4e12 * self.sms * (2 if self.sms > 142 else 1) * (2 if number_format != "bfloat16" else 1)
+        self.low = np.r_[np.log([1e-5, .1 * dense, .05 * dense, 1e-17, 1e-16, 1e-15]), 8]
+        self.high = np.r_[np.log([3e-3, 3 * dense, 3 * dense, 1e-11, 1e-9, 1e-9]), 256]
+        self.starts = [np.r_[np.log([5e-4, dense, .5 * dense, 1e-13, 1e-12, 1e-12]), block + .5] for block in (16, 64, 128)]
+
+    def __call__(self, x, rows):
+        fixed, rate, attention, index, choose, token = np.exp(x[:6])
+        block = np.floor(x[6])
+        hidden, q_rank, key, value, index_heads = np.array([MODELS[name] for name in rows.family], float).T
+        heads, tokens = rows.num_heads.to_numpy(float), rows.tokens.to_numpy(float)
+        projections = 2 * tokens * (hidden * (q_rank + RANK + ROTARY + INDEX + index_heads) + q_rank * index_heads * INDEX
+                                    + heads * (q_rank * (key + ROTARY) + RANK * (key + value) + value * hidden))
+        pairs = tokens * rows["keys"].to_numpy()
+        computed = np.ceil(heads / block) * block
+        return (fixed + projections / rate + 2 * (2 * RANK + ROTARY) * computed * rows.chosen.to_numpy() / attention
+                + pairs * (index_heads * index + choose) + tokens * hidden * token)
+
+    @staticmethod
+    def larger(rows):
+        return rows.tokens > 16384
+
+
+def sparse_rows(folder, device):
+    """DeepSeek's published kernels, FlashMLA on bf16 keys and DeepGEMM's indexer, as SGLang calls them; by number format of the projections."""
+    rows = pd.read_csv(os.path.join(folder, f"sparse_attention_forward.{device}.csv.gz"))
+    rows = rows[(rows.kernel_source == "sglang_dsa_indexer_flashmla_sparse") & (rows.kv_cache_dtype == "bfloat16")]
+    s, before = rows.isl.to_numpy(float), rows.step.to_numpy(float)
+    # Keys of a query: up to CHOSEN of step + 1, ..., step + isl.
+    full = np.clip(before + s - CHOSEN, 0, s)
+    chosen = rows.batch_size * ((s - full) * (before + (s - full + 1) / 2) + full * CHOSEN)
+    family = np.where(rows.model.str.contains("GLM-5"), "zai-org/GLM-5", "deepseek-ai/DeepSeek-V3.2")
+    rows = rows.assign(tokens=rows.batch_size * rows.isl, keys=before + (s + 1) / 2, chosen=chosen, family=family)
+    for number_format, of_format in rows.groupby("gemm_type"):
+        yield number_format, of_format, None
