@@ -21,12 +21,21 @@ import os
 import numpy as np
 
 from kernels.attention import AttentionForm, attention_rows
+from kernels.deepep import DeepEpForm, deepep_rows
+from kernels.encoder import EncoderForm, encoder_rows
 from kernels.gemm import GemmForm, gemm_rows
+from kernels.latent import LatentForm, latent_rows
+from kernels.linear import delta_rows, kimi_rows, linear_form, mamba_rows
 from kernels.moe import MoeForm, moe_rows
+from kernels.sparse import SparseForm, sparse_rows
 from kernels.surface import DEVICES, spread, study, text
 
 KINDS = {
     "gemm": (GemmForm, gemm_rows), "attention_forward": (AttentionForm, attention_rows), "moe_forward": (MoeForm, moe_rows),
+    "latent_attention_forward": (LatentForm, latent_rows), "sparse_attention_forward": (SparseForm, sparse_rows),
+    "gated_delta_net_forward": (linear_form, delta_rows), "kimi_delta_attention_forward": (linear_form, kimi_rows),
+    "mamba2_forward": (linear_form, mamba_rows), "encoder_attention_forward": (EncoderForm, encoder_rows),
+    "deepep_normal": (DeepEpForm, deepep_rows),
 }
 SOURCE = "ai-dynamo/aiconfigurator, Apache-2.0, commit 095f58a51c4c, 2026-08-21"
 
@@ -42,7 +51,7 @@ def main():
     written = {}
     print("| device | kernel | rows | in the fit | left out | larger | same kernel, other framework |\n|---|---|---|---|---|---|---|")
     for kind in options.kind or KINDS:
-        form_class, read = KINDS[kind]
+        make_form, read = KINDS[kind]
         for device in options.device.split(","):
             if not os.path.exists(os.path.join(options.folder, f"{kind}.{device}.csv.gz")):
                 continue
@@ -50,12 +59,12 @@ def main():
             for name, rows, other in read(options.folder, device):
                 if options.format not in (None, name):
                     continue
-                surface, *errors = study(form_class, device, name, rows)
+                surface, *errors = study(make_form, device, name, rows)
                 pooled.append(errors)
                 written.setdefault(kind, {}).setdefault(device, {})[name] = surface.written() | residuals(rows, errors)
-                repeated = spread(rows, other, form_class.sizes) if other is not None else None
+                repeated = spread(rows, other, surface.form.sizes) if other is not None else None
                 print("| " + " | ".join([device, f"{kind} {name}", str(len(rows)), *map(text, errors), text(repeated)]) + " |", flush=True)
-            if kind.endswith("attention_forward") and len(pooled) > 1:
+            if kind in ("attention_forward", "encoder_attention_forward") and len(pooled) > 1:
                 together = [np.concatenate(part) for part in zip(*pooled)]
                 print("| " + " | ".join([device, f"{kind}, all", str(len(together[0])), *map(text, together), ""]) + " |", flush=True)
     if options.json:

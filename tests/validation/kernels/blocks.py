@@ -18,14 +18,22 @@ class BlockForm:
     logs = 4
     whole = ["num_heads", "num_key_value_heads"]
     causal = True
-    blocks = (64, 128, 192, 256)
 
     def __init__(self, device, _, rows):
         self.sms, hbm, _ = DEVICES[device]
         peak = np.quantile(self.pairs(rows, 1, 0)[0] * rows.head_dim.to_numpy() * 4 / rows.latency_ms.to_numpy() * 1e3, .98)
         self.low = np.r_[np.log([1e-6, .7 * peak, 1, .1 * hbm]), 0, 32]
         self.high = np.r_[np.log([5e-5, 3 * peak, 2000, 1.1 * hbm]), 1, 512]
-        self.starts = [np.r_[np.log([5e-6, 1.1 * peak, 50, .7 * hbm]), .5, block + .5] for block in self.blocks]
+        self.starts = [np.r_[np.log([5e-6, 1.1 * peak, 50, .7 * hbm]), .5, block + .5] for block in self.blocks(device, rows)]
+
+    @staticmethod
+    def blocks(device, rows):
+        """FlashAttention's: 128 in version 2; 192 in 3, 128 for heads beyond 96; two of 128 in 4 and in TensorRT-LLM's on Blackwell."""
+        if device in ("a100_sxm", "l40s"):
+            return [128]
+        if device in ("h100_sxm", "h200_sxm"):
+            return [192 if rows.head_dim.iloc[0] <= 96 else 128]
+        return [256]
 
     def pairs(self, rows, block, edge):
         """Of all heads, and of the block that has most."""

@@ -2,22 +2,17 @@
 
 import os
 
-import numpy as np
 import pandas as pd
 
-from kernels.attention import AttentionForm
+from kernels.blocks import BlockForm
 
 
-class EncoderForm(AttentionForm):
-    """As causal attention, of all pairs; lengths are rounded up to blocks of 128 queries and keys."""
+class EncoderForm(BlockForm):
+    """As causal attention, of all pairs."""
     sizes = ["isl", "batch_heads"]
-    knots = [[512, 1024, 2048, 4096, 8192, 16384, 65536], [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024]]
+    knots = [[512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 16384, 65536], [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024]]
     whole = ["num_heads"]
-
-    @staticmethod
-    def operations(rows, edge=0):
-        s = rows.isl.to_numpy(float)
-        return 4.0 * rows.batch_heads.to_numpy() * rows.head_dim.to_numpy() * (s * s + edge * s)
+    causal = False
 
 
 def encoder_rows(folder, device):

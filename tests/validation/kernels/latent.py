@@ -4,14 +4,19 @@ import os
 
 import pandas as pd
 
-from kernels.attention import AttentionForm
+from kernels.blocks import BlockForm
 
 
-class LatentForm(AttentionForm):
+class LatentForm(BlockForm):
     """The form of attention at the mean head size, (192 + 128) / 2: 2 (192 + 128) operations a pair, bytes of q, k, v and result."""
     sizes = ["isl", "batch_heads"]
     knots = [[512, 1024, 2048, 4096, 8192, 16384], [1, 4, 16, 32, 64, 128, 256, 512, 1024, 4096]]
     whole = ["num_heads"]
+
+    @staticmethod
+    def blocks(device, rows):
+        """TensorRT-LLM does not say; the fit chooses."""
+        return [64, 128, 192, 256]
 
 
 def latent_rows(folder, device):

@@ -20,16 +20,17 @@ class SparseForm:
     """
     names = ["fixed_s", "rate", "attention", "index_s", "choose_s", "token_s", "heads_block"]
     sizes = ["tokens", "keys", "num_heads"]
-    knots = [[512, 1024, 2048, 4096, 8192, 16384, 32768], [256, 1024, 2048, 4096, 8192, 32768, 131072, 1048576], [16, 64, 128]]
+    knots = [[512, 1024, 2048, 4096, 8192, 16384], [256, 1024, 2048, 4096, 8192, 32768], [16, 64, 128]]
     logs = 6
     whole = ["model", "num_heads"]
 
     def __init__(self, device, number_format, rows):
-        self.sms, _, _ = DEVICES[device]
-        dense = 4e12 * self.sms * (2 if self.sms > 142 else 1) * (2 if number_format != "bfloat16" else 1)
-        self.low = np.r_[np.log([1e-5, .1 * dense, .05 * dense, 1e-17, 1e-16, 1e-15]), 8]
-        self.high = np.r_[np.log([3e-3, 3 * dense, 3 * dense, 1e-11, 1e-9, 1e-9]), 256]
-        self.starts = [np.r_[np.log([5e-4, dense, .5 * dense, 1e-13, 1e-12, 1e-12]), block + .5] for block in (16, 64, 128)]
+        sms, _, _ = DEVICES[device]
+        peak = sms * (7.5e12 if sms < 148 else 16.5e12)  # operations/s in bf16, of the data sheets
+        products = peak * (1 if number_format == "bfloat16" else 2)
+        self.low = np.r_[np.log([1e-5, .2 * products, .2 * peak, 1e-17, 1e-16, 1e-15]), 8]
+        self.high = np.r_[np.log([3e-3, products, peak, 1e-11, 1e-9, 1e-9]), 256]
+        self.starts = [np.r_[np.log([5e-4, .7 * products, .6 * peak, 1e-13, 1e-12, 1e-12]), block + .5] for block in [64 if sms < 148 else 128]]
 
     def __call__(self, x, rows):
         fixed, rate, attention, index, choose, token = np.exp(x[:6])
@@ -45,13 +46,16 @@ class SparseForm:
 
     @staticmethod
     def larger(rows):
-        return rows.tokens > 16384
+        return rows.isl > 4096
 
 
 def sparse_rows(folder, device):
-    """DeepSeek's published kernels, FlashMLA on bf16 keys and DeepGEMM's indexer, as SGLang calls them; by number format of the projections."""
+    """DeepSeek's published kernels, FlashMLA on bf16 keys and DeepGEMM's indexer, as SGLang calls them; by number format of the projections.
+
+    Prompts behind more than 32,768 keys are left out: training starts sequences at none.
+    """
     rows = pd.read_csv(os.path.join(folder, f"sparse_attention_forward.{device}.csv.gz"))
-    rows = rows[(rows.kernel_source == "sglang_dsa_indexer_flashmla_sparse") & (rows.kv_cache_dtype == "bfloat16")]
+    rows = rows[(rows.kernel_source == "sglang_dsa_indexer_flashmla_sparse") & (rows.kv_cache_dtype == "bfloat16") & (rows.step <= 32768)]
     s, before = rows.isl.to_numpy(float), rows.step.to_numpy(float)
     # Keys of a query: up to CHOSEN of step + 1, ..., step + isl.
     full = np.clip(before + s - CHOSEN, 0, s)
