@@ -44,24 +44,25 @@ class ScanForm:
 class ConvolutionForm:
     """fixed + (bytes in and out / memory, or a sequence's time where sequences x channels do not fill the device).
 
-    `cached` times as quick where the bytes fit the cache.
+    `cached` times as quick where `footprint` of the bytes fits the cache: less than all where the result overwrites or calls are several.
     """
-    names = ["fixed_s", "memory", "token_s", "cached"]
+    names = ["fixed_s", "memory", "token_s", "cached", "footprint"]
     sizes = ["seq_len", "batch_size", "channels"]
     knots = [[512, 2048, 8192, 32768], [1, 2, 4, 8, 32], [1024, 4096, 16384]]
-    logs = 4
+    logs = 5
     whole = ["channels"]
 
     def __init__(self, device, _, rows):
         _, hbm, self.cache = DEVICES[device]
-        self.low = np.log([1e-7, .05 * hbm, 1e-12, 1])
-        self.high = np.log([1e-4, 2 * hbm, 1e-8, 10])
-        self.starts = [np.log([3e-6, .6 * hbm, 1e-10, 2]), np.log([3e-6, .4 * hbm, 1e-9, 1.1])]
+        self.low = np.log([1e-7, .05 * hbm, 1e-12, 1, .2])
+        self.high = np.log([1e-4, 2 * hbm, 1e-8, 10, 1.5])
+        self.starts = [np.log([3e-6, .6 * hbm, 1e-10, 4, .9]), np.log([3e-6, .6 * hbm, 1e-10, 4, .4]),
+                       np.log([3e-6, .4 * hbm, 1e-9, 1.1, .9])]
 
     def __call__(self, x, rows):
-        fixed, memory, token, quicker = np.exp(x)
+        fixed, memory, token, quicker, footprint = np.exp(x)
         moved = 4.0 * rows.num_tokens.to_numpy() * rows.channels.to_numpy()
-        cached = 1 / (1 + (moved / self.cache) ** 6)
+        cached = 1 / (1 + (footprint * moved / self.cache) ** 6)
         return fixed + either(moved / memory * (1 - cached + cached / quicker), token * rows.seq_len.to_numpy(float))
 
     @staticmethod
