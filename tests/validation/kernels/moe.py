@@ -95,7 +95,7 @@ def moe_rows(folder, device):
         chosen = chosen[~grouped].reset_index(drop=True)
         if not chosen.empty:
             chosen = with_loads(chosen)
-            yield number_format, chosen[~untuned(chosen)], None
+            yield number_format, chosen[~(untuned(chosen) & chosen.kernel_source.isin(CUTLASS))], None
 
 
 def with_loads(rows):
@@ -113,7 +113,7 @@ def with_loads(rows):
 
 
 def untuned(rows):
-    """Rows that took a kernel nobody tuned, by what cannot be otherwise.
+    """Rows that took a kernel nobody tuned, by what cannot be otherwise, of those that are tuned setting by setting.
 
     A setting whose balanced rows take 1.05 times as long as those of twice the tokens or more, powers of two; rows that take 1.5 times as long as
     another routing of the same setting and tokens that has as much to do, or twice as long per row.

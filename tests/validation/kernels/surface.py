@@ -99,7 +99,9 @@ class Surface:
         return np.r_[np.exp(self.x[:self.form.logs]), self.x[self.form.logs:]]
 
     def written(self):
-        return {"constants": dict(zip(self.form.names, map(float, self.constants()))),
+        constants = dict(zip(self.form.names, map(float, self.constants())))
+        blocks = {name: int(value) for name, value in constants.items() if name.endswith("block")}
+        return {"constants": constants | blocks,
                 "correction": {"sizes": self.form.sizes, "knots": self.form.knots,
                                "per_mille": [round(1000 * v) for v in self.correction.values]}}
 
