@@ -1,51 +1,34 @@
-"""Attention forward, by length, heads, head size and window."""
+"""Attention forward, causal, by length, heads, head size and window."""
 
 import os
 
 import numpy as np
 import pandas as pd
 
-from kernels.surface import DEVICES, either
+from kernels.blocks import BlockForm
 
 
-class AttentionForm:
-    """fixed + (operations / rate x waves, or memory), of one head size and window.
+class AttentionForm(BlockForm):
+    """Blocks, and what the inference framework does before: tokens x (token_s + key-value heads x cache_s) to write keys and values into its pages.
 
-    Operations: 4 b h d times the pairs that a causal mask and the window leave and those masked ones that blocks on its edge compute too,
-    `edge` a query; waves of blocks of 128 queries of a head.
+    A training step has no such pages: it takes both as 0.
     """
-    names = ["fixed_s", "rate", "edge", "memory", "waves"]
-    sizes = ["isl", "batch_heads", "group"]
-    knots = [[512, 1024, 2048, 4096, 8192, 16384], [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096], [1, 2, 4, 8, 16, 64]]
-    logs = 4
-    whole = ["num_heads", "num_key_value_heads"]
+    names = ["fixed_s", "rate", "edge", "memory", "token_s", "cache_s", "waves", "block"]
+    sizes = ["isl", "batch_heads", "group", "num_key_value_heads"]
+    knots = [[512, 1024, 2048, 4096, 16384], [1, 4, 16, 64, 128, 256, 1024], [1, 2, 4, 8, 64], [1, 4, 16, 64]]
+    logs = 6
 
-    def __init__(self, device, _, rows):
-        self.sms, hbm, _ = DEVICES[device]
-        peak = np.quantile(self.operations(rows) / rows.latency_ms.to_numpy() * 1e3, .98)
-        self.low = np.r_[np.log([1e-6, .7 * peak, 1, .2 * hbm]), 0]
-        self.high = np.r_[np.log([5e-5, 3 * peak, 4000, 1.1 * hbm]), 1]
-        self.starts = [np.r_[np.log([5e-6, 1.1 * peak, edge, .7 * hbm]), .5] for edge in (50, 500)]
-
-    @staticmethod
-    def operations(rows, edge=0):
-        s = rows.isl.to_numpy(float)
-        window = np.where(rows.window_size > 0, np.minimum(rows.window_size, s), s)
-        return 4.0 * rows.batch_heads.to_numpy() * rows.head_dim.to_numpy() * (s * window - window ** 2 / 2 + edge * s)
+    def __init__(self, device, name, rows):
+        super().__init__(device, name, rows)
+        between = lambda x, costs: np.r_[x[:4], np.log(costs), x[4:]]
+        self.low = between(self.low, [1e-14, 1e-14])
+        self.high = between(self.high, [1e-8, 1e-8])
+        self.starts = [between(start, [3e-10, 1e-10]) for start in self.starts]
 
     def __call__(self, x, rows):
-        fixed, rate, edge, memory = np.exp(x[:4])
-        s = rows.isl.to_numpy(float)
-        heads = rows.batch_heads.to_numpy(float)
-        full = heads * np.ceil(s / 128) / self.sms
-        idle = np.where(full < 1, 1, full + x[4] * (np.ceil(full) - full)) / full
-        compute = self.operations(rows, edge) / rate * idle
-        moved = 4 * heads * s * rows.head_dim.to_numpy() * (1 + 1 / rows.group.to_numpy())
-        return fixed + either(compute, moved / memory)
-
-    @staticmethod
-    def larger(rows):
-        return rows.isl > 10240
+        token, cache = np.exp(x[4:6])
+        tokens = (rows.batch_size * rows.isl).to_numpy(float)
+        return super().__call__(np.r_[x[:4], x[6:]], rows) + tokens * (token + cache * rows.num_key_value_heads.to_numpy())
 
 
 def attention_rows(folder, device):
