@@ -7,8 +7,8 @@ import pandas as pd
 
 from kernels.surface import DEVICES
 
-# hidden, rank of queries, key size without position, value size, index heads; of all: rank of keys and values 512, rotary 64, index head of 128, 2,048
-# keys chosen (config.json of the models).
+# hidden, rank of queries, key size without position, value size, index heads (config.json of the models); of all: rank of keys and values, rotary
+# size, index head's size, keys chosen.
 MODELS = {"deepseek-ai/DeepSeek-V3.2": (7168, 1536, 128, 128, 64), "zai-org/GLM-5": (6144, 2048, 192, 256, 32)}
 RANK, ROTARY, INDEX, CHOSEN = 512, 64, 128, 2048
 
