@@ -8,7 +8,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace trainyard {
 namespace {
@@ -30,7 +32,9 @@ constexpr std::array<TileSize, 9> tile_sizes{{{256, 256, 0, 2},
                                               {64, 64, 4, 1}}};
 constexpr std::array<double, 4> splits{1, 2, 4, 8};
 constexpr std::size_t penalty_count = 4;
-constexpr double attention_block = 128; // queries of a head that an SM takes at a time
+constexpr double key_step = 64; // keys that attention takes at a time
+constexpr std::size_t gemm_sizes = 3;
+constexpr std::size_t attention_sizes = 4;
 
 // The larger of two times, rounded where they are alike.
 double either(double a, double b)
@@ -62,17 +66,17 @@ Cell cell_of(const std::vector<std::int64_t>& knots, double size)
             std::log(clamped / low) / std::log(high / low)};
 }
 
-void check_correction(const Reader& reader, const SizeCorrection& correction)
+void check_correction(const Reader& reader, const SizeCorrection& correction, std::size_t sizes)
 {
     std::size_t count = 1;
-    bool sorted = correction.knots.size() == 3;
+    bool sorted = correction.knots.size() == sizes;
     for (const std::vector<std::int64_t>& knots : correction.knots) {
         count *= knots.size();
         sorted = sorted && knots.size() >= 2 && knots.front() > 0 &&
                  std::ranges::adjacent_find(knots, std::ranges::greater_equal{}) == knots.end();
     }
     if (!sorted)
-        reader.member("knots").error("expected three lists of ascending sizes",
+        reader.member("knots").error(fmt::format("expected {} lists of ascending sizes", sizes),
                                      "two positive sizes or more in each");
     else if (count != correction.per_mille.size())
         reader.member("per_mille")
@@ -82,13 +86,14 @@ void check_correction(const Reader& reader, const SizeCorrection& correction)
 
 } // namespace
 
-double SizeCorrection::factor(const std::array<double, 3>& sizes) const
+double SizeCorrection::factor(std::span<const double> sizes) const
 {
-    std::array<Cell, 3> cells{};
+    constexpr std::size_t most = std::max(gemm_sizes, attention_sizes);
+    std::array<Cell, most> cells{};
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
         cells[axis] = cell_of(knots[axis], sizes[axis]);
     double sum = 0;
-    for (unsigned corner = 0; corner < 8; ++corner) {
+    for (unsigned corner = 0; corner < (1U << sizes.size()); ++corner) {
         std::size_t index = 0;
         double weight = 1;
         for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
@@ -124,26 +129,39 @@ Seconds MeasuredGemm::time(const GemmShape& shape, Bytes bytes, int sms) const
         }
     }
     const double moved = static_cast<double>(bytes.value()) / memory.value();
-    return Seconds(either(compute, moved) * correction.factor({m * batch, n, k}));
+    return Seconds(either(compute, moved) * correction.factor(std::array{m * batch, n, k}));
 }
 
 Seconds MeasuredAttention::time(const AttentionShape& shape, double times, int sms) const
 {
+    const auto width = static_cast<double>(block);
     const auto queries = static_cast<double>(shape.query_length);
-    const double keys = static_cast<double>(shape.key_length) * shape.seen_share;
+    // Documents see themselves only.
+    const double length = static_cast<double>(shape.key_length) * shape.seen_share;
     const auto heads = static_cast<double>(shape.batch * shape.heads);
     const auto widths = static_cast<double>(shape.head_dim + shape.value_dim);
-    const bool masked = shape.causal && shape.skips_masked;
-    const double pairs =
-        visible_pairs(queries, keys, {masked, shape.window}) + (masked ? edge * queries : 0);
-    const double blocks = heads * std::ceil(queries / attention_block) / sms;
-    const double compute =
-        2 * heads * widths * pairs / rate.value() * times * rounds(blocks, waves) / blocks;
-    const double group = static_cast<double>(shape.heads) /
-                         static_cast<double>(std::max<std::int64_t>(1, shape.kv_heads));
+    const double keys = std::ceil(length / key_step) * key_step;
+    const double window =
+        shape.window > 0 ? std::min(static_cast<double>(shape.window), keys) : keys;
+    double per_query = (shape.causal ? window : keys) + edge;
+    double longest = width * per_query;
+    if (shape.causal && shape.skips_masked) {
+        // A block that ends at q sees min(q, window + block) keys.
+        const double rows = std::ceil(length / width) * width;
+        const double inside = std::min(window, rows);
+        const double seen = inside * (inside + width) / 2 + (rows - inside) * (window + width);
+        per_query = seen / length + edge;
+        longest = width * (std::min(window + width, keys) + edge);
+    }
+    const double blocks = heads * std::ceil(queries / width) / sms;
+    const double all = heads * queries * per_query * rounds(blocks, waves) / blocks;
+    const double compute = 2 * widths / rate.value() * either(all, longest * sms) * times;
+    const auto key_heads = static_cast<double>(std::max<std::int64_t>(1, shape.kv_heads));
+    const double group = static_cast<double>(shape.heads) / key_heads;
     const double passes = shape.backward ? 2 : 1;
     const double moved = passes * 2 * heads * queries * widths * (1 + 1 / group) / memory.value();
-    return Seconds(either(compute, moved) * correction.factor({keys, heads, group}));
+    return Seconds(either(compute, moved) *
+                   correction.factor(std::array{length, heads, group, key_heads}));
 }
 
 const MeasuredGemm* MeasuredKernels::gemm_of(Precision precision) const
@@ -201,7 +219,7 @@ const FieldTable<SizeCorrection>& fields_of<SizeCorrection>()
 {
     using C = SizeCorrection;
     static const auto table =
-        FieldTable<C>("correction", "Measured / form over three sizes.")
+        FieldTable<C>("correction", "Measured / form over a few sizes.")
             .field("knots", &C::knots, {.help = "of each size, ascending", .required = true})
             .field("per_mille", &C::per_mille,
                    {.help = "1000 log(measured / form), last size fastest", .required = true});
@@ -254,8 +272,11 @@ const FieldTable<MeasuredAttention>& fields_of<MeasuredAttention>()
             .field("edge", &A::edge, not_negative("masked keys per query computed all the same"))
             .field("memory", &A::memory, {.help = "rate of operands and results", .required = true})
             .field("waves", &A::waves, share("share of a last wave's idle SMs that is lost"))
+            .field("block", &A::block,
+                   {.help = "queries that an SM takes at a time", .min = 1, .max = 4096})
             .field("correction", &A::correction,
-                   {.help = "over keys, batch x heads, query heads per key head", .required = true})
+                   {.help = "over keys, batch x heads, heads per key head and key heads",
+                    .required = true})
             .field("errors", &A::errors, {.help = "of rows left out"});
     return table;
 }
@@ -294,14 +315,14 @@ void check(const Reader& reader, const MeasuredKernels& kernels)
             std::ranges::any_of(one.penalties, [](double p) { return !(p > 0); }))
             at.member("penalties")
                 .error(fmt::format("expected {} positive factors", penalty_count));
-        check_correction(at.member("correction"), one.correction);
+        check_correction(at.member("correction"), one.correction, gemm_sizes);
     }
     for (std::size_t i = 0; i < kernels.attention.size(); ++i) {
         const MeasuredAttention& one = kernels.attention[i];
         const Reader at = reader.member("attention").element(i);
         need_positive(at, "attention",
                       {{"rate", one.rate.value()}, {"memory", one.memory.value()}});
-        check_correction(at.member("correction"), one.correction);
+        check_correction(at.member("correction"), one.correction, attention_sizes);
     }
 }
 

@@ -6,8 +6,8 @@
 #include "sim/cost/provenance.h"
 #include "sim/workload/kernel.h"
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,13 +15,13 @@ namespace trainyard {
 
 struct Device;
 
-// Measured / form over three sizes: its logarithm is multilinear in the sizes' logarithms between
+// Measured / form over a few sizes: its logarithm is multilinear in the sizes' logarithms between
 // the knots, and flat beyond the first and the last.
 struct SizeCorrection {
     std::vector<std::vector<std::int64_t>> knots; // of each size, ascending
     std::vector<int> per_mille;                   // 1000 log(measured / form), last size fastest
 
-    double factor(const std::array<double, 3>& sizes) const;
+    double factor(std::span<const double> sizes) const; // as many as there are lists of knots
     bool operator==(const SizeCorrection&) const = default;
 };
 
@@ -61,13 +61,18 @@ struct MeasuredGemm {
     bool operator==(const MeasuredGemm&) const = default;
 };
 
-// Forward passes of fused attention with one head size and window:
+// Forward passes of fused attention with one head size and window. Blocks of `block` queries share
+// the SMs, each with the keys that any of its queries sees, in steps of 64, and `edge` keys more
+// for filling and draining; without launch:
 //
-//   (compute^4 + memory^4)^(1/4) x correction(keys, batch x heads, query heads per key head)
-//   compute: 2 b h (d + dv) (visible pairs + edge q) / rate, x idle SMs of blocks of 128 queries
+//   (compute^4 + memory^4)^(1/4) x correction(keys, batch x heads, heads per key head, key heads)
+//   compute: 2 (d + dv) / rate x (all^4 + longest^4)^(1/4)
+//            all: pairs of all blocks, x waves / (blocks / SMs), of a last wave that is not full
+//            the share `waves`; longest: those of the block that sees most keys, x SMs
 //   memory:  queries, keys, values and results at 2 bytes / memory
 //
-// `edge`: keys per query that blocks on the edge of the mask compute though they are masked.
+// The fit holds besides what the timed framework does to write keys into pages, which no training
+// step has.
 struct MeasuredAttention {
     int head_dim = 128;
     int window = 0; // 0: whole sequences
@@ -75,6 +80,7 @@ struct MeasuredAttention {
     double edge = 0;
     Bandwidth memory;
     double waves = 1;
+    int block = 128; // queries that an SM takes at a time
     SizeCorrection correction;
     SurfaceErrors errors;
 

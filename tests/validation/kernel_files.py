@@ -40,8 +40,8 @@ def correction(surface):
 
 
 def errors(surface):
-    left_out = surface["errors"]
-    return {"rows": left_out["rows"], "median": round(left_out["median"], 4), "p90": round(left_out["p90"], 4)}
+    median, p90 = surface["residuals"]["left_out"]
+    return {"rows": surface["rows"], "median": median / 1000, "p90": p90 / 1000}
 
 
 def gemm(number_format, surface):
@@ -58,7 +58,7 @@ def attention(name, surface):
     head, window = re.fullmatch(r"head (\d+)(?:, window (\d+))?", name).groups()
     return {"head_dim": int(head), "window": int(window or 0), "rate": quantity(c["rate"], "TFLOP/s", 1e12),
             "edge": round(c["edge"], 2), "memory": quantity(c["memory"], "GB/s", 1e9), "waves": round(c["waves"], 4),
-            "errors": errors(surface), "correction": correction(surface)}
+            "block": int(c["block"]), "errors": errors(surface), "correction": correction(surface)}
 
 
 def text(document):
