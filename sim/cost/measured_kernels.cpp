@@ -128,8 +128,11 @@ Seconds MeasuredGemm::time(const GemmShape& shape, Bytes bytes, int sms) const
             compute = std::min(compute, split > 1 ? whole + joining : whole);
         }
     }
-    const double moved = static_cast<double>(bytes.value()) / memory.value();
-    return Seconds(either(compute, moved) * correction.factor(std::array{m * batch, n, k}));
+    const double timed = (operand_bytes(precision) * (m * k + k * n) + 2 * m * n) * batch;
+    const double added = std::max(0.0, static_cast<double>(bytes.value()) - timed);
+    return Seconds(either(compute, timed / memory.value()) *
+                       correction.factor(std::array{m * batch, n, k}) +
+                   added / memory.value());
 }
 
 Seconds MeasuredAttention::time(const AttentionShape& shape, double times, int sms) const

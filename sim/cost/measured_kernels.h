@@ -37,11 +37,13 @@ struct SurfaceErrors {
 // GEMMs of one number format. Without launch and without the quantisation of operands, which are
 // kernels and gaps of their own:
 //
-//   (compute^4 + memory^4)^(1/4) x correction(m, n, k)
+//   (compute^4 + memory^4)^(1/4) x correction(m, n, k) + added / memory
 //   compute: the least over tiles Tm x Tn and splits s of k of
 //            waves x (k / s x 2 Tm Tn SMs / rate x penalty + ramp) + what splitting costs,
 //            waves: tiles x s / SMs, of whose last one that is not full the share `waves` counts
-//   memory:  bytes / memory
+//   memory:  operands and a 16-bit result / memory
+//   added:   bytes beyond those: a weight gradient is read, added to and written after the main
+//            loop, which no timed kernel does
 //
 // Tiles: 256x256 on pairs of SMs, 256x128, 128x256, 128x128, 256x64, 64x256, 128x64, 64x128, 64x64;
 // splits: 1, 2, 4, 8, which cost `split_ramps` ramps and the partial sums' way through memory.
