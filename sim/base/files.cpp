@@ -89,8 +89,24 @@ std::string wait_for_writer(const Descriptor& pipe, const fs::path& path)
     return content;
 }
 
+mode_t creation_mask()
+{
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return mask;
+}
+
+// Beside the target; one that no other process of any machine uses.
+std::string temporary_name(const fs::path& target)
+{
+    std::random_device entropy;
+    return (target.parent_path() /
+            fmt::format(".{:.200}.{:08x}{:08x}", target.filename().string(), entropy(), entropy()))
+        .string();
+}
+
 // A file without a name (where the file system has such; else with a temporary one), which vanishes
-// unless `publish` gives it the name of its target.
+// unless it is put in place, under the name of its target.
 class PendingFile {
 public:
     explicit PendingFile(const fs::path& target)
@@ -115,11 +131,10 @@ public:
 
     const Descriptor& file() const { return file_; }
 
-    void publish()
+    // Under a name of its own beside the target, flushed: only the renaming is left.
+    void complete()
     {
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        if (::fchmod(file_.number(), 0666 & ~mask) != 0 || ::fsync(file_.number()) != 0)
+        if (::fchmod(file_.number(), 0666 & ~creation_mask()) != 0 || ::fsync(file_.number()) != 0)
             fail(target_, "write", errno);
         if (!named_) {
             const std::string unnamed = fmt::format("/proc/self/fd/{}", file_.number());
@@ -128,22 +143,19 @@ public:
                 fail(target_, "write", errno);
             named_ = true;
         }
-        if (!file_.close() || ::rename(aside_.c_str(), target_.c_str()) != 0)
+        if (!file_.close())
+            fail(target_, "write", errno);
+    }
+
+    // Requires that it is complete.
+    void put_in_place()
+    {
+        if (::rename(aside_.c_str(), target_.c_str()) != 0)
             fail(target_, "write", errno);
         named_ = false;
     }
 
 private:
-    // One that no other process of any machine uses.
-    static std::string temporary_name(const fs::path& target)
-    {
-        std::random_device entropy;
-        return (target.parent_path() / fmt::format(".{:.200}.{:08x}{:08x}",
-                                                   target.filename().string(), entropy(),
-                                                   entropy()))
-            .string();
-    }
-
     fs::path target_;
     std::string aside_;
     Descriptor file_;
@@ -244,7 +256,8 @@ void write_file(const fs::path& path, std::string_view content)
         return write_stream(path, content);
     PendingFile pending(behind_links(path));
     write_all(pending.file(), content, path);
-    pending.publish();
+    pending.complete();
+    pending.put_in_place();
 }
 
 // One of the two: a file to put in place, or what is written to as it is.
@@ -289,10 +302,98 @@ void FileInParts::append(std::string_view content)
 void FileInParts::publish()
 {
     state_->flush();
-    if (state_->pending)
-        state_->pending->publish();
-    else if (!state_->stream.close())
+    if (state_->pending) {
+        state_->pending->complete();
+        state_->pending->put_in_place();
+    } else if (!state_->stream.close())
         fail(state_->path, "write", errno);
+}
+
+namespace {
+
+// A folder under a name of its own beside its target, which vanishes unless it is put in place.
+class PendingFolder {
+public:
+    PendingFolder(const fs::path& target, const std::vector<FilesTogether::Named>& files)
+        : target_(behind_links(target.has_filename() ? target : target.parent_path())),
+          aside_(temporary_name(target_))
+    {
+        if (::mkdir(aside_.c_str(), 0777) != 0)
+            fail(target_, "make", errno);
+        try {
+            for (const FilesTogether::Named& file : files)
+                write_file(fs::path(aside_) / file.name, file.content);
+        } catch (...) {
+            remove();
+            throw;
+        }
+    }
+    PendingFolder(const PendingFolder&) = delete;
+    PendingFolder& operator=(const PendingFolder&) = delete;
+    ~PendingFolder()
+    {
+        if (!placed_)
+            remove();
+    }
+
+    void put_in_place()
+    {
+        if (::rename(aside_.c_str(), target_.c_str()) != 0)
+            fail(target_, "make", errno);
+        placed_ = true;
+    }
+
+private:
+    void remove()
+    {
+        std::error_code ignored;
+        fs::remove_all(aside_, ignored);
+    }
+
+    fs::path target_;
+    std::string aside_;
+    bool placed_ = false;
+};
+
+} // namespace
+
+struct FilesTogether::State {
+    std::vector<std::unique_ptr<PendingFile>> files;
+    std::vector<std::unique_ptr<PendingFolder>> folders;
+    std::vector<std::pair<fs::path, std::string>> streams; // what is written to as it is
+};
+
+FilesTogether::FilesTogether() : state_(std::make_unique<State>()) {}
+FilesTogether::~FilesTogether() = default;
+
+void FilesTogether::add(const fs::path& path, std::string_view content)
+{
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored))
+        fail(path, "write", EISDIR);
+    if (is_stream(path)) {
+        state_->streams.emplace_back(path, content);
+        return;
+    }
+    auto file = std::make_unique<PendingFile>(behind_links(path));
+    write_all(file->file(), content, path);
+    file->complete();
+    state_->files.push_back(std::move(file));
+}
+
+void FilesTogether::add_folder(const fs::path& folder, const std::vector<Named>& files)
+{
+    state_->folders.push_back(std::make_unique<PendingFolder>(folder, files));
+}
+
+void FilesTogether::publish()
+{
+    for (const auto& [path, content] : state_->streams) // may be full
+        write_stream(path, content);
+    for (const std::unique_ptr<PendingFolder>& folder : state_->folders)
+        folder->put_in_place();
+    for (const std::unique_ptr<PendingFile>& file : state_->files)
+        file->put_in_place();
 }
 
 void require_writable(const fs::path& path)

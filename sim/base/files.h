@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainyard {
 
@@ -36,6 +37,30 @@ public:
     FileInParts& operator=(const FileInParts&) = delete;
 
     void append(std::string_view content);
+    void publish(); // once, at the end
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Files that appear together: `add` writes each aside, `publish` puts them in place, in which
+// nothing is left to fail but the renaming itself. Without it nothing appears.
+class FilesTogether {
+public:
+    struct Named {
+        std::string name;
+        std::string content;
+    };
+
+    FilesTogether();
+    ~FilesTogether();
+    FilesTogether(const FilesTogether&) = delete;
+    FilesTogether& operator=(const FilesTogether&) = delete;
+
+    void add(const std::filesystem::path& path, std::string_view content); // as write_file does
+    // A folder that does not exist yet, with these files.
+    void add_folder(const std::filesystem::path& folder, const std::vector<Named>& files);
     void publish(); // once, at the end
 
 private:

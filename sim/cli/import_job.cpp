@@ -71,7 +71,8 @@ std::string moved(const std::string& path, const std::filesystem::path& from,
 {
     const std::filesystem::path file = from / path;
     return !path.empty() && std::filesystem::exists(file)
-               ? std::filesystem::relative(file, to.empty() ? "." : to).string()
+               ? std::filesystem::relative(file, std::filesystem::absolute(to.empty() ? "." : to))
+                     .string()
                : path;
 }
 
@@ -85,15 +86,14 @@ void move(Source& source, const std::filesystem::path& from, const std::filesyst
 
 } // namespace
 
-void write_scenario(Scenario scenario, const std::filesystem::path& folder,
-                    const std::string& output)
+std::string scenario_text(Scenario scenario, const std::filesystem::path& folder,
+                          const std::string& output)
 {
     const std::filesystem::path to = folder_of(output);
     move(scenario.model, folder, to);
     move(scenario.topology, folder, to);
     scenario.profile = moved(scenario.profile, folder, to);
-    write_file(output, to_text(to_json(scenario)) + "\n");
-    print_talk(fmt::format("wrote {}\n", output));
+    return to_text(to_json(scenario)) + "\n";
 }
 
 std::string check_job_kind(const std::string& name)

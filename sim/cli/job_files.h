@@ -41,8 +41,8 @@ std::string check_job_kind(const std::string& name);
 // Where the paths of a scenario that is written to `output` start.
 std::filesystem::path folder_of(const std::string& output);
 
-// Writes a scenario whose files lie from `folder` on, for a reader in the output's folder.
-void write_scenario(Scenario scenario, const std::filesystem::path& folder,
-                    const std::string& output);
+// A scenario whose files lie from `folder` on, for a reader in the output's folder.
+std::string scenario_text(Scenario scenario, const std::filesystem::path& folder,
+                          const std::string& output);
 
 } // namespace trainyard

@@ -1,8 +1,6 @@
-#include "sim/base/files.h"
 #include "sim/cli/command.h"
-#include "sim/cli/job_files.h"
 #include "sim/cli/plan_capacity.h"
-#include "sim/cli/plan_export.h"
+#include "sim/cli/plan_output.h"
 #include "sim/cli/plan_search.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
@@ -11,6 +9,7 @@
 #include "sim/report/plan/plan_report.h"
 #include "sim/study/capacity/capacity_plan.h"
 #include "sim/study/capacity/longest_context.h"
+#include "sim/study/capacity/smallest_cluster.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
 #include "sim/study/sweep_space.h"
@@ -20,8 +19,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <iterator>
 #include <set>
 
 namespace trainyard {
@@ -36,13 +33,9 @@ struct PlanCommand {
     bool front = false;
     double headroom = 5; // per cent of a device's memory
     int threads = 0;
-    std::string output; // a scenario
-    std::string csv;
-    std::string html;
-    bool json = false;
     bool longest_context = false;
+    PlanOutput output;
     CapacityOptions capacity;
-    PlanExportOptions exports;
     PlanSearchOptions search;
 };
 
@@ -119,8 +112,7 @@ int plan_size(const PlanCommand& command)
     request->axes = *axes;
     request->headroom = command.headroom / 100;
     request->threads = command.threads;
-    return run_capacity(std::move(*request),
-                        {command.output, command.csv, command.html, command.exports, command.json});
+    return run_capacity(std::move(*request), command.output);
 }
 
 std::string text_of(const PlanReport& report, const LongestContext* context)
@@ -131,21 +123,8 @@ std::string text_of(const PlanReport& report, const LongestContext* context)
                               : context_text(*context, paint, width_of_stdout()) + "\n" + plan;
 }
 
-// `context`: where the length of the sequences was asked for, too.
-void print_report(const PlanCommand& command, const PlanReport& report,
-                  const LongestContext* context)
-{
-    Json json = command.json ? to_json(report) : Json();
-    if (command.json && context != nullptr)
-        json["context"] = to_json(*context);
-    print_data(command.json ? to_text(json) + "\n" : text_of(report, context));
-    if (!command.csv.empty())
-        write_file(command.csv, plan_csv(report));
-    if (!command.html.empty())
-        write_file(command.html, plan_html(report));
-}
-
 struct PlanTask {
+    ScenarioFile asked;
     SearchBase base;
     SearchRequest request;
     WholeTrainingRequest training; // tokens 0: nobody asks for it
@@ -170,7 +149,7 @@ Checked<PlanTask> task_of(const PlanCommand& command, int threads)
     request.front = command.front;
     request.headroom = command.headroom / 100;
     request.threads = command.threads > 0 ? command.threads : threads;
-    return PlanTask{std::move(*base), std::move(request), *training};
+    return PlanTask{*file, std::move(*base), std::move(request), *training};
 }
 
 int tell_shard(PlanSearch& search, const SearchResult& result, bool interrupted)
@@ -207,10 +186,60 @@ std::vector<PlannedScenario> planned(const SearchResult& result, const SearchBas
     return out;
 }
 
+// `context`: where the length of the sequences was asked for, too.
+PlanTexts texts_of(const PlanOutput& output, const PlanReport& report,
+                   std::vector<PlannedScenario> planned, const LongestContext* context)
+{
+    PlanTexts texts;
+    if (output.json) {
+        Json json = to_json(report);
+        if (context != nullptr)
+            json["context"] = to_json(*context);
+        texts.data = to_text(json) + "\n";
+    } else {
+        texts.data = text_of(report, context);
+    }
+    if (!output.csv.empty())
+        texts.csv = plan_csv(report);
+    if (!output.html.empty())
+        texts.html = plan_html(report, context);
+    if (!planned.empty())
+        texts.best = planned.front();
+    texts.planned = std::move(planned);
+    return texts;
+}
+
+// Of nodes such as the scenario's, where there can be more or fewer of them.
+std::optional<SmallestFit> smallest_for(const PlanCommand& command, const PlanTask& task,
+                                        const SearchResult& result, Session& session)
+{
+    CapacityRequest request;
+    request.scenario = task.asked;
+    request.headroom = task.request.headroom;
+    request.threads = task.request.threads;
+    const Checked<std::vector<SweepAxis>> axes = axes_of(command);
+    Checked<ClusterKind> kind = cluster_kind(task.asked);
+    if (!axes || !kind)
+        return std::nullopt;
+    request.axes = *axes;
+    kind->nodes = task.base.facts.devices / kind->gpus_per_node;
+    const auto least =
+        result.nearest ? std::optional(result.nearest->memory) : std::optional<Bytes>();
+    try {
+        ProgressBar bar;
+        request.work = bar.control();
+        const std::optional<SizedCluster> found =
+            smallest_cluster(request, std::move(*kind), least, session);
+        return found ? std::optional(smallest_fit(*found)) : std::nullopt;
+    } catch (const Cancelled&) { // the answer does without it
+        return std::nullopt;
+    }
+}
+
 int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& search,
               const SearchResult& result, Session& session, const LongestContext* context = nullptr)
 {
-    const bool interrupted = interrupt_flag().cancelled();
+    bool interrupted = interrupt_flag().cancelled();
     if (search.is_shard())
         return tell_shard(search, result, interrupted);
     PlanOutcomes outcomes{
@@ -218,6 +247,11 @@ int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& sear
     if (result.front)
         outcomes.front = outcomes_of(*result.front, task.base, session);
     PlanReport report = plan_report(task.base, result, outcomes, task.request.headroom);
+    tell_changes_from(task.asked.scenario, task.base, report);
+    report.tells_own = context == nullptr;
+    if (result.best.empty() && result.open == 0)
+        report.smallest = smallest_for(command, task, result, session);
+    interrupted = interrupt_flag().cancelled();
     if (task.training.tokens > 0 && !outcomes.best.empty()) {
         const Checked<WholeTraining> whole = whole_training(
             on_all_devices(with_step_of(outcomes.best.front(), task.training), task.base));
@@ -226,12 +260,7 @@ int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& sear
         report.training = training_report(*whole);
     }
     search.finish(result, to_text(to_json(report), JsonStyle::compact));
-    if (!command.output.empty() && !result.best.empty())
-        write_scenario(kept_scenario(result.best.front().choice, task.base), task.base.file.base,
-                       command.output);
-    if (command.exports.is_used())
-        export_plan(command.exports, planned(result, task.base));
-    print_report(command, report, context);
+    deliver(command.output, texts_of(command.output, report, planned(result, task.base), context));
     if (!interrupted)
         return report.rows.empty() ? exit_no : exit_ok;
     print_talk(search.kept_text());
@@ -247,10 +276,7 @@ int lead_plan(const PlanCommand& command, Ranks* ranks)
     const Checked<PlanTask> task = task_of(command, ranks != nullptr ? ranks->threads() : 0);
     if (!task)
         return refuse(task.error(), "nothing was run.");
-    for (const std::string* const file : {&command.output, &command.csv, &command.html})
-        if (!file->empty())
-            require_writable(*file);
-    require_writable(command.exports);
+    require_writable(command.output);
     PlanSearch search(command.search, task->base, task->request, command.scenario,
                       crew ? &*crew : nullptr);
     if (const Problems problems = search.prepare(); !problems.empty())
@@ -277,9 +303,7 @@ int plan_context(const PlanCommand& command)
     append(problems, training ? Problems{} : training.error());
     if (!problems.empty())
         return refuse(problems, "nothing was run.");
-    for (const std::string* const path : {&command.output, &command.csv})
-        if (!path->empty())
-            require_writable(*path);
+    require_writable(command.output);
     ContextRequest request{*file, *axes, {}, *training};
     request.search.top = command.top;
     request.search.headroom = command.headroom / 100;
@@ -295,11 +319,12 @@ int plan_context(const PlanCommand& command)
     if (!found)
         return refuse(found.error(), "nothing was printed.");
     if (!found->answer) {
-        print_data(command.json ? to_text(Json::Object{{"context", to_json(*found)}}) + "\n"
-                                : context_text(*found, Paint(Colour::none), width_of_stdout()));
+        print_data(command.output.json
+                       ? to_text(Json::Object{{"context", to_json(*found)}}) + "\n"
+                       : context_text(*found, Paint(Colour::none), width_of_stdout()));
         return found->interrupted ? interrupted_exit() : exit_no;
     }
-    const PlanTask task{found->answer->base, found->answer->request, *training};
+    const PlanTask task{*file, found->answer->base, found->answer->request, *training};
     PlanSearch search(command.search, task.base, task.request, command.scenario, nullptr);
     return tell_plan(command, task, search, found->answer->result, session, &*found);
 }
@@ -360,33 +385,6 @@ int run_context(const PlanCommand& command, bool alone)
     return problems.empty() ? plan_context(command) : refuse(problems, "nothing was run.");
 }
 
-// Two of the files that are read and written, under one path: one would replace the other.
-Problems shared_files(const PlanCommand& command)
-{
-    std::vector<std::pair<std::string, std::string>> files;
-    const auto add = [&](const char* name, const std::string& path) {
-        if (!path.empty() && !path.starts_with("/dev/"))
-            files.emplace_back(name, path);
-    };
-    add("the scenario", command.scenario);
-    add("-o", command.output);
-    add("--csv", command.csv);
-    add("--html", command.html);
-    add("--store", command.search.store);
-    Problems problems;
-    std::error_code ignored;
-    for (auto one = files.begin(); one != files.end(); ++one)
-        for (auto other = std::next(one); other != files.end(); ++other)
-            if (std::filesystem::weakly_canonical(std::filesystem::absolute(one->second, ignored),
-                                                  ignored) ==
-                std::filesystem::weakly_canonical(std::filesystem::absolute(other->second, ignored),
-                                                  ignored))
-                append(problems, one_problem(fmt::format("{} and {} are one file, \"{}\"",
-                                                         one->first, other->first, other->second),
-                                             "give each a file of its own"));
-    return problems;
-}
-
 int run_plan(const PlanCommand& command)
 {
     if (command.scenario.empty() && command.capacity.model.empty()) {
@@ -395,7 +393,9 @@ int run_plan(const PlanCommand& command)
     }
     if (const Problems problems = repeated(command.axes); !problems.empty())
         return refuse(problems, "nothing was run.");
-    if (const Problems problems = shared_files(command); !problems.empty())
+    if (const Problems problems = problems_of(command.output, {{"the scenario", command.scenario},
+                                                               {"--store", command.search.store}});
+        !problems.empty())
         return refuse(problems, "nothing was run.");
     const std::optional<LaunchedRank> launched = launched_rank();
     const bool alone = !launched || launched->ranks == 1;
@@ -453,13 +453,16 @@ void add_plan(CLI::App& program, Command& chosen)
         "--longest-context", command->longest_context,
         "find the longest sequences that fit, at about the scenario's tokens a step; with "
         "--tokens and --within also trained in time");
-    sub->add_option("-o,--output", command->output, "write the scenario with the best layout")
+    sub->add_option("-o,--output", command->output.scenario,
+                    "write the scenario with the best layout")
         ->type_name("FILE");
-    sub->add_option("--csv", command->csv, "write the layouts that are shown")->type_name("FILE");
-    sub->add_option("--html", command->html, "write a page with charts that needs no network")
+    sub->add_option("--csv", command->output.csv, "write the layouts that are shown")
         ->type_name("FILE");
-    sub->add_flag("--json", command->json, "print them as JSON");
-    add_plan_export_options(*sub, command->exports);
+    sub->add_option("--html", command->output.html,
+                    "write a page with charts that needs no network")
+        ->type_name("FILE");
+    sub->add_flag("--json", command->output.json, "print them as JSON");
+    add_plan_export_options(*sub, command->output.exports);
     add_plan_search_options(*sub, command->search);
     sub->footer("Example: trainyard plan scenarios/llama3-70b-h100-64.json --grid "
                 "strategy.cp=1 -o best.json\n"

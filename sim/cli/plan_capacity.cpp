@@ -2,11 +2,9 @@
 
 #include "sim/base/field_values.h"
 #include "sim/base/fields.h"
-#include "sim/base/files.h"
 #include "sim/base/spelling.h"
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
-#include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/capacity/capacity_html.h"
 #include "sim/study/capacity/capacity_plan.h"
@@ -19,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard {
 
@@ -69,7 +68,8 @@ Parsed<GpuRange> parse_gpu_range(std::string_view text)
 {
     const Parsed<TokenRange> range = parse_token_range(text);
     if (!range)
-        return tl::unexpected(range.error());
+        return tl::unexpected(UnitError{fmt::format("\"{}\" is no range of numbers of GPUs", text),
+                                        "from 1 GPU on, the fewest first: 8..1024"});
     if (range->least < 1 || range->most < range->least || range->most > 1e6)
         return tl::unexpected(UnitError{"no numbers of GPUs, the fewest first", "8..1024"});
     return GpuRange{static_cast<int>(range->least), static_cast<int>(range->most)};
@@ -109,11 +109,31 @@ void set_price(const std::string& text, std::vector<ClusterKind>& clusters, Opti
     bool known = false;
     for (ClusterKind& kind : clusters)
         if (plain_name(price->device) == plain_name(kind.name)) {
-            set(kind.prices, *price);
+            set(kind.prices, *price); // in place of what is for all
             known = true;
         }
     if (!known)
         options.add("--price", text, "no cluster of --on has that name");
+}
+
+// Two prices of one device, or of all, would leave it to their order which holds.
+Problems repeated_prices(const std::vector<std::string>& prices)
+{
+    Problems problems;
+    std::map<std::string, std::string> first; // by device
+    for (const std::string& text : prices) {
+        const Parsed<HourlyPrice> price = parse_hourly_price(text);
+        if (!price)
+            continue;
+        const auto [entry, fresh] = first.try_emplace(plain_name(price->device), text);
+        if (!fresh)
+            problems.push_back(
+                {fmt::format("--price {}", text), 0, "",
+                 fmt::format("{} has the price {} already",
+                             price->device.empty() ? "every device" : price->device, entry->second),
+                 "one price for each", Severity::error});
+    }
+    return problems;
 }
 
 Checked<std::vector<Objective>> objectives_of(const CapacityOptions& options)
@@ -233,6 +253,15 @@ Checked<WholeTrainingRequest> training_request(const CapacityOptions& options)
         if (Problems problems = read_assumptions(options.assumptions, request); !problems.empty())
             return tl::unexpected(std::move(problems));
     OptionReader reader;
+    const auto refuse_two_goals = [&](const char* option, const std::string& text,
+                                      const char* field, bool in_file) {
+        if (in_file && !text.empty())
+            reader.add(option, text,
+                       fmt::format("{} has a goal of its own at {}", options.assumptions, field),
+                       "one of them");
+    };
+    refuse_two_goals("--tokens", options.tokens, "/tokens", request.tokens > 0);
+    refuse_two_goals("--within", options.within, "/deadline", request.deadline.has_value());
     if (const auto tokens = reader.read<double>("--tokens", options.tokens, parse_count))
         request.tokens = *tokens;
     if (const auto within = reader.read<Seconds>("--within", options.within, parse_seconds))
@@ -246,7 +275,9 @@ Checked<WholeTrainingRequest> training_request(const CapacityOptions& options)
         if (const auto price = reader.read<HourlyPrice>("--price", text, parse_hourly_price);
             price && price->device.empty())
             set(request.prices, *price);
-    if (Problems problems = reader.take(); !problems.empty())
+    Problems problems = reader.take();
+    append(problems, repeated_prices(options.prices));
+    if (!problems.empty())
         return tl::unexpected(std::move(problems));
     return request;
 }
@@ -315,37 +346,54 @@ TrainingReport training_report(const WholeTraining& training)
 
 namespace {
 
+PlannedScenario planned(const CapacityRequest& request, const ClusterAnswer& answer)
+{
+    const SizedCluster& sized = answer.sizes[*answer.chosen];
+    const std::string kind = std::filesystem::path(answer.kind.name).stem().string();
+    return {fmt::format("{}-{}", kind, sized.gpus), *sized.scenario,
+            request.scenario ? request.scenario->base : request.folder};
+}
+
 // The answers.
 std::vector<PlannedScenario> planned(const CapacityRequest& request, const CapacityPlan& plan)
 {
     std::vector<PlannedScenario> out;
     for (const ClusterAnswer& answer : plan.clusters)
         if (answer.chosen) {
-            const SizedCluster& sized = answer.sizes[*answer.chosen];
-            const std::string kind = std::filesystem::path(answer.kind.name).stem().string();
-            std::string name = fmt::format("{}-{}", kind, sized.gpus);
-            if (std::ranges::find(out, name, &PlannedScenario::name) != out.end())
-                name += fmt::format("-{}", out.size() + 1); // another file of that name
-            out.push_back({std::move(name), *sized.scenario,
-                           request.scenario ? request.scenario->base : request.folder});
+            PlannedScenario one = planned(request, answer);
+            if (std::ranges::find(out, one.name, &PlannedScenario::name) != out.end())
+                one.name += fmt::format("-{}", out.size() + 1); // another file of that name
+            out.push_back(std::move(one));
         }
     return out;
 }
 
+PlanTexts texts_of(const PlanOutput& output, const CapacityRequest& request,
+                   const CapacityPlan& plan, const CapacityReport& report)
+{
+    PlanTexts texts;
+    const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
+    texts.data = output.json ? to_text(to_json(report)) + "\n"
+                             : capacity_text(report, paint, width_of_stdout());
+    if (!output.csv.empty())
+        texts.csv = capacity_csv(report);
+    if (!output.html.empty())
+        texts.html = capacity_html(report);
+    if (plan.best)
+        texts.best = planned(request, plan.clusters[*plan.best]);
+    texts.planned = planned(request, plan);
+    return texts;
+}
+
 } // namespace
 
-int run_capacity(CapacityRequest request, const CapacityOutput& output)
+int run_capacity(CapacityRequest request, const PlanOutput& output)
 {
     if (!request.has_goal() && (!output.scenario.empty() || output.exports.is_used()))
         return refuse(one_problem("without a goal there is no best cluster to write",
                                   "--tokens 2T, or without -o and --export"),
                       "nothing was run.");
-    if (!output.scenario.empty())
-        require_writable(output.scenario);
-    for (const std::string* const file : {&output.csv, &output.html})
-        if (!file->empty())
-            require_writable(*file);
-    require_writable(output.exports);
+    require_writable(output);
     const KeepsWhatIsDone keeps;
     Session session;
     Checked<CapacityPlan> plan;
@@ -357,10 +405,11 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
         plan = capacity_plan(request, session);
         if (plan && request.scaling)
             for (const ClusterKind& kind : request.clusters)
-                scaling.push_back(scaling_report(cluster_scaling(request, kind, session)));
+                scaling.push_back(
+                    scaling_report(cluster_scaling(request, kind, session), plan->model));
         if (plan && request.guide)
             for (const ClusterKind& kind : request.clusters)
-                guides.push_back(guide_report(strategy_guide(request, kind, session)));
+                guides.push_back(guide_report(strategy_guide(request, kind, session), plan->model));
     }
     if (!plan)
         return refuse(plan.error(), "nothing was run.");
@@ -369,30 +418,11 @@ int run_capacity(CapacityRequest request, const CapacityOutput& output)
         const ClusterAnswer& best = plan->clusters[*plan->best];
         const SizedCluster& sized = best.sizes[*best.chosen];
         details = training_report(*sized.training);
-        if (!output.scenario.empty()) {
-            write_scenario(*sized.scenario,
-                           request.scenario ? request.scenario->base : request.folder,
-                           output.scenario);
-        }
     }
-    if (output.exports.is_used())
-        export_plan(output.exports, planned(request, *plan));
     CapacityReport report = capacity_report(request, *plan, std::move(details));
-    if (report.model.empty() && !scaling.empty())
-        report.model = scaling.front().model;
-    if (report.model.empty() && !guides.empty())
-        report.model = guides.front().model;
     report.scaling = std::move(scaling);
     report.guides = std::move(guides);
-    print_data(output.json
-                   ? to_text(to_json(report)) + "\n"
-                   : capacity_text(report,
-                                   Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none),
-                                   width_of_stdout()));
-    if (!output.csv.empty())
-        write_file(output.csv, capacity_csv(report));
-    if (!output.html.empty())
-        write_file(output.html, capacity_html(report));
+    deliver(output, texts_of(output, request, *plan, report));
     if (plan->interrupted || std::ranges::any_of(report.scaling, &ScalingReport::interrupted) ||
         std::ranges::any_of(report.guides, &GuideReport::interrupted))
         return interrupted_exit();

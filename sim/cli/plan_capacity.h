@@ -2,7 +2,7 @@
 
 // What `plan` takes to find a cluster for a goal.
 
-#include "sim/cli/plan_export.h"
+#include "sim/cli/plan_output.h"
 #include "sim/report/training/training_text.h"
 #include "sim/study/capacity/capacity_request.h"
 
@@ -51,15 +51,7 @@ Checked<CapacityRequest> capacity_request(const CapacityOptions& options,
 // What a report shows of a training: what matters most, and a thousand of them simulated.
 TrainingReport training_report(const WholeTraining& training);
 
-struct CapacityOutput {
-    std::string scenario; // file of the best; empty: none
-    std::string csv;
-    std::string html;
-    PlanExportOptions exports;
-    bool json = false;
-};
-
 // Plans, prints and writes. Returns an ExitCode.
-int run_capacity(CapacityRequest request, const CapacityOutput& output);
+int run_capacity(CapacityRequest request, const PlanOutput& output);
 
 } // namespace trainyard

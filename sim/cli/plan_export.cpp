@@ -1,8 +1,6 @@
 #include "sim/cli/plan_export.h"
 
-#include "sim/base/files.h"
 #include "sim/cli/job_files.h"
-#include "sim/cli/terminal.h"
 #include "sim/study/jobs/job_export.h"
 
 #include <CLI/CLI.hpp>
@@ -29,19 +27,21 @@ std::string_view ending_of(JobKind kind)
     return "sh";
 }
 
-struct JobText {
-    std::filesystem::path file;
-    std::string text;
-};
-
-// What could not be said, by kind and sentence: the layouts it is about.
+// Settings that are not written, by kind and reason: the layouts they are of.
 using Unsaid = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
-void tell(const Unsaid& unsaid)
+std::string told(const Unsaid& unsaid)
 {
+    std::string out;
     for (const auto& [what, layouts] : unsaid)
-        print_talk(fmt::format("settings of {} do not say ({}): {}\n", what.first,
-                               fmt::join(layouts, ", "), what.second));
+        out += fmt::format("settings of {} are not written ({}): {}\n", what.first,
+                           fmt::join(layouts, ", "), what.second);
+    return out;
+}
+
+std::string why_not(const JobExport& job)
+{
+    return fmt::format("they cannot say {}", fmt::join(job.other_layout, ", "));
 }
 
 } // namespace
@@ -61,45 +61,32 @@ void add_plan_export_options(CLI::App& app, PlanExportOptions& options)
         ->type_name("KIND,...");
 }
 
-void require_writable(const PlanExportOptions& options)
+ExportedPlan exported_plan(const PlanExportOptions& options,
+                           const std::vector<PlannedScenario>& planned)
 {
-    const std::filesystem::path folder(options.folder);
-    std::error_code ignored;
-    if (options.is_used())
-        require_writable(std::filesystem::exists(folder, ignored) ? folder / "1.json" : folder);
-}
-
-void export_plan(const PlanExportOptions& options, const std::vector<PlannedScenario>& planned)
-{
-    std::vector<JobText> jobs;
+    ExportedPlan out;
     Unsaid unsaid;
     StageMemos memos;
-    for (const PlannedScenario& layout : planned)
+    const std::filesystem::path folder(options.folder);
+    for (const PlannedScenario& layout : planned) {
+        const std::string scenario = layout.name + ".json";
+        out.files.push_back(
+            {scenario, scenario_text(layout.scenario, layout.base, (folder / scenario).string())});
         for (const std::string& name : options.kinds) {
             const JobKind kind = *from_name<JobKind>(name);
             const Checked<JobExport> job = export_job(
                 kind, scenario_in_memory(layout.scenario, layout.base, layout.name), memos);
-            if (!job) {
-                const Diagnostic& first = job.error().front();
-                unsaid[{name, "it has no such layout: " + first.message}].push_back(layout.name);
-                continue;
-            }
-            jobs.push_back({std::filesystem::path(options.folder) /
-                                fmt::format("{}-{}.{}", layout.name, name, ending_of(kind)),
-                            job->text});
-            for (const std::string& sentence : job->left_out)
-                unsaid[{name, sentence}].push_back(layout.name);
+            if (!job)
+                unsaid[{name, job.error().front().message}].push_back(layout.name);
+            else if (!job->other_layout.empty())
+                unsaid[{name, why_not(*job)}].push_back(layout.name);
+            else
+                out.files.push_back(
+                    {fmt::format("{}-{}.{}", layout.name, name, ending_of(kind)), job->text});
         }
-    std::error_code error;
-    std::filesystem::create_directory(options.folder, error);
-    if (error)
-        throw WorldError{fmt::format("{} cannot be made: {}", options.folder, error.message())};
-    for (const PlannedScenario& layout : planned)
-        write_scenario(layout.scenario, layout.base,
-                       (std::filesystem::path(options.folder) / (layout.name + ".json")).string());
-    for (const JobText& job : jobs)
-        write_file(job.file.string(), job.text);
-    tell(unsaid);
+    }
+    out.talk = told(unsaid);
+    return out;
 }
 
 } // namespace trainyard

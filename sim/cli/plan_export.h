@@ -2,6 +2,7 @@
 
 // Layouts that a plan found, as scenarios and as settings of the frameworks that run them.
 
+#include "sim/base/files.h"
 #include "sim/study/scenario.h"
 
 namespace CLI {
@@ -19,17 +20,20 @@ struct PlanExportOptions {
 
 void add_plan_export_options(CLI::App& app, PlanExportOptions& options);
 
-// For work that should not be done in vain: throws WorldError where the folder cannot be written.
-void require_writable(const PlanExportOptions& options);
-
 struct PlannedScenario {
     std::string name; // of its files, without what ends it: "1", "h100-32"
     Scenario scenario;
     std::filesystem::path base; // where its paths start
 };
 
-// Writes NAME.json and, for each kind of jobs, NAME-KIND.sh (or .json, .toml). Says on stderr what
-// settings of a framework cannot say, and which layouts it does not have.
-void export_plan(const PlanExportOptions& options, const std::vector<PlannedScenario>& planned);
+struct ExportedPlan {
+    std::vector<FilesTogether::Named> files; // of the folder
+    std::string talk;                        // which settings are not written, and why
+};
+
+// NAME.json and, for each kind of jobs, NAME-KIND.sh (or .json, .toml): settings that would run
+// another layout are left out.
+ExportedPlan exported_plan(const PlanExportOptions& options,
+                           const std::vector<PlannedScenario>& planned);
 
 } // namespace trainyard

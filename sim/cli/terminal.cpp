@@ -62,15 +62,39 @@ std::string for_terminal(std::string_view text)
     return out;
 }
 
-void print_data(std::string_view text)
+namespace {
+
+bool wrote_data(std::string_view text)
 {
     static const bool terminal = is_terminal(STDOUT_FILENO);
     const std::string shown = terminal ? for_terminal(text) : std::string();
     if (terminal)
         text = shown;
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (!written || std::fflush(stdout) != 0)
-        throw WorldError{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+           std::fflush(stdout) == 0;
+}
+
+[[noreturn]] void fail_on_data(int error)
+{
+    throw WorldError{fmt::format("cannot write to standard output: {}", std::strerror(error))};
+}
+
+} // namespace
+
+void print_data(std::string_view text)
+{
+    if (!wrote_data(text))
+        fail_on_data(errno);
+}
+
+void print_data_and_go_on(std::string_view text)
+{
+    const auto usual = std::signal(SIGPIPE, SIG_IGN);
+    const bool written = wrote_data(text);
+    const int error = errno;
+    std::signal(SIGPIPE, usual);
+    if (!written && error != EPIPE)
+        fail_on_data(error);
 }
 
 namespace {

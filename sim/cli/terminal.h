@@ -28,6 +28,9 @@ std::string for_terminal(std::string_view text);
 // full); a closed pipe ends the program quietly.
 void print_data(std::string_view text);
 
+// The same, but goes on after a closed pipe: whoever read has what they wanted, and more is to do.
+void print_data_and_go_on(std::string_view text);
+
 // Writes to stderr, where people read it, at once or from a log: always as a terminal may have it.
 void print_talk(std::string_view text);
 

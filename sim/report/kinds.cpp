@@ -33,6 +33,11 @@ const TimeKindWords& words_of(TimeKind kind)
     return kinds[static_cast<std::size_t>(kind)];
 }
 
+std::string_view noun_of(TimeKind kind)
+{
+    return kind == TimeKind::slowdown ? "compute slowed by communication" : title_of(kind);
+}
+
 const Fill& fill_of(MemoryKind kind)
 {
     static constexpr std::array<Fill, memory_kind_count> fills{{

@@ -46,6 +46,9 @@ inline std::string_view title_of(TimeKind kind)
     return words_of(kind).title;
 }
 
+// In a sentence about what time goes to: "exposed TP", "compute slowed by communication".
+std::string_view noun_of(TimeKind kind);
+
 inline std::string_view slice_title_of(TimeKind kind)
 {
     return words_of(kind).slice;

@@ -134,14 +134,28 @@ void say(const Problems& found, const std::string& option, Problems& problems)
     }
 }
 
+// Of a field that knows no "auto": not even where what stands in the scenario may be anything.
+Problems auto_problems(const ScenarioFile& base, const std::string& field)
+{
+    Problems problems = value_problems(base, {field, std::string(auto_size)});
+    if (problems.empty() && field.starts_with("topology."))
+        problems.push_back(grid_problem(field, "does not follow from the layout",
+                                        "give the values: --grid topology.nodes=1,2,4; trainyard "
+                                        "plan --on finds how many a goal needs"));
+    return problems;
+}
+
 // The same of every value (the field is unknown, say) is said once.
 void check_axis(const SweepAxis& axis, const ScenarioFile& base, Problems& problems)
 {
     std::vector<Problems> found;
     const bool sized = may_be_auto(axis.field);
-    for (const std::string& value : axis.values)
-        found.push_back(sized && value == auto_size ? Problems{}
-                                                    : value_problems(base, {axis.field, value}));
+    for (const std::string& value : axis.values) {
+        if (value != auto_size)
+            found.push_back(value_problems(base, {axis.field, value}));
+        else
+            found.push_back(sized ? Problems{} : auto_problems(base, axis.field));
+    }
     const auto as_first = [&](const Problems& other) {
         return std::ranges::equal(other, found.front(), {}, &Diagnostic::message,
                                   &Diagnostic::message);

@@ -26,7 +26,7 @@ grep -q "not looked at: the search was interrupted" "$folder/out" || fail "it do
 
 # Until points are there.
 seconds=2
-while ! grep -q "may be up to .* quicker" "$folder/out"; do
+while ! grep -qE "may be up to .* quicker|the best is proven" "$folder/out"; do
     interrupt "$seconds" "${store[@]}"
     seconds=$((seconds + 1))
     [ "$seconds" -lt 60 ] || fail "no layout is found"

@@ -27,7 +27,7 @@ std::string percent_tick(double value)
 
 ChartAxis gpu_axis()
 {
-    return {"GPUs", AxisScale::octaves, number_text};
+    return {"GPUs", AxisScale::octaves, [](double value) { return fmt::format("{:.0f}", value); }};
 }
 
 // A series of each kind, of what `value` knows of its sizes.
@@ -48,7 +48,7 @@ std::vector<ChartSeries> series_of(const CapacityReport& report, Value value)
             series.points.back().x = row.gpus;
             series.points.back().ringed = row.chosen;
             if (row.chosen)
-                series.points.back().label = fmt::format("{} GPUs", row.gpus);
+                series.points.back().label = gpus_text(row.gpus);
         }
         if (!series.points.empty())
             out.push_back(std::move(series));

@@ -4,6 +4,9 @@
 #include "sim/report/capacity/capacity_report.h"
 #include "sim/report/text/summary_csv.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 namespace trainyard {
 
 namespace {
@@ -34,6 +37,7 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
     add("goodput", of([](const WholeTraining& t) { return t.goodput(); }));
     add("money", training != nullptr ? training->cost.money : std::nullopt);
     add("energy_kwh", training != nullptr ? training->cost.energy_kwh : std::nullopt);
+    out.push_back({"misses", fmt::format("{}", fmt::join(row.misses, "; "))});
     return out;
 }
 
@@ -54,8 +58,10 @@ Json to_json(const CapacityReport& report)
             one["misses"] = std::move(misses);
             sizes.push_back(std::move(one));
         }
-        clusters.push_back(
-            Json::Object{{"best", report.best == kind}, {"sizes", std::move(sizes)}});
+        const std::optional<SmallestFit>& fit = report.smallest[kind];
+        clusters.push_back(Json::Object{{"best", report.best == kind},
+                                        {"smallest", fit ? to_json(*fit) : Json()},
+                                        {"sizes", std::move(sizes)}});
     }
     Json scaling = Json::array();
     for (const ScalingReport& one : report.scaling)

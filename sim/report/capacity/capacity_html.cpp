@@ -41,8 +41,8 @@ std::vector<Card> cards(const CapacityReport& report)
                        fmt::format("{} of {} a {}", to_display(step.capacity - step.peak_memory),
                                    to_display(step.capacity), step.device_word())});
     if (training.cost.energy_kwh)
-        out.push_back({"Energy", fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000),
-                       fmt::format("{:.3g} MW", *training.cost.mean_watts / 1e6)});
+        out.push_back({"Energy", kwh_text(*training.cost.energy_kwh),
+                       "mean power " + watts_text(*training.cost.mean_watts)});
     return out;
 }
 
@@ -54,17 +54,14 @@ std::string paragraphs(const std::vector<std::string>& texts)
     return out;
 }
 
-// What the steps of the answers spend their time on; without answers, of the largest of each kind.
+// What the steps of the answers, or of what comes nearest to one, spend their time on.
 std::string what_binds(const CapacityReport& report)
 {
     std::vector<StepBar> bars;
     std::string losses;
     for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
-        const CapacityRow* row = report.chosen_of(kind);
-        for (const CapacityRow& other : report.clusters[kind])
-            if (report.chosen_of(kind) == nullptr && other.figures)
-                row = &other;
-        if (row == nullptr || !row->figures)
+        const CapacityRow* const row = report.told_of(kind);
+        if (row == nullptr)
             continue;
         StepBar bar{fmt::format("{} x {}", row->gpus, row->cluster), {}, ""};
         const double step = sum_of(row->figures->mean).value();
@@ -74,7 +71,7 @@ std::string what_binds(const CapacityReport& report)
         losses +=
             fmt::format("<li>{} x {}: bound by {}; apart from kernels most goes to {}.</li>\n",
                         row->gpus, escaped(row->cluster), to_name(row->figures->bottleneck.kind),
-                        title_of(largest_loss(row->figures->mean)));
+                        noun_of(largest_loss(row->figures->mean)));
     }
     return bars.empty() ? ""
                         : "<p class=\"sub\">Shares of a step, mean of all ranks.</p>\n" +
@@ -85,6 +82,11 @@ std::string what_binds(const CapacityReport& report)
 std::string titled(std::string_view title, const std::string& figure)
 {
     return figure.empty() ? "" : fmt::format("<h3>{}</h3>\n{}", title, figure);
+}
+
+std::string table_of(const TableCells& cells)
+{
+    return cells.rows.empty() ? "" : table_html(cells, word_columns(cells));
 }
 
 // Sizes of all kinds on which the training ends.
@@ -123,15 +125,15 @@ std::string body_of(const CapacityReport& report)
     std::string out;
     if (report.best)
         out += cards_html(cards(report));
-    out += section("The answer", table_html(answers_table(report), {0, 2}) +
-                                     paragraphs(capacity_verdicts(report)));
+    out += section("The answer",
+                   table_of(answers_table(report)) + paragraphs(capacity_verdicts(report)));
     if (runs_on(report) > 1)
         out += over_gpus(report);
     out += section("What binds", what_binds(report)) + beside_goal;
     if (report.training)
         out += training_html(*report.training);
-    out += section("Sizes looked at", table_html(sizes_table(report), {0, 8, 9}) +
-                                          paragraphs({searched_text(report)}));
+    out += section("Sizes looked at",
+                   table_of(sizes_table(report)) + paragraphs({searched_text(report)}));
     return out + section("Chosen for the best", list_html(report.reasons));
 }
 
@@ -139,7 +141,7 @@ std::string body_of(const CapacityReport& report)
 
 std::string capacity_html(const CapacityReport& report)
 {
-    const std::string model = report.model.empty() ? "the model" : report.model;
+    const std::string& model = report.model;
     const std::string footer = fmt::format("trainyard {}", version());
     if (report.clusters.empty())
         return html_page({report.scaling.empty() ? fmt::format("{}: which strategy", model)

@@ -34,9 +34,14 @@ std::string refusal_of(const SizedCluster& sized)
         return first.pointer.empty() ? first.message : first.message + " at " + first.pointer;
     }
     if (sized.least_memory)
-        return fmt::format("does not fit: a device needs at least {}",
+        return fmt::format("does not fit: the fullest device needs at least {}",
                            to_display(*sized.least_memory));
     return "no layout divides devices and batch";
+}
+
+bool is_in_time(const CapacityRow& row)
+{
+    return row.training && row.training->in_time.value_or(1) >= sure_enough;
 }
 
 std::vector<std::string> misses_of(const CapacityRequest& request, const WholeTraining& training)
@@ -87,6 +92,38 @@ void add_scaling(std::vector<CapacityRow>& rows)
 
 } // namespace
 
+const CapacityRow* CapacityReport::told_of(std::size_t kind) const
+{
+    if (const CapacityRow* const chosen = chosen_of(kind))
+        return chosen;
+    const bool by_cost = budget && (!deadline || std::ranges::any_of(clusters[kind], is_in_time));
+    const CapacityRow* nearest = nullptr;
+    const auto less = [&](const CapacityRow& a, const CapacityRow& b) {
+        return by_cost && a.training->cost.money && b.training->cost.money
+                   ? *a.training->cost.money < *b.training->cost.money
+                   : a.training->time.mean() < b.training->time.mean();
+    };
+    for (const CapacityRow& row : clusters[kind])
+        if (row.training && (!by_cost || is_in_time(row)) &&
+            (nearest == nullptr || less(row, *nearest)))
+            nearest = &row;
+    return nearest;
+}
+
+const CapacityRow* CapacityReport::cheaper_of(std::size_t kind) const
+{
+    const CapacityRow* const chosen = chosen_of(kind);
+    const CapacityRow* best = nullptr;
+    if (chosen == nullptr || !has_tokens)
+        return best;
+    const auto money = [](const CapacityRow& row) { return row.training->cost.money; };
+    for (const CapacityRow& row : clusters[kind])
+        if (is_in_time(row) && money(row) && money(*chosen) && *money(row) < *money(*chosen) &&
+            (best == nullptr || *money(row) < *money(*best)))
+            best = &row;
+    return best;
+}
+
 const CapacityRow* CapacityReport::chosen_of(std::size_t kind) const
 {
     const auto found = std::ranges::find_if(clusters[kind], &CapacityRow::chosen);
@@ -98,6 +135,8 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
 {
     CapacityReport report;
     report.goal = request.has_goal() ? goal_text(request) : "";
+    report.model = plan.model;
+    report.unpriced = plan.unpriced;
     report.unit = request.training.unit;
     report.has_tokens = request.training.tokens > 0;
     report.tolerance = request.tolerance;
@@ -113,9 +152,9 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
             rows.push_back(row_of(request, answer, i));
             report.points += answer.sizes[i].points;
             report.simulated += answer.sizes[i].simulated;
-            if (report.model.empty() && answer.sizes[i].outcome)
-                report.model = answer.sizes[i].outcome->job.model.name;
         }
+        report.smallest.push_back(answer.smallest ? std::optional(smallest_fit(*answer.smallest))
+                                                  : std::nullopt);
         add_scaling(rows);
     }
     const ClusterFront front = cluster_front(plan, request.objectives);

@@ -4,6 +4,7 @@
 
 #include "sim/report/capacity/guide_report.h"
 #include "sim/report/capacity/scaling_report.h"
+#include "sim/report/capacity/smallest_fit.h"
 #include "sim/report/text/table.h"
 #include "sim/report/training/training_text.h"
 #include "sim/study/capacity/cluster_front.h"
@@ -30,12 +31,14 @@ struct CapacityRow {
 
 struct CapacityReport {
     std::string model;
-    std::string goal;                               // in words
-    std::string unit;                               // what is learned: "tokens"
-    bool has_tokens = true;                         // the goal says how many
-    std::vector<std::vector<CapacityRow>> clusters; // sizes of each kind, the smallest first
-    std::optional<std::size_t> best;                // kind
-    std::optional<TrainingReport> training;         // of the best
+    std::string goal;                                 // in words
+    std::string unit;                                 // what is learned: "tokens"
+    bool has_tokens = true;                           // the goal says how many
+    std::vector<std::vector<CapacityRow>> clusters;   // sizes of each kind, the smallest first
+    std::vector<std::optional<SmallestFit>> smallest; // of each kind that is too small as asked for
+    std::string unpriced;                             // which kinds have no price where others have
+    std::optional<std::size_t> best;                  // kind
+    std::optional<TrainingReport> training;           // of the best
     std::optional<Seconds> deadline;
     std::optional<double> budget;
     std::vector<ScalingReport> scaling; // of each kind, where it was asked for
@@ -49,16 +52,22 @@ struct CapacityReport {
     bool interrupted = false;
 
     const CapacityRow* chosen_of(std::size_t kind) const;
+    // The chosen size, else the one that comes nearest to the goal: of those in time the cheapest,
+    // else the quickest; null where none runs.
+    const CapacityRow* told_of(std::size_t kind) const;
+    // A size that meets the goal for less than the chosen, the cheapest; else null.
+    const CapacityRow* cheaper_of(std::size_t kind) const;
 };
 
 // `details`: of the best's training, with what is to be shown beside it.
 CapacityReport capacity_report(const CapacityRequest& request, const CapacityPlan& plan,
                                std::optional<TrainingReport> details);
 
-// What is told of a plan, whatever lays it out. Columns 0 and 2 of the answers, 0 and 8 of the
-// sizes and the last are words.
-TableCells answers_table(const CapacityReport& report); // the smallest cluster of each kind
-TableCells sizes_table(const CapacityReport& report);   // all that were looked at
+// What is told of a plan, whatever lays it out. Costs and energies are left out where none is
+// known.
+TableCells answers_table(const CapacityReport& report);         // the smallest cluster of each kind
+TableCells sizes_table(const CapacityReport& report);           // all that were looked at
+std::vector<std::size_t> word_columns(const TableCells& table); // of these
 std::vector<std::string> capacity_verdicts(const CapacityReport& report);
 std::string searched_text(const CapacityReport& report);
 std::string_view title_of(Objective objective);

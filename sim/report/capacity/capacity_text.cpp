@@ -23,8 +23,30 @@ std::string days_text(const WholeTraining& training)
 
 std::string energy_text(const WholeTraining& training)
 {
-    return training.cost.energy_kwh ? fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000)
-                                    : "";
+    return training.cost.energy_kwh ? kwh_text(*training.cost.energy_kwh) : "";
+}
+
+std::string paid_text(const WholeTraining& training)
+{
+    return training.cost.money ? money_text(*training.cost.money) : "";
+}
+
+// Without the columns of which no row knows anything.
+TableCells without_empty(TableCells table)
+{
+    for (const std::string_view head : {"cost", "energy"}) {
+        const auto place = std::ranges::find(table.heads, head);
+        const auto column = place - table.heads.begin();
+        const auto knows = [&](const std::vector<std::string>& row) {
+            return !row[static_cast<std::size_t>(column)].empty();
+        };
+        if (place == table.heads.end() || std::ranges::any_of(table.rows, knows))
+            continue;
+        table.heads.erase(place);
+        for (std::vector<std::string>& row : table.rows)
+            row.erase(row.begin() + column);
+    }
+    return table;
 }
 
 // What a step and a training of the row come to.
@@ -39,7 +61,7 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
                                    percent(step.peak_memory / step.capacity),
                                    days_text(training),
                                    percent(training.goodput()),
-                                   training.cost.money ? money_text(*training.cost.money) : "",
+                                   paid_text(training),
                                    energy_text(training)};
     if (!report.has_tokens)
         cells.push_back(to_display_count(training.request.tokens));
@@ -55,51 +77,64 @@ std::vector<std::string> figure_heads(const CapacityReport& report)
     return heads;
 }
 
-// The column of words beside the first; the cell in bold of rows to be seen first.
-struct TableColumns {
-    std::size_t words;
-    std::size_t strong;
-};
-
-std::string laid_out(TableCells cells, TableColumns columns, const Paint& paint, std::size_t width)
+// `strong`: the cell in bold of rows to be seen first.
+std::string laid_out(TableCells cells, std::size_t strong, const Paint& paint, std::size_t width)
 {
     std::vector<Align> aligns(cells.heads.size(), Align::right);
-    aligns.front() = aligns[columns.words] = Align::left;
+    for (const std::size_t column : word_columns(cells))
+        if (!cells.heads[column].empty()) // what is missed stands at the edge
+            aligns[column] = Align::left;
     TextTable table(aligns);
     for (std::string& head : cells.heads)
         head = paint.dim(head);
     table.add(std::move(cells.heads));
     for (const std::size_t row : cells.strong)
-        cells.rows[row][columns.strong] = paint.bold(cells.rows[row][columns.strong]);
+        cells.rows[row][strong] = paint.bold(cells.rows[row][strong]);
     for (std::vector<std::string>& row : cells.rows)
         table.add(std::move(row));
     return table.text_within(width);
 }
 
-// Where no size meets the goal: how near the nearest comes.
-std::string out_of_reach(const std::vector<CapacityRow>& rows)
+std::string runs_nowhere(const CapacityReport& report, std::size_t kind)
 {
+    const CapacityRow& last = report.clusters[kind].back();
+    std::string out = report.clusters[kind].size() == 1
+                          ? fmt::format("{} x {}: no layout runs the training ({}).", last.gpus,
+                                        last.cluster, last.refusal)
+                          : fmt::format("{}: no size up to {} runs the training ({} there).",
+                                        last.cluster, gpus_text(last.gpus), last.refusal);
+    if (const std::optional<SmallestFit>& fit = report.smallest[kind])
+        out += " " + smallest_text(*fit);
+    return out;
+}
+
+// Where no size meets the goal: how near the nearest comes.
+std::string out_of_reach(const CapacityReport& report, std::size_t kind)
+{
+    const std::vector<CapacityRow>& rows = report.clusters[kind];
     if (rows.empty())
         return "";
-    const CapacityRow& last = rows.back();
-    const auto runs =
-        std::ranges::find_if(rows, [](const CapacityRow& row) { return row.training.has_value(); });
-    if (runs == rows.end())
-        return fmt::format("{}: no size up to {} GPUs runs it. {} GPUs: {}.", last.cluster,
-                           last.gpus, last.gpus, last.refusal);
-    const CapacityRow* nearest = &*runs;
-    for (const CapacityRow& row : rows)
-        if (row.training && row.training->time.mean() < nearest->training->time.mean())
-            nearest = &row;
-    std::string out = fmt::format("{}: out of reach. {} GPUs take {}", nearest->cluster,
-                                  nearest->gpus, wall_text(nearest->training->time.mean()));
+    const CapacityRow* const nearest = report.told_of(kind);
+    if (nearest == nullptr)
+        return runs_nowhere(report, kind);
+    std::string out = fmt::format("{}: out of reach. {} {}", nearest->cluster,
+                                  gpus_text(nearest->gpus), nearest->gpus == 1 ? "takes" : "take");
+    out += " " + wall_text(nearest->training->time.mean());
     if (!nearest->misses.empty())
         out += fmt::format(", {}", fmt::join(nearest->misses, ", "));
-    if (nearest->figures && nearest != &last)
-        out += ", larger ones no less";
+    if (rows.size() > 1)
+        out += "; no other size that was looked at comes nearer";
     return out +
-           fmt::format(": a step loses most in {}.",
-                       nearest->figures ? title_of(largest_loss(nearest->figures->mean)) : "");
+           fmt::format(". There a step is bound by {}; apart from kernels most of it goes to {}.",
+                       to_name(nearest->figures->bottleneck.kind),
+                       noun_of(largest_loss(nearest->figures->mean)));
+}
+
+std::string cheaper_text(const CapacityRow& chosen, const CapacityRow& cheaper)
+{
+    return fmt::format("{} x {} are the fewest; {} cost less: {} in place of {}, in {}.",
+                       chosen.gpus, chosen.cluster, cheaper.gpus, paid_text(*cheaper.training),
+                       paid_text(*chosen.training), wall_text(cheaper.training->time.mean()));
 }
 
 std::string summary_of(const CapacityReport& report)
@@ -121,6 +156,16 @@ std::string summary_of(const CapacityReport& report)
 }
 
 } // namespace
+
+std::vector<std::size_t> word_columns(const TableCells& table)
+{
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < table.heads.size(); ++i)
+        for (const std::string_view head : {"cluster", "layout", ""})
+            if (table.heads[i] == head)
+                out.push_back(i);
+    return out;
+}
 
 std::string_view title_of(Objective objective)
 {
@@ -171,7 +216,11 @@ std::vector<std::string> capacity_verdicts(const CapacityReport& report)
         out.push_back(summary_of(report));
     for (std::size_t kind = 0; kind < report.clusters.size(); ++kind)
         if (report.chosen_of(kind) == nullptr)
-            out.push_back(out_of_reach(report.clusters[kind]));
+            out.push_back(out_of_reach(report, kind));
+        else if (const CapacityRow* const cheaper = report.cheaper_of(kind))
+            out.push_back(cheaper_text(*report.chosen_of(kind), *cheaper));
+    if (!report.unpriced.empty())
+        out.push_back(fmt::format("Costs are not compared: {}.", report.unpriced));
     if (report.interrupted)
         out.emplace_back("Interrupted: other sizes were not looked at.");
     return out;
@@ -179,11 +228,20 @@ std::vector<std::string> capacity_verdicts(const CapacityReport& report)
 
 std::string searched_text(const CapacityReport& report)
 {
-    return fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory is "
-                       "more than {:.4g} % quicker than the one shown of its size. Sizes between "
-                       "those shown may do as well.",
-                       to_display_count(static_cast<double>(report.points)), report.simulated,
-                       100 * report.headroom, 100 * report.tolerance);
+    const std::string layouts = to_display_count(static_cast<double>(report.points));
+    const bool runs = std::ranges::any_of(report.clusters, [](const auto& rows) {
+        return std::ranges::any_of(rows,
+                                   [](const CapacityRow& row) { return row.training.has_value(); });
+    });
+    return runs
+               ? fmt::format("Of {} layouts {} were simulated; none that leaves {:.4g} % of memory "
+                             "is more than {:.4g} % quicker than the one shown of its size. Sizes "
+                             "between those shown may do as well. per GPU: against the smallest "
+                             "that runs.",
+                             layouts, report.simulated, 100 * report.headroom,
+                             100 * report.tolerance)
+               : fmt::format("None of {} layouts runs and leaves {:.4g} % of memory.", layouts,
+                             100 * report.headroom);
 }
 
 TableCells answers_table(const CapacityReport& report)
@@ -202,7 +260,7 @@ TableCells answers_table(const CapacityReport& report)
         for (std::string& cell : figure_cells(*row, report))
             cells.push_back(std::move(cell));
     }
-    return table;
+    return without_empty(std::move(table));
 }
 
 TableCells sizes_table(const CapacityReport& report)
@@ -220,13 +278,12 @@ TableCells sizes_table(const CapacityReport& report)
                 cells.insert(cells.end(),
                              {to_display(step.step_time.value), figure_of("mfu").text(step.mfu),
                               percent(*row.scaling), wall_text(row.training->time.mean()),
-                              percent(row.training->goodput()),
-                              row.training->cost.money ? money_text(*row.training->cost.money) : "",
+                              percent(row.training->goodput()), paid_text(*row.training),
                               row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
             } else
                 cells.insert(cells.end(), {"", "", "", "", "", "", row.refusal, ""});
         }
-    return table;
+    return without_empty(std::move(table));
 }
 
 namespace {
@@ -247,22 +304,21 @@ std::string capacity_text(const CapacityReport& report, const Paint& paint, std:
 {
     if (report.clusters.empty())
         return beside_the_goal(report, paint, width);
-    std::string out =
-        fmt::format("{}: {}\n\n", report.model.empty() ? "the model" : report.model, report.goal);
+    std::string out = fmt::format("{}: {}\n\n", report.model, report.goal);
     const auto say = [&](const std::string& text) {
         for (const std::string& line : wrapped(text, width))
             out += line + "\n";
     };
     if (report.best)
-        out += laid_out(answers_table(report), {.words = 2, .strong = 0}, paint, width) + "\n";
+        out += laid_out(answers_table(report), 0, paint, width) + "\n";
     for (const std::string& verdict : capacity_verdicts(report))
         say(verdict);
     out += "\n" + paint.bold("Sizes looked at") + "\n" +
-           laid_out(sizes_table(report), {.words = 8, .strong = 1}, paint, width) + "\n";
+           laid_out(sizes_table(report), 1, paint, width) + "\n";
     if (!report.front.empty())
         say(front_text(report));
     if (!report.interrupted)
-        say(searched_text(report) + " per GPU: against the smallest that runs.");
+        say(searched_text(report));
     if (!report.scaling.empty() || !report.guides.empty())
         out += "\n" + beside_the_goal(report, paint, width);
     if (report.training)

@@ -1,6 +1,7 @@
 #include "sim/report/capacity/guide_report.h"
 
 #include "sim/base/units.h"
+#include "sim/report/capacity/smallest_fit.h"
 #include "sim/report/figures.h"
 #include "sim/report/html/html_table.h"
 #include "sim/report/html/page.h"
@@ -49,8 +50,7 @@ std::string simpler_text(const GuideRow& row)
                                      : fmt::format("{} does not fit ({} of a device)",
                                                    title_of(row.family), row.refusal);
     return fmt::format("{} is {} slower, most of it in {}", title_of(row.family),
-                       percent(1 / (1 - row.behind) - 1),
-                       title_of(largest_loss(row.figures->mean)));
+                       percent(1 / (1 - row.behind) - 1), noun_of(largest_loss(row.figures->mean)));
 }
 
 std::string reason_of(const GuideSizeReport& size)
@@ -85,7 +85,7 @@ std::string advice_of(const GuideSizeReport& size)
 // Requires that one is advised.
 std::string reason_line(const GuideSizeReport& size)
 {
-    return fmt::format("{} GPUs, {}: {}.", size.gpus, title_of(*size.advised), size.reason);
+    return fmt::format("{}, {}: {}.", gpus_text(size.gpus), title_of(*size.advised), size.reason);
 }
 
 bool is_shown(const GuideReport& report, StrategyFamily family)
@@ -126,16 +126,13 @@ std::string_view title_of(StrategyFamily family)
     return "all together";
 }
 
-GuideReport guide_report(const StrategyGuide& guide)
+GuideReport guide_report(const StrategyGuide& guide, std::string model)
 {
-    GuideReport report{guide.kind.name, "the model", {}, guide.interrupted};
+    GuideReport report{guide.kind.name, std::move(model), {}, guide.interrupted};
     for (const GuideSize& size : guide.sizes) {
         GuideSizeReport one{size.gpus, {}, size.advised, ""};
-        for (std::size_t i = 0; i < strategy_family_count; ++i) {
+        for (std::size_t i = 0; i < strategy_family_count; ++i)
             one.rows.push_back(row_of(size, static_cast<StrategyFamily>(i)));
-            if (size.best[i].outcome)
-                report.model = size.best[i].outcome->job.model.name;
-        }
         if (one.advised)
             one.reason = reason_of(one);
         report.sizes.push_back(std::move(one));

@@ -31,7 +31,7 @@ struct GuideReport {
     bool interrupted = false;
 };
 
-GuideReport guide_report(const StrategyGuide& guide);
+GuideReport guide_report(const StrategyGuide& guide, std::string model);
 
 std::string_view title_of(StrategyFamily family);
 

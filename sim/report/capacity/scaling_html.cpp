@@ -1,5 +1,6 @@
 #include "sim/base/units.h"
 #include "sim/report/capacity/scaling_report.h"
+#include "sim/report/capacity/smallest_fit.h"
 #include "sim/report/html/bar_chart.h"
 #include "sim/report/html/html_table.h"
 #include "sim/report/html/page.h"
@@ -30,7 +31,7 @@ ChartSeries series_of(std::string title, std::size_t number, ChartJoin join,
     for (std::size_t i = 0; i < curve.rows.size(); ++i) {
         const ScalingRow& row = curve.rows[i];
         ChartPoint point{1.0 * row.gpus, value(row), "",
-                         fmt::format("{} GPUs, {}: {}", row.gpus, row.layout,
+                         fmt::format("{}, {}: {}", gpus_text(row.gpus), row.layout,
                                      to_display(row.figures.step_time.value))};
         if (series.marked && curve.pays_up_to == i && i + 1 < curve.rows.size()) {
             point.ringed = true;
@@ -81,7 +82,7 @@ std::string sequence_bars(const ScalingRows& curve)
 {
     std::vector<StepBar> bars;
     for (const ScalingRow& row : curve.rows) {
-        StepBar bar{fmt::format("{} GPUs", row.gpus), row.figures.mean, ""};
+        StepBar bar{gpus_text(row.gpus), row.figures.mean, ""};
         Seconds sum;
         for (Seconds& part : bar.shares) {
             part *= 1.0 * row.gpus / static_cast<double>(row.global_batch);
@@ -95,9 +96,15 @@ std::string sequence_bars(const ScalingRows& curve)
 
 std::string curve_html(std::string_view title, const ScalingRows& curve)
 {
-    return fmt::format("<h3>{}</h3>\n", title) + speedup_chart(curve) +
-           "<p class=\"sub\">GPU seconds of a sequence, mean of all ranks:</p>\n" +
-           sequence_bars(curve) + table_html(scaling_table(curve), {1, curve.law ? 9U : 8U});
+    const TableCells table = scaling_table(curve);
+    const std::string charts =
+        curve.is_curve()
+            ? speedup_chart(curve) +
+                  "<p class=\"sub\">GPU seconds of a sequence, mean of all ranks:</p>\n" +
+                  sequence_bars(curve)
+            : "";
+    return fmt::format("<h3>{}</h3>\n", title) + charts +
+           table_html(table, {1, table.heads.size() - 1});
 }
 
 } // namespace
@@ -108,8 +115,9 @@ std::string scaling_html(const ScalingReport& report)
     for (const std::string& verdict : scaling_verdicts(report))
         body += fmt::format("<p>{}</p>\n", escaped(verdict));
     if (!report.strong.rows.empty())
-        body += curve_html("One batch on all sizes (strong)", report.strong) +
-                curve_html("A batch in proportion (weak)", report.weak) + "<h3>Efficiency</h3>\n" +
+        body += curve_html("One batch on all sizes (strong)", report.strong);
+    if (report.strong.is_curve())
+        body += curve_html("A batch in proportion (weak)", report.weak) + "<h3>Efficiency</h3>\n" +
                 efficiency_chart(report);
     return section(fmt::format("Scaling on {}", escaped(report.cluster)), body);
 }

@@ -1,6 +1,7 @@
 #include "sim/report/capacity/scaling_report.h"
 
 #include "sim/base/units.h"
+#include "sim/report/capacity/smallest_fit.h"
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
 #include "sim/report/summary.h"
@@ -15,7 +16,7 @@ namespace {
 
 ScalingRows rows_of(const ScalingCurve& curve)
 {
-    ScalingRows out{{}, curve.law, curve.pays_up_to};
+    ScalingRows out{{}, curve.law, curve.pays_up_to, curve.leanest};
     for (const ScaledSize& size : curve.sizes) {
         const Outcome& outcome = *size.sized.outcome;
         Scenario scenario = *size.sized.scenario;
@@ -85,37 +86,38 @@ std::string curve_text(const std::string& title, const ScalingRows& curve, const
 
 } // namespace
 
-ScalingReport scaling_report(const ClusterScaling& scaling)
+ScalingReport scaling_report(const ClusterScaling& scaling, std::string model)
 {
     ScalingReport report;
     report.cluster = scaling.kind.name;
-    report.model = "the model";
+    report.model = std::move(model);
     report.strong = rows_of(scaling.strong);
     report.weak = rows_of(scaling.weak);
     report.interrupted = scaling.interrupted;
-    if (!scaling.strong.sizes.empty())
-        report.model = scaling.strong.sizes.front().sized.outcome->job.model.name;
     return report;
 }
 
 TableCells scaling_table(const ScalingRows& curve)
 {
-    TableCells table{{"GPUs", "layout", "batch", "step", "per s", "speedup", "efficiency"}, {}};
+    TableCells table{{"GPUs", "layout", "batch", "step", "per s"}, {}};
+    if (curve.is_curve())
+        table.heads.insert(table.heads.end(), {"speedup", "efficiency"});
     if (curve.law)
         table.heads.emplace_back("Amdahl");
-    table.heads.insert(table.heads.end(), {"communication", "loses most in"});
+    if (curve.is_curve())
+        table.heads.emplace_back("communication");
+    table.heads.emplace_back("loses most in");
     for (const ScalingRow& row : curve.rows) {
         std::vector<std::string>& cells = table.rows.emplace_back();
-        cells = {fmt::format("{}", row.gpus),
-                 row.layout,
-                 fmt::format("{}", row.global_batch),
+        cells = {fmt::format("{}", row.gpus), row.layout, fmt::format("{}", row.global_batch),
                  to_display(row.figures.step_time.value),
-                 to_display_count(row.figures.work_per_s()),
-                 times_text(row.speedup),
-                 percent(row.efficiency)};
+                 to_display_count(row.figures.work_per_s())};
+        if (curve.is_curve())
+            cells.insert(cells.end(), {times_text(row.speedup), percent(row.efficiency)});
         if (row.amdahl)
             cells.push_back(times_text(*row.amdahl));
-        cells.push_back(times_text(row.communication));
+        if (curve.is_curve())
+            cells.push_back(times_text(row.communication));
         cells.emplace_back(title_of(largest_loss(row.figures.mean)));
     }
     return table;
@@ -125,7 +127,11 @@ std::vector<std::string> scaling_verdicts(const ScalingReport& report)
 {
     std::vector<std::string> out;
     if (report.strong.rows.empty())
-        return {fmt::format("{}: no size looked at runs it.", report.cluster)};
+        return {fmt::format("{}: the training runs on no size of the range.", report.cluster)};
+    if (!report.strong.is_curve())
+        return {fmt::format("{} alone {} in the range: a curve needs two sizes that run it.",
+                            gpus_text(report.strong.rows.front().gpus),
+                            report.strong.rows.front().gpus == 1 ? "is" : "are")};
     const ScalingRow& first = report.strong.rows.front();
     const ScalingRow& last = report.strong.rows.back();
     if (report.strong.pays_up_to) {
@@ -142,18 +148,19 @@ std::vector<std::string> scaling_verdicts(const ScalingReport& report)
     }
     if (report.strong.law) {
         const double serial = report.strong.law->serial;
-        out.push_back(
-            serial > 0 ? fmt::format("Amdahl's law fits best where {:.2g} % of the step of {} GPUs "
-                                     "does not get shorter: {} as quick at most.",
-                                     100 * serial, first.gpus, times_text(1 / serial))
-                       : fmt::format("Amdahl's law fits best where all of the step of {} GPUs gets "
-                                     "shorter: no limit is in sight.",
-                                     first.gpus));
+        out.push_back(serial > 0
+                          ? fmt::format("Amdahl's law fits best where {:.2g} % of the step of {} "
+                                        "does not get shorter: {} as quick at most.",
+                                        100 * serial, gpus_text(first.gpus), times_text(1 / serial))
+                          : fmt::format("Amdahl's law fits best where all of the step of {} gets "
+                                        "shorter: no limit is in sight.",
+                                        gpus_text(first.gpus)));
     }
     out.push_back(fmt::format(
-        "If all but communication took as many GPU seconds a sequence as on {} GPUs, {} "
-        "would be {} as quick; they are {}.",
-        first.gpus, last.gpus, times_text(last.communication), times_text(last.speedup)));
+        "If all but communication took as few GPU seconds a sequence as on {}, {} would be {} as "
+        "quick as {}; they are {}.",
+        gpus_text(report.strong.rows[report.strong.leanest].gpus), last.gpus,
+        times_text(last.communication), first.gpus, times_text(last.speedup)));
     if (report.interrupted)
         out.emplace_back("Interrupted: smaller sizes were not looked at.");
     return out;
@@ -168,8 +175,10 @@ std::string scaling_text(const ScalingReport& report, const Paint& paint, std::s
             out += line + "\n";
     if (report.strong.rows.empty())
         return out;
-    return out + "\n" + curve_text("One batch on all sizes (strong)", report.strong, paint, width) +
-           "\n" + curve_text("A batch in proportion (weak)", report.weak, paint, width);
+    out += "\n" + curve_text("One batch on all sizes (strong)", report.strong, paint, width);
+    if (report.strong.is_curve())
+        out += "\n" + curve_text("A batch in proportion (weak)", report.weak, paint, width);
+    return out;
 }
 
 Json to_json(const ScalingReport& report)

@@ -24,6 +24,9 @@ struct ScalingRows {
     std::vector<ScalingRow> rows; // the smallest first
     std::optional<AmdahlLaw> law;
     std::optional<std::size_t> pays_up_to; // of the rows
+    std::size_t leanest = 0; // of them, where all but communication takes the fewest GPU seconds
+
+    bool is_curve() const { return rows.size() > 1; }
 };
 
 struct ScalingReport {
@@ -34,7 +37,7 @@ struct ScalingReport {
     bool interrupted = false;
 };
 
-ScalingReport scaling_report(const ClusterScaling& scaling);
+ScalingReport scaling_report(const ClusterScaling& scaling, std::string model);
 
 // GPUs, layout, step, speedup and bounds of each size. Column 1 and the last are words.
 TableCells scaling_table(const ScalingRows& rows);

@@ -201,8 +201,7 @@ private:
                 return "";
             const double x = x_.at(limit.at);
             taken_.push_back({x - 1, top, 2, bottom - top});
-            return svg_line(x, top, x, bottom, "limit") +
-                   note(limit.title, {x + 5, top + 12, Anchor::start, "limit-text"});
+            return svg_line(x, top, x, bottom, "limit") + note(limit.title, beside(x, limit.title));
         }
         if (!y_.shows(limit.at))
             return "";
@@ -212,11 +211,44 @@ private:
                note(limit.title, {right - 4, y - 5, Anchor::end, "limit-text"});
     }
 
-    std::string note(const std::string& text, const TextAt& at)
+    static Box box_of(const std::string& text, const TextAt& at)
     {
         const double width = letter * static_cast<double>(text_width(text));
-        taken_.push_back({at.anchor == Anchor::end ? at.x - width : at.x, at.y - 11, width, 14});
+        return {at.anchor == Anchor::end ? at.x - width : at.x, at.y - 11, width, 14};
+    }
+
+    std::string note(const std::string& text, const TextAt& at)
+    {
+        taken_.push_back(box_of(text, at));
         return svg_text(at, text);
+    }
+
+    // At one end of an upright line, on one side: where no mark is covered, if there is such.
+    TextAt beside(double x, const std::string& text) const
+    {
+        const TextAt usual{x + 5, top + 12, Anchor::start, "limit-text"};
+        const auto covers = [&](const Box& box) {
+            return std::ranges::any_of(chart_.series, [&](const ChartSeries& series) {
+                return std::ranges::any_of(series.points, [&](const ChartPoint& point) {
+                    const double r = point.radius + (point.ringed ? 6 : 1);
+                    return overlap(box, {x_.at(point.x) - r, y_.at(point.y) - r, 2 * r, 2 * r});
+                });
+            });
+        };
+        for (const double y : {top + 12, bottom - 8})
+            for (const Anchor side : {Anchor::start, Anchor::end}) {
+                const TextAt at{side == Anchor::start ? x + 5 : x - 5, y, side, "limit-text"};
+                const Box box = box_of(text, at);
+                if (box.x >= left && box.x + box.width <= right && !covers(box))
+                    return at;
+            }
+        return usual;
+    }
+
+    static bool overlap(const Box& a, const Box& b)
+    {
+        return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height &&
+               b.y < a.y + a.height;
     }
 
     std::string colour_of(const ChartSeries& series, std::string_view kind) const
@@ -288,7 +320,8 @@ private:
             if (!series.marked)
                 continue;
             const double r = point.radius;
-            taken_.push_back({x - r, y - r, 2 * r, 2 * r});
+            const double room = r + (point.ringed ? 6 : 0);
+            taken_.push_back({x - room, y - room, 2 * room, 2 * room});
             if (point.ringed)
                 out += fmt::format("<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
                                    coordinate(x), coordinate(y), coordinate(r + 4.5));
@@ -303,10 +336,7 @@ private:
     {
         if (box.x < left || box.x + box.width > right || box.y < top || box.y + box.height > bottom)
             return false;
-        return std::ranges::none_of(taken_, [&](const Box& other) {
-            return box.x < other.x + other.width && other.x < box.x + box.width &&
-                   box.y < other.y + other.height && other.y < box.y + box.height;
-        });
+        return std::ranges::none_of(taken_, [&](const Box& other) { return overlap(box, other); });
     }
 
     // Above, below, right or left of its point, where it covers nothing.
@@ -389,20 +419,22 @@ std::string xy_figure(const XyChart& chart)
 std::vector<double> log_ticks(double low, double high)
 {
     std::vector<double> out;
-    if (high / low < 8) { // few of 1, 2, 5 lie between
+    if (high / low < 3) { // few of the others lie between
         const std::vector<double> steps = round_ticks(high - low, 8);
         const double step = steps.size() > 1 ? steps[1] : high - low;
         for (double tick = std::ceil(low / step) * step; tick <= high; tick += step)
             out.push_back(tick);
         return out;
     }
-    const bool decades = high / low > 2000;
+    const double ratio = high / low;
+    const std::vector<double> factors =
+        ratio > 2000 ? std::vector{1.0}
+        : ratio >= 8 ? std::vector{1.0, 2.0, 5.0}
+                     : std::vector{1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0};
     for (double power = std::floor(std::log10(low)); power <= std::log10(high); ++power)
-        for (const double factor : {1.0, 2.0, 5.0}) {
-            const double tick = factor * std::pow(10.0, power);
-            if (tick >= low && tick <= high && (factor == 1.0 || !decades))
+        for (const double factor : factors)
+            if (const double tick = factor * std::pow(10.0, power); tick >= low && tick <= high)
                 out.push_back(tick);
-        }
     return out;
 }
 

@@ -71,7 +71,7 @@ struct XyChart {
 std::string xy_figure(const XyChart& chart);
 
 // Of a logarithmic axis: 1, 2, 5 times powers of ten, powers of ten alone where these are many,
-// round numbers where there are few. Requires 0 < low < high.
+// more of them or round numbers where there are few. Requires 0 < low < high.
 std::vector<double> log_ticks(double low, double high);
 
 } // namespace trainyard

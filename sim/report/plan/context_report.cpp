@@ -15,44 +15,63 @@ std::string verdict(const ContextLength& length)
         return "yes";
     if (length.fits)
         return "too late";
-    return length.searched ? "no: the allocator needs more" : "no: needs at least more";
+    return length.searched ? "no: the allocator needs too much" : "no: needs too much by its bound";
 }
 
-std::string table_of(const LongestContext& found, const Paint& paint, std::size_t width)
+std::string laid_out(TableCells cells, const Paint& paint, std::size_t width)
 {
     TextTable table({Align::right, Align::right, Align::right, Align::left});
-    table.add({paint.dim("tokens"), paint.dim("layouts with room"), paint.dim("best step"),
-               paint.dim("does")});
-    for (const ContextLength& length : found.lengths)
-        if (length.is_decided())
-            table.add({fmt::format("{}", length.tokens), fmt::format("{}", length.possible),
-                       length.step_time ? to_display(*length.step_time) : "", verdict(length)});
+    for (std::string& head : cells.heads)
+        head = paint.dim(head);
+    table.add(std::move(cells.heads));
+    for (std::vector<std::string>& row : cells.rows)
+        table.add(std::move(row));
     return table.text_within(width);
 }
 
-// Why the next length does not do.
-std::string proof(const LongestContext& found)
+std::string tokens_text(std::int64_t tokens)
+{
+    return fmt::format("{} tokens", grouped(static_cast<std::uint64_t>(tokens)));
+}
+
+std::string beyond_text(const LongestContext& found)
 {
     const ContextLength* const next = found.first_beyond();
     if (found.interrupted)
         return "Interrupted: longer ones may do, too.";
     if (next == nullptr)
-        return fmt::format("No longer one was looked at: {} tokens are the most.", found.most);
+        return fmt::format("No longer one was looked at: {} are the most.",
+                           tokens_text(found.most));
     if (next->fits)
-        return fmt::format("{} tokens fit, but are not trained in time.", next->tokens);
+        return fmt::format("{} fit, but are not trained in time.", tokens_text(next->tokens));
     if (next->possible > 0)
-        return fmt::format("Of {} tokens no layout fits: each of the {} that may have room was "
-                           "simulated.",
-                           next->tokens, next->possible);
-    return next->nearest
-               ? fmt::format("Of {} tokens no layout fits: the nearest needs at least {} of the {} "
-                             "of a device.",
-                             next->tokens, to_display(next->nearest->memory),
-                             to_display(found.capacity))
-               : fmt::format("Of {} tokens no layout can be.", next->tokens);
+        return fmt::format("Of {} no layout fits: each of the {} that may have room was simulated.",
+                           tokens_text(next->tokens), next->possible);
+    return next->nearest ? fmt::format("Of {} no layout fits: the nearest needs at least {} of the "
+                                       "{} of a device.",
+                                       tokens_text(next->tokens), to_display(next->nearest->memory),
+                                       to_display(found.capacity))
+                         : fmt::format("Of {} no layout can be.", tokens_text(next->tokens));
 }
 
 } // namespace
+
+std::string context_proof(const LongestContext& found)
+{
+    return beyond_text(found) +
+           fmt::format(" Lengths are looked at in steps of {}.", tokens_text(found.step));
+}
+
+TableCells context_table(const LongestContext& found)
+{
+    TableCells table{{"tokens", "layouts with room", "best step", "does"}, {}};
+    for (const ContextLength& length : found.lengths)
+        if (length.is_decided())
+            table.rows.push_back(
+                {fmt::format("{}", length.tokens), fmt::format("{}", length.possible),
+                 length.step_time ? to_display(*length.step_time) : "", verdict(length)});
+    return table;
+}
 
 std::string context_text(const LongestContext& found, const Paint& paint, std::size_t width)
 {
@@ -60,11 +79,9 @@ std::string context_text(const LongestContext& found, const Paint& paint, std::s
         found.answer ? paint.bold(fmt::format("Longest context: {} tokens", found.longest())) +
                            fmt::format(", --set training.sequence_length={}\n", found.longest())
                      : std::string("No length of a sequence does.\n");
-    const std::string steps =
-        fmt::format(" Lengths are looked at in steps of {} tokens.", found.step);
-    for (const std::string& line : wrapped(proof(found) + steps, width))
+    for (const std::string& line : wrapped(context_proof(found), width))
         out += line + "\n";
-    return out + "\n" + table_of(found, paint, width);
+    return out + "\n" + laid_out(context_table(found), paint, width);
 }
 
 Json to_json(const LongestContext& found)

@@ -14,19 +14,21 @@ namespace {
 Json::Object layout_json(const PlanRow& row)
 {
     const LayoutChoice& c = row.choice;
-    return {{"strategy.tp", c.tp},
-            {"strategy.cp", c.cp},
-            {"strategy.pp", c.pp},
-            {"strategy.vpp", c.vpp},
-            {"strategy.ep", c.ep},
-            {"strategy.etp", c.etp},
-            {"strategy.dp", row.dp},
-            {"strategy.zero", c.zero},
-            {"strategy.schedule", c.schedule->name()},
-            {"training.global_batch", c.global_batch},
-            {"training.micro_batch", c.micro_batch},
-            {"training.recompute", to_name(c.recompute.kind)},
-            {"training.recompute_layers", c.recompute.layers ? Json(*c.recompute.layers) : Json()}};
+    return {
+        {"strategy.tp", c.tp},
+        {"strategy.cp", c.cp},
+        {"strategy.pp", c.pp},
+        {"strategy.vpp", c.vpp},
+        {"strategy.ep", c.ep},
+        {"strategy.etp", c.etp},
+        {"strategy.dp", row.dp},
+        {"strategy.zero", c.zero},
+        {"strategy.schedule", c.schedule->name()},
+        {"training.sequence_length", row.sequence_length > 0 ? Json(row.sequence_length) : Json()},
+        {"training.global_batch", c.global_batch},
+        {"training.micro_batch", c.micro_batch},
+        {"training.recompute", to_name(c.recompute.kind)},
+        {"training.recompute_layers", c.recompute.layers ? Json(*c.recompute.layers) : Json()}};
 }
 
 Json row_json(const PlanRow& row)
@@ -80,6 +82,7 @@ Json to_json(const PlanReport& report)
                         {"front", search.front ? std::move(front) : Json()},
                         {"front_open", search.front ? Json(search.front->open) : Json()},
                         {"own", report.own ? row_json(*report.own) : Json()},
+                        {"smallest", report.smallest ? to_json(*report.smallest) : Json()},
                         {"excluded", std::move(excluded)},
                         {"training", report.training ? to_json(*report.training) : Json()}};
 }

@@ -11,6 +11,7 @@
 #include "sim/report/html/xy_chart.h"
 #include "sim/report/kinds.h"
 #include "sim/report/network_notes.h"
+#include "sim/report/plan/context_report.h"
 #include "sim/report/training/training_html.h"
 
 #include <fmt/core.h>
@@ -50,7 +51,7 @@ std::vector<Card> cards(const PlanReport& report)
             {std::string(row.name), row.value, row.note, row.verdict ? to_word(*row.verdict) : ""});
     if (knows_memory(report))
         out.push_back({"Memory left", percent(memory_left(best)), left_text(best)});
-    const bool proven = report.search.open == 0;
+    const bool proven = report.search.gap() == 0;
     out.push_back({"Proof", proven ? "Nothing is quicker" : "Interrupted", proof_text(report),
                    proven ? "" : "alarm", "card wide"});
     return out;
@@ -66,7 +67,7 @@ std::string runner_up(const PlanReport& report)
     std::string out = fmt::format("The runner-up, {}, takes {} longer", second.layout,
                                   percent(slowdown(second, best) - 1));
     if (second.loses_in)
-        out += fmt::format(": it loses most in {} ({} more a step)", title_of(*second.loses_in),
+        out += fmt::format(": it loses most in {} ({} more a step)", noun_of(*second.loses_in),
                            to_display(second.lost));
     if (knows_memory(report) && memory_left(second) > memory_left(best))
         out += fmt::format(", and leaves {} of memory in place of {}", percent(memory_left(second)),
@@ -153,12 +154,19 @@ std::string left_out_section(const PlanReport& report)
     return section("Left out", bars.empty() ? "" : lead + count_bars_figure("left out", bars));
 }
 
-std::string body_of(const PlanReport& report)
+std::string body_of(const PlanReport& report, const LongestContext* context)
 {
     if (report.rows.empty())
         return fmt::format("<p class=\"alarm\">{}</p>\n", escaped(nothing_fits(report))) +
                left_out_section(report);
-    std::string out = cards_html(cards(report));
+    std::vector<Card> facts = cards(report);
+    if (context != nullptr)
+        facts.insert(
+            facts.begin(),
+            {"Longest context",
+             fmt::format("{} tokens", grouped(static_cast<std::uint64_t>(context->longest()))),
+             context_proof(*context), "", "card wide"});
+    std::string out = cards_html(facts);
     const auto paragraph = [](const std::string& text) {
         return text.empty() ? "" : fmt::format("<p>{}</p>\n", escaped(text));
     };
@@ -172,6 +180,8 @@ std::string body_of(const PlanReport& report)
                                              : fmt::format("<h3>{}</h3>\n", front_title(report)) +
                                                    rows_table(report, telling_front(report))));
     out += left_out_section(report);
+    if (context != nullptr)
+        out += section("Lengths looked at", table_html(context_table(*context), {3}));
     if (report.training)
         out += training_html(*report.training);
     out += section("Assumptions",
@@ -184,7 +194,7 @@ std::string body_of(const PlanReport& report)
 
 } // namespace
 
-std::string plan_html(const PlanReport& report)
+std::string plan_html(const PlanReport& report, const LongestContext* context)
 {
     const std::string& title = report.title.empty() ? report.scenario : report.title;
     return html_page(
@@ -192,7 +202,7 @@ std::string plan_html(const PlanReport& report)
          fmt::format("{} layouts on {} devices, {} with room for them, {} simulated",
                      grouped(report.search.points), report.devices, grouped(report.search.possible),
                      grouped(report.search.simulated)),
-         body_of(report), fmt::format("trainyard {}; {}", version(), report.scenario)});
+         body_of(report, context), fmt::format("trainyard {}; {}", version(), report.scenario)});
 }
 
 } // namespace trainyard

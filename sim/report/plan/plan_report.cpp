@@ -28,6 +28,8 @@ PlanRow row_of(const Outcome& outcome)
     PlanRow row;
     static_cast<StepFigures&>(row) = summarize(outcome);
     row.dp = outcome.job.dp();
+    if (std::get_if<Transformer>(&outcome.job.model.architecture) != nullptr)
+        row.sequence_length = outcome.job.training.sequence_length;
     row.input_hash = outcome.input_hash;
     return row;
 }
@@ -115,6 +117,13 @@ std::vector<PlanRow> telling_front(const PlanReport& report)
                 telling)
             out.push_back(row);
     return out;
+}
+
+void tell_changes_from(const Scenario& asked, const SearchBase& base, PlanReport& report)
+{
+    for (std::vector<PlanRow>* const rows : {&report.rows, &report.front})
+        for (PlanRow& row : *rows)
+            row.changes = changes_between(asked, kept_scenario(row.choice, base));
 }
 
 double sequences_ratio(const PlanRow& best, const PlanRow& row)

@@ -2,6 +2,7 @@
 
 // The best layouts of a search, as values and in words.
 
+#include "sim/report/capacity/smallest_fit.h"
 #include "sim/report/step_figures.h"
 #include "sim/report/text/paint.h"
 #include "sim/report/text/table.h"
@@ -17,9 +18,10 @@ inline constexpr std::string_view plan_format = "trainyard.plan/1";
 struct PlanRow : StepFigures {
     LayoutChoice choice;
     int dp = 1;
-    std::string layout;            // in words
-    std::vector<Override> changes; // from the scenario, as --set takes them
-    Seconds bound;                 // that no simulation of it is below; 0: not known
+    std::int64_t sequence_length = 0; // tokens; 0: samples
+    std::string layout;               // in words
+    std::vector<Override> changes;    // from the scenario, as --set takes them
+    Seconds bound;                    // that no simulation of it is below; 0: not known
     std::uint64_t input_hash = 0;
     // Against the first row: the kind of time that most is lost in, and how much (mean of ranks).
     std::optional<TimeKind> loses_in;
@@ -40,7 +42,9 @@ struct PlanReport {
     std::vector<PlanRow> front;
     std::optional<PlanRow> own;             // the scenario as it stands, where that runs and fits
     std::string own_refusal;                // else why it does not
+    bool tells_own = true;                  // else it has another length of sequences
     std::optional<TrainingReport> training; // with the best
+    std::optional<SmallestFit> smallest;    // where no layout fits: a cluster that has one
 };
 
 // Outcomes of a search's best and of its front, in order, and of the scenario as it stands.
@@ -51,6 +55,10 @@ struct PlanOutcomes {
 };
 PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOutcomes& outcomes,
                        double headroom);
+
+// Rows' changes become those from another scenario than the search's own: from one without the
+// length of sequences that was searched for.
+void tell_changes_from(const Scenario& asked, const SearchBase& base, PlanReport& report);
 
 // Sequences of a step of `best` for each of `row`.
 double sequences_ratio(const PlanRow& best, const PlanRow& row);
@@ -71,9 +79,10 @@ struct LeftOut {
 std::vector<LeftOut> left_out(const PlanReport& report);
 // Whether the first row is the optimum, and how that is known.
 std::string proof_text(const PlanReport& report);
-// The scenario's own layout against the best. Requires that the report has rows.
+// The scenario's own layout against the best; empty where there is nothing to compare. Requires
+// that the report has rows.
 std::string own_text(const PlanReport& report);
-// Why there are no rows; ends with a newline.
+// Why there are no rows, and which cluster has some.
 std::string nothing_fits(const PlanReport& report);
 
 // A table, what to paste, and how many points were left out for which reason.

@@ -133,6 +133,12 @@ std::string exclusion_list(const PlanReport& report, const Paint& paint, std::si
 std::string proof_text(const PlanReport& report)
 {
     const SearchResult& search = report.search;
+    if (search.open > 0 && search.gap() == 0)
+        return fmt::format(
+            "Interrupted, and the best is proven: {} were simulated, what each of the "
+            "others takes at least is no less. Of those that come after it some may "
+            "be missing.",
+            grouped(search.simulated));
     if (search.open > 0)
         return fmt::format("Interrupted: a layout that was not looked at may be up to {} quicker.",
                            percent(search.gap()));
@@ -143,6 +149,8 @@ std::string proof_text(const PlanReport& report)
 
 std::string own_text(const PlanReport& report)
 {
+    if (!report.tells_own)
+        return "";
     if (!report.own_refusal.empty())
         return fmt::format("The scenario's own layout: {}.", report.own_refusal);
     if (!report.own)
@@ -163,26 +171,37 @@ std::string own_text(const PlanReport& report)
     if (share == 0)
         return time + ": it is as good as the best.";
     return fmt::format("{}: the best saves {}{}.", time, percent(share),
-                       own.loses_in ? fmt::format(", most of it in {}", title_of(*own.loses_in))
+                       own.loses_in ? fmt::format(", most of it in {}", noun_of(*own.loses_in))
                                     : "");
 }
 
-std::string nothing_fits(const PlanReport& report)
+namespace {
+
+std::string no_layout(const PlanReport& report)
 {
     const SearchResult& search = report.search;
     if (search.bounded < search.points)
-        return fmt::format("Interrupted when {} of the layouts were bounded: none was simulated.\n",
+        return fmt::format("Interrupted when {} of the layouts were bounded: none was simulated.",
                            grouped(search.bounded));
     if (search.open > 0)
-        return "Interrupted before a layout was found that fits.\n";
+        return "Interrupted before a layout was found that fits.";
     const std::optional<LargeLayout>& nearest = report.search.nearest;
     if (!nearest)
-        return report.search.possible > 0 ? "No layout fits.\n"
-                                          : "No layout of the space can be.\n";
+        return report.search.possible > 0
+                   ? "No layout fits: what may have room by its bound needs more when it runs."
+                   : "No layout of the space can be: of each the sizes do not go together.";
     return fmt::format(
-        "No layout leaves {:.4g} % of memory: the nearest needs at least {} of the {} "
-        "of a device.\n",
+        "No layout fits and leaves {:.4g} % of memory: the nearest needs at least {} "
+        "on a device of {}.",
         100 * report.headroom, to_display(nearest->memory), to_display(report.search.capacity));
+}
+
+} // namespace
+
+std::string nothing_fits(const PlanReport& report)
+{
+    return no_layout(report) +
+           (report.smallest ? " " + smallest_text(*report.smallest) : std::string());
 }
 
 TableCells plan_table(const PlanReport& report, Rows rows)
@@ -243,7 +262,8 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
                     grouped(report.search.points), report.devices, grouped(report.search.possible),
                     report.search.bounded < report.search.points ? " so far" : "");
     if (report.rows.empty())
-        return out + nothing_fits(report) + "\n" + exclusion_list(report, paint, width);
+        return out + hung("", nothing_fits(report), width) + "\n" +
+               exclusion_list(report, paint, width);
     out += fmt::format("  {}\n\n", report.title) + table_text(report, report.rows, paint, width);
     if (!report.front.empty())
         out += "\n" + paint.bold(front_title(report)) + "\n" +
@@ -257,8 +277,8 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
     const std::string fidelity = fmt::format("Network fidelity {}: {}.", to_name(report.fidelity),
                                              fidelity_meaning(report.fidelity));
     for (const std::string& text : {proof_text(report), own_text(report), fidelity})
-        for (const std::string& line : wrapped(text, width))
-            out += line + "\n";
+        if (!text.empty())
+            out += hung("", text, width);
     out += "\n" + exclusion_list(report, paint, width);
     return report.training ? out + "\n" + training_text(*report.training, paint, width) : out;
 }

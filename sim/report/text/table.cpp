@@ -45,6 +45,8 @@ std::size_t end_of_word(std::string_view text)
     const std::size_t begin = std::min(space, text.substr(bare).starts_with('(') ? bare + 1 : bare);
     const std::string_view word = text.substr(begin, space - begin);
     const char next = space + 1 < text.size() ? text[space + 1] : ' ';
+    if (word == "$" && is_digit(next))
+        return space + 1 + end_of_word(text.substr(space + 1));
     const bool number = !word.empty() && is_digit(word.front()) && is_digit(word.back());
     const bool option = word.starts_with("--") && next != ' ' && next != '-';
     if (next == '%' || option || (number && std::isalpha(static_cast<unsigned char>(next)) != 0))

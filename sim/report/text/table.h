@@ -20,7 +20,7 @@ std::string shortened(std::string_view text, std::size_t width);
 std::string end_of(std::string_view text, std::size_t width);
 
 // Lines of at most `width` cells, broken at spaces; longer words stay whole, numbers stay with
-// their unit and options with their value.
+// their unit and currency, and options with their value.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 // `text` after `lead`, in lines of at most `width` cells, those after the first indented by as much

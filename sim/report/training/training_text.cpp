@@ -68,8 +68,8 @@ std::string cost_text(const WholeTraining& training)
 
 std::string energy_text(const WholeTraining& training)
 {
-    return fmt::format("{:.3g} MW with a PUE of {:.3g}, {:.3g} kWh per GPU hour",
-                       *training.cost.mean_watts / 1e6, training.request.power.pue,
+    return fmt::format("{} with a PUE of {:.3g}, {:.3g} kWh per GPU hour",
+                       watts_text(*training.cost.mean_watts), training.request.power.pue,
                        *training.cost.energy_kwh / training.cost.gpu_hours);
 }
 
@@ -151,8 +151,7 @@ std::vector<TrainingFact> training_facts(const TrainingReport& report)
     if (training.cost.money)
         facts.push_back({"Cost", money_text(*training.cost.money), cost_text(training)});
     if (training.cost.energy_kwh)
-        facts.push_back({"Energy", fmt::format("{:.4g} MWh", *training.cost.energy_kwh / 1000),
-                         energy_text(training)});
+        facts.push_back({"Energy", kwh_text(*training.cost.energy_kwh), energy_text(training)});
     return facts;
 }
 
@@ -172,6 +171,17 @@ std::string moved_text(const std::optional<double>& money, const std::optional<d
         return "";
     return fmt::format("{}{}", *money < *from ? "-" : "+",
                        money_text(std::abs(*money - *from)).substr(2));
+}
+
+std::string kwh_text(double kwh)
+{
+    return kwh < 1000 ? fmt::format("{:.4g} kWh", kwh) : fmt::format("{:.4g} MWh", kwh / 1000);
+}
+
+std::string watts_text(double watts)
+{
+    return watts < 1e6 ? fmt::format("{:.3g} kW", watts / 1000)
+                       : fmt::format("{:.3g} MW", watts / 1e6);
 }
 
 std::string money_text(double money)

@@ -26,6 +26,9 @@ std::string wall_text(Seconds time);
 // "$ 1.41 M": in the currency of the prices.
 std::string money_text(double money);
 
+std::string kwh_text(double kwh);     // "31.31 MWh"
+std::string watts_text(double watts); // "36.3 kW"
+
 std::string_view title_of(WallTime cause);
 
 // "-1.2 d", "+7.71 k": against the answer; empty where nothing moves.

@@ -2,6 +2,7 @@
 
 #include "sim/cost/device.h"
 #include "sim/study/capacity/sized_cluster.h"
+#include "sim/study/capacity/smallest_cluster.h"
 #include "sim/study/session.h"
 
 #include <fmt/core.h>
@@ -15,15 +16,6 @@ namespace trainyard {
 namespace {
 
 constexpr int fine_steps = 32; // sizes between two are looked at in steps of such a part
-
-// 1, 2, 3, 4, 6, 8, 12, 16, ...: sizes that layouts divide.
-int next_size(int nodes)
-{
-    int size = 1;
-    while (size <= nodes)
-        size *= 2;
-    return size / 4 * 3 > nodes && size >= 4 ? size / 4 * 3 : size;
-}
 
 class ClusterSearch {
 public:
@@ -57,9 +49,13 @@ private:
             fewest();
         if (request_.training.tokens == 0)
             most_learned();
-        for (const int nodes : sizes_within(request_.scaling, answer_.kind))
-            if (!answer_.kind.nodes)
-                look_at(nodes);
+        for (const ClusterSize& size : sizes_within(request_.scaling, answer_.kind))
+            if (!answer_.kind.nodes && size.kind.gpus_per_node == answer_.kind.gpus_per_node)
+                look_at(size.nodes);
+        const auto runs = [](const SizedCluster& sized) { return sized.outcome.has_value(); };
+        if (answer_.kind.nodes && std::ranges::none_of(answer_.sizes, runs))
+            answer_.smallest = smallest_cluster(request_, answer_.kind,
+                                                answer_.sizes.front().least_memory, session_);
     }
 
     int most_nodes() const { return std::max(1, request_.most_gpus / answer_.kind.gpus_per_node); }
@@ -106,6 +102,7 @@ private:
             const SizedCluster& sized = look_at(nodes);
             if (meets(sized)) {
                 refine(nodes);
+                cheaper(nodes);
                 return;
             }
             // Larger ones may be cheaper, too: the leanest layout is rarely the quickest.
@@ -128,6 +125,19 @@ private:
         while (high - low > step) {
             const int middle = low + std::max(1, (high - low) / 2 / step) * step;
             (meets(look_at(middle)) ? high : low) = middle;
+        }
+    }
+
+    // Beyond `nodes`, which meets the goal: the leanest layout is rarely the quickest.
+    void cheaper(int nodes)
+    {
+        double least = std::numeric_limits<double>::infinity();
+        while (answer_.kind.has_price()) {
+            const SizedCluster& sized = look_at(nodes);
+            if (!sized.training || *sized.training->cost.money >= least || nodes == most_nodes())
+                return;
+            least = *sized.training->cost.money;
+            nodes = std::min(next_size(nodes), most_nodes());
         }
     }
 
@@ -182,6 +192,10 @@ Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& ses
     if (Problems problems = problems_of(request); !problems.empty())
         return tl::unexpected(std::move(problems));
     CapacityPlan plan;
+    if (const std::optional<Model> model = model_of(request, request.clusters.front()))
+        plan.model = model->name;
+    if (std::ranges::any_of(request.clusters, &ClusterKind::has_price))
+        plan.unpriced = unpriced_text(request);
     if (!request.has_goal())
         return plan;
     for (const ClusterKind& kind : request.clusters) {

@@ -33,18 +33,22 @@ struct SizedCluster {
 
 struct ClusterAnswer {
     ClusterKind kind;
-    std::vector<SizedCluster> sizes;   // all that were looked at, the smallest first
-    std::optional<std::size_t> chosen; // of them; none where no size meets the goal
+    std::vector<SizedCluster> sizes;      // all that were looked at, the smallest first
+    std::optional<std::size_t> chosen;    // of them; none where no size meets the goal
+    std::optional<SizedCluster> smallest; // that runs at all, where `kind` has too few nodes for it
 };
 
 struct CapacityPlan {
+    std::string model;                   // its name
+    std::string unpriced;                // which kinds have no price where others have
     std::vector<ClusterAnswer> clusters; // as they were asked for
     std::optional<std::size_t> best;     // of them: the cheapest; without prices the fewest GPUs
     bool interrupted = false;            // sizes may be missing
 };
 
 // Sizes grow by a third or a half until one meets the goal, then those between it and the one
-// before are looked at by halving, in steps of a thirty-second: fewer GPUs between them may do. A
+// before are looked at by halving, in steps of a thirty-second: fewer GPUs between them may do.
+// Where there are prices larger ones are looked at as long as they cost less. A
 // goal without tokens asks for the size with which most are learned by the deadline within the
 // budget. Sizes of `scaling` are looked at, too. Without a goal no cluster is. Problems: of the
 // model and of values that no cluster can have, contradictions in the goal.

@@ -16,6 +16,8 @@ struct ClusterKind {
     int gpus_per_node = 8;
     std::optional<int> nodes; // else the fewest that meet the goal
     PriceModel prices;
+
+    bool has_price() const { return prices.gpu_hour || prices.node_hour; }
 };
 
 // "h100", "256xh100" (so many GPUs), a topology file with "nodes", which lies in `folder`.

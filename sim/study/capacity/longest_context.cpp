@@ -112,16 +112,29 @@ private:
         }
         if (!meets)
             return meets.error();
-        while (*meets && entry(high).fits && high > low) {
-            const std::optional<std::int64_t> middle = between(low, high);
-            if (!middle)
-                break;
-            const Checked<bool> found = search_at(*middle);
-            if (!found)
-                return found.error();
-            (*found ? low : high) = *middle;
+        return *meets ? refined(low) : Problems{};
+    }
+
+    // By halving between a length that meets and the next that is known not to.
+    Problems refined(std::int64_t low)
+    {
+        const ContextLength* const next = out_.first_beyond();
+        std::int64_t high = next == nullptr ? low : next->tokens;
+        while (high - low > least_step) {
+            const std::int64_t middle = low + (high - low) / 2 / least_step * least_step;
+            const Checked<bool> meets = may_fit_and_meet(middle);
+            if (!meets)
+                return meets.error();
+            (*meets ? low : high) = middle;
         }
+        out_.step = least_step;
         return {};
+    }
+
+    Checked<bool> may_fit_and_meet(std::int64_t tokens)
+    {
+        const Checked<bool> possible = may_fit(tokens);
+        return possible && *possible ? search_at(tokens) : possible;
     }
 
     Checked<Length> length_of(std::int64_t tokens) const

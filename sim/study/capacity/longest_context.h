@@ -58,8 +58,9 @@ struct LongestContext {
 // looked at by halving in steps of about a sixteenth (a power of two, at least 1,024 tokens), until
 // the bound of memory, which grows with the length of each layout, leaves none longer. From there
 // every length is searched, in those steps, down to one that fits: the allocator's need does not
-// always grow. With a deadline the days decide, which do grow. Problems: those of the scenario, of
-// the axes, and of a model without sequences.
+// always grow. Between that and the next that does not, lengths are halved down to 1,024 tokens.
+// With a deadline the days decide, which do grow. Problems: those of the scenario, of the axes, and
+// of a model without sequences.
 Checked<LongestContext> longest_context(const ContextRequest& request, Session& session);
 
 } // namespace trainyard

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace trainyard {
 
@@ -48,7 +49,13 @@ void compare(ScalingCurve& curve)
     const auto all = [](const ScaledSize& size) {
         return gpu_seconds(size, size.sized.outcome->step_time.value);
     };
-    const double rest = all(first) - communication_gpu_seconds(first);
+    double rest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < curve.sizes.size(); ++i)
+        if (const double own = all(curve.sizes[i]) - communication_gpu_seconds(curve.sizes[i]);
+            own < rest) {
+            rest = own;
+            curve.leanest = i;
+        }
     for (ScaledSize& size : curve.sizes) {
         const double more = 1.0 * size.sized.gpus / first.sized.gpus;
         size.speedup = sequences_per_s(size) / sequences_per_s(first);
@@ -86,7 +93,7 @@ public:
         }
         for (ScalingCurve* const curve : {&scaling_.strong, &scaling_.weak}) {
             std::ranges::sort(curve->sizes, {},
-                              [](const ScaledSize& size) { return size.sized.nodes; });
+                              [](const ScaledSize& size) { return size.sized.gpus; });
             compare(*curve);
         }
         scaling_.weak.law.reset(); // the law is about one amount of work
@@ -97,11 +104,11 @@ private:
     // The largest first: its batch is that of the others.
     void look_at_all()
     {
-        const std::vector<int> sizes = sizes_within(request_.scaling, scaling_.kind);
+        const std::vector<ClusterSize> sizes = sizes_within(request_.scaling, scaling_.kind);
         std::optional<ScaledSize> largest;
-        for (auto nodes = sizes.rbegin(); nodes != sizes.rend(); ++nodes) {
+        for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
             if (!largest) {
-                largest = best_of(request_, *nodes);
+                largest = best_of(request_, *size);
                 if (largest) {
                     scaling_.strong.sizes.push_back(*largest);
                     scaling_.weak.sizes.push_back(*largest);
@@ -109,22 +116,23 @@ private:
                 continue;
             }
             const std::int64_t batch = largest->global_batch;
-            add(scaling_.strong, batch, *nodes);
-            if (batch * *nodes % largest->sized.nodes == 0)
-                add(scaling_.weak, batch * *nodes / largest->sized.nodes, *nodes);
+            const int gpus = size->gpus();
+            add(scaling_.strong, batch, *size);
+            if (batch * gpus % largest->sized.gpus == 0)
+                add(scaling_.weak, batch * gpus / largest->sized.gpus, *size);
         }
     }
 
-    void add(ScalingCurve& curve, std::int64_t batch, int nodes)
+    void add(ScalingCurve& curve, std::int64_t batch, const ClusterSize& cluster)
     {
-        if (std::optional<ScaledSize> size = best_of(with_batch(request_, batch), nodes))
+        if (std::optional<ScaledSize> size = best_of(with_batch(request_, batch), cluster))
             curve.sizes.push_back(std::move(*size));
     }
 
-    std::optional<ScaledSize> best_of(const CapacityRequest& request, int nodes)
+    std::optional<ScaledSize> best_of(const CapacityRequest& request, const ClusterSize& cluster)
     {
         request_.work.check();
-        ScaledSize size{sized_cluster(request, scaling_.kind, nodes, session_)};
+        ScaledSize size{sized_cluster(request, cluster.kind, cluster.nodes, session_)};
         if (!size.sized.outcome)
             return std::nullopt;
         size.global_batch = size.sized.outcome->job.training.global_batch;

@@ -15,9 +15,9 @@ struct ScaledSize {
     // Work per second against the smallest size of the curve.
     double speedup = 1;
     double efficiency = 1; // of it, over the ideal
-    // The speedup if all but communication, exposed or slowing compute, took as many GPU seconds a
-    // sequence as on the smallest size: what this size's communication leaves. It may be below
-    // `speedup` where larger sizes need less of the rest (less recompute, shorter bubbles).
+    // The speedup if all but communication, exposed or slowing compute, took as few GPU seconds a
+    // sequence as on the leanest size: what this size's communication leaves, never below
+    // `speedup`.
     double communication = 1;
 };
 
@@ -33,6 +33,7 @@ struct ScalingCurve {
     std::vector<ScaledSize> sizes; // the smallest first; those on which nothing runs are left out
     std::optional<AmdahlLaw> law;  // of strong scaling over two sizes or more
     std::optional<std::size_t> pays_up_to; // of the sizes
+    std::size_t leanest = 0; // of them, where all but communication takes the fewest GPU seconds
 };
 
 struct ClusterScaling {
@@ -42,7 +43,7 @@ struct ClusterScaling {
     bool interrupted = false; // sizes are missing
 };
 
-// Sizes are powers of two of nodes within `request.scaling`. The batch of strong scaling is the
+// Sizes are those of `sizes_within` of `request.scaling`. The batch of strong scaling is the
 // best layout's of the largest size, and weak scaling's is that at this size. Requires `scaling`.
 ClusterScaling cluster_scaling(const CapacityRequest& request, const ClusterKind& kind,
                                Session& session);

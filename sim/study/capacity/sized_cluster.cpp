@@ -10,9 +10,11 @@
 #include "sim/topology/used_devices.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace trainyard {
 
@@ -258,11 +260,20 @@ Problems problems_of(const CapacityRequest& request, const ClusterKind& kind)
 
 } // namespace
 
+std::string unpriced_text(const CapacityRequest& request)
+{
+    std::vector<std::string> names;
+    for (const ClusterKind& kind : request.clusters)
+        if (!kind.has_price())
+            names.push_back(kind.name);
+    return names.empty() ? ""
+                         : fmt::format("{} {} no price", fmt::join(names, ", "),
+                                       names.size() > 1 ? "have" : "has");
+}
+
 Problems problems_of(const CapacityRequest& request)
 {
-    const bool priced = std::ranges::all_of(request.clusters, [](const ClusterKind& kind) {
-        return kind.prices.gpu_hour || kind.prices.node_hour;
-    });
+    const bool priced = std::ranges::all_of(request.clusters, &ClusterKind::has_price);
     if (request.clusters.empty())
         return one_problem("there is no cluster to plan", "--on h100, or 256xh100 of them");
     if (request.batch && std::ranges::any_of(request.axes, [](const SweepAxis& axis) {
@@ -270,8 +281,13 @@ Problems problems_of(const CapacityRequest& request)
         }))
         return one_problem("--batch and --grid training.global_batch both say what the batch is",
                            "one of them");
-    if (request.budget && !priced)
-        return one_problem("a budget needs the price of every cluster", "--price h100=2.5/h");
+    const bool about_cost =
+        std::ranges::find(request.objectives, Objective::cost) != request.objectives.end();
+    if (!priced && (request.budget || about_cost))
+        return one_problem(fmt::format("{} the price of every cluster; {}",
+                                       request.budget ? "a budget needs" : "a front of cost needs",
+                                       unpriced_text(request)),
+                           "--price h100=2.5/h, or 2.5/h for all of them");
     if (!request.has_goal() && !request.scaling && !request.guide)
         return one_problem(
             "without tokens, a deadline and a budget there is no goal",
@@ -282,12 +298,13 @@ Problems problems_of(const CapacityRequest& request)
         for (const ClusterKind& kind : request.clusters)
             if (range && sizes_within(range, kind).empty())
                 return one_problem(
-                    fmt::format("{}: no power of two of nodes of {} GPUs ({}) lies within {} to {}",
+                    fmt::format("{}: no cluster of whole nodes of {} GPUs ({}) has {} to {}",
                                 option, kind.gpus_per_node, kind.name, range->least, range->most),
                     fmt::format("{} {}..{}", option, kind.gpus_per_node, 16 * kind.gpus_per_node));
     if (request.batch && (request.batch->least <= 0 || request.batch->most < request.batch->least))
         return one_problem(fmt::format("a batch of {} to {} tokens is no range",
-                                       request.batch->least, request.batch->most),
+                                       to_display_count(request.batch->least),
+                                       to_display_count(request.batch->most)),
                            "--batch 4M..16M");
     if (request.training.deadline && request.training.deadline->value() <= 0)
         return one_problem("no training ends at once", "--within 30d");
@@ -316,13 +333,66 @@ WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest r
     return request;
 }
 
-std::vector<int> sizes_within(const std::optional<GpuRange>& range, const ClusterKind& kind)
+int next_size(int nodes)
 {
-    std::vector<int> out;
-    for (int nodes = 1; range && nodes <= range->most / kind.gpus_per_node; nodes *= 2)
-        if (nodes * kind.gpus_per_node >= range->least)
-            out.push_back(nodes);
+    int size = 1;
+    while (size <= nodes)
+        size *= 2;
+    return size / 4 * 3 > nodes && size >= 4 ? size / 4 * 3 : size;
+}
+
+std::vector<ClusterSize> sizes_within(const std::optional<GpuRange>& range, const ClusterKind& kind)
+{
+    std::vector<ClusterSize> out;
+    if (!range)
+        return out;
+    const int per_node = kind.gpus_per_node;
+    ClusterKind part = kind;
+    for (part.gpus_per_node = 1; part.gpus_per_node < per_node; part.gpus_per_node *= 2)
+        if (!kind.gpu.empty() && per_node % part.gpus_per_node == 0 &&
+            part.gpus_per_node >= range->least && part.gpus_per_node <= range->most)
+            out.push_back({part, 1});
+    const int first = (range->least + per_node - 1) / per_node;
+    const int last = range->most / per_node;
+    std::set<int> nodes;
+    const auto add_powers = [&](int factor) {
+        for (std::int64_t count = factor; count <= last; count *= 2)
+            if (count >= first)
+                nodes.insert(static_cast<int>(count));
+    };
+    add_powers(1);
+    if (out.size() + nodes.size() < 2)
+        add_powers(3);
+    if (out.size() + nodes.size() < 2 && first <= last)
+        nodes.insert({first, last});
+    for (const int count : nodes)
+        out.push_back({kind, count});
     return out;
+}
+
+namespace {
+
+Checked<SearchBase> any_base(const CapacityRequest& request, const ClusterKind& kind)
+{
+    std::vector<std::string> reasons;
+    const Checked<ScenarioFile> file =
+        base_scenario(request, kind, kind.nodes.value_or(1), reasons);
+    return file ? search_base(*file) : tl::unexpected(file.error());
+}
+
+} // namespace
+
+std::optional<Model> model_of(const CapacityRequest& request, const ClusterKind& kind)
+{
+    Checked<SearchBase> base = any_base(request, kind);
+    return base ? std::optional(std::move(base->facts.model)) : std::nullopt;
+}
+
+std::optional<Bytes> device_capacity(const CapacityRequest& request, const ClusterKind& kind)
+{
+    const Checked<SearchBase> base = any_base(request, kind);
+    const Bytes capacity = base ? capacity_of(*base) : Bytes(0);
+    return capacity > Bytes(0) ? std::optional(capacity) : std::nullopt;
 }
 
 SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& kind, int nodes,
@@ -333,9 +403,7 @@ SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& ki
 
 double least_devices(const CapacityRequest& request, const ClusterKind& kind)
 {
-    std::vector<std::string> reasons;
-    const Checked<ScenarioFile> file = base_scenario(request, kind, 1, reasons);
-    const Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
+    const Checked<SearchBase> base = any_base(request, kind);
     if (!base)
         return 0;
     const Training& training = base->file.scenario.training;

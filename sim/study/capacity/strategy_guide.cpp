@@ -3,6 +3,8 @@
 #include "sim/study/capacity/sized_cluster.h"
 #include "sim/study/session.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace trainyard {
@@ -27,7 +29,7 @@ std::vector<SweepAxis> axes_of(StrategyFamily family)
                                    parse_axis("strategy.cp=1").value(),
                                    parse_axis(std::string("strategy.pp=") + pp).value()};
         out.push_back(parse_axis(std::string("strategy.ep=") + ep).value());
-        if (std::string_view(tp) == "1") // experts are cut where other matrices are
+        if (std::string_view(tp) == "1")
             out.push_back(parse_axis("strategy.etp=1").value());
         if (std::string_view(pp) == "1") // one stage
             out.push_back(parse_axis("strategy.vpp=1").value());
@@ -85,21 +87,57 @@ double pace_of(const SizedCluster& sized)
            sized.outcome->step_time.value.value();
 }
 
+namespace {
+
+SizedCluster best_of(const CapacityRequest& request, StrategyFamily family,
+                     const ClusterSize& cluster, Session& session)
+{
+    return sized_cluster(restricted(request, family), cluster.kind, cluster.nodes, session);
+}
+
+// Experts are cut where other matrices are: each TP is a space of its own.
+SizedCluster best_of_tensor(const CapacityRequest& request, const ClusterSize& cluster,
+                            Session& session)
+{
+    const CapacityRequest family = restricted(request, StrategyFamily::tensor);
+    std::optional<SizedCluster> best;
+    for (int tp = 2; tp <= cluster.gpus(); tp *= 2) {
+        CapacityRequest own = family;
+        for (const char* field : {"strategy.tp", "strategy.etp"}) {
+            std::erase_if(own.axes, [&](const SweepAxis& axis) { return axis.field == field; });
+            own.axes.push_back({field, {fmt::format("{}", tp)}});
+        }
+        SizedCluster sized = sized_cluster(own, cluster.kind, cluster.nodes, session);
+        if (best && !sized.outcome && sized.least_memory &&
+            (!best->least_memory || *sized.least_memory < *best->least_memory))
+            best->least_memory = sized.least_memory;
+        if (!best || (sized.outcome && (!best->outcome || pace_of(sized) > pace_of(*best))))
+            best = std::move(sized);
+    }
+    return best ? std::move(*best) : best_of(request, StrategyFamily::tensor, cluster, session);
+}
+
+} // namespace
+
 StrategyGuide strategy_guide(const CapacityRequest& request, const ClusterKind& kind,
                              Session& session)
 {
     StrategyGuide guide{kind, {}};
+    const std::optional<Model> model = model_of(request, kind);
+    const bool has_experts = model && model->is_moe();
     CapacityRequest steps = request;
     if (steps.training.tokens == 0) // only steps count here
         steps.training.tokens = 1;
     try {
-        for (const int nodes : sizes_within(request.guide, kind)) {
+        for (const ClusterSize& cluster : sizes_within(request.guide, kind)) {
             GuideSize size;
-            size.gpus = nodes * kind.gpus_per_node;
+            size.gpus = cluster.gpus();
             for (std::size_t i = 0; i < strategy_family_count; ++i) {
                 steps.work.check();
-                size.best[i] = sized_cluster(restricted(steps, static_cast<StrategyFamily>(i)),
-                                             kind, nodes, session);
+                const auto family = static_cast<StrategyFamily>(i);
+                size.best[i] = has_experts && family == StrategyFamily::tensor
+                                   ? best_of_tensor(steps, cluster, session)
+                                   : best_of(steps, family, cluster, session);
             }
             advise(size);
             guide.sizes.push_back(std::move(size));

@@ -16,7 +16,7 @@ enum class StrategyFamily : std::uint8_t {
     zero_2,   // gradients, too
     zero_3,   // parameters, too: FSDP
     experts,  // EP and ZeRO-1; of mixtures of experts
-    tensor,   // TP and ZeRO-1
+    tensor,   // TP, of experts too, and ZeRO-1
     pipeline, // stages and ZeRO-1
     all       // the whole space
 };
@@ -43,7 +43,7 @@ struct StrategyGuide {
     bool interrupted = false;     // sizes are missing
 };
 
-// Sizes are powers of two of nodes within `request.guide`. Requires it.
+// Sizes are those of `sizes_within` of `request.guide`. Requires it.
 StrategyGuide strategy_guide(const CapacityRequest& request, const ClusterKind& kind,
                              Session& session);
 

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -51,20 +52,27 @@ Json described(const ExportedJob& exported)
     return out;
 }
 
+// A field in which two jobs differ; null: the default.
+struct JobDifference {
+    std::string field;
+    const Json* here;
+    const Json* there;
+};
+
 std::string shown(const Json* value)
 {
     return value == nullptr ? "the default" : to_text(*value, JsonStyle::compact);
 }
 
 void compare(const Json* here, const Json* there, const std::string& name,
-             std::vector<std::string>& out)
+             std::vector<JobDifference>& out)
 {
     if (here != nullptr && there != nullptr && *here == *there)
         return;
     const bool open =
         (here != nullptr && here->is_object()) || (there != nullptr && there->is_object());
     if (!open) {
-        out.push_back(fmt::format("{}: {} here, {} read back", name, shown(here), shown(there)));
+        out.push_back({name, here, there});
         return;
     }
     std::vector<std::string> keys;
@@ -77,6 +85,64 @@ void compare(const Json* here, const Json* there, const std::string& name,
         compare(here == nullptr ? nullptr : here->find(key),
                 there == nullptr ? nullptr : there->find(key),
                 name.empty() ? key : name + "." + key, out);
+}
+
+// Kernels are those of the software: where that differs, it says all.
+std::vector<JobDifference> differences(const Json& here, const Json& there)
+{
+    std::vector<JobDifference> out;
+    compare(&here, &there, "", out);
+    const auto names_software = [](const JobDifference& one) {
+        return one.field == "software.class";
+    };
+    if (std::ranges::any_of(out, names_software))
+        std::erase_if(out, [](const JobDifference& one) {
+            return one.field.starts_with("software.kernels.");
+        });
+    return out;
+}
+
+// What a layout is, whatever software runs it.
+bool is_of_layout(const std::string& field)
+{
+    static constexpr std::array fields{"strategy.tp",
+                                       "strategy.cp",
+                                       "strategy.pp",
+                                       "strategy.vpp",
+                                       "strategy.ep",
+                                       "strategy.etp",
+                                       "strategy.dp",
+                                       "strategy.zero",
+                                       "strategy.schedule",
+                                       "training.global_batch",
+                                       "training.micro_batch",
+                                       "training.recompute",
+                                       "training.recompute_layers"};
+    return std::ranges::find(fields, field) != fields.end();
+}
+
+// The sentences at the head of a text, as its format has comments.
+std::string with_head(JobKind kind, std::string text, const std::vector<std::string>& left_out)
+{
+    if (left_out.empty())
+        return text;
+    const std::string lead = "What these settings do not say of the scenario they were made from:";
+    if (kind == JobKind::deepspeed) { // which passes over members that it does not know
+        Json head = Json::array();
+        head.push_back(lead);
+        for (const std::string& sentence : left_out)
+            head.push_back(sentence);
+        Json out = Json::Object{{"_comment", std::move(head)}};
+        const Json settings = parse_json(text, "").value();
+        for (const auto& [key, value] : settings.members())
+            out[key] = value;
+        return to_text(out) + "\n";
+    }
+    std::string head = "# " + lead + "\n";
+    for (const std::string& sentence : left_out)
+        head += "#   " + sentence + "\n";
+    const std::size_t first = text.starts_with("#!") ? text.find('\n') + 1 : 0;
+    return text.insert(first, head);
 }
 
 JobImportOptions as_a_reader_would(JobKind kind, const ExportedJob& exported,
@@ -118,15 +184,6 @@ ExportedJob exported_from(const Parts& parts, const Scenario& scenario)
 
 } // namespace
 
-std::vector<std::string> differences(const ExportedJob& original, const ExportedJob& read_back)
-{
-    std::vector<std::string> out;
-    const Json here = described(original);
-    const Json there = described(read_back);
-    compare(&here, &there, "", out);
-    return out;
-}
-
 Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos& memos)
 {
     const Checked<Parts> parts = build_job_parts(file, memos);
@@ -146,16 +203,21 @@ Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos
     if (options.model.given())
         out.left_out.push_back("model: given beside (--model) when it is read back");
     const Checked<ImportedJob> again = import_job(kind, out.text, "export", options, memos);
-    if (!again) {
-        for (const Diagnostic& problem : again.error())
-            out.left_out.push_back(
-                fmt::format("it is refused when read back: {}", problem.message));
-        return out;
-    }
+    if (!again)
+        return tl::unexpected(one_problem(fmt::format("{} cannot say this layout: {}",
+                                                      to_name(kind), again.error().front().message),
+                                          "another of the formats, or another layout"));
     const ExportedJob read_back{again->job, again->scenario.scenario, exported.nodes,
                                 exported.gpus_per_node};
-    const std::vector<std::string> lost = differences(exported, read_back);
-    out.left_out.insert(out.left_out.end(), lost.begin(), lost.end());
+    const Json here = described(exported);
+    const Json there = described(read_back);
+    for (const JobDifference& lost : differences(here, there)) {
+        out.left_out.push_back(fmt::format("{}: {} here, {} read back", lost.field,
+                                           shown(lost.here), shown(lost.there)));
+        if (is_of_layout(lost.field))
+            out.other_layout.push_back(fmt::format("{} = {}", lost.field, shown(lost.here)));
+    }
+    out.text = with_head(kind, std::move(out.text), out.left_out);
     return out;
 }
 

@@ -15,14 +15,15 @@ struct ExportedJob {
 };
 
 struct JobExport {
-    std::string text;
+    std::string text;                  // says in its head what it does not say of the scenario
     std::vector<std::string> left_out; // what the format cannot say, one sentence each
+    // What it cannot say of the layout ("strategy.tp = 4"): what runs by it is another one.
+    std::vector<std::string> other_layout;
 };
 
 // The text is read back and compared with the scenario: whatever comes out otherwise is listed.
+// Problems: those of the scenario, a model that the format cannot say, and settings that its own
+// reader refuses.
 Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos& memos);
-
-// Fields in which two jobs differ: "strategy.prefetch: 2 here, 1 read back".
-std::vector<std::string> differences(const ExportedJob& original, const ExportedJob& read_back);
 
 } // namespace trainyard

@@ -101,7 +101,7 @@ PointFacts Crew::ask(const Seat& seat, const LayoutChoice& choice, const PointLi
     MessageWriter out;
     out.put(choice);
     out.put(limits.room);
-    out.put(limits.limit());
+    out.put(limits.limit(Bytes(0)));
     out.put(known);
     ranks_.send(seat.rank, tag_points + seat.thread, out.take());
     MessageReader in(ranks_.receive(seat.rank, tag_points + seat.thread));
@@ -167,7 +167,7 @@ std::string answer_to(std::string question, Points& points)
         out.put(why);
     };
     try {
-        const PointFacts facts = points.facts(choice, {room, [&] { return limit; }}, known);
+        const PointFacts facts = points.facts(choice, {room, [&](Bytes) { return limit; }}, known);
         out.put(Answer::facts);
         out.put(facts);
     } catch (const Cancelled&) { // rank 0 keeps what there is

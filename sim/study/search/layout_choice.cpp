@@ -78,17 +78,22 @@ void add_differences(const Json& before, const Json& after, const std::string& p
 
 } // namespace
 
+std::vector<Override> changes_between(const Scenario& before, const Scenario& after)
+{
+    std::vector<Override> out;
+    add_differences(fields_of<Strategy>().write(before.strategy),
+                    fields_of<Strategy>().write(after.strategy), "strategy.", out);
+    add_differences(fields_of<Training>().write(before.training),
+                    fields_of<Training>().write(after.training), "training.", out);
+    return out;
+}
+
 std::vector<Override> changes_of(const LayoutChoice& choice, const SpaceFacts& facts,
                                  const Scenario& base)
 {
     Scenario chosen = base;
     apply(choice, facts, chosen);
-    std::vector<Override> out;
-    add_differences(fields_of<Strategy>().write(base.strategy),
-                    fields_of<Strategy>().write(chosen.strategy), "strategy.", out);
-    add_differences(fields_of<Training>().write(base.training),
-                    fields_of<Training>().write(chosen.training), "training.", out);
-    return out;
+    return changes_between(base, chosen);
 }
 
 } // namespace trainyard

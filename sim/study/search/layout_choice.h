@@ -50,7 +50,10 @@ int replicas_of(const LayoutChoice& choice, const SpaceFacts& facts);
 // out and dp follows. Layers go over the stages as evenly as they can.
 void apply(const LayoutChoice& choice, const SpaceFacts& facts, Scenario& scenario);
 
-// The same as --set takes it, where it differs from what `base` has.
+// What of strategy and training differs, as --set takes it.
+std::vector<Override> changes_between(const Scenario& before, const Scenario& after);
+
+// A choice as --set takes it, where it differs from what `base` has.
 std::vector<Override> changes_of(const LayoutChoice& choice, const SpaceFacts& facts,
                                  const Scenario& base);
 

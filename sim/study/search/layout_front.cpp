@@ -75,13 +75,13 @@ private:
                                    [&](const Found& found) { return beats(found.place, place); });
     }
 
-    // A layout that takes longer than this is beaten, whatever it holds above its bound.
-    Seconds limit_of(std::size_t i)
+    // A layout that takes longer than this is beaten, whatever it holds above its bound and `peak`.
+    Seconds limit_of(std::size_t i, Bytes peak)
     {
         const std::lock_guard lock(mutex_);
         Seconds least(std::numeric_limits<double>::infinity());
         for (const Found& found : found_)
-            if (found.place.memory <= layouts_[i].least.memory)
+            if (found.place.memory <= std::max(layouts_[i].least.memory, peak))
                 least = std::min(least, found.place.time);
         return least;
     }
@@ -98,7 +98,8 @@ private:
             }
         }
         const LayoutChoice& choice = layouts_[i].choice;
-        const PointFacts facts = points_.facts(choice, {room_, [&] { return limit_of(i); }});
+        const PointFacts facts = points_.facts(
+            choice, {room_, [&](Bytes peak) { return limit_of(i, peak); }, bound(i).time});
         const std::lock_guard lock(mutex_);
         done_[i] = true;
         work_.report("looking for smaller layouts", static_cast<double>(place),

@@ -7,7 +7,10 @@ namespace trainyard {
 
 namespace {
 
-PointFacts simulated(const ScenarioFile& file, Session& session, const CancelFlag* cancel)
+struct InVain {};
+
+PointFacts simulated(const ScenarioFile& file, Session& session, const CancelFlag* cancel,
+                     const PointLimits& limits)
 {
     PointFacts facts;
     SimulateRequest simulate;
@@ -19,8 +22,16 @@ PointFacts simulated(const ScenarioFile& file, Session& session, const CancelFla
         too_large = !memory.fits();
         facts.peak = memory.peak();
         facts.capacity = memory.capacity;
+        if (!too_large && limits.least > Seconds(0) && limits.least > limits.limit(facts.peak))
+            throw InVain{}; // of the step, which is the longest part
     };
-    const Checked<Outcome> outcome = session.simulate(file, simulate);
+    Checked<Outcome> outcome = tl::unexpected(Problems{});
+    try {
+        outcome = session.simulate(file, simulate);
+    } catch (const InVain&) {
+        facts.kind = PointFacts::Kind::beaten;
+        return facts;
+    }
     if (!outcome) {
         facts.kind = too_large ? PointFacts::Kind::too_large : PointFacts::Kind::refused;
         facts.pointer = too_large ? "" : outcome.error().front().pointer;
@@ -42,14 +53,14 @@ Seconds per_sequence(Seconds step, const LayoutChoice& choice)
 bool PointLimits::may_be_best(const LayoutChoice& choice, const PointFacts& facts) const
 {
     return facts.kind == PointFacts::Kind::timed && facts.peak <= room &&
-           per_sequence(facts.step_time, choice) <= limit();
+           per_sequence(facts.step_time, choice) <= limit(facts.peak);
 }
 
 PointFacts EnginePoints::facts(const LayoutChoice& choice, const PointLimits& limits,
                                const std::optional<PointFacts>& known)
 {
     const ScenarioFile file = scenario_of(choice, base_);
-    PointFacts facts = known ? *known : simulated(file, session_, cancel_);
+    PointFacts facts = known ? *known : simulated(file, session_, cancel_, limits);
     if (facts.reserved || !limits.may_be_best(choice, facts))
         return facts;
     const Checked<MemoryEstimate> memory =

@@ -14,7 +14,8 @@ struct PointFacts {
     enum class Kind : std::uint8_t {
         timed,     // it was simulated
         too_large, // not run: it does not fit into a device
-        refused    // its values do not go together
+        refused,   // its values do not go together
+        beaten     // not run: by its peak nothing can come of it
     };
     Kind kind = Kind::timed;
     Seconds step_time;             // where it was timed
@@ -31,8 +32,10 @@ Seconds per_sequence(Seconds step, const LayoutChoice& choice);
 
 // What keeps a point from the best. The limit falls while others are looked at.
 struct PointLimits {
-    Bytes room;                     // of a device
-    std::function<Seconds()> limit; // of a sequence
+    Bytes room; // of a device
+    // Of a sequence, for what holds at least so much.
+    std::function<Seconds(Bytes)> limit;
+    Seconds least = {}; // that a sequence takes, where its peak may tell that a run is in vain
 
     // Only of such a point the allocator is asked.
     bool may_be_best(const LayoutChoice& choice, const PointFacts& facts) const;

@@ -188,7 +188,8 @@ private:
     Verdict verdict_of(std::size_t i)
     {
         const LayoutChoice& choice = layouts_[i].choice;
-        const PointFacts facts = points_.facts(choice, {room_, [&] { return limit_now(i); }});
+        const PointFacts facts =
+            points_.facts(choice, {room_, [&](Bytes) { return limit_now(i); }});
         if (facts.kind != PointFacts::Kind::timed)
             return {facts.kind == PointFacts::Kind::refused ? Verdict::Kind::refused
                                                             : Verdict::Kind::too_large,

@@ -57,6 +57,7 @@ SearchResult search(const SearchBase& base, const SearchRequest& request, Sessio
 // the space the result is that of the part.
 SearchResult best_of(PossibleLayouts possible, const SearchBase& base, const SearchRequest& request,
                      Points& points);
+Bytes capacity_of(const SearchBase& base);                           // of a device; 0: not known
 Bytes room_of(const SearchBase& base, const SearchRequest& request); // of a device, to be filled
 int threads_of(const SearchRequest& request);                        // at least 1
 

@@ -181,6 +181,20 @@ void each_size_list(SearchSpace& space, Visit visit)
     visit("training.micro_batch", space.micro_batches, 1, 1'000'000'000);
 }
 
+// "tp" is meant as one of them.
+Diagnostic unknown_field(const SweepAxis& axis, const std::vector<std::string>& fields)
+{
+    std::string hint = suggestion(axis.field, fields);
+    for (const std::string& field : fields)
+        if (field.ends_with("." + axis.field))
+            hint = fmt::format("did you mean \"{}\"?", field);
+    if (axis.field == "strategy.dp")
+        hint = "it follows: the devices over tp x cp x pp; --set topology.nodes=N changes these";
+    if (axis.field == "topology.nodes")
+        hint = "--on with --tokens finds the number of nodes; --set topology.nodes=N gives it";
+    return problem(axis, "is no field that is searched", std::move(hint));
+}
+
 } // namespace
 
 std::uint64_t SearchSpace::points() const
@@ -273,6 +287,15 @@ std::string value_of(const LayoutChoice& choice, std::string_view field)
 
 Problems restrict(SearchSpace& space, const SweepAxis& axis)
 {
+    const std::vector<std::string> fields = searched_fields();
+    if (std::ranges::find(fields, axis.field) == fields.end())
+        return {unknown_field(axis, fields)};
+    if (std::ranges::find(axis.values, auto_size) != axis.values.end())
+        return axis.values.size() == 1
+                   ? Problems{}
+                   : Problems{problem(
+                         axis, "\"auto\" is all the usual values and stands for itself alone",
+                         fmt::format("--grid {}=auto, or values alone", axis.field))};
     std::optional<Problems> done;
     each_size_list(space, [&](std::string_view field, auto& values, int least, int most) {
         using T = typename std::decay_t<decltype(values)>::value_type;
@@ -287,10 +310,7 @@ Problems restrict(SearchSpace& space, const SweepAxis& axis)
     if (axis.field == recompute_field)
         done = take(space.recompute, axis, "way to recompute (none, selective, full, full:4)",
                     recompute_of);
-    if (done)
-        return *done;
-    return {
-        problem(axis, "is no field that is searched", suggestion(axis.field, searched_fields()))};
+    return *done;
 }
 
 std::vector<std::string> searched_fields()

@@ -28,8 +28,8 @@ SearchSpace own_space(const Scenario& scenario);
 SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts);
 
 // Takes the values of one field as a user gives them ("strategy.tp=1,2,4"; training.recompute also
-// "full:4", of so many layers of a device). Problems: a field that is none of the space's, values
-// that it does not take.
+// "full:4", of so many layers of a device); "auto" alone leaves them as they are. Problems: a field
+// that is none of the space's, values that it does not take.
 Problems restrict(SearchSpace& space, const SweepAxis& axis);
 
 // Gives one field the values that it has in another space.

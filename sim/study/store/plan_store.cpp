@@ -22,6 +22,7 @@ std::optional<std::string> refusal_of(const PointFacts& facts)
     case PointFacts::Kind::too_large:
         return std::string(too_large);
     case PointFacts::Kind::refused:
+    case PointFacts::Kind::beaten: // is not kept
         break;
     }
     return facts.pointer;

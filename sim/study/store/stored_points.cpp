@@ -10,7 +10,8 @@ PointFacts StoredPoints::facts(const LayoutChoice& choice, const PointLimits& li
     if (found && (found->reserved || !limits.may_be_best(choice, *found)))
         return *found;
     const PointFacts facts = source_.facts(choice, limits, found);
-    if (keeps_ != nullptr && facts != found)
+    const bool tells = facts.kind != PointFacts::Kind::beaten; // hangs on what was found before
+    if (keeps_ != nullptr && tells && facts != found)
         keeps_->put(point, choice, replicas_of(choice, base_.facts), facts);
     return facts;
 }

@@ -132,11 +132,15 @@ Parsed<HourlyPrice> parse_hourly_price(std::string_view text)
 
 void set(FailureModel& failures, const FailureInterval& interval)
 {
+    failures.mtbf_per_node.reset();
+    failures.mtbf_per_gpu.reset();
     (interval.of_node ? failures.mtbf_per_node : failures.mtbf_per_gpu) = interval.mean;
 }
 
 void set(PriceModel& prices, const HourlyPrice& price)
 {
+    prices.node_hour.reset();
+    prices.gpu_hour.reset();
     (price.of_node ? prices.node_hour : prices.gpu_hour) = price.price;
 }
 

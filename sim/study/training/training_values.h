@@ -25,7 +25,7 @@ struct HourlyPrice {
 };
 Parsed<HourlyPrice> parse_hourly_price(std::string_view text);
 
-// Sets what was parsed.
+// Sets what was parsed, in place of what was there, of GPUs or of nodes.
 void set(FailureModel& failures, const FailureInterval& interval);
 void set(PriceModel& prices, const HourlyPrice& price);
 

@@ -265,3 +265,55 @@ TEST_CASE("a file written in parts appears whole, or not at all")
           }).find("cannot write") == 0);
     CHECK(world_error([&] { FileInParts file(folder.path()); }).find("cannot write") == 0);
 }
+
+TEST_CASE("files that belong together appear together, or none of them does")
+{
+    const Folder folder;
+    const std::filesystem::path at = folder.path();
+    write_file(at / "old", "old");
+    const auto stage = [&](FilesTogether& files) {
+        files.add(at / "old", "new");
+        files.add(at / "one", "1");
+        files.add_folder(at / "made", {{"a", "A"}, {"b", "B"}});
+    };
+    {
+        FilesTogether files;
+        stage(files);
+        CHECK(read_file(at / "old") == "old");
+        CHECK_FALSE(std::filesystem::exists(at / "made"));
+    }
+    CHECK(folder.entries() == 1); // nothing is left of what was not published
+    {
+        FilesTogether files;
+        stage(files);
+        files.add("/dev/full", "x");
+        CHECK(world_error([&] { files.publish(); }) ==
+              "cannot write /dev/full: No space left on device");
+    }
+    CHECK(folder.entries() == 1);
+    CHECK(read_file(at / "old") == "old");
+    {
+        FilesTogether files;
+        stage(files);
+        files.publish();
+    }
+    CHECK(folder.entries() == 3);
+    CHECK(read_file(at / "old") == "new");
+    CHECK(read_file(at / "one") == "1");
+    CHECK(read_file(at / "made" / "a") == "A");
+    CHECK(read_file(at / "made" / "b") == "B");
+}
+
+TEST_CASE("a folder that holds something is never replaced")
+{
+    const Folder folder;
+    const std::filesystem::path at = folder.path();
+    FilesTogether files;
+    files.add(at / "file", "x");
+    files.add_folder(at / "made", {{"a", "A"}});
+    std::filesystem::create_directory(at / "made"); // by somebody else, meanwhile
+    write_file(at / "made" / "theirs", "kept");
+    CHECK_THAT(world_error([&] { files.publish(); }), StartsWith("cannot make "));
+    CHECK(read_file(at / "made" / "theirs") == "kept");
+    CHECK_FALSE(std::filesystem::exists(at / "file"));
+}

@@ -70,6 +70,21 @@ TEST_CASE("a plan's page has the best, why the second lost, the front and exact 
         CHECK_THAT(html, ContainsSubstring(">" + grouped(one.points) + "<"));
 }
 
+TEST_CASE("an interrupted plan whose open layouts cannot be quicker is proven")
+{
+    PlanReport report = small_plan_report({"training.micro_batch=1,2"});
+    REQUIRE_FALSE(report.rows.empty());
+    const RankedLayout& best = report.search.best.front();
+    const Seconds pace = best.step_time / static_cast<double>(best.choice.global_batch);
+    report.search.open = 5;
+    report.search.least_open = 1.01 * pace;
+    CHECK_THAT(proof_text(report), ContainsSubstring("the best is proven"));
+    CHECK_THAT(plan_html(report), ContainsSubstring("Nothing is quicker"));
+    report.search.least_open = 0.9 * pace;
+    CHECK_THAT(proof_text(report), ContainsSubstring("may be up to 10.0 % quicker"));
+    CHECK_THAT(plan_html(report), !ContainsSubstring("Nothing is quicker"));
+}
+
 TEST_CASE("a plan's page of a space in which nothing fits says so")
 {
     const PlanReport report = small_plan_report({"training.micro_batch=8", "strategy.tp=1"});

@@ -140,6 +140,8 @@ TEST_CASE("a number keeps its unit, and an option its value, on the line")
     CHECK(wrapped("it takes 84.1 ms alone", 14) ==
           std::vector<std::string>{"it takes", "84.1 ms alone"});
     CHECK(wrapped("saves much (234 ms)", 16) == std::vector<std::string>{"saves much", "(234 ms)"});
+    CHECK(wrapped("it costs $ 69.5 k more", 14) ==
+          std::vector<std::string>{"it costs", "$ 69.5 k more"});
     CHECK(wrapped("--set a=1 --set b=2", 12) == std::vector<std::string>{"--set a=1", "--set b=2"});
 }
 

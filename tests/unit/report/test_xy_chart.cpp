@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <regex>
 
 using namespace trainyard;
@@ -76,6 +78,21 @@ TEST_CASE("ticks of a logarithmic axis are round and within it")
     for (const double tick : log_ticks(31, 44))
         CHECK((tick >= 31 && tick <= 44));
     CHECK(log_ticks(31, 44).size() >= 3);
+}
+
+TEST_CASE("no stretch of a logarithmic axis is without ticks, wherever it begins")
+{
+    for (double low = 1; low < 10; low *= 1.037)
+        for (const double ratio : {1.2, 1.9, 2.5, 3.1, 5.0, 7.9, 8.1, 30.0}) {
+            std::vector<double> ends = log_ticks(low, low * ratio);
+            ends.insert(ends.begin(), low);
+            ends.push_back(low * ratio);
+            double widest = 0;
+            for (std::size_t i = 1; i < ends.size(); ++i)
+                widest = std::max(widest, std::log(ends[i] / ends[i - 1]) / std::log(ratio));
+            INFO(low << " to " << low * ratio);
+            CHECK(widest < 0.45);
+        }
 }
 
 TEST_CASE("bars of counts tell each count exactly, those of swings both ends")

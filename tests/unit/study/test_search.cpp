@@ -414,6 +414,13 @@ TEST_CASE("values of a search that are none are refused with those that would be
           "\"selective:3\" is no way to recompute (none, selective, full, full:4)");
     CHECK(refusal("strategy.ttp=1") ==
           "is no field that is searched; did you mean \"strategy.tp\"?");
+    CHECK(refusal("tp=1") == "is no field that is searched; did you mean \"strategy.tp\"?");
+    CHECK(refusal("strategy.tp=auto,2") ==
+          "\"auto\" is all the usual values and stands for itself alone; --grid strategy.tp=auto, "
+          "or values alone");
+    space.tp = {1, 2, 4};
+    CHECK(restrict(space, parse_axis("strategy.tp=auto").value()).empty());
+    CHECK(space.tp == std::vector{1, 2, 4});
 }
 
 TEST_CASE("changes make the best scenario from the one that was asked about")

@@ -1,5 +1,6 @@
 #include "sim/base/build_info.h"
 #include "sim/study/capacity/cluster_front.h"
+#include "sim/study/capacity/sized_cluster.h"
 #include "sim/study/session.h"
 #include "tests/catch.h"
 
@@ -191,6 +192,47 @@ TEST_CASE("a model that fits nowhere says how much a device needs at least")
         REQUIRE(sized.least_memory);
         CHECK(*sized.least_memory > Bytes(80'000'000'000));
     }
+}
+
+TEST_CASE("a cluster that is too small names the smallest of its kind that runs")
+{
+    CapacityRequest request = small_request({"8xh100"});
+    request.model = {"llama-3.1-70b", {}};
+    request.axes.clear();
+    for (const char* axis : {"strategy.schedule=1f1b", "strategy.vpp=1", "strategy.zero=1",
+                             "training.micro_batch=1", "training.recompute=full"})
+        request.axes.push_back(parse_axis(axis).value());
+    request.batch = TokenRange{1e6, 1e6};
+    const CapacityPlan plan = planned(request);
+    CHECK_FALSE(plan.best);
+    REQUIRE(plan.clusters[0].smallest);
+    const int nodes = plan.clusters[0].smallest->nodes;
+    CHECK(nodes > 1);
+    REQUIRE(plan.clusters[0].smallest->outcome);
+    Session session;
+    for (int fewer = 1; fewer < nodes; ++fewer) {
+        request.clusters[0].nodes = fewer;
+        CHECK_FALSE(sized_cluster(request, request.clusters[0], fewer, session).outcome);
+    }
+}
+
+TEST_CASE("with prices larger clusters are looked at as long as they cost less")
+{
+    CapacityRequest request = small_request({"h100"});
+    request.training.deadline = Seconds(40 * 86'400.0);
+    request.training.failures.repair = Seconds(30 * 86'400.0); // of a spare node that is paid
+    const CapacityPlan plan = planned(request);
+    const std::vector<SizedCluster>& sizes = plan.clusters[0].sizes;
+    const std::size_t fewest = *plan.clusters[0].chosen;
+    REQUIRE(fewest + 1 < sizes.size());
+    // The last is the first that costs no less than the one before; without prices there is none.
+    const auto money = [&](std::size_t i) { return *sizes[i].training->cost.money; };
+    CHECK(money(sizes.size() - 1) >= money(sizes.size() - 2));
+    for (std::size_t i = fewest + 1; i + 1 < sizes.size(); ++i)
+        CHECK(money(i) < money(i - 1));
+    request.clusters[0].prices = {};
+    CHECK(planned(request).clusters[0].sizes.size() <= sizes.size());
+    CHECK(*planned(request).clusters[0].chosen == fewest);
 }
 
 TEST_CASE("a budget without prices, and no goal at all, are refused")

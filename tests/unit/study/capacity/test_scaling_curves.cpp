@@ -1,5 +1,6 @@
 #include "sim/base/build_info.h"
 #include "sim/study/capacity/scaling_curves.h"
+#include "sim/study/capacity/sized_cluster.h"
 #include "sim/study/capacity/strategy_guide.h"
 #include "sim/study/session.h"
 #include "tests/catch.h"
@@ -80,14 +81,13 @@ TEST_CASE("strong scaling keeps the batch, weak scaling the batch of a GPU, and 
     CHECK_FALSE(scaling.weak.law.has_value());
 }
 
-TEST_CASE("speedup is of work per second, and what communication leaves is exact where it is all")
+TEST_CASE("speedup is of work per second, against the smallest size")
 {
     const ClusterScaling scaling = scaled(scaling_request({8, 64}));
     for (const ScalingCurve* const curve : {&scaling.strong, &scaling.weak}) {
         const ScaledSize& first = curve->sizes.front();
         CHECK(first.speedup == 1);
         CHECK(first.efficiency == 1);
-        CHECK_THAT(first.communication, WithinRel(1.0, 1e-12));
         for (const ScaledSize& size : curve->sizes) {
             const double pace =
                 static_cast<double>(batch_of(size)) / size.sized.outcome->step_time.value.value();
@@ -98,6 +98,39 @@ TEST_CASE("speedup is of work per second, and what communication leaves is exact
                        WithinRel(size.speedup, 1e-12));
         }
     }
+}
+
+TEST_CASE("what communication leaves bounds the speedup, and is it where the rest is leanest")
+{
+    const ClusterScaling scaling = scaled(scaling_request({8, 64}));
+    for (const ScalingCurve* const curve : {&scaling.strong, &scaling.weak}) {
+        REQUIRE(curve->sizes.size() == 4);
+        for (const ScaledSize& size : curve->sizes)
+            CHECK(size.communication >= size.speedup * (1 - 1e-12));
+        const ScaledSize& leanest = curve->sizes[curve->leanest];
+        CHECK_THAT(leanest.communication, WithinRel(leanest.speedup, 1e-12));
+    }
+}
+
+TEST_CASE("sizes within a range: powers of two, then thirds between them, then what there is")
+{
+    const ClusterKind h100 = cluster_kind("h100", {}).value();
+    const auto sizes = [](const ClusterKind& kind, GpuRange range) {
+        std::vector<int> out;
+        for (const ClusterSize& size : sizes_within(range, kind))
+            out.push_back(size.gpus());
+        return out;
+    };
+    using Sizes = std::vector<int>;
+    CHECK(sizes(h100, {8, 64}) == Sizes{8, 16, 32, 64});
+    CHECK(sizes(h100, {1, 16}) == Sizes{1, 2, 4, 8, 16}); // parts of a node, too
+    CHECK(sizes(h100, {16, 30}) == Sizes{16, 24});
+    CHECK(sizes(h100, {20, 30}) == Sizes{24});
+    CHECK(sizes(h100, {40, 56}) == Sizes{40, 48, 56});
+    CHECK(sizes(h100, {9, 15}).empty());
+    CHECK(sizes(h100, {7, 13}) == Sizes{8});
+    CHECK(sizes(cluster_kind("gb200", {}).value(), {1, 4}) == Sizes{1, 2, 4});
+    CHECK(sizes_within(std::nullopt, h100).empty());
 }
 
 TEST_CASE("a range between two sizes has none, and a model that fits nowhere has no curve")
@@ -142,4 +175,24 @@ TEST_CASE("a guide advises the simplest family near the quickest, and each famil
             }
         CHECK(pace_of(at(*size.advised)) >= (1 - near_enough) * most);
     }
+}
+
+TEST_CASE("the tensor family cuts experts as it cuts the rest")
+{
+    CapacityRequest request = scaling_request({16, 16});
+    request.model = {"mixtral-8x7b", {}};
+    request.guide = request.scaling;
+    Session session;
+    const StrategyGuide guide =
+        strategy_guide(request, cluster_kind("a100", request.folder).value(), session);
+    REQUIRE(guide.sizes.size() == 1);
+    const SizedCluster& tensor =
+        guide.sizes[0].best[static_cast<std::size_t>(StrategyFamily::tensor)];
+    REQUIRE(tensor.outcome);
+    CHECK(tensor.scenario->strategy.tp > 1);
+    CHECK(tensor.scenario->strategy.etp == tensor.scenario->strategy.tp);
+    CHECK(tensor.scenario->strategy.ep == 1);
+    // Of all together no less can be.
+    CHECK(pace_of(guide.sizes[0].best[static_cast<std::size_t>(StrategyFamily::all)]) >=
+          0.97 * pace_of(tensor));
 }
