@@ -28,6 +28,16 @@ double AttentionEfficiency::at(AttentionKernel kernel) const
     return flash2;
 }
 
+double UnderLoad::gemm_share(Precision precision) const
+{
+    return gemm.at(precision) > 0 ? gemm.at(precision) : 1;
+}
+
+double UnderLoad::attention_share() const
+{
+    return attention > 0 ? attention : 1;
+}
+
 FlopRate usual_peak(const Device& device)
 {
     const FlopRate half = std::max(device.peak.bf16, device.peak.fp16);
@@ -96,8 +106,9 @@ const FieldTable<UnderLoad>& fields_of<UnderLoad>()
     using U = UnderLoad;
     static const auto table =
         FieldTable<U>("under_load", "Rates in a training step / in short runs of one kernel.")
-            .field("gemm", &U::gemm, {.help = "of GEMMs by number format"})
-            .field("attention", &U::attention, factor("of fused attention"));
+            .field("gemm", &U::gemm, {.help = "of GEMMs by number format; 0: all of it"})
+            .field("attention", &U::attention,
+                   {.help = "of fused attention; 0: all of it", .min = 0.0, .max = 2.0});
     return table;
 }
 
@@ -329,11 +340,6 @@ void need_efficiencies(const Reader& reader, const Device& device)
             reader.member("gemm_efficiency")
                 .member(std::string(to_name(p)))
                 .error(fmt::format("{:g} is more than the peak", efficiency), "at most 1");
-        if (!(device.under_load.gemm.at(p) > 0))
-            reader.member("under_load")
-                .member("gemm")
-                .error(fmt::format("{} is 0", to_name(p)),
-                       "the share of measured rates is positive");
     }
     if (device.is_cpu())
         return; // no fused kernels

@@ -65,9 +65,11 @@ struct AttentionEfficiency {
 // What a training step reaches of the rates in MeasuredKernels, which are of short runs of one
 // kernel: clocks under power limits, other streams, layouts of backward kernels.
 struct UnderLoad {
-    PerPrecision<double> gemm{1, 1, 1, 1, 1, 1, 1};
-    double attention = 1;
+    PerPrecision<double> gemm; // 0: all of it
+    double attention = 0;
 
+    double gemm_share(Precision precision) const;
+    double attention_share() const;
     bool operator==(const UnderLoad&) const = default;
 };
 

@@ -173,10 +173,10 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
     if (const MeasuredGemm* measured = measured_gemm(kernel, context)) {
         const Precision executed = executed_precision(kernel.precision, device);
         const double reached = use_efficiency(kernel, context) *
-                               device.under_load.gemm.at(executed) * device.sustained_clock *
+                               device.under_load.gemm_share(executed) * device.sustained_clock *
                                context.clock;
-        return std::max(measured->time(shape, kernel.bytes, device.sms) / reached,
-                        work / device.peak.at(executed));
+        return std::max({measured->time(shape, kernel.bytes, device.sms) / reached,
+                         work / device.peak.at(executed), kernel.bytes / device.hbm_bandwidth});
     }
     const double k = static_cast<double>(shape.k);
     const double efficiency = use_efficiency(kernel, context) * device.sustained_clock *
@@ -193,14 +193,14 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
     if (const MeasuredAttention* measured = measured_attention(kernel, context)) {
         const AttentionShape& shape = kernel.attention;
         const double reached =
-            device.under_load.attention * device.sustained_clock * context.clock *
+            device.under_load.attention_share() * device.sustained_clock * context.clock *
             device.attention.at(shape.kernel) /
             device.attention.at(context.kernels->attention_kernel) *
             (shape.query_length < shape.key_length ? context.software->attention_across_cp : 1);
         const double times =
             shape.backward ? backward_operations(shape) / device.attention_backward : 1;
-        return std::max(measured->time(shape, times, device.sms) / reached,
-                        hardware_flops(kernel) / peak);
+        return std::max({measured->time(shape, times, device.sms) / reached,
+                         hardware_flops(kernel) / peak, kernel.bytes / device.hbm_bandwidth});
     }
     const double share = std::min(1.0, attention_efficiency(kernel.attention, context) *
                                            device.sustained_clock * context.clock);

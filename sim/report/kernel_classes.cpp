@@ -209,7 +209,7 @@ std::vector<Roof> roofs_of(const Outcome& outcome, const std::vector<KernelClass
     for (const Precision format : formats) {
         const MeasuredGemm* measured = outcome.cost->compute_context().kernels->gemm_of(format);
         const FlopRate large = measured != nullptr
-                                   ? measured->rate * device.under_load.gemm.at(format)
+                                   ? measured->rate * device.under_load.gemm_share(format)
                                    : device.peak.at(format) * device.gemm_efficiency.at(format);
         const bool known = device.gemm_surface.at(format).empty();
         roofs.push_back(

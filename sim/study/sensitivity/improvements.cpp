@@ -122,7 +122,7 @@ void better_attention(Device& device)
     for (double* const value : {&attention.sdpa, &attention.sdpa_cudnn, &attention.flash1,
                                 &attention.flash2, &attention.triton, &attention.cudnn})
         *value *= tenth_more;
-    device.under_load.attention *= tenth_more;
+    device.under_load.attention = device.under_load.attention_share() * tenth_more;
     device.square_gemm *= tenth_more; // unfused: its batched products
 }
 
