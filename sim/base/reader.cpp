@@ -26,6 +26,11 @@ Reader Reader::element(std::size_t index) const
     return {node_->items()[index], *this, std::to_string(index)};
 }
 
+Reader Reader::absent(std::string_view key) const
+{
+    return {*node_, *this, key};
+}
+
 void Reader::error(std::string message, std::string hint) const
 {
     report(Severity::error, std::move(message), std::move(hint));

@@ -20,6 +20,9 @@ public:
     Reader member(std::string_view key) const;
     Reader member(const Json::Member& of_this) const; // without a search
     Reader element(std::size_t index) const;
+    // Where a member of this object would be that is not there: its problems name it and show the
+    // object's line.
+    Reader absent(std::string_view key) const;
 
     void error(std::string message, std::string hint = {}) const;
     void warn(std::string message, std::string hint = {}) const;

@@ -9,11 +9,11 @@
 namespace trainyard {
 namespace {
 
-// Heads that an all-to-all over `ranks` cannot divide; empty when it can.
-std::string heads_refusal(const Transformer& model, int tp, int ranks)
+// Heads of a layer that an all-to-all over `ranks` cannot divide; empty when it can.
+std::string heads_refusal(const Transformer& layer, int tp, int ranks)
 {
-    const int heads = model.heads / tp;
-    const int kv_heads = std::max(1, model.kv_heads / tp);
+    const int heads = layer.heads / tp;
+    const int kv_heads = std::max(1, layer.kv_heads / tp);
     if (heads % ranks != 0)
         return fmt::format("all-to-all over {} ranks does not divide the {} attention heads of a "
                            "rank (tp = {})",
@@ -29,7 +29,13 @@ class ContextChecks {
 public:
     ContextChecks(const Job& job, const Transformer& model)
         : job_(job), model_(model), context_(job.strategy.context), cp_(job.strategy.cp)
-    {}
+    {
+        for (const LayerKind& kind : inner_kinds(job.model)) {
+            const LayerModel layer(model_, kind);
+            if (layer->mixer == MixerKind::attention)
+                attending_.push_back(*layer);
+        }
+    }
 
     Problems all()
     {
@@ -56,14 +62,22 @@ private:
         problems_.push_back(refusal(pointer, std::move(message), std::move(hint)));
     }
 
+    // Of the layers of any kind.
+    std::string refusal_of(int ranks) const
+    {
+        std::string why;
+        for (const Transformer& layer : attending_)
+            if (why.empty())
+                why = heads_refusal(layer, job_.strategy.tp, ranks);
+        return why;
+    }
+
     void heads(int ranks)
     {
-        std::string why = heads_refusal(model_, job_.strategy.tp, ranks);
+        std::string why = refusal_of(ranks);
         if (why.empty())
             return;
-        const auto works = [&](int size) {
-            return heads_refusal(model_, job_.strategy.tp, size).empty();
-        };
+        const auto works = [&](int size) { return refusal_of(size).empty(); };
         if (context_.kind == ContextKind::hybrid)
             refuse("/strategy/context/a2a", std::move(why),
                    sizes_that_work("sizes of the all-to-all", cp_,
@@ -81,7 +95,8 @@ private:
                    "rings merge partial results by their log-sum-exp, which unfused attention "
                    "does not keep",
                    "use all_gather or ulysses, or fused attention");
-        if (model_.sliding_window > 0)
+        if (std::ranges::any_of(attending_,
+                                [](const Transformer& layer) { return layer.sliding_window > 0; }))
             refuse("/strategy/context/kind", "rings do not know sliding windows",
                    "use all_gather or ulysses");
         const std::int64_t parts = 2 * std::int64_t{cp_};
@@ -99,6 +114,7 @@ private:
     const Transformer& model_;
     const ContextParallel& context_;
     int cp_;
+    std::vector<Transformer> attending_; // layers with attention, as each kind sees the model
     Problems problems_;
 };
 

@@ -18,6 +18,12 @@ Diagnostic refusal(std::string pointer, std::string message, std::string hint);
 std::string sizes_that_work(std::string_view what, int limit,
                             const std::function<bool(int)>& works);
 
+// Kinds of layer between embedding and head, encoders' included, each once.
+std::vector<LayerKind> inner_kinds(const Model& model);
+
+// Whether TP of this size leaves every layer's mixer whole heads.
+bool divides_heads(const Model& model, int tp);
+
 // The ranks against the devices: fills in `job.strategy.dp` when it is not given. Without problems
 // the world fits the devices.
 Problems place_on_devices(Job& job, int devices);

@@ -7,9 +7,6 @@
 
 namespace trainyard {
 
-namespace {
-
-// Kinds of layer between embedding and head, encoders' included.
 std::vector<LayerKind> inner_kinds(const Model& model)
 {
     std::vector<LayerKind> kinds;
@@ -19,6 +16,20 @@ std::vector<LayerKind> inner_kinds(const Model& model)
             kinds.push_back(kind);
     return kinds;
 }
+
+bool divides_heads(const Model& model, int tp)
+{
+    const Transformer& transformer = std::get<Transformer>(model.architecture);
+    return std::ranges::all_of(inner_kinds(model), [&](const LayerKind& kind) {
+        const LayerModel layer(transformer, kind);
+        if (layer->is_recurrent())
+            return layer->recurrence->heads % tp == 0;
+        const bool attends = layer->mixer == MixerKind::attention || layer->cross_attention;
+        return !attends || layer->heads % tp == 0;
+    });
+}
+
+namespace {
 
 class Cuts {
 public:

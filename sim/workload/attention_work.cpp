@@ -149,9 +149,11 @@ void add_projections(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const std::int64_t q = s.heads * s.head_dim;
-    const std::int64_t k = s.kv_heads * s.head_dim;
-    const std::int64_t kv = s.model.shared_key_value ? k : 2 * k;
-    const std::int64_t gate = s.model.attention_gate ? q : 0;
+    const std::int64_t k = s.model.earlier_keys ? 0 : s.kv_heads * s.head_dim;
+    const std::int64_t v =
+        s.model.earlier_keys || s.model.shared_key_value ? 0 : s.kv_heads * s.value_dim;
+    const std::int64_t kv = k + v;
+    const std::int64_t gate = s.model.attention_gate ? s.heads * s.value_dim : 0;
     const std::int64_t rank = s.model.query_rank;
     const double rotated = static_cast<double>(s.width * s.tokens * (q + k));
 

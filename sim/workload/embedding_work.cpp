@@ -3,6 +3,7 @@
 // where sequence parallelism has cut these.
 
 #include "sim/workload/layer_parts.h"
+#include "sim/workload/parameters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,20 @@ void add_lookup(WorkBuilder& builder)
             {tp_collective(CollectiveKind::all_reduce, s.token_bytes(), "embedding_reduce")}, {});
 }
 
+// A table for all layers, beside what a matrix makes of the embedding.
+void add_layer_embeddings(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t columns = s.model.layer_embedding_width * s.model.layers;
+    if (columns == 0)
+        return;
+    const double once = static_cast<double>(s.width * s.split_tokens * columns);
+    builder.pass({"layer_embedding", once, once, KernelUse::embedding});
+    builder.linear(
+        {"layer_embedding_projection", {s.split_tokens, columns, s.hidden}, KernelUse::embedding});
+    builder.pass({"layer_embedding_sum", 4 * once, 5 * once, KernelUse::embedding, true});
+}
+
 // BERT: pooler and next-sentence head on one token of each sequence, a transform of the masked
 // tokens; every TP rank does all of it.
 void add_bert_heads(WorkBuilder& builder, std::int64_t tokens)
@@ -67,8 +82,9 @@ void add_bert_heads(WorkBuilder& builder, std::int64_t tokens)
     builder.linear({"next_sentence", {sequences, 2, s.hidden}, KernelUse::head});
     if (tokens == 0)
         return;
-    const double once = static_cast<double>(s.width * tokens * s.hidden);
-    builder.linear({"masked_token_transform", {tokens, s.hidden, s.hidden}, KernelUse::head});
+    const std::int64_t width = masked_token_width(s.model);
+    const double once = static_cast<double>(s.width * tokens * width);
+    builder.linear({"masked_token_transform", {tokens, width, s.hidden}, KernelUse::head});
     builder.pass({"masked_token_norm", 4 * once, 6 * once, KernelUse::head, true});
 }
 
@@ -124,7 +140,7 @@ void add_logits(WorkBuilder& builder, std::int64_t tokens)
 {
     const LayerShape& s = builder.shape();
     const std::int64_t narrow = s.model.embedding_width;
-    if (narrow > 0)
+    if (narrow > 0 && !s.model.bert_heads)
         builder.linear({"logits_projection", {tokens, narrow, s.hidden}, KernelUse::head});
     builder.linear({"logits",
                     {tokens, vocabulary_per_rank(s), narrow > 0 ? narrow : s.hidden},
@@ -143,6 +159,7 @@ LayerWork embedding_work(const LayerShape& s)
                         KernelUse::embedding});
     if (s.model.embedding_norm)
         add_norm(builder, "embedding_norm", KernelUse::embedding);
+    add_layer_embeddings(builder);
     LayerWork work = finished(builder, embedding_launches(s.partition.kernels));
     work.tensors = embedding_tensors(s);
     work.saved = kept_bytes(work.tensors);

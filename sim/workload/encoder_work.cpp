@@ -19,20 +19,6 @@ std::int64_t source_width(const Transformer& whole)
     return last.projects ? whole.hidden : last.hidden;
 }
 
-ParameterTensor matrix_of(std::string_view name, double rows, double columns, Cut cut,
-                          bool by_rows = false)
-{
-    ParameterTensor tensor;
-    tensor.name = name;
-    tensor.elements = rows * columns;
-    tensor.cut = cut;
-    tensor.matrix = true;
-    tensor.rows = rows;
-    tensor.columns = columns;
-    tensor.by_rows = by_rows;
-    return tensor;
-}
-
 AttentionShape cross_shape(const LayerShape& s)
 {
     AttentionShape shape = attention_shape(s);
@@ -64,15 +50,14 @@ std::vector<ParameterTensor> encoder_end_tensors(const Transformer& whole, const
     std::vector<ParameterTensor> tensors;
     if (encoder.input_elements > 0) {
         tensors.push_back(
-            matrix_of("input", static_cast<double>(encoder.input_elements), h, Cut::whole));
+            matrix("input", {static_cast<double>(encoder.input_elements), h}, Cut::whole));
         tensors.push_back({"input_bias", h});
     }
     if (encoder.positions > 0)
         tensors.push_back({"positions", static_cast<double>(encoder.positions) * h});
-    tensors.push_back({"norm", (encoder.norm == NormKind::layer_norm ? 2 : 1) * h});
+    tensors.push_back(norm_tensor(encoder.norm, h));
     if (encoder.projects)
-        tensors.push_back(
-            matrix_of("projection", h, static_cast<double>(whole.hidden), Cut::whole));
+        tensors.push_back(matrix("projection", {h, static_cast<double>(whole.hidden)}, Cut::whole));
     return tensors;
 }
 
@@ -126,18 +111,17 @@ std::vector<ParameterTensor> cross_attention_tensors(const Transformer& whole,
     const auto q = static_cast<double>(model.heads * model.head_dim);
     const auto kv = static_cast<double>(model.kv_heads * model.head_dim);
     std::vector<ParameterTensor> tensors;
-    tensors.push_back({"norm", (model.norm == NormKind::layer_norm ? 2 : 1) * h});
-    tensors.push_back(matrix_of("cross_query", h, q, Cut::heads));
-    ParameterTensor keys = matrix_of("cross_key_value", source, 2 * kv, Cut::kv_heads);
-    keys.most_parts = model.kv_heads;
+    tensors.push_back(norm_tensor(model.norm, h));
+    tensors.push_back(matrix("cross_query", {h, q}, Cut::heads));
+    ParameterTensor keys =
+        of_key_heads(matrix("cross_key_value", {source, 2 * kv}, Cut::kv_heads), model.kv_heads);
     keys.of_source = true;
     tensors.push_back(keys);
-    tensors.push_back(matrix_of("cross_output", q, h, Cut::heads, true));
+    tensors.push_back(matrix("cross_output", {q, h, 1, true}, Cut::heads));
     if (model.attention_bias || model.linear_bias) {
         tensors.push_back({"cross_query_bias", q, Cut::heads});
-        ParameterTensor bias{"cross_key_value_bias", 2 * kv, Cut::kv_heads};
-        bias.most_parts = model.kv_heads;
-        tensors.push_back(bias);
+        tensors.push_back(
+            of_key_heads({"cross_key_value_bias", 2 * kv, Cut::kv_heads}, model.kv_heads));
         tensors.push_back({"cross_output_bias", h});
     }
     return tensors;

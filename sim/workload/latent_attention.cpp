@@ -80,6 +80,8 @@ void add_latent_projections(WorkBuilder& builder)
         add_up(builder, "attention_q_up", query_columns, latent.q_lora_rank);
     else
         add_up(builder, "attention_q", query_columns, s.hidden);
+    if (s.model.attention_gate)
+        add_up(builder, "attention_gate", s.heads * s.value_dim, s.hidden);
     add_shared_key_exchange(builder, latent.qk_rope_head_dim);
     add_up(builder, "attention_kv_up", s.heads * (latent.qk_nope_head_dim + s.value_dim),
            latent.kv_lora_rank);

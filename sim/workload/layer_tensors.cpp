@@ -1,4 +1,5 @@
 #include "sim/workload/layer_parts.h"
+#include "sim/workload/parameters.h"
 #include "sim/workload/recurrent_mixer.h"
 #include "sim/workload/saved_tensors.h"
 
@@ -63,6 +64,9 @@ constexpr std::array lives = {
     Life{"mixer_projected", "mixer_input|mixer_gate_up", "mixer_gated_norm",
          "short_convolution_backward|recurrence_backward"},
     Life{"mixer_convolved", "short_convolution", "recurrence", "recurrence_backward"},
+    Life{"mixer_selected", "mixer_selection", "recurrence", "recurrence_backward"},
+    Life{"mixer_steps", "mixer_steps", "recurrence", "recurrence_backward"},
+    Life{"mixer_gates", "mixer_gates", "recurrence", "recurrence_backward"},
     Life{"chunk_inverses", "recurrence", "recurrence", "recurrence_backward"},
     Life{"mixer_result", "recurrence", "mixer_gated_norm", "mixer_gated_norm_backward"},
     Life{"mixer_output_input", "mixer_gated_norm", "mixer_output",
@@ -387,7 +391,8 @@ std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
     if (!s.partition.lora)
         keep("logits_input", states, "final_norm", "logits_input_gradient|logits_weight_gradient");
     if (s.model.bert_heads)
-        keep("masked_token_states", 3 * s.width * tokens * s.hidden, "masked_token_transform",
+        keep("masked_token_states", 3 * s.width * tokens * masked_token_width(s.model),
+             "masked_token_transform",
              "masked_token_transform_input_gradient|masked_token_transform_weight_gradient");
     PassingTensors add(s, tensors);
     if (s.partition.kernels.loss_in_place) {

@@ -8,8 +8,22 @@
 namespace trainyard {
 namespace {
 
+// A gate lets a part of the layer's own embedding of the tokens into the stream (Gemma 3n). The
+// narrow matrices are whole on every TP rank and meet its tokens.
+void add_layer_embedding(WorkBuilder& builder)
+{
+    const LayerShape& s = builder.shape();
+    const std::int64_t width = s.model.layer_embedding_width;
+    builder.linear(
+        {"layer_embedding_gate", {s.split_tokens, width, s.hidden}, KernelUse::embedding});
+    builder.linear(
+        {"layer_embedding_result", {s.split_tokens, s.hidden, width}, KernelUse::embedding});
+    add_norm(builder, "layer_embedding_norm", KernelUse::embedding);
+    add_residual(builder, "layer_embedding_residual", KernelUse::embedding);
+}
+
 // Norms sit before (or, in encoders, after) attention and MLP: the work is the same.
-void add_layer(WorkBuilder& builder)
+void add_parts(WorkBuilder& builder)
 {
     const LayerShape& s = builder.shape();
     const int norms = s.model.norms_per_layer;
@@ -40,6 +54,13 @@ void add_layer(WorkBuilder& builder)
     add_residual(builder, "mlp_residual", KernelUse::mlp);
 }
 
+void add_layer(WorkBuilder& builder)
+{
+    add_parts(builder);
+    if (builder.shape().model.layer_embedding_width > 0)
+        add_layer_embedding(builder);
+}
+
 struct LaunchTargets {
     int forward = 0; // 0: as listed
     int backward = 0;
@@ -59,11 +80,13 @@ LaunchTargets launch_targets(const LayerShape& s)
     const int adapters = static_cast<int>(adapted.qkv.size() + adapted.output.size() +
                                           adapted.up.size() + adapted.down.size());
     if (style.layer_launches_forward > 0)
-        targets.forward = of_layer(style.layer_launches_forward) + (moe ? style.moe_launches_forward : 0) +
-                          fp8 + ring + adapters * adapter_launches_forward;
+        targets.forward = of_layer(style.layer_launches_forward) +
+                          (moe ? style.moe_launches_forward : 0) + fp8 + ring +
+                          adapters * adapter_launches_forward;
     if (style.layer_launches_backward > 0)
-        targets.backward = of_layer(style.layer_launches_backward) + (moe ? style.moe_launches_backward : 0) +
-                           fp8 + ring + adapters * adapter_launches_backward;
+        targets.backward = of_layer(style.layer_launches_backward) +
+                           (moe ? style.moe_launches_backward : 0) + fp8 + ring +
+                           adapters * adapter_launches_backward;
     return targets;
 }
 
@@ -163,6 +186,7 @@ LayerModel::LayerModel(const Transformer& model, const LayerKind& kind) : model_
         take(own.indexer, form.indexer);
         take(own.cross_attention, form.cross_attention);
         take(own.key_compression, form.key_compression);
+        own.earlier_keys = form.earlier_keys;
         if (form.latent) {
             own.latent = form.latent;
             own.kv_heads = own.heads;
@@ -196,6 +220,14 @@ int predicting_form(const Transformer& model)
     return model.layers - 1;
 }
 
+int first_of_form(const Transformer& model, int form)
+{
+    for (int layer = 0; layer < model.layers; ++layer)
+        if (form_number(model, layer) == form)
+            return layer;
+    return 0;
+}
+
 } // namespace
 
 std::vector<LayerKind> layers_of(const Model& model)
@@ -223,6 +255,9 @@ std::vector<LayerKind> layers_of(const Model& model)
         kind.channel = has_channel(transformer, layer);
         kind.windowed = has_window(transformer, layer);
         kind.shares = transformer.shared_layers && layer > 0;
+        if (kind.form >= 0 && layer < transformer.layers)
+            kind.shares |= transformer.layer_forms[static_cast<std::size_t>(kind.form)].shared &&
+                           layer > first_of_form(transformer, kind.form);
         return kind;
     };
     for (int i = 0; i < transformer.layers; ++i)

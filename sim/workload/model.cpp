@@ -100,10 +100,13 @@ template <>
 std::vector<EnumName<MixerKind>> enum_names<MixerKind>()
 {
     return {{MixerKind::attention, "attention"},
+            {MixerKind::mamba, "mamba"},
             {MixerKind::mamba2, "mamba2"},
             {MixerKind::gated_delta_net, "gated_delta_net"},
             {MixerKind::kimi_delta_attention, "kimi_delta_attention"},
             {MixerKind::lightning_attention, "lightning_attention"},
+            {MixerKind::rg_lru, "rg_lru"},
+            {MixerKind::short_convolution, "short_convolution"},
             {MixerKind::none, "none"}};
 }
 

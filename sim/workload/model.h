@@ -21,10 +21,13 @@ enum class Activation : std::uint8_t { gelu, relu, silu };
 // What lets the tokens of a sequence see each other in a layer.
 enum class MixerKind : std::uint8_t {
     attention,
+    mamba,
     mamba2,
     gated_delta_net,
     kimi_delta_attention,
     lightning_attention,
+    rg_lru,
+    short_convolution,
     none
 };
 // What a layer does to each token by itself.
@@ -76,12 +79,14 @@ struct LatentAttention {
 // `value_dim` from token to token, which training computes in chunks (Dao & Gu 2024, section 6;
 // Yang 2024, section 3).
 struct Recurrence {
-    int key_heads = 0;          // heads of keys and queries; Mamba-2: groups of B and C
-    int heads = 0;              // heads of values
-    std::int64_t key_dim = 0;   // Mamba-2: the state's size
+    int key_heads = 0;          // heads of keys and queries; Mamba: groups of B and C
+    int heads = 0;              // heads of values; Mamba-1: as many as there are values
+    std::int64_t key_dim = 0;   // Mamba: the state's size
     std::int64_t value_dim = 0; // Mamba-2: the head's size
     int convolution = 4;        // taps of the short convolution before it; 0: none
     int chunk = 64;             // tokens
+    std::int64_t step_rank = 0; // Mamba-1: width of the latent that step sizes come from
+    bool whole_gate = false;    // Kimi delta attention: one matrix makes the gate, no narrow pair
 
     bool operator==(const Recurrence&) const = default;
 };
@@ -137,6 +142,8 @@ struct LayerForm {
     std::optional<bool> shared_key_value;
     std::optional<bool> cross_attention;
     std::optional<int> key_compression;
+    bool earlier_keys = false; // attends to keys and values that an earlier layer made
+    bool shared = false;       // all layers of this form have the parameters of its first
 
     bool operator==(const LayerForm&) const = default;
 };
@@ -148,7 +155,8 @@ struct Transformer {
     int heads = 0;
     int kv_heads = 0; // = heads: MHA; 1: MQA; else GQA
     std::int64_t head_dim = 0;
-    std::int64_t ffn = 0; // feed-forward size of a dense layer
+    std::int64_t value_head_dim = 0; // of values where it is not `head_dim`; 0: it is
+    std::int64_t ffn = 0;            // feed-forward size of a dense layer
     std::int64_t vocabulary = 0;
     std::int64_t embedding_width = 0; // of the vocabulary's table where narrower than the model
     // Numbers of one token's input, which a matrix embeds: a vocabulary has logits only; 0: tokens.
@@ -180,6 +188,10 @@ struct Transformer {
     // that an indexer picks, and its window's own; 1: each token has a key.
     int key_compression = 1;
     bool shared_layers = false; // all layers have the parameters of the first (ALBERT)
+    bool earlier_keys = false;  // keys and values are an earlier layer's
+    // Each layer looks its tokens up in a table of its own, so wide, and adds what a gate lets
+    // through of it (Gemma 3n); 0: none.
+    std::int64_t layer_embedding_width = 0;
     bool tied_embeddings = false;
     bool dropout = false;
     bool bert_heads = false;    // pooler, MLM transform, NSP (BERT pre-training)
@@ -204,7 +216,12 @@ struct Transformer {
     // (DeepSeek-V3, section 2.2).
     int prediction_layers = 0;
 
-    std::int64_t value_dim() const { return latent ? latent->v_head_dim : head_dim; }
+    std::int64_t value_dim() const
+    {
+        if (latent)
+            return latent->v_head_dim;
+        return value_head_dim > 0 ? value_head_dim : head_dim;
+    }
     // Keys that a query of so long a sequence sees at most where it sees a part of them; 0: all.
     std::int64_t keys_per_query(std::int64_t sequence_length) const;
     bool is_recurrent() const { return mixer != MixerKind::attention && mixer != MixerKind::none; }

@@ -96,7 +96,13 @@ const FieldTable<Recurrence>& fields_of<Recurrence>()
                 "convolution", &R::convolution,
                 {.help = "taps of the short convolution before it; 0: none", .min = 0, .max = 4096})
             .field("chunk", &R::chunk,
-                   {.help = "tokens that are computed at once", .min = 1, .max = 65536});
+                   {.help = "tokens that are computed at once", .min = 1, .max = 65536})
+            .field("step_rank", &R::step_rank,
+                   {.help = "Mamba-1: width of the latent that step sizes come from",
+                    .min = 0,
+                    .max = largest_size})
+            .field("whole_gate", &R::whole_gate,
+                   {.help = "Kimi delta attention: one matrix makes the gate, no narrow pair"});
     return table;
 }
 
@@ -178,7 +184,11 @@ const FieldTable<LayerForm>& fields_of<LayerForm>()
             .field("cross_attention", &F::cross_attention,
                    {.help = "attends to what the encoders made, after the mixer"})
             .field("key_compression", &F::key_compression,
-                   {.help = "tokens whose keys are made one", .min = 1, .max = 65536});
+                   {.help = "tokens whose keys are made one", .min = 1, .max = 65536})
+            .field("earlier_keys", &F::earlier_keys,
+                   {.help = "attends to keys and values that an earlier layer made"})
+            .field("shared", &F::shared,
+                   {.help = "all layers of this form have the parameters of its first"});
     return table;
 }
 
@@ -201,6 +211,10 @@ FieldTable<Transformer> with_sizes(FieldTable<Transformer> table)
                 .max = largest_size})
         .field("head_dim", &T::head_dim,
                {.help = "size of a head; 0: hidden / heads", .min = 0, .max = largest_size})
+        .field("value_head_dim", &T::value_head_dim,
+               {.help = "size of a head of values where it differs; 0: as head_dim",
+                .min = 0,
+                .max = largest_size})
         .field("ffn", &T::ffn,
                {.help = "feed-forward size of a dense layer; 0: 4 x hidden",
                 .min = 0,
@@ -267,7 +281,11 @@ FieldTable<Transformer> with_structure(FieldTable<Transformer> table)
         .field("cross_attention", &T::cross_attention,
                {.help = "layers attend to what the encoders made, after their mixer"})
         .field("shared_layers", &T::shared_layers,
-               {.help = "all layers have the parameters of the first"});
+               {.help = "all layers have the parameters of the first"})
+        .field("layer_embedding_width", &T::layer_embedding_width,
+               {.help = "width of a table in which each layer looks its tokens up; 0: none",
+                .min = 0,
+                .max = largest_size});
 }
 
 // Mixers other than plain attention, and layers of several kinds.

@@ -126,6 +126,10 @@ void check_latent_attention(const Reader& reader, const Transformer& model)
             .error(fmt::format("heads of {} with latent attention", model.head_dim),
                    fmt::format("leave it out: qk_nope_head_dim + qk_rope_head_dim is {}",
                                model.latent->head_dim()));
+    if (model.value_head_dim > 0)
+        place_of(reader, {"value_head_dim"})
+            .error("a size of value heads with latent attention",
+                   "leave it out: \"v_head_dim\" of \"latent\" is it");
     if (model.qk_norm || model.parallel_blocks || model.linear_bias || model.attention_bias)
         reader.error("latent attention with biases, norms of heads or parallel blocks",
                      "supported: latent attention as DeepSeek-V2 and V3 have it");
@@ -177,6 +181,24 @@ Reader place_of_form(const Reader& reader, std::size_t form)
 void check_mixer(const Reader& place, const Transformer& layer, std::string_view name)
 {
     const auto of_layer = name.empty() ? std::string("the model") : fmt::format("\"{}\"", name);
+    if (layer.mixer == MixerKind::attention && layer.sliding_window > 0 &&
+        layer.attention_chunk > 0)
+        place_of(place, {"attention_chunk", "sliding_window"})
+            .error(fmt::format("{} has a window of {} and chunks of {} tokens", of_layer,
+                               layer.sliding_window, layer.attention_chunk),
+                   "give one of them; 0 in a form takes away what the model has");
+    if (layer.mixer == MixerKind::attention && layer.output_rank > 0 &&
+        layer.heads % layer.output_groups != 0)
+        place_of(place, {"output_groups", "o_groups"})
+            .error(fmt::format("{} groups do not divide the {} heads of {}", layer.output_groups,
+                               layer.heads, of_layer),
+                   fmt::format("divisors of {} work", layer.heads));
+    if (layer.mixer == MixerKind::mamba && layer.recurrence &&
+        (layer.recurrence->step_rank == 0 || layer.recurrence->value_dim != 1))
+        place_of(place, {"recurrence"})
+            .error(fmt::format("{} mixes by mamba with heads, or without \"step_rank\"", of_layer),
+                   "as many heads as values, \"value_dim\": 1, and the width of the latent that "
+                   "steps come from");
     if (layer.is_recurrent() && !layer.recurrence)
         place_of(place, {"mixer"})
             .error(fmt::format("{} mixes by {} without its sizes", of_layer, to_name(layer.mixer)),
@@ -199,11 +221,26 @@ void check_form(const Reader& reader, const Transformer& model, std::size_t numb
 {
     const LayerForm& form = model.layer_forms[number];
     const Reader place = place_of_form(reader, number);
+    if (form.name.empty())
+        place_of(place, {"name"})
+            .error("a form without a name", "the pattern calls it by its name");
+    else if (!model.pattern.empty() &&
+             std::ranges::find(model.pattern, form.name) == model.pattern.end())
+        place.error(fmt::format("no layer is of form \"{}\"", form.name),
+                    "name it in \"pattern\", or leave it out");
+    if (form.earlier_keys && !model.pattern.empty() && model.pattern.front() == form.name)
+        place_of(place, {"earlier_keys"})
+            .error("the first layer has no earlier one whose keys it could see",
+                   "give it keys of its own");
     const auto same_name = [&](const LayerForm& other) { return other.name == form.name; };
     if (std::ranges::count_if(model.layer_forms, same_name) > 1)
         place.error(fmt::format("two forms are called \"{}\"", form.name),
                     "give each a name of its own");
-    if (form.channel == ChannelKind::experts && !model.moe)
+    const bool native = reader.node().find("layer_forms") != nullptr;
+    if (form.channel == ChannelKind::experts && !model.moe && !native)
+        place.error("some layers have experts, whose number is not given",
+                    "give \"num_experts\" and \"num_experts_per_tok\"");
+    else if (form.channel == ChannelKind::experts && !model.moe)
         place_of(place, {"channel"})
             .error(fmt::format("\"{}\" has experts, the model says none", form.name),
                    "give \"moe\" with their number and size");
@@ -226,6 +263,10 @@ void check_pattern(const Reader& reader, const Transformer& model)
             .error(model.pattern.empty() ? "layer forms without a pattern that says where they are"
                                          : "a pattern without the forms that it names",
                    "give both \"layer_forms\" and \"pattern\", or neither");
+    if (model.shared_layers && !model.layer_forms.empty())
+        place_of(reader, {"shared_layers"})
+            .error("layers that share the first's parameters, but are of several forms",
+                   "say \"shared\" in those forms whose layers have one set of parameters");
     std::vector<std::string> names;
     for (const LayerForm& form : model.layer_forms)
         names.push_back(form.name);
@@ -242,25 +283,60 @@ void check_pattern(const Reader& reader, const Transformer& model)
                    fmt::format("give {} entries, or a divisor of that", model.layers));
 }
 
-// Attention to what no encoder makes; encoders whose heads do not fill them.
+bool attends_to_encoders(const Transformer& model)
+{
+    return model.cross_attention ||
+           std::ranges::any_of(model.layer_forms, [](const LayerForm& form) {
+               return form.cross_attention.value_or(false);
+           });
+}
+
+Reader encoder_place(const Reader& reader, std::size_t number)
+{
+    return reader.node().find("encoders") != nullptr ? reader.member("encoders").element(number)
+                                                     : reader;
+}
+
+// Width of what an encoder hands on.
+std::int64_t result_width(const Transformer& model, const Encoder& encoder)
+{
+    return encoder.projects ? model.hidden : encoder.hidden;
+}
+
+// Heads that do not fill an encoder, a name that another has, a result that is not as wide as what
+// it meets: the model, or the others' results where layers attend to all of them.
+void check_encoder(const Reader& place, const Transformer& model, std::size_t number)
+{
+    const Encoder& encoder = model.encoders[number];
+    if (encoder.head_dim == 0 && encoder.heads > 0 && encoder.hidden % encoder.heads != 0)
+        place.error(fmt::format("hidden size {} of encoder \"{}\" is no multiple of {} heads",
+                                encoder.hidden, encoder.name, encoder.heads),
+                    "give \"head_dim\" when heads do not fill the hidden size");
+    const auto earlier = model.encoders.begin() + static_cast<std::ptrdiff_t>(number);
+    if (std::find_if(model.encoders.begin(), earlier,
+                     [&](const Encoder& other) { return other.name == encoder.name; }) != earlier)
+        place_of(place, {"name"})
+            .error(fmt::format("two encoders are called \"{}\"", encoder.name),
+                   "give each a name of its own");
+    const bool crosses = attends_to_encoders(model);
+    const std::int64_t wanted =
+        crosses ? result_width(model, model.encoders.front()) : model.hidden;
+    if (result_width(model, encoder) != wanted)
+        place_of(place, {"hidden"})
+            .error(fmt::format("the result of encoder \"{}\" is {} wide, {} {}", encoder.name,
+                               result_width(model, encoder),
+                               crosses ? "that of others" : "the model", wanted),
+                   "\"projects\": true takes it to the model's width");
+}
+
+// Attention to what no encoder makes; encoders that do not fit.
 void check_encoders(const Reader& reader, const Transformer& model)
 {
-    const bool crosses =
-        model.cross_attention || std::ranges::any_of(model.layer_forms, [](const LayerForm& form) {
-            return form.cross_attention.value_or(false);
-        });
-    if (crosses && model.encoders.empty())
+    if (attends_to_encoders(model) && model.encoders.empty())
         place_of(reader, {"cross_attention", "layer_forms"})
             .error("cross attention without encoders", "give \"encoders\"");
-    for (std::size_t i = 0; i < model.encoders.size(); ++i) {
-        const Encoder& encoder = model.encoders[i];
-        if (encoder.head_dim == 0 && encoder.heads > 0 && encoder.hidden % encoder.heads != 0)
-            (reader.node().find("encoders") != nullptr ? reader.member("encoders").element(i)
-                                                       : reader)
-                .error(fmt::format("hidden size {} of encoder \"{}\" is no multiple of {} heads",
-                                   encoder.hidden, encoder.name, encoder.heads),
-                       "give \"head_dim\" when heads do not fill the hidden size");
-    }
+    for (std::size_t i = 0; i < model.encoders.size(); ++i)
+        check_encoder(encoder_place(reader, i), model, i);
 }
 
 } // namespace
@@ -272,16 +348,10 @@ void check_transformer(const Reader& reader, const Transformer& model)
     check_encoders(reader, model);
     if (reader.error_count() != before)
         return;
-    if (model.pattern.empty() && model.is_recurrent())
+    if (model.pattern.empty())
         check_mixer(reader, model, "");
     for (std::size_t i = 0; i < model.layer_forms.size(); ++i)
         check_form(reader, model, i);
-    if (model.kv_heads > 0 && model.heads % model.kv_heads != 0)
-        place_of(reader, {"kv_heads", "num_key_value_heads", "num_kv_heads"})
-            .error(fmt::format("{} key heads do not divide {} query heads", model.kv_heads,
-                               model.heads),
-                   fmt::format("each key head serves as many query heads: divisors of {} work",
-                               model.heads));
     check_latent_attention(reader, model);
     if (model.position == PositionKind::learned && model.max_positions == 0)
         reader.error("learned positions without their number", "give \"max_positions\"");

@@ -42,7 +42,7 @@ std::string encoder_name(const Transformer& model, const LayerKind& kind)
 // Numbers that generation keeps of a sequence in one layer.
 double kept_keys(const Transformer& model, std::int64_t length)
 {
-    if (model.mixer != MixerKind::attention)
+    if (model.mixer != MixerKind::attention || model.earlier_keys)
         return 0;
     std::int64_t seen = length;
     for (const std::int64_t limit : {model.sliding_window, model.attention_chunk})
@@ -50,7 +50,8 @@ double kept_keys(const Transformer& model, std::int64_t length)
             seen = std::min(seen, limit);
     if (model.key_compression > 1)
         seen = std::min(length, model.sliding_window) + length / model.key_compression;
-    std::int64_t width = (model.shared_key_value ? 1 : 2) * model.kv_heads * model.head_dim;
+    const std::int64_t values = model.shared_key_value ? 0 : model.value_dim();
+    std::int64_t width = model.kv_heads * (model.head_dim + values);
     if (model.latent)
         width = model.latent->kv_lora_rank + model.latent->qk_rope_head_dim;
     if (model.indexer)
@@ -101,6 +102,8 @@ std::string layer_words(const Transformer& model, const LayerKind& kind)
     }
     if (kind.encoder >= 0)
         words += fmt::format(" of {}", encoder_name(model, kind));
+    if (of_kind->earlier_keys)
+        words += " (earlier keys)";
     if (kind.shares)
         words += " (the first's)";
     if (kind.predicts_further)

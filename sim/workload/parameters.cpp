@@ -11,32 +11,9 @@ namespace {
 
 using ParameterTensors = std::vector<ParameterTensor>;
 
-struct Matrices {
-    double rows = 0; // inputs
-    double columns = 0;
-    double copies = 1;
-    bool by_rows = false;
-};
-
-ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double token_share = 1)
-{
-    return {name,        m.rows * m.columns * m.copies,
-            cut,         true,
-            token_share, m.rows,
-            m.columns,   m.copies,
-            m.by_rows};
-}
-
-ParameterTensor of_key_heads(ParameterTensor tensor, int heads)
-{
-    tensor.most_parts = heads;
-    return tensor;
-}
-
 void add_norm(ParameterTensors& tensors, const Transformer& model, double size)
 {
-    const double vectors = model.norm == NormKind::layer_norm ? 2 : 1; // scale, shift
-    tensors.push_back({"norm", vectors * size});
+    tensors.push_back(norm_tensor(model.norm, size));
 }
 
 void add_latent_attention(ParameterTensors& tensors, const Transformer& model)
@@ -58,7 +35,30 @@ void add_latent_attention(ParameterTensors& tensors, const Transformer& model)
     add_norm(tensors, model, kv);
     tensors.push_back(matrix("kv_up", {kv, kv_columns}, Cut::heads));
     const double results = model.heads * static_cast<double>(latent.v_head_dim);
+    if (model.attention_gate)
+        tensors.push_back(matrix("attention_gate", {h, results}, Cut::heads));
     tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
+}
+
+struct KeyValueColumns {
+    double keys = 0;
+    double values = 0;
+};
+
+void add_key_values(ParameterTensors& tensors, const Transformer& model,
+                    const KeyValueColumns& columns)
+{
+    if (model.earlier_keys)
+        return;
+    const double h = static_cast<double>(model.hidden);
+    const auto add = [&](std::string_view name, const Matrices& m) {
+        tensors.push_back(of_key_heads(matrix(name, m, Cut::kv_heads), model.kv_heads));
+    };
+    if (columns.keys == columns.values)
+        return add("kv", {h, columns.keys, 2});
+    add("kv", {h, columns.keys, 1});
+    if (columns.values > 0)
+        add("values", {h, columns.values, 1});
 }
 
 void add_attention(ParameterTensors& tensors, const Transformer& model)
@@ -68,8 +68,10 @@ void add_attention(ParameterTensors& tensors, const Transformer& model)
     const double h = static_cast<double>(model.hidden);
     const double d = static_cast<double>(model.head_dim);
     const double q = model.heads * d;
-    const double copies = model.shared_key_value ? 1 : 2;
-    const double kv = copies * model.kv_heads * d;
+    const double results = model.heads * static_cast<double>(model.value_dim());
+    const double k = model.kv_heads * d;
+    const double v =
+        model.shared_key_value ? 0 : model.kv_heads * 1.0 * static_cast<double>(model.value_dim());
     if (model.query_rank > 0) {
         const auto rank = static_cast<double>(model.query_rank);
         tensors.push_back(matrix("q_down", {h, rank}, Cut::whole));
@@ -79,24 +81,25 @@ void add_attention(ParameterTensors& tensors, const Transformer& model)
         tensors.push_back(matrix("q", {h, q}, Cut::heads));
     }
     if (model.attention_gate)
-        tensors.push_back(matrix("attention_gate", {h, q}, Cut::heads));
-    tensors.push_back(
-        of_key_heads(matrix("kv", {h, kv / copies, copies}, Cut::kv_heads), model.kv_heads));
+        tensors.push_back(matrix("attention_gate", {h, results}, Cut::heads));
+    add_key_values(tensors, model, {k, v});
     if (model.output_rank > 0) {
         const auto rank = static_cast<double>(model.output_rank);
-        tensors.push_back(matrix(
-            "output_down", {q / model.output_groups, rank, 1.0 * model.output_groups}, Cut::heads));
+        tensors.push_back(matrix("output_down",
+                                 {results / model.output_groups, rank, 1.0 * model.output_groups},
+                                 Cut::heads));
         tensors.push_back(
             matrix("attention_output", {rank * model.output_groups, h, 1, true}, Cut::heads));
     } else {
-        tensors.push_back(matrix("attention_output", {q, h, 1, true}, Cut::heads));
+        tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
     }
     if (model.key_compression > 1)
         tensors.push_back(matrix("key_compression",
                                  {h, static_cast<double>(compressor_columns(model))}, Cut::whole));
     if (model.attention_bias || model.linear_bias) {
         tensors.push_back({"q_bias", q, Cut::heads});
-        tensors.push_back(of_key_heads({"kv_bias", kv, Cut::kv_heads}, model.kv_heads));
+        if (!model.earlier_keys)
+            tensors.push_back(of_key_heads({"kv_bias", k + v, Cut::kv_heads}, model.kv_heads));
     }
     if (model.attention_output_bias || model.linear_bias)
         tensors.push_back({"attention_output_bias", h});
@@ -177,11 +180,13 @@ ParameterTensors embedding_tensors(const Transformer& model)
 {
     const double h = static_cast<double>(model.hidden);
     ParameterTensors tensors;
-    const auto table = [&](std::string_view name, double rows, Cut cut) {
-        tensors.push_back({name, rows * h, cut, false, 1, rows, h, 1, true});
-    };
     const auto vocabulary = static_cast<double>(model.vocabulary);
     const auto width = static_cast<double>(model.embedding_width);
+    // BERT's kin sum tokens, positions and types, and norm them, before they are widened.
+    const double summed = model.embedding_width > 0 && model.token_types > 0 ? width : h;
+    const auto table = [&](std::string_view name, double rows, Cut cut) {
+        tensors.push_back({name, rows * summed, cut, false, 1, rows, summed, 1, true});
+    };
     if (model.input_elements > 0) {
         tensors.push_back(
             matrix("input", {static_cast<double>(model.input_elements), h}, Cut::whole));
@@ -193,12 +198,19 @@ ParameterTensors embedding_tensors(const Transformer& model)
     } else {
         table("embedding", vocabulary, Cut::vocabulary);
     }
+    if (model.layer_embedding_width > 0) {
+        const auto all = static_cast<double>(model.layer_embedding_width * model.layers);
+        tensors.push_back({"layer_embedding", vocabulary * all, Cut::vocabulary, false, 1,
+                           vocabulary, all, 1, true});
+        tensors.push_back(matrix("layer_embedding_projection", {h, all}, Cut::whole));
+        add_norm(tensors, model, static_cast<double>(model.layer_embedding_width));
+    }
     if (model.position == PositionKind::learned)
         table("positions", static_cast<double>(model.max_positions), Cut::whole);
     if (model.token_types > 0)
         table("token_types", model.token_types, Cut::whole);
     if (model.embedding_norm)
-        add_norm(tensors, model, h);
+        add_norm(tensors, model, summed);
     return tensors;
 }
 
@@ -213,16 +225,17 @@ ParameterTensors head_tensors(const Transformer& model)
         // The pooler and the next-sentence head see one token of a sequence: no token share here.
         tensors.push_back({"pooler", h * h + h});
         tensors.push_back({"next_sentence", 2 * h + 2});
+        const auto width = static_cast<double>(masked_token_width(model));
         tensors.push_back(
-            matrix("masked_token_transform", {h, h}, Cut::whole, model.head_fraction));
-        tensors.push_back({"masked_token_bias", h});
-        add_norm(tensors, model, h);
+            matrix("masked_token_transform", {h, width}, Cut::whole, model.head_fraction));
+        tensors.push_back({"masked_token_bias", width});
+        add_norm(tensors, model, width);
     }
-    if (model.embedding_width > 0) // back to the table's width, which is tied
+    if (model.embedding_width > 0 && !model.bert_heads) // back to the table's width, which is tied
         tensors.push_back(matrix("logits_projection",
                                  {h, static_cast<double>(model.embedding_width)}, Cut::whole,
                                  model.head_fraction));
-    else if (!model.tied_embeddings)
+    else if (model.embedding_width == 0 && !model.tied_embeddings)
         tensors.push_back(matrix("logits", {h, vocabulary}, Cut::vocabulary, model.head_fraction));
     if (model.head_bias || model.bert_heads)
         tensors.push_back({"logits_bias", vocabulary, Cut::vocabulary});
@@ -239,6 +252,17 @@ void add_prediction(ParameterTensors& tensors, const Transformer& model)
     tensors.push_back(matrix("prediction_input", {2 * h, h}, Cut::columns));
 }
 
+// What a layer takes from its own embedding of the tokens: a gate, a matrix to the model's width, a
+// norm.
+void add_layer_embedding(ParameterTensors& tensors, const Transformer& model)
+{
+    const double h = static_cast<double>(model.hidden);
+    const auto width = static_cast<double>(model.layer_embedding_width);
+    tensors.push_back(matrix("layer_embedding_gate", {h, width}, Cut::whole));
+    tensors.push_back(matrix("layer_embedding_result", {width, h}, Cut::whole));
+    add_norm(tensors, model, h);
+}
+
 // Norms before the parts of a layer and, with four of them, after.
 int norms_of(const Transformer& model, const LayerKind& kind)
 {
@@ -249,6 +273,32 @@ int norms_of(const Transformer& model, const LayerKind& kind)
 }
 
 } // namespace
+
+std::int64_t masked_token_width(const Transformer& model)
+{
+    return model.embedding_width > 0 ? model.embedding_width : model.hidden;
+}
+
+ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double token_share)
+{
+    return {name,        m.rows * m.columns * m.copies,
+            cut,         true,
+            token_share, m.rows,
+            m.columns,   m.copies,
+            m.by_rows};
+}
+
+ParameterTensor of_key_heads(ParameterTensor tensor, int heads)
+{
+    tensor.most_parts = heads;
+    return tensor;
+}
+
+ParameterTensor norm_tensor(NormKind kind, double size)
+{
+    const double vectors = kind == NormKind::layer_norm ? 2 : 1; // scale, shift
+    return {"norm", vectors * size};
+}
 
 std::vector<ParameterTensor> parameter_tensors(const Transformer& whole, const LayerKind& kind)
 {
@@ -277,6 +327,8 @@ std::vector<ParameterTensor> parameter_tensors(const Transformer& whole, const L
         add_experts(tensors, model);
     else if (kind.channel)
         add_mlp(tensors, model, static_cast<double>(model.ffn));
+    if (model.layer_embedding_width > 0 && kind.encoder < 0)
+        add_layer_embedding(tensors, model);
     for (ParameterTensor& tensor : tensors)
         tensor.shared = kind.shares;
     return tensors;

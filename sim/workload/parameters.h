@@ -42,6 +42,20 @@ struct ParameterTensor {
     }
 };
 
+struct Matrices {
+    double rows = 0; // inputs
+    double columns = 0;
+    double copies = 1;
+    bool by_rows = false;
+};
+ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double token_share = 1);
+// Cut over TP between so many heads at most.
+ParameterTensor of_key_heads(ParameterTensor tensor, int heads);
+ParameterTensor norm_tensor(NormKind kind, double size);
+
+// Columns of BERT's transform of masked tokens: the width of the vocabulary's table.
+std::int64_t masked_token_width(const Transformer& model);
+
 // The matrices of a tensor that one device holds.
 struct HeldMatrices {
     double rows = 0;

@@ -1,13 +1,16 @@
 #pragma once
 
-// Mixers that read a sequence as a recurrence: Mamba-2 (Dao & Gu 2024), the gated delta net (Yang
-// 2024), Kimi delta attention (Kimi 2025) and lightning attention (Qin 2024). All have projections
-// from the layer's input, a short convolution, a core computed in chunks of the sequence, a gated
-// norm and a projection back; kinds differ in which projections there are and what a chunk takes.
+// Mixers that read a sequence as a recurrence: Mamba (Gu & Dao 2023), Mamba-2 (Dao & Gu 2024), the
+// gated delta net (Yang 2024), Kimi delta attention (Kimi 2025), lightning attention (Qin 2024),
+// the real-gated linear recurrent unit (De 2024), and gated short convolutions alone (LFM2). All
+// have projections from the layer's input, a short convolution, a core, a gate and a projection
+// back; kinds differ in which projections there are and what the core is: products over chunks of
+// the sequence, an elementwise scan, or none.
 //
-// Heads are cut over TP, with at least one key head (Mamba-2: group) on each rank. Context
+// Heads are cut over TP, with at least one key head (Mamba: group) on each rank. Context
 // parallelism exchanges heads for tokens around the core, whatever attention layers do: the state
-// runs through the whole sequence.
+// runs through the whole sequence. A convolution alone needs its neighbour's last tokens only,
+// which are left out.
 
 #include "sim/workload/parameters.h"
 #include "sim/workload/saved_tensors.h"

@@ -66,8 +66,9 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
     const std::int64_t q = s.tokens * s.heads * s.head_dim;
     // All-to-all over more ranks than key heads leaves a copy on several.
     const std::int64_t kv_heads = std::max<std::int64_t>(s.kv_heads, head_ranks(s.partition));
-    const std::int64_t k = s.tokens * kv_heads * s.head_dim;
-    const std::int64_t v = s.tokens * kv_heads * s.value_dim;
+    const std::int64_t made = s.model.earlier_keys ? 0 : s.tokens * kv_heads;
+    const std::int64_t k = made * s.head_dim;
+    const std::int64_t v = made * s.value_dim;
     const std::int64_t result = s.tokens * s.heads * s.value_dim;
     const std::int64_t h = s.split_tokens * s.hidden;
     const AdaptedColumns adapted(s);
@@ -75,8 +76,10 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
     if (s.model.latent)
         add_latents(tensors, s);
     tensors.push_back({"q", q, s.width});
-    tensors.push_back({"k", k, s.width});
-    tensors.push_back({"v", v, s.width});
+    if (!s.model.earlier_keys) {
+        tensors.push_back({"k", k, s.width});
+        tensors.push_back({"v", v, s.width});
+    }
     if (s.model.qk_norm)
         tensors.push_back({"qk_norm_input", q + k, s.width});
     if (s.model.attention_gate) {
@@ -139,6 +142,17 @@ void add_expert_tensors(SavedTensors& tensors, const LayerShape& s)
         add_mlp_tensors(tensors, s, s.model.moe->shared_expert_ffn);
 }
 
+// What the gate and the matrix after it read, and the norm after that.
+void add_layer_embedding_tensors(SavedTensors& tensors, const LayerShape& s)
+{
+    const std::int64_t h = s.split_tokens * s.hidden;
+    const std::int64_t width = s.split_tokens * s.model.layer_embedding_width;
+    add_input(tensors, s, {"layer_embedding_input", s.split_tokens, s.hidden});
+    tensors.push_back({"layer_embedding_gate", width, s.width});
+    tensors.push_back({"layer_embedding_gated", width, s.width});
+    tensors.push_back({"layer_embedding_norm_input", h, s.width});
+}
+
 } // namespace
 
 std::vector<SavedTensor> saved_tensors(const LayerShape& s)
@@ -157,6 +171,8 @@ std::vector<SavedTensor> saved_tensors(const LayerShape& s)
     if (s.model.cross_attention)
         for (const SavedTensor& tensor : cross_attention_saved(s))
             tensors.push_back(tensor);
+    if (s.model.layer_embedding_width > 0)
+        add_layer_embedding_tensors(tensors, s);
     if (!s.has_channel())
         return tensors;
     if (s.model.norms_per_layer > 1 || !s.has_mixer()) {

@@ -56,7 +56,8 @@ void add_sparse_indexer(WorkBuilder& builder)
 std::vector<SavedTensor> indexer_saved(const LayerShape& s)
 {
     const SparseIndexer& indexer = *s.model.indexer;
-    const std::int64_t chosen = std::min(indexer.keys_per_query, s.partition.sequence_length);
+    const std::int64_t keys = s.partition.sequence_length / s.model.key_compression;
+    const std::int64_t chosen = std::min(indexer.keys_per_query, keys);
     return {{"indexer_query", s.tokens * indexer.heads * indexer.head_dim, s.width},
             {"indexer_key", s.tokens * (indexer.head_dim + indexer.heads), s.width},
             {"chosen_keys", s.tokens * chosen, 4}};

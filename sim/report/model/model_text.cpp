@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+
 namespace trainyard {
 namespace {
 
@@ -33,12 +36,24 @@ std::string parameter_text(double parameters)
     return fmt::format("{:.0f}", parameters);
 }
 
+// The most frequent kinds where there are many.
 std::string layers_by_kind(const ModelSummary& summary)
 {
-    std::vector<std::string> kinds;
+    constexpr std::size_t most = 5;
+    std::vector<LayerGroup> inner;
     for (const LayerGroup& group : summary.groups)
         if (!is_end(group))
-            kinds.push_back(fmt::format("{} {}", group.layers, group.name));
+            inner.push_back(group);
+    const std::size_t all = inner.size();
+    if (all > most) {
+        std::ranges::stable_sort(inner, std::ranges::greater(), &LayerGroup::layers);
+        inner.resize(most - 1);
+    }
+    std::vector<std::string> kinds;
+    for (const LayerGroup& group : inner)
+        kinds.push_back(fmt::format("{} {}", group.layers, group.name));
+    if (all > most)
+        kinds.push_back(fmt::format("{} other kinds", all - inner.size()));
     return fmt::format("{}", fmt::join(kinds, ", "));
 }
 

@@ -2,6 +2,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/spelling.h"
+#include "sim/strategy/misfits.h"
 
 #include <fmt/core.h>
 
@@ -70,7 +71,7 @@ void add_transformer(SearchSpace& space, const Scenario& scenario, const Transfo
                      const SpaceFacts& facts)
 {
     for (const int tp : divisors(facts.domain, std::min(facts.domain, facts.devices)))
-        if (model.heads % tp == 0)
+        if (divides_heads(facts.model, tp))
             add(space.tp, tp);
     const std::int64_t sequence = scenario.training.sequence_length;
     for (int cp = 2; sequence >= long_sequence && sequence / cp >= long_sequence / 4; cp *= 2)

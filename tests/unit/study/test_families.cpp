@@ -1,6 +1,6 @@
 #include "sim/base/build_info.h"
 #include "sim/study/session.h"
-#include "sim/workload/huggingface.h"
+#include "sim/workload/huggingface/family.h"
 #include "tests/catch.h"
 
 using namespace trainyard;
@@ -10,7 +10,24 @@ namespace {
 bool has_latents(const std::string& family)
 {
     for (const char* name : {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "kimi_k25",
-                             "kimi_linear", "glm_moe_dsa", "longcat_flash"})
+                             "kimi_linear", "kimi_k3", "glm_moe_dsa", "longcat_flash"})
+        if (family == name)
+            return true;
+    return false;
+}
+
+// A decoder that attends to an encoder of its own keys.
+bool has_encoder(const std::string& family)
+{
+    for (const char* name : {"whisper", "bart", "mbart", "pegasus", "marian", "m2m_100"})
+        if (family == name)
+            return true;
+    return false;
+}
+
+bool sees_images(const std::string& family)
+{
+    for (const char* name : {"vit", "deit", "dinov2", "clip_vision_model", "siglip_vision_model"})
         if (family == name)
             return true;
     return false;
@@ -42,16 +59,18 @@ Json config_of(const std::string& family)
         config["index_head_dim"] = 64;
         config["index_topk"] = 256;
     }
-    if (family == "vit") // patches of 16: 2117 tokens
+    if (sees_images(family)) // patches of 16: 2116 tokens and more
         config["image_size"] = 736;
-    if (family == "whisper") {
+    if (has_encoder(family)) {
         config["encoder_layers"] = 2;
         config["encoder_attention_heads"] = 16;
         config["encoder_ffn_dim"] = 4096;
         config["max_target_positions"] = 4096;
     }
-    if (family == "mamba2")
+    if (family == "mamba" || family == "mamba2" || family == "falcon_mamba")
         config["state_size"] = 64;
+    if (family == "mamba" || family == "falcon_mamba")
+        config["time_step_rank"] = 64;
     return config;
 }
 
@@ -65,8 +84,8 @@ ScenarioFile scenario_of(const std::string& family, const char* topology, Precis
     s.training.precision = precision;
     s.strategy.tp = 2;
     // Layers share their parameters, or attend to an encoder: one stage.
-    bool one_stage = false;
-    for (const char* name : {"albert", "whisper", "t5", "mt5", "umt5"})
+    bool one_stage = has_encoder(family);
+    for (const char* name : {"albert", "t5", "mt5", "umt5"})
         one_stage = one_stage || family == name;
     s.strategy.pp = one_stage ? 1 : 2;
     s.strategy.zero = 1;

@@ -267,7 +267,13 @@ TEST_CASE("layers of one name and different sizes are rows of their own")
 TEST_CASE("forms are written and read back")
 {
     Transformer t = delta_hybrid();
-    t.encoders = {{.name = "v", .tokens = 9, .hidden = 64, .layers = 1, .heads = 2, .ffn = 64}};
+    t.encoders = {{.name = "v",
+                   .tokens = 9,
+                   .hidden = 64,
+                   .layers = 1,
+                   .heads = 2,
+                   .ffn = 64,
+                   .projects = true}};
     t.layer_forms[1].sliding_window = 0;
     t.layer_forms[0].channel = ChannelKind::none;
     const Model model{"hybrid", t};

@@ -215,7 +215,7 @@ TEST_CASE("all problems of a config are reported at once")
     std::vector<std::string> pointers;
     for (const Diagnostic& problem : bad)
         pointers.push_back(problem.pointer);
-    const std::vector<std::string> expected{"/hidden_size", "/num_hidden_layers", "",
+    const std::vector<std::string> expected{"/hidden_size", "/num_hidden_layers", "/vocab_size",
                                             "/intermediate_size", "/tie_word_embeddings"};
     CHECK_THAT(pointers, Catch::Matchers::UnorderedEquals(expected));
 }

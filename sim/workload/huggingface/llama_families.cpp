@@ -1,0 +1,255 @@
+// Llama's kin: rotary positions, gated MLPs unless said, one kind of layer or windows in between.
+
+#include "sim/workload/huggingface/family.h"
+
+namespace trainyard {
+namespace {
+
+void refine_latent(HfConfig& config, Transformer& t)
+{
+    refine_biases(config, t);
+    config.required({"kv_lora_rank"});
+}
+
+void refine_qwen(HfConfig& config, Transformer& t)
+{
+    t.attention_bias = config.flag("attention_bias", t.attention_bias);
+    if (!config.flag("use_sliding_window", false))
+        t.sliding_window = 0;
+    else if (t.sliding_window > 0 && t.pattern.empty())
+        config.assume("the sliding window of the upper layers is that of all layers");
+}
+
+// One word for the biases of attention's four matrices (InternLM).
+void refine_internlm(HfConfig& config, Transformer& t)
+{
+    t.attention_bias = t.attention_output_bias = config.flag("bias", false);
+    t.attention_bias = config.flag("qkv_bias", t.attention_bias);
+}
+
+// The first generation has GPT's blocks, the later ones Llama's.
+void refine_chatglm(HfConfig& config, Transformer& t)
+{
+    if (config.has("inner_hidden_size")) {
+        t.gated_mlp = false;
+        t.linear_bias = true;
+        t.norm = NormKind::layer_norm;
+        t.activation = Activation::gelu;
+        t.tied_embeddings = config.flag("tie_word_embeddings", true);
+        t.kv_heads = t.heads;
+        return;
+    }
+    t.attention_bias = config.flag("add_qkv_bias", true);
+    t.linear_bias = config.flag("add_bias_linear", false);
+}
+
+// QWen's first generation counts gate and up together.
+void refine_first_qwen(HfConfig& config, Transformer& t)
+{
+    t.ffn /= 2;
+    t.linear_bias = !config.flag("no_bias", true);
+}
+
+void refine_bailing(HfConfig& config, Transformer& t)
+{
+    t.attention_bias = config.flag("use_qkv_bias", false);
+    t.attention_output_bias = config.flag("use_bias", false);
+}
+
+// Sinks take part in each head's softmax; all matrices have biases.
+void refine_gpt_oss(HfConfig& config, Transformer& t)
+{
+    t.attention_bias = t.attention_output_bias = config.flag("attention_bias", true);
+}
+
+void refine_stablelm(HfConfig& config, Transformer& t)
+{
+    t.attention_bias = config.flag("use_qkv_bias", false);
+    t.parallel_blocks = config.flag("use_parallel_residual", false);
+    if (t.parallel_blocks)
+        t.norms_per_layer = 1;
+    if (config.flag("qk_layernorm", false))
+        t.qk_norm = true;
+}
+
+void refine_phi_moe(HfConfig& config, Transformer& t)
+{
+    refine_biases(config, t);
+    t.head_bias = config.flag("lm_head_bias", false);
+}
+
+// Every second layer (Gemma 2) or five of six (Gemma 3) see a window.
+void refine_gemma2(HfConfig& config, Transformer& t)
+{
+    if (t.pattern.empty())
+        t.full_attention_every = 2;
+    config.has("sliding_window");
+}
+
+void refine_gemma3(HfConfig& config, Transformer& t)
+{
+    for (const char* key : {"_sliding_window_pattern", "sliding_window_pattern"})
+        if (t.pattern.empty())
+            if (const std::int64_t every = config.count({key}, 0); every > 0)
+                t.full_attention_every = static_cast<int>(every);
+    if (t.pattern.empty() && t.full_attention_every == 0)
+        t.full_attention_every = 6;
+}
+
+// All layers share parts of one table, several streams and low-rank paths run beside.
+void refine_gemma3n(HfConfig& config, Transformer& t)
+{
+    refine_gemma3(config, t);
+    if (config.has("altup_num_inputs") || config.has("laurel_rank"))
+        config.assume("\"altup_num_inputs\" and \"laurel_rank\" (streams and low-rank paths beside "
+                      "each layer) are not modelled");
+}
+
+std::vector<HfFamily> plain_families()
+{
+    const Transformer llama = llama_like();
+    const Transformer tied = changed(llama, [](Transformer& t) { t.tied_embeddings = true; });
+    const Transformer qwen2 = changed(llama, [](Transformer& t) { t.attention_bias = true; });
+    const Transformer qwen3 = changed(llama, [](Transformer& t) { t.qk_norm = true; });
+    return {{"llama", llama, refine_biases},
+            {"mistral", llama, nullptr},
+            {"mistral3", llama, nullptr},
+            {"ministral", llama, nullptr},
+            {"mixtral", llama, nullptr},
+            {"qwen2", qwen2, refine_qwen},
+            {"qwen2_vl", qwen2, refine_qwen},
+            {"qwen2_5_vl", qwen2, refine_qwen},
+            {"qwen2_5_omni", qwen2, refine_qwen},
+            {"qwen2_moe", qwen2, refine_qwen},
+            {"qwen3", qwen3, refine_qwen},
+            {"qwen3_vl", qwen3, refine_qwen},
+            {"qwen3_moe", qwen3, refine_qwen},
+            {"qwen3_vl_moe", qwen3, refine_qwen},
+            {"qwen3_omni_moe", qwen3, refine_qwen},
+            {"mimo", qwen2, refine_qwen},
+            {"phi3", llama, nullptr},
+            {"phi4mm", tied, nullptr},
+            {"baichuan", llama, nullptr},
+            {"internlm", llama, refine_internlm},
+            {"internlm2", llama, refine_internlm},
+            {"internlm3", llama, refine_internlm},
+            {"granite", llama, refine_biases},
+            {"granitemoe", llama, refine_biases},
+            {"smollm3", tied, nullptr},
+            {"olmo", llama, refine_biases},
+            {"olmo2", qwen3, refine_biases},
+            {"olmo3", qwen3, refine_biases},
+            {"olmoe", qwen3, refine_biases},
+            {"minimax_m2", qwen3, nullptr},
+            {"minimax_m3", qwen3, nullptr},
+            {"minimax_m3_vl", qwen3, nullptr},
+            {"glm", llama, refine_biases},
+            {"glm4", llama, refine_biases},
+            {"glm4_moe", llama, refine_biases},
+            {"dots1", qwen3, refine_biases},
+            {"ernie4_5", tied, nullptr},
+            {"ernie4_5_moe", tied, nullptr},
+            {"exaone", llama, nullptr},
+            {"exaone4", qwen3, nullptr},
+            {"solar", llama, refine_biases},
+            {"minicpm", tied, nullptr},
+            {"minicpm3", tied, nullptr},
+            {"helium", llama, refine_biases},
+            {"dbrx", llama, nullptr},
+            {"arctic", llama, nullptr},
+            {"llava", llama, refine_biases},
+            {"seed_oss", qwen2, refine_biases},
+            {"hunyuan", tied, nullptr},
+            {"hunyuan_v1_dense", tied, nullptr},
+            {"hunyuan_v1_moe", tied, nullptr},
+            {"chatglm", qwen2, refine_chatglm},
+            {"qwen", qwen2, refine_first_qwen},
+            {"bailing_moe", llama, refine_bailing},
+            {"bailing_moe_v2", llama, refine_bailing},
+            {"step3", llama, nullptr},
+            {"step3_text", llama, nullptr},
+            {"deci", llama, nullptr}};
+}
+
+// LayerNorm, or an MLP without gate.
+std::vector<HfFamily> other_blocks()
+{
+    const Transformer llama = llama_like();
+    const Transformer layer_norm =
+        changed(llama, [](Transformer& t) { t.norm = NormKind::layer_norm; });
+    const Transformer cohere = changed(layer_norm, [](Transformer& t) {
+        t.tied_embeddings = true;
+        t.parallel_blocks = true;
+        t.norms_per_layer = 1;
+    });
+    const Transformer ungated = changed(llama, [](Transformer& t) {
+        t.gated_mlp = false;
+        t.activation = Activation::relu;
+    });
+    const Transformer apertus = changed(ungated, [](Transformer& t) { t.qk_norm = true; });
+    const Transformer nemotron =
+        changed(ungated, [](Transformer& t) { t.norm = NormKind::layer_norm; });
+    const Transformer persimmon = changed(nemotron, [](Transformer& t) {
+        t.linear_bias = true;
+        t.qk_norm = true;
+    });
+    const Transformer phi3_small = changed(layer_norm, [](Transformer& t) {
+        t.linear_bias = true;
+        t.tied_embeddings = true;
+        t.activation = Activation::gelu;
+    });
+    const Transformer gpt_oss = changed(llama, [](Transformer& t) {
+        t.attention_sinks = true;
+        t.mlp_bias = true;
+    });
+    return {{"cohere", cohere, nullptr},
+            {"cohere2", cohere, nullptr},
+            {"orion", layer_norm, nullptr},
+            {"phimoe", layer_norm, refine_phi_moe},
+            {"stablelm", layer_norm, refine_stablelm},
+            {"stablelm_epoch", layer_norm, refine_stablelm},
+            {"apertus", apertus, refine_biases},
+            {"arcee", ungated, refine_biases},
+            {"nemotron", nemotron, refine_biases},
+            {"persimmon", persimmon, nullptr},
+            {"phi3small", phi3_small, nullptr},
+            {"gpt_oss", gpt_oss, refine_gpt_oss}};
+}
+
+// Latent attention is told by its keys.
+std::vector<HfFamily> latent_families()
+{
+    const Transformer llama = llama_like();
+    return {{"deepseek", llama, refine_biases},     {"deepseek_v2", llama, refine_latent},
+            {"deepseek_v3", llama, refine_latent},  {"deepseek_v32", llama, refine_latent},
+            {"kimi_k2", llama, refine_latent},      {"kimi_k25", llama, refine_latent},
+            {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, nullptr},
+            {"longcat_flash", llama, refine_latent}};
+}
+
+std::vector<HfFamily> gemma_families()
+{
+    const Transformer gemma = changed(llama_like(), [](Transformer& t) {
+        t.activation = Activation::gelu;
+        t.tied_embeddings = true;
+    });
+    const Transformer gemma2 = changed(gemma, [](Transformer& t) { t.norms_per_layer = 4; });
+    const Transformer gemma3 = changed(gemma2, [](Transformer& t) { t.qk_norm = true; });
+    return {{"gemma", gemma, refine_biases},
+            {"gemma2", gemma2, refine_gemma2},
+            {"gemma3", gemma3, refine_gemma3},
+            {"gemma3n", gemma3, refine_gemma3n},
+            {"gemma4", gemma3, refine_biases}};
+}
+
+} // namespace
+
+std::vector<HfFamily> hf_llama_families()
+{
+    std::vector<HfFamily> all;
+    for (const auto& kin : {plain_families(), other_blocks(), latent_families(), gemma_families()})
+        all.insert(all.end(), kin.begin(), kin.end());
+    return all;
+}
+
+} // namespace trainyard

@@ -1,0 +1,36 @@
+#pragma once
+
+// Which layers of a Hugging Face config are of which kind: by a list of the layers, by a period, or
+// by a word of letters.
+
+#include "sim/workload/huggingface/config.h"
+#include "sim/workload/huggingface/recurrent.h"
+
+namespace trainyard {
+
+// Sets the model's forms and pattern.
+void read_pattern(HfConfig& config, Transformer& model);
+
+// Each layer of a config while it is read: what differs from the model.
+struct LayerReading {
+    HfConfig& config;
+    Transformer& model;
+    std::vector<LayerForm> layers;
+
+    // Reports a list that has not as many entries as there are layers.
+    bool fits(const std::string& key, std::size_t entries) const;
+    static void make_recurrent(LayerForm& form, const RecurrentMixer& mixer);
+    void see_all(LayerForm& form) const;    // no window, no chunk
+    void see_window(LayerForm& form) const; // the model's window
+    bool has_window_size(const std::string& key, std::size_t entry) const;
+};
+
+void read_layer_mixers(LayerReading& reading);
+void read_layer_types(LayerReading& reading, const std::string& key);
+void read_layer_blocks(LayerReading& reading); // "block_configs"
+void read_layer_sizes(LayerReading& reading);  // heads and feed-forward sizes that differ
+void read_layer_channels(LayerReading& reading);
+// Layers that are two of ours: a mixer beside attention, two attentions, shared blocks.
+void split_layers(LayerReading& reading);
+
+} // namespace trainyard
