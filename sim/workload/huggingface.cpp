@@ -104,7 +104,6 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
         return t;
     const std::size_t before = config.reader().error_count();
     const bool classifies = t.vocabulary > 0;
-    t.activation = activation_of(config, t.activation);
     read_sizes(config, t);
     if (config.reader().error_count() == before)
         read_pattern(config, t);
@@ -114,7 +113,8 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
                              "max_sequence_length", "seq_length", "max_target_positions"});
     t.tied_embeddings = config.flag("tie_word_embeddings", t.tied_embeddings);
     t.tied_embeddings = config.flag("share_input_output_layers", t.tied_embeddings);
-    if (family.refine != nullptr && config.reader().error_count() == before)
+    t.activation = activation_of(config, t.activation);
+    if (family.refine != nullptr)
         family.refine(config, t);
     return t;
 }
