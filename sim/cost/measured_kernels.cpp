@@ -78,6 +78,9 @@ void check_correction(const Reader& reader, const SizeCorrection& correction, st
     if (!sorted)
         reader.member("knots").error(fmt::format("expected {} lists of ascending sizes", sizes),
                                      "two positive sizes or more in each");
+    else if (std::ranges::any_of(correction.per_mille, [](int v) { return std::abs(v) > 5000; }))
+        reader.member("per_mille")
+            .error("a correction of more than e^5", "1000 log(ratio) is meant");
     else if (count != correction.per_mille.size())
         reader.member("per_mille")
             .error(fmt::format("{} values for {} combinations of the sizes",
@@ -183,11 +186,13 @@ const MeasuredAttention* MeasuredKernels::attention_of(const AttentionShape& sha
     const MeasuredAttention* nearest = nullptr;
     double least = std::numeric_limits<double>::infinity();
     for (const MeasuredAttention& one : attention) {
+        if (one.window > 0 && !windowed)
+            continue;
+        const auto keys = one.window > 0 ? static_cast<double>(one.window)
+                                         : static_cast<double>(shape.key_length);
         double away = std::abs(std::log(head / one.head_dim));
-        if (windowed != (one.window > 0))
-            away += 100;
-        else if (windowed)
-            away += 0.1 * std::abs(std::log(static_cast<double>(shape.window) / one.window));
+        if (windowed)
+            away += 0.1 * std::abs(std::log(static_cast<double>(shape.window) / keys));
         if (away < least) {
             least = away;
             nearest = &one;
@@ -310,9 +315,15 @@ void check(const Reader& reader, const MeasuredKernels& kernels)
                   {{"sms", kernels.sms},
                    {"peak", kernels.peak.value()},
                    {"hbm_bandwidth", kernels.hbm_bandwidth.value()}});
+    if (kernels.attention_kernel == AttentionKernel::unfused)
+        reader.member("attention_kernel").error("unfused attention is no kernel", "it is GEMMs");
     for (std::size_t i = 0; i < kernels.gemm.size(); ++i) {
         const MeasuredGemm& one = kernels.gemm[i];
         const Reader at = reader.member("gemm").element(i);
+        if (kernels.gemm_of(one.precision) != &one)
+            at.member("precision")
+                .error(fmt::format("{} is never looked up here", to_name(one.precision)),
+                       "one entry a format; fp16 is looked up as bf16, mxfp8 as fp8");
         need_positive(at, "gemm", {{"rate", one.rate.value()}, {"memory", one.memory.value()}});
         if (one.penalties.size() != penalty_count ||
             std::ranges::any_of(one.penalties, [](double p) { return !(p > 0); }))

@@ -107,7 +107,8 @@ struct MeasuredKernels {
 
     // Null where there is none. fp16 is as bf16, mxfp8 as fp8.
     const MeasuredGemm* gemm_of(Precision precision) const;
-    // The nearest head size, with a window where the shape has one; null: no attention at all.
+    // The nearest head size; for a window the nearest of windows and whole sequences. Null: no
+    // attention at all.
     const MeasuredAttention* attention_of(const AttentionShape& shape) const;
 
     // The same kernels on a device of the same chip: rates by its peak, memory by its bandwidth.

@@ -1,7 +1,7 @@
 """Which constants fit_constants.py fits, what was believed of them before, and which records can feel them."""
 
 FAMILY = {
-    "V100": ["v100"], "A100": ["a100"], "H100": ["h100", "h200", "h800", "h20-", "gh200"],
+    "V100": ["v100"], "A100": ["a100", "a800"], "H100": ["h100", "h200", "h800", "h20-", "gh200"],
     "Blackwell": ["b200", "gb200", "gb300", "b300"],
 }
 MEASURED = ("A100", "H100", "Blackwell")  # of which kernels were timed one by one

@@ -200,8 +200,18 @@ TEST_CASE("attention takes the nearest head size, windows only where there is on
     CHECK(kernels.attention_of(shape)->window == 0);
     shape.window = 4096; // no narrower than the sequence
     CHECK(kernels.attention_of(shape)->window == 0);
-    shape.window = 1024;
-    CHECK(kernels.attention_of(shape)->window > 0);
+    shape.window = 200;
+    CHECK(kernels.attention_of(shape)->window == 128);
+    // A window that leaves out next to nothing costs next to nothing less.
+    for (const int size : {64, 128, 256}) {
+        shape.head_dim = shape.value_dim = size;
+        shape.batch = 1;
+        shape.heads = shape.kv_heads = 32;
+        shape.window = 0;
+        const Seconds whole = kernels.attention_of(shape)->time(shape, 1, 132);
+        shape.window = 4095;
+        CHECK_THAT(kernels.attention_of(shape)->time(shape, 1, 132) / whole, WithinRel(1, 0.01));
+    }
 }
 
 TEST_CASE("no product of measured kernels beats the peak")
@@ -246,4 +256,22 @@ TEST_CASE("corrections of another shape than their knots are refused where they 
         REQUIRE(problems.size() == 1);
         CHECK(problems[0].pointer == "/gemm/0/correction/knots");
     }
+}
+
+TEST_CASE("kernels that are never looked up, or no kernels, are refused")
+{
+    const auto with = [](const std::string& more) {
+        std::string text = gemm_file("[[1, 2], [1, 2], [1, 2]]", "[0, 0, 0, 0, 0, 0, 0, 0]");
+        return kernel_problems(text.insert(1, more));
+    };
+    const Problems unfused = with(R"("attention_kernel": "unfused", )");
+    REQUIRE(unfused.size() == 1);
+    CHECK(unfused[0].pointer == "/attention_kernel");
+    std::string half = gemm_file("[[1, 2], [1, 2], [1, 2]]", "[0, 0, 0, 0, 0, 0, 0, 0]");
+    half.replace(half.find("bf16"), 4, "fp16");
+    const Problems never = kernel_problems(half);
+    REQUIRE(never.size() == 1);
+    CHECK(never[0].pointer == "/gemm/0/precision");
+    CHECK(kernel_problems(gemm_file("[[1, 2], [1, 2], [1, 2]]", "[0, 0, 0, 0, 0, 0, 0, 9000]"))
+              .size() == 1);
 }
