@@ -93,7 +93,8 @@ void refine_falcon(HfConfig& config, Transformer& t)
     t.kv_heads = newer ? static_cast<int>(grouped.value_or(t.heads)) : one_key_head ? 1 : t.heads;
     t.linear_bias = config.flag("bias", false);
     t.parallel_blocks = config.flag("parallel_attn", true) || newer;
-    const std::int64_t norms = config.count({"num_ln_in_parallel_attn"}, newer ? 2 : 1);
+    const std::int64_t norms =
+        config.number({"num_ln_in_parallel_attn"}, 2).value_or(newer ? 2 : 1);
     t.norms_per_layer = t.parallel_blocks ? static_cast<int>(norms) : 2;
     t.position = config.flag("alibi", false) ? PositionKind::none : PositionKind::rotary;
     refine_dropout(config, t, {"hidden_dropout", "attention_dropout"}, 0);
