@@ -90,12 +90,12 @@ TEST_CASE("the details of a transfer name bytes, group, algorithm, bandwidth and
 {
     const TimelineModel& model = job();
     const std::uint32_t slice = slice_where(model, [](const OpRecord& record) {
-        return record.kind == OpKind::collective && record.bytes > Bytes(16'000'000) &&
-               record.bytes < Bytes(17'000'000);
+        return record.kind == OpKind::collective && record.bytes > Bytes(14'000'000) &&
+               record.bytes < Bytes(15'000'000);
     });
     const SliceFacts facts = facts_of(model, slice);
     CHECK_THAT(facts.title, StartsWith("tp "));
-    CHECK_THAT(value_of(facts, "transfer"), ContainsSubstring(" of 16."));
+    CHECK_THAT(value_of(facts, "transfer"), ContainsSubstring(" of 14."));
     CHECK_THAT(value_of(facts, "group"), StartsWith("TP, 2 ranks: "));
     CHECK(value_of(facts, "algorithm") == "ring");
     CHECK_THAT(value_of(facts, "bus bandwidth"), ContainsSubstring("GB/s (algorithm "));

@@ -48,6 +48,7 @@ double wire_factor(CollectiveKind kind, const GroupShape& shape, const Algorithm
 
 CostModel::CostModel(Profile profile, NcclSettings nccl, LinkFactors links)
     : profile_(std::move(profile)),
+      kernels_(profile_.hardware.kernels.on(profile_.hardware.device)),
       nccl_(std::move(nccl)),
       links_(links),
       fabric_(nccl_.fabric(profile_.hardware.fabric)),
@@ -56,11 +57,14 @@ CostModel::CostModel(Profile profile, NcclSettings nccl, LinkFactors links)
       other_network_(scaled(network_, links_))
 {}
 
+ComputeContext CostModel::compute_context() const
+{
+    return {&profile_.hardware.device, &kernels_, &profile_.software, profile_.installation.factor};
+}
+
 Seconds CostModel::kernel_time(const Kernel& kernel) const
 {
-    const ComputeContext context{&profile_.hardware.device, &profile_.software,
-                                 profile_.installation.factor};
-    return launch_gaps(kernel, profile_.hardware.device) + device_time(kernel, context);
+    return launch_gaps(kernel, profile_.hardware.device) + device_time(kernel, compute_context());
 }
 
 Seconds CostModel::kernel_time(const WorkList& kernels) const

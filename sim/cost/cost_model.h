@@ -3,6 +3,7 @@
 // How long things take on given hardware with given software, each alone.
 
 #include "sim/cost/collective_form.h"
+#include "sim/cost/kernel_time.h"
 #include "sim/cost/link_factors.h"
 #include "sim/cost/nccl_settings.h"
 #include "sim/cost/profile.h"
@@ -42,6 +43,9 @@ public:
 
     // The sweep that times a collective over groups of this shape; null: a closed form does.
     const KnotTable* knots_for(CollectiveKind kind, const GroupShape& shape, Backend backend) const;
+
+    // What kernel times follow from.
+    ComputeContext compute_context() const;
 
     // One kernel (its launches together) alone on the device, the device-side gap of each launch
     // included.
@@ -107,6 +111,7 @@ private:
                     const Algorithm& algorithm, Backend backend) const;
 
     Profile profile_;
+    MeasuredKernels kernels_; // on this profile's device
     NcclSettings nccl_;
     LinkFactors links_;
     FabricClass fabric_; // and network, as NCCL's settings leave them

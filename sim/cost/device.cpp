@@ -28,6 +28,16 @@ double AttentionEfficiency::at(AttentionKernel kernel) const
     return flash2;
 }
 
+double UnderLoad::gemm_share(Precision precision) const
+{
+    return gemm.at(precision) > 0 ? gemm.at(precision) : 1;
+}
+
+double UnderLoad::attention_share() const
+{
+    return attention > 0 ? attention : 1;
+}
+
 FlopRate usual_peak(const Device& device)
 {
     const FlopRate half = std::max(device.peak.bf16, device.peak.fp16);
@@ -62,7 +72,8 @@ const FieldTable<PerPrecision<FlopRate>>& fields_of<PerPrecision<FlopRate>>()
 template <>
 const FieldTable<PerPrecision<double>>& fields_of<PerPrecision<double>>()
 {
-    static const auto table = per_precision_table<double>("efficiency", share("share of the peak"));
+    static const auto table = per_precision_table<double>(
+        "efficiency", {.help = "share of a rate", .min = 0.0, .max = 2.0});
     return table;
 }
 
@@ -86,6 +97,18 @@ const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>()
             .field("flash2", &A::flash2, share("FlashAttention 2"))
             .field("triton", &A::triton, share("Triton kernels of 2022-23"))
             .field("cudnn", &A::cudnn, share("cuDNN, Transformer Engine"));
+    return table;
+}
+
+template <>
+const FieldTable<UnderLoad>& fields_of<UnderLoad>()
+{
+    using U = UnderLoad;
+    static const auto table =
+        FieldTable<U>("under_load", "Rates in a training step / in short runs of one kernel.")
+            .field("gemm", &U::gemm, {.help = "of GEMMs by number format; 0: all of it"})
+            .field("attention", &U::attention,
+                   {.help = "of fused attention; 0: all of it", .min = 0.0, .max = 2.0});
     return table;
 }
 
@@ -142,6 +165,7 @@ FieldTable<Device> with_identity(FieldTable<Device> table)
         .field("aliases", &D::aliases, {.help = "other names it is known by"})
         .field("fabric", &D::fabric, {.help = "fabric class it comes with"})
         .field("knots", &D::knots, {.help = "measured collectives of its nodes"})
+        .field("kernels", &D::kernels, {.help = "measured kernels of its chip"})
         .field("compute_capability", &D::compute_capability,
                {.help = "of CUDA, 90 for 9.0; 0: no NVIDIA GPU", .min = 0, .max = 999})
         .field("typical", &D::typical,
@@ -160,6 +184,8 @@ FieldTable<Device> with_products(FieldTable<Device> table)
                {.help = "share of the peak that large GEMMs reach, hot, random data"})
         .field("gemm_surface", &D::gemm_surface,
                {.help = "measured GEMM times by number format, in place of peak and efficiency"})
+        .field("under_load", &D::under_load,
+               {.help = "rates in a training step / those of the measured kernels"})
         .field("sustained_clock", &D::sustained_clock,
                {.help = "clock under training load / clock of the efficiencies",
                 .min = 0.1,
@@ -304,10 +330,17 @@ void need_efficiencies(const Reader& reader, const Device& device)
 {
     for (const Precision p : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
                               Precision::fp8, Precision::mxfp8, Precision::nvfp4})
-        if (device.peak.at(p).value() > 0 && !(device.gemm_efficiency.at(p) > 0))
+    {
+        const double efficiency = device.gemm_efficiency.at(p);
+        if (device.peak.at(p).value() > 0 && !(efficiency > 0))
             reader.error(
                 fmt::format("\"gemm_efficiency\" of {} is missing from device", to_name(p)),
                 "every number format with a peak needs the share of it that is reached");
+        if (efficiency > 1)
+            reader.member("gemm_efficiency")
+                .member(std::string(to_name(p)))
+                .error(fmt::format("{:g} is more than the peak", efficiency), "at most 1");
+    }
     if (device.is_cpu())
         return; // no fused kernels
     for (const AttentionKernel kernel :

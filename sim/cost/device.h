@@ -62,6 +62,17 @@ struct AttentionEfficiency {
     bool operator==(const AttentionEfficiency&) const = default;
 };
 
+// What a training step reaches of the rates in MeasuredKernels, which are of short runs of one
+// kernel: clocks under power limits, other streams, layouts of backward kernels.
+struct UnderLoad {
+    PerPrecision<double> gemm; // 0: all of it
+    double attention = 0;
+
+    double gemm_share(Precision precision) const;
+    double attention_share() const;
+    bool operator==(const UnderLoad&) const = default;
+};
+
 // What joins a device to its host's memory. self: it is the host, a CPU.
 enum class HostLink : std::uint8_t { pcie, c2c, self };
 
@@ -97,8 +108,9 @@ struct UsualNode {
 struct Device {
     std::string name; // as topologies name it: "H100-SXM5-80GB"
     std::vector<std::string> aliases;
-    std::string fabric; // fabric class it comes with, e.g. "nvlink4"
-    std::string knots;  // measured collectives of its nodes, e.g. "h100"; empty: none
+    std::string fabric;  // fabric class it comes with, e.g. "nvlink4"
+    std::string knots;   // measured collectives of its nodes, e.g. "h100"; empty: none
+    std::string kernels; // MeasuredKernels of its chip, e.g. "h100"; empty: none
 
     // What tells logs, dumps and records of it from those of other devices.
     int compute_capability = 0;       // of CUDA, e.g. 90 for 9.0; 0: no NVIDIA GPU
@@ -109,6 +121,7 @@ struct Device {
     PerPrecision<FlopRate> peak;            // dense; 0: the device has no such units
     PerPrecision<double> gemm_efficiency;   // of the peak, large shapes, hot, random data
     PerPrecision<GemmSurface> gemm_surface; // measured times, in place of the two where present
+    UnderLoad under_load;                   // where kernels of its chip are measured
     double sustained_clock = 1;             // clock under training load / clock of the efficiencies
     double gemm_k_half = 0; // inner size at which a GEMM loses half: k / (k + k_half)
     double head_gemm = 1;   // GEMM efficiency of the vocabulary projection / others
@@ -168,6 +181,8 @@ template <>
 const FieldTable<PerPrecision<GemmSurface>>& fields_of<PerPrecision<GemmSurface>>();
 template <>
 const FieldTable<AttentionEfficiency>& fields_of<AttentionEfficiency>();
+template <>
+const FieldTable<UnderLoad>& fields_of<UnderLoad>();
 template <>
 const FieldTable<NcclTuning>& fields_of<NcclTuning>();
 template <>

@@ -94,6 +94,30 @@ double attention_efficiency(const AttentionShape& shape, const ComputeContext& c
     return efficiency;
 }
 
+// None of recurrences' chunks and convolutions, which are other kernels.
+const MeasuredGemm* measured_gemm(const Kernel& kernel, const ComputeContext& context)
+{
+    if (context.kernels == nullptr || kernel.use == KernelUse::recurrence_core ||
+        kernel.use == KernelUse::convolution)
+        return nullptr;
+    return context.kernels->gemm_of(executed_precision(kernel.precision, *context.device));
+}
+
+const MeasuredAttention* measured_attention(const Kernel& kernel, const ComputeContext& context)
+{
+    const bool fused = context.device->attention.at(kernel.attention.kernel) > 0;
+    return context.kernels == nullptr || !fused ? nullptr
+                                                : context.kernels->attention_of(kernel.attention);
+}
+
+// Operations backward / forward: scores are computed again.
+double backward_operations(const AttentionShape& shape)
+{
+    const auto keys = static_cast<double>(shape.head_dim);
+    const auto values = static_cast<double>(shape.value_dim);
+    return (3 * keys + 2 * values) / (keys + values);
+}
+
 } // namespace
 
 Precision executed_precision(Precision precision, const Device& device)
@@ -144,13 +168,21 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
         !measured.empty() && kernel.use != KernelUse::recurrence_core)
         return measured.time(shape) /
                (use_efficiency(kernel, context) * device.sustained_clock * context.clock);
+    const Flops work(2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                     static_cast<double>(shape.k) * static_cast<double>(shape.batch));
+    if (const MeasuredGemm* measured = measured_gemm(kernel, context)) {
+        const Precision executed = executed_precision(kernel.precision, device);
+        const double reached = use_efficiency(kernel, context) *
+                               device.under_load.gemm_share(executed) * device.sustained_clock *
+                               context.clock;
+        return std::max({measured->time(shape, kernel.bytes, device.sms) / reached,
+                         work / device.peak.at(executed), kernel.bytes / device.hbm_bandwidth});
+    }
     const double k = static_cast<double>(shape.k);
     const double efficiency = use_efficiency(kernel, context) * device.sustained_clock *
                               context.clock * sm_utilisation(kernel, device) * k /
                               (k + k_half(kernel.precision, device));
     const FlopRate rate = gemm_rate(kernel.precision, device) * efficiency;
-    const Flops work(2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * k *
-                     static_cast<double>(shape.batch));
     return std::max(work / rate, kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
 }
 
@@ -158,6 +190,18 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
 {
     const Device& device = *context.device;
     const FlopRate peak = usual_peak(device);
+    if (const MeasuredAttention* measured = measured_attention(kernel, context)) {
+        const AttentionShape& shape = kernel.attention;
+        const double reached =
+            device.under_load.attention_share() * device.sustained_clock * context.clock *
+            device.attention.at(shape.kernel) /
+            device.attention.at(context.kernels->attention_kernel) *
+            (shape.query_length < shape.key_length ? context.software->attention_across_cp : 1);
+        const double times =
+            shape.backward ? backward_operations(shape) / device.attention_backward : 1;
+        return std::max({measured->time(shape, times, device.sms) / reached,
+                         hardware_flops(kernel) / peak, kernel.bytes / device.hbm_bandwidth});
+    }
     const double share = std::min(1.0, attention_efficiency(kernel.attention, context) *
                                            device.sustained_clock * context.clock);
     return std::max(hardware_flops(kernel) / (peak * share),
@@ -189,7 +233,9 @@ bool waits_for_memory(const Kernel& kernel, const ComputeContext& context)
     const Precision executed = executed_precision(kernel.precision, device);
     if (kernel.kind == KernelKind::memory_bound)
         return true;
-    if (kernel.kind == KernelKind::gemm && !device.gemm_surface.at(executed).empty())
+    if (kernel.kind == KernelKind::gemm
+            ? !device.gemm_surface.at(executed).empty() || measured_gemm(kernel, context) != nullptr
+            : measured_attention(kernel, context) != nullptr)
         return kernel.bytes / device.hbm_bandwidth >
                hardware_flops(kernel) / device.peak.at(executed);
     return !(device_time(kernel, context) >

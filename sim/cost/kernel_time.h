@@ -3,6 +3,7 @@
 // How long a device computes: GEMM, fused attention, memory-bound kernels.
 
 #include "sim/cost/device.h"
+#include "sim/cost/measured_kernels.h"
 #include "sim/cost/software.h"
 #include "sim/workload/kernel.h"
 
@@ -11,6 +12,7 @@ namespace trainyard {
 // What a kernel's time depends on besides its shape.
 struct ComputeContext {
     const Device* device = nullptr;
+    const MeasuredKernels* kernels = nullptr; // on this device; null, or empty: none
     const SoftwareClass* software = nullptr;
     double clock = 1; // installation factor: of GEMM and attention rates
 };
@@ -26,14 +28,17 @@ Precision executed_precision(Precision precision, const Device& device);
 // background"). Tiles 256x128, 128x128, 128x64, 64x64 with penalties 1, 0.93, 0.8, 0.6.
 double wave_utilisation(const GemmShape& shape, int sms);
 
-// Where the device has a measured surface, its time. Else
+// Where the device has a measured surface, its time; where kernels of its chip are measured, theirs
+// at what a step reaches of it, no less than the operations take at the peak. Else
 // max(2 m n k batch / (peak x efficiency x waves x k / (k + k_half)), bytes / HBM). k_half shrinks
 // with the rate of formats slower than 16 bit. Convolutions run as implicit GEMMs; their weight
 // gradients split the sum over k, so that no SM idles in a last wave. Both are divided by the
 // efficiency of the kernel's use and by clocks.
 Seconds gemm_time(const Kernel& kernel, const ComputeContext& context);
 
-// Operations executed / (peak x efficiency(kernel, head size, direction) x s / (s + half)),
+// Where kernels of its chip are measured, their time at what a step reaches of it; other kernels by
+// the ratio of their efficiencies. Else
+// operations executed / (peak x efficiency(kernel, head size, direction) x s / (s + half)),
 // at least the bytes' time.
 Seconds attention_time(const Kernel& kernel, const ComputeContext& context);
 
@@ -44,7 +49,7 @@ Seconds memory_time(const Kernel& kernel, const ComputeContext& context);
 Seconds device_time(const Kernel& kernel, const ComputeContext& context);
 
 // Whether the bytes decide a kernel's time: always of memory-bound ones, of others where the bytes'
-// time is the larger of the two. Where products are measured, where the bytes at the data sheet's
+// time is the larger of the two. Where kernels are measured, where the bytes at the data sheet's
 // bandwidth take longer than the operations at the peak.
 bool waits_for_memory(const Kernel& kernel, const ComputeContext& context);
 

@@ -22,6 +22,7 @@ inline constexpr PartKind ucx_kind{"ucx", "collectives", ucx_format};
 inline constexpr PartKind nvshmem_kind{"nvshmem", "collectives", nvshmem_format};
 inline constexpr PartKind mpi_kind{"mpi", "collectives", mpi_format};
 inline constexpr PartKind interference_kind{"interference", "interference", interference_format};
+inline constexpr PartKind kernels_kind{"kernels", "kernels", kernels_format};
 inline constexpr PartKind knots_kind{"knots", "knots", knots_format};
 inline constexpr PartKind software_kind{"software", "software", software_format};
 inline constexpr PartKind storage_kind{"storage", "storage", storage_format};

@@ -66,6 +66,8 @@ Json to_json(const Profile& profile)
     hardware["mpi"] = part_json(profile.hardware.mpi);
     if (profile.hardware.interference != InterferenceTable{})
         hardware["interference"] = part_json(profile.hardware.interference);
+    if (profile.hardware.kernels != MeasuredKernels{})
+        hardware["kernels"] = part_json(profile.hardware.kernels);
     hardware["knots"] = FieldValue<std::vector<KnotTable>>::write(profile.hardware.knots);
     out["software"] = part_json(profile.software);
     out["installation"] = part_json(profile.installation);
@@ -106,7 +108,8 @@ Checked<Profile> with_override(Profile profile, const std::string& path, const J
         problems.push_back({"", 0, "", "no constant \"" + path + "\" in a profile",
                             "begin with hardware.device, hardware.fabric, hardware.network, "
                             "hardware.collectives, hardware.gloo, hardware.ucx, hardware.nvshmem, "
-                            "hardware.mpi, hardware.interference, software or installation",
+                            "hardware.mpi, hardware.interference, hardware.kernels, "
+                            "software or installation",
                             Severity::error});
     if (has_errors(problems))
         return tl::unexpected(problems);

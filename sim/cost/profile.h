@@ -11,6 +11,7 @@
 #include "sim/cost/interference.h"
 #include "sim/cost/knots.h"
 #include "sim/cost/libraries.h"
+#include "sim/cost/measured_kernels.h"
 #include "sim/cost/network.h"
 #include "sim/cost/software.h"
 
@@ -26,6 +27,7 @@ struct Hardware {
     NvshmemClass nvshmem;
     MpiClass mpi;
     InterferenceTable interference;
+    MeasuredKernels kernels;
     std::vector<KnotTable> knots;
 
     bool operator==(const Hardware&) const = default;

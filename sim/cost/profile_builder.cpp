@@ -13,6 +13,8 @@ void add_companions(ProfileBuilder& builder, const Reader& where,
     if (!given.count("knots") && !hardware.device.knots.empty() &&
         hardware.fabric.name == hardware.device.fabric)
         builder.knots_file(where, hardware.device.knots, hardware.knots);
+    if (!given.count("kernels") && !hardware.device.kernels.empty())
+        builder.from_file(where, kernels_kind, hardware.device.kernels, hardware.kernels);
     if (!given.count("collectives"))
         builder.from_file(where, collectives_kind, "nccl", hardware.collectives);
     if (!given.count("gloo"))
@@ -133,6 +135,7 @@ private:
                          {"nvshmem", false},
                          {"mpi", false},
                          {"interference", false},
+                         {"kernels", false},
                          {"knots", false}},
                         "hardware"))
             return;
@@ -153,6 +156,7 @@ private:
         one(nvshmem_kind, out.nvshmem);
         one(mpi_kind, out.mpi);
         one(interference_kind, out.interference);
+        one(kernels_kind, out.kernels);
         if (has(reader, "knots")) {
             given.insert("knots");
             read_knots(builder_, reader.member("knots"), out.knots);

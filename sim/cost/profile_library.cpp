@@ -104,6 +104,8 @@ Problems check_profile_file(const std::string& path, const Folders& folders)
         return as(mpi_kind, MpiClass{});
     if (kind == interference_format)
         return as(interference_kind, InterferenceTable{});
+    if (kind == kernels_format)
+        return as(kernels_kind, MeasuredKernels{});
     if (kind == software_format)
         return as(software_kind, SoftwareClass{});
     if (kind == storage_format)

@@ -20,6 +20,7 @@ void for_each_part(AnyProfile& profile, Visit visit)
     visit(std::string("hardware.nvshmem"), profile.hardware.nvshmem);
     visit(std::string("hardware.mpi"), profile.hardware.mpi);
     visit(std::string("hardware.interference"), profile.hardware.interference);
+    visit(std::string("hardware.kernels"), profile.hardware.kernels);
     visit(std::string("software"), profile.software);
     visit(std::string("installation"), profile.installation);
 }

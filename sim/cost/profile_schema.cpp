@@ -93,6 +93,7 @@ Json hardware_schema()
     properties["nvshmem"] = part_schema<NvshmemClass>();
     properties["mpi"] = part_schema<MpiClass>();
     properties["interference"] = part_schema<InterferenceTable>();
+    properties["kernels"] = part_schema<MeasuredKernels>();
     properties["knots"] = any_of(text_schema("name or path of a file"),
                                  array_schema(any_of(text_schema("name or path of a file"),
                                                      fields_of<KnotTable>().schema())));

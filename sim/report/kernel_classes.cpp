@@ -53,10 +53,7 @@ Uses uses_of(const Program& program, const Role& role)
 class Classes {
 public:
     Classes(const Outcome& outcome, const Lane& lane)
-        : outcome_(outcome),
-          lane_(lane),
-          context_{&outcome.cost->profile().hardware.device, &outcome.cost->profile().software,
-                   outcome.cost->profile().installation.factor}
+        : outcome_(outcome), lane_(lane), context_(outcome.cost->compute_context())
     {}
 
     void add(CostId cost, ScaleSlot scale, std::uint64_t count)
@@ -210,11 +207,14 @@ std::vector<Roof> roofs_of(const Outcome& outcome, const std::vector<KernelClass
                     formats.insert(executed_precision(row.precision, device));
     std::vector<Roof> roofs;
     for (const Precision format : formats) {
-        const double reached = device.gemm_surface.at(format).empty()
-                                   ? device.gemm_efficiency.at(format) * device.sustained_clock *
-                                         profile.installation.factor
-                                   : 0;
-        roofs.push_back({format, device.peak.at(format), device.peak.at(format) * reached});
+        const MeasuredGemm* measured = outcome.cost->compute_context().kernels->gemm_of(format);
+        const FlopRate large = measured != nullptr
+                                   ? measured->rate * device.under_load.gemm_share(format)
+                                   : device.peak.at(format) * device.gemm_efficiency.at(format);
+        const bool known = device.gemm_surface.at(format).empty();
+        roofs.push_back(
+            {format, device.peak.at(format),
+             known ? large * (device.sustained_clock * profile.installation.factor) : FlopRate(0)});
     }
     std::ranges::stable_sort(roofs, std::ranges::greater{}, &Roof::peak);
     return roofs;

@@ -71,6 +71,12 @@ void take_parallel(MemberTaker from, RecordParallel& to)
         .take("sequence_parallel", to.sequence_parallel);
 }
 
+void take_recipe(MemberTaker from, RecordRecipe& to)
+{
+    from.take("activation_offload_layers", to.activation_offload_layers)
+        .take("recompute_layers", to.recompute_layers);
+}
+
 // Tables spell the same switch in several ways; the more special one counts.
 void take_overlap(MemberTaker from, RecordOverlap& to)
 {
@@ -136,6 +142,7 @@ MeasuredRecord take_record(const Reader& reader)
         .inside("hardware", [&](MemberTaker t) { take_hardware(t, record.hardware); })
         .inside("model", [&](MemberTaker t) { take_model(t, record.model); })
         .inside("parallel", [&](MemberTaker t) { take_parallel(t, record.parallel); })
+        .inside("recipe", [&](MemberTaker t) { take_recipe(t, record.recipe); })
         .inside("overlap", [&](MemberTaker t) { take_overlap(t, record.overlap); })
         .inside("measured", [&](MemberTaker t) { take_measured(t, record); })
         .inside("derived", [&](MemberTaker t) { t.take("step_time_s", record.step_time); });

@@ -38,6 +38,14 @@ struct RecordHardware {
     bool operator==(const RecordHardware&) const = default;
 };
 
+// What the published recipe of a run says, where the record says nothing.
+struct RecordRecipe {
+    std::optional<int> activation_offload_layers; // whose activations wait in the host's memory
+    std::optional<int> recompute_layers;          // recomputed whole
+
+    bool operator==(const RecordRecipe&) const = default;
+};
+
 struct RecordModel {
     std::string name;
     std::string architecture; // dense-decoder, moe-decoder, encoder, cnn, ...
@@ -107,6 +115,7 @@ struct MeasuredRecord {
     std::string gradient_type;
     RecordParallel parallel;
     std::optional<std::string> recompute;
+    RecordRecipe recipe;
     RecordOverlap overlap;
     std::string framework;
     std::optional<double> step_time;     // s

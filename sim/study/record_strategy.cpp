@@ -333,6 +333,17 @@ private:
 
     void silent_recompute()
     {
+        const RecordRecipe& recipe = record_.recipe;
+        if (recipe.recompute_layers > 0) {
+            out_.training.recompute = Recompute::full;
+            out_.training.recompute_layers =
+                std::min(*recipe.recompute_layers, out_.layers_per_device);
+            return;
+        }
+        if (recipe.activation_offload_layers > 0) {
+            assume("activations that the recipe offloads: none recomputed, copies hidden");
+            return;
+        }
         const bool pax_fsdp = software_.family == FrameworkFamily::jax &&
                               mentions(record_.framework, {"pax"}) && out_.strategy.zero == 3 &&
                               record_.task == "pretrain";

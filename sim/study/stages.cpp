@@ -265,13 +265,16 @@ std::optional<Grade> grade_of_sweeps(const CostModel& cost, const Job& job,
     return worst;
 }
 
-std::vector<std::string> decisive_products(const Device& device, const Job& job)
+std::vector<std::string> decisive_products(const Hardware& hardware, const Job& job)
 {
+    const Device& device = hardware.device;
     const Precision asked =
         job.training.precision == Precision::fp8_block ? Precision::fp8 : job.training.precision;
     const Precision executed = executed_precision(asked, device);
     if (!device.gemm_surface.at(executed).empty())
         return {fmt::format("hardware.device.gemm_surface.{}", to_name(executed))};
+    if (hardware.kernels.gemm_of(executed) != nullptr)
+        return {fmt::format("hardware.device.under_load.gemm.{}", to_name(executed))};
     return {fmt::format("hardware.device.peak.{}", to_name(asked)),
             fmt::format("hardware.device.gemm_efficiency.{}", to_name(asked))};
 }
@@ -281,7 +284,7 @@ std::vector<std::string> decisive_products(const Device& device, const Job& job)
 Grade grade_of(const CostModel& cost, const Job& job, const Topology& topology)
 {
     const Profile& profile = cost.profile();
-    std::vector<std::string> decisive = decisive_products(profile.hardware.device, job);
+    std::vector<std::string> decisive = decisive_products(profile.hardware, job);
     decisive.insert(decisive.end(),
                     {"hardware.device.hbm_bandwidth", "hardware.device.hbm_efficiency"});
     if (job.model.is_transformer())

@@ -142,7 +142,7 @@ def main():
     parser.add_argument("--program", required=True, help="the built trainyard")
     parser.add_argument("--leave-out", action="store_true", help="fit without each source, predict it")
     parser.add_argument("--write", action="store_true", help="change the shipped profiles")
-    parser.add_argument("--sample", type=int, default=16, help="records of one source that are used at most")
+    parser.add_argument("--sample", type=int, default=48, help="records of one source that are used at most")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cache", help="file that keeps the sensitivities from one call to the next")
     options = parser.parse_args()

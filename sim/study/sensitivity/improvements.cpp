@@ -122,6 +122,7 @@ void better_attention(Device& device)
     for (double* const value : {&attention.sdpa, &attention.sdpa_cudnn, &attention.flash1,
                                 &attention.flash2, &attention.triton, &attention.cudnn})
         *value *= tenth_more;
+    device.under_load.attention = device.under_load.attention_share() * tenth_more;
     device.square_gemm *= tenth_more; // unfused: its batched products
 }
 
@@ -133,6 +134,7 @@ void faster_products(Device& device)
           &measured.mxfp8, &measured.nvfp4})
         *surface = surface->sped_up(tenth_more);
     scale(device.gemm_efficiency, tenth_more);
+    scale(device.under_load.gemm, tenth_more);
 }
 
 void faster_host_link(Device& device)

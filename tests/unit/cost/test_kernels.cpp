@@ -51,16 +51,16 @@ TEST_CASE("no product beats the peak or the memory")
     }
 }
 
-TEST_CASE("a large product reaches the fitted share of the peak")
+TEST_CASE("a large product reaches the fitted share of the peak where no kernel was measured")
 {
-    const CostModel model(assembled("H100"));
+    const CostModel model(assembled("V100"));
     const Device& d = model.profile().hardware.device;
-    // 132 SMs x 8 waves of 128 x 128 tiles would need 0.93; 256 x 128 tiles fill 31.03 of 32 waves.
-    const Kernel kernel = gemm(16384, 8192, 8192);
+    // 256 x 128 tiles fill 51.2 of 52 waves of 80 SMs.
+    const Kernel kernel = gemm(16384, 8192, 8192, Precision::fp16);
     const double rate = 2.0 * 16384 * 8192 * 8192 / model.kernel_time(kernel).value();
-    const double waves = 4096.0 / (132 * 32);
+    const double waves = 4096.0 / (80 * 52);
     const double ramp = 8192 / (8192 + d.gemm_k_half);
-    CHECK_THAT(rate, WithinRel(d.peak.bf16.value() * d.gemm_efficiency.bf16 * waves * ramp, 0.01));
+    CHECK_THAT(rate, WithinRel(d.peak.fp16.value() * d.gemm_efficiency.fp16 * waves * ramp, 0.01));
 }
 
 TEST_CASE("one tile more than a full wave costs a wave")
@@ -88,7 +88,7 @@ TEST_CASE("short sums cost slow formats less than fast ones")
 
 TEST_CASE("a convolution's weight gradient fills the device although its result is small")
 {
-    const CostModel model(assembled("A100"));
+    const CostModel model(assembled("V100"));
     const Device& d = model.profile().hardware.device;
     Kernel kernel = gemm(256, 256, 1'000'000, Precision::fp16);
     kernel.bytes = Bytes(0);
@@ -102,9 +102,10 @@ TEST_CASE("a convolution's weight gradient fills the device although its result 
 
 TEST_CASE("a thin product waits for memory, a fat one for the units")
 {
-    const CostModel model(assembled("A100"));
+    const CostModel model(assembled("V100"));
     const Device& d = model.profile().hardware.device;
-    const Kernel thin = gemm(64, std::int64_t{64} * d.sms, 8192); // one wave of small tiles
+    const Kernel thin =
+        gemm(64, std::int64_t{64} * d.sms, 8192, Precision::fp16); // one wave of small tiles
     CHECK_THAT((model.kernel_time(thin) - d.launch_gap).value(),
                WithinRel((thin.bytes / (d.hbm_bandwidth * d.hbm_gemm)).value(), 1e-9));
 }
@@ -148,7 +149,8 @@ TEST_CASE("causal attention that skips the masked half takes half the time, back
     kernel.attention.causal = true;
     const Seconds causal = model.kernel_time(kernel);
     kernel.attention.causal = false;
-    CHECK_THAT(model.kernel_time(kernel) / causal, WithinRel(2.0, 0.01));
+    CHECK_THAT(model.kernel_time(kernel) / causal,
+               WithinRel(2.0, 0.06)); // blocks on the diagonal are whole
     kernel.attention.causal = true;
     kernel.attention.backward = true;
     const double backward = model.profile().hardware.device.attention_backward;

@@ -113,7 +113,7 @@ TEST_CASE("the advice does not hang on how a job is run: folded or not, by which
 
 TEST_CASE("what is said against recomputation is a setting that was tried, however few are")
 {
-    Advised job("llama2-7b-tp2-pp2-dp2.json");
+    Advised job("llama2-7b-tp2-pp2-dp2.json", {{"strategy.tp", "1"}, {"strategy.dp", "4"}});
     const Summary plain = summarize(job.outcome);
     REQUIRE(plain.bottleneck.kind == BottleneckClass::memory);
     const AdviceOptions most_one{1, 1, {}, plain.bottleneck.kind};

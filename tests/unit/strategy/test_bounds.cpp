@@ -98,8 +98,8 @@ TEST_CASE("the bound of a job without communication is its step")
     // One device, one micro-batch: kernels, optimizer and host follow each other.
     Strategy alone;
     alone.dp = 1;
-    Training training = training_of(1);
-    training.micro_batch = 1;
+    Training training = training_of(8);
+    training.micro_batch = 8; // more for the device than for the host
     const Job job = job_of(small_decoder(), alone, training);
     const StepBound bound = step_bound(job, h100_nodes(1), h100_costs(), {});
     CHECK(bound.time <= step_time(job));

@@ -1,0 +1,134 @@
+#pragma once
+
+// Times of GEMM and fused attention as surfaces fitted to measured times of single kernels: a form
+// of few constants, and a correction over the sizes.
+
+#include "sim/cost/provenance.h"
+#include "sim/workload/kernel.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct Device;
+
+// Measured / form over a few sizes: its logarithm is multilinear in the sizes' logarithms between
+// the knots, and flat beyond the first and the last.
+struct SizeCorrection {
+    std::vector<std::vector<std::int64_t>> knots; // of each size, ascending
+    std::vector<int> per_mille;                   // 1000 log(measured / form), last size fastest
+
+    double factor(std::span<const double> sizes) const; // as many as there are lists of knots
+    bool operator==(const SizeCorrection&) const = default;
+};
+
+// |predicted / measured - 1| of rows that the fit did not see.
+struct SurfaceErrors {
+    int rows = 0; // that were measured
+    double median = 0;
+    double p90 = 0;
+
+    bool operator==(const SurfaceErrors&) const = default;
+};
+
+// GEMMs of one number format. Without launch and without the quantisation of operands, which are
+// kernels and gaps of their own:
+//
+//   (compute^4 + memory^4)^(1/4) x correction(m, n, k) + added / memory
+//   compute: the least over tiles Tm x Tn and splits s of k of
+//            waves x (k / s x 2 Tm Tn SMs / rate x penalty + ramp) + what splitting costs,
+//            waves: tiles x s / SMs, of whose last one that is not full the share `waves` counts
+//   memory:  operands and a 16-bit result / memory
+//   added:   bytes beyond those: a weight gradient is read, added to and written after the main
+//            loop, which no timed kernel does
+//
+// Tiles: 256x256 on pairs of SMs, 256x128, 128x256, 128x128, 256x64, 64x256, 128x64, 64x128, 64x64;
+// splits: 1, 2, 4, 8, which cost `split_ramps` ramps and the partial sums' way through memory.
+struct MeasuredGemm {
+    Precision precision = Precision::bf16;
+    std::string kernel;            // library that was timed
+    FlopRate rate;                 // of full waves of the largest tile
+    Seconds ramp;                  // filling and draining a tile
+    Bandwidth memory;              // what operands and results reach
+    double split_ramps = 0;        // ramps that joining partial sums takes
+    std::vector<double> penalties; // of the smaller tiles: 256x128; 128x128; 128x64; 64x64
+    double waves = 1;              // share of a last wave's idle SMs that is lost
+    SizeCorrection correction;     // m (of all products of a batch), n, k
+    SurfaceErrors errors;
+
+    Seconds time(const GemmShape& shape, Bytes bytes, int sms) const;
+    bool operator==(const MeasuredGemm&) const = default;
+};
+
+// Forward passes of fused attention with one head size and window. Blocks of `block` queries share
+// the SMs, each with the keys that any of its queries sees, in steps of 64, and `edge` keys more
+// for filling and draining; without launch:
+//
+//   (compute^4 + memory^4)^(1/4) x correction(keys, batch x heads, heads per key head, key heads)
+//   compute: 2 (d + dv) / rate x (all^4 + longest^4)^(1/4)
+//            all: pairs of all blocks, x waves / (blocks / SMs), of a last wave that is not full
+//            the share `waves`; longest: those of the block that sees most keys, x SMs
+//   memory:  queries, keys, values and results at 2 bytes / memory
+//
+// The fit holds besides what the timed framework does to write keys into pages, which no training
+// step has.
+struct MeasuredAttention {
+    int head_dim = 128;
+    int window = 0; // 0: whole sequences
+    FlopRate rate;
+    double edge = 0;
+    Bandwidth memory;
+    double waves = 1;
+    int block = 128; // queries that an SM takes at a time
+    SizeCorrection correction;
+    SurfaceErrors errors;
+
+    // Of a backward pass: `times` the operations of the forward one, twice the bytes.
+    Seconds time(const AttentionShape& shape, double times, int sms) const;
+    bool operator==(const MeasuredAttention&) const = default;
+};
+
+// What was measured on one device. Times of short runs of one kernel: what a training step reaches
+// of them is Device::under_load.
+struct MeasuredKernels {
+    std::string name;
+    std::vector<std::string> aliases;
+    int sms = 0;   // of the device it was measured on, as the next two
+    FlopRate peak; // dense, 16 bit
+    Bandwidth hbm_bandwidth;
+    AttentionKernel attention_kernel =
+        AttentionKernel::cudnn; // what the tables of attention are of
+    std::vector<MeasuredGemm> gemm;
+    std::vector<MeasuredAttention> attention;
+    ProvenanceMap provenance;
+
+    // Null where there is none. fp16 is as bf16, mxfp8 as fp8.
+    const MeasuredGemm* gemm_of(Precision precision) const;
+    // The nearest head size; for a window the nearest of windows and whole sequences. Null: no
+    // attention at all.
+    const MeasuredAttention* attention_of(const AttentionShape& shape) const;
+
+    // The same kernels on a device of the same chip: rates by its peak, memory by its bandwidth.
+    MeasuredKernels on(const Device& device) const;
+    bool operator==(const MeasuredKernels&) const = default;
+};
+
+inline constexpr std::string_view kernels_format = "trainyard.kernels/1";
+
+template <>
+const FieldTable<SizeCorrection>& fields_of<SizeCorrection>();
+template <>
+const FieldTable<SurfaceErrors>& fields_of<SurfaceErrors>();
+template <>
+const FieldTable<MeasuredGemm>& fields_of<MeasuredGemm>();
+template <>
+const FieldTable<MeasuredAttention>& fields_of<MeasuredAttention>();
+template <>
+const FieldTable<MeasuredKernels>& fields_of<MeasuredKernels>();
+
+void check(const Reader& reader, const MeasuredKernels& kernels);
+
+} // namespace trainyard
