@@ -181,7 +181,8 @@ FieldTable<Device> with_products(FieldTable<Device> table)
         .field("sms", &D::sms, {.help = "streaming multiprocessors", .min = 1, .max = 1024})
         .field("peak", &D::peak, {.help = "dense peak by number format"})
         .field("gemm_efficiency", &D::gemm_efficiency,
-               {.help = "share of the peak that large GEMMs reach, hot, random data"})
+               {.help = "share of the peak that large GEMMs reach, hot, random data; where kernels "
+                        "are measured, convolutions only"})
         .field("gemm_surface", &D::gemm_surface,
                {.help = "measured GEMM times by number format, in place of peak and efficiency"})
         .field("under_load", &D::under_load,
@@ -191,7 +192,7 @@ FieldTable<Device> with_products(FieldTable<Device> table)
                 .min = 0.1,
                 .max = 1.5})
         .field("gemm_k_half", &D::gemm_k_half,
-               not_negative("inner size at which a GEMM loses half"))
+               not_negative("inner size at which a GEMM loses half, where no kernel is measured"))
         .field("head_gemm", &D::head_gemm,
                {.help = "efficiency of the vocabulary projection / other GEMMs", .min = 0.01})
         .field("square_gemm", &D::square_gemm,
@@ -211,7 +212,9 @@ FieldTable<Device> with_memory_and_attention(FieldTable<Device> table)
         .field("hbm_efficiency", &D::hbm_efficiency,
                share("share of it that elementwise kernels reach"))
         .field("hbm_gemm", &D::hbm_gemm, share("share of it that memory-bound GEMMs reach"))
-        .field("attention", &D::attention, {.help = "fused attention by kernel"})
+        .field(
+            "attention", &D::attention,
+            {.help = "fused attention by kernel; where kernels are measured, their ratios count"})
         .field("attention_backward", &D::attention_backward,
                {.help = "attention efficiency backward / forward", .min = 0.01, .max = 2})
         .field("attention_half_length", &D::attention_half_length,

@@ -49,8 +49,8 @@ def table():
         out.append((name, places, prior, sigma, felt_by))
 
     # What a step reaches of the rates that single kernels were measured at.
-    # On GB200 a second set of tables, slow and bimodal, reaches 0.62 of the first's bf16 rates from 8,192 rows on (fp8: 0.8,
-    # nvfp4: 0.88); on other Blackwell parts both sets agree.
+    # On GB200 a second set of tables, slow and bimodal, reaches about 0.6 of the first's bf16 rates from 8,192 rows on; on other
+    # Blackwell parts both sets agree.
     for family, prior, sigma in (("A100", .90, .10), ("H100", .90, .10), ("Blackwell", .80, .20)):
         add(f"GEMM 16 bit, {family}",
             [(f, f"under_load.gemm.{p}") for f in devices(family) for p in ("bf16", "fp16")], prior, sigma)

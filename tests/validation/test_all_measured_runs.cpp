@@ -50,12 +50,12 @@ TEST_CASE("1440 small jobs inside an A100 node are predicted within a tenth on a
     CHECK(report.choice.among_three_best >= report.choice.more_than_three - 1);
 }
 
-TEST_CASE("a B200 node that no fit has seen is predicted within an eighth")
+TEST_CASE("a B200 node that no fit has seen has a bias below 12 %")
 {
     const ValidationReport report = judged("b200_megatron_single_node");
     CHECK(report.all.scored == 22);
     CHECK(report.all.covered >= 0.9);
-    CHECK(std::abs(report.all.bias) < 0.125);
+    CHECK(std::abs(report.all.bias) < 0.12);
     CHECK(report.choice.worst == 0); // all are off by about the same
 }
 

@@ -144,13 +144,13 @@ TEST_CASE("the use of a product changes its rate: experts, head, scores, convolu
 
 TEST_CASE("causal attention that skips the masked half takes half the time, backward longer")
 {
-    const CostModel model(assembled("H100"));
+    const CostModel model(
+        assembled("V100")); // by the closed form; measured kernels take whole blocks
     Kernel kernel = attention(8192, 128);
     kernel.attention.causal = true;
     const Seconds causal = model.kernel_time(kernel);
     kernel.attention.causal = false;
-    CHECK_THAT(model.kernel_time(kernel) / causal,
-               WithinRel(2.0, 0.06)); // blocks on the diagonal are whole
+    CHECK_THAT(model.kernel_time(kernel) / causal, WithinRel(2.0, 0.01));
     kernel.attention.causal = true;
     kernel.attention.backward = true;
     const double backward = model.profile().hardware.device.attention_backward;
