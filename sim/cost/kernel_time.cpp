@@ -247,7 +247,9 @@ Seconds launch_gaps(const Kernel& kernel, const Device& device)
     if (kernel.launches == 0)
         return Seconds(0);
     const double first = kernel.kind == KernelKind::gemm ? 1.0 : 0.5;
-    return device.launch_gap * (first + 0.5 * (kernel.launches - 1));
+    const bool side_by_side =
+        kernel.use == KernelUse::expert && kernel.kind == KernelKind::gemm; // on several streams
+    return device.launch_gap * (first + (side_by_side ? 0 : 0.5 * (kernel.launches - 1)));
 }
 
 } // namespace trainyard

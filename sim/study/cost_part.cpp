@@ -29,6 +29,9 @@ Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, Problems& w
     KernelStyle& kernels = software->kernels;
     kernels.attention = choice.attention.value_or(kernels.attention);
     kernels.fused_elementwise = choice.fused_elementwise.value_or(kernels.fused_elementwise);
+    if (choice.cuda_graphs)
+        kernels.graphed = choice.graphed_parts;
+    kernels.fused_experts = choice.fused_experts;
     kernels.loss_in_place = choice.fused_loss.value_or(kernels.loss_in_place);
     return software;
 }

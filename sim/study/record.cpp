@@ -74,7 +74,13 @@ void take_parallel(MemberTaker from, RecordParallel& to)
 void take_recipe(MemberTaker from, RecordRecipe& to)
 {
     from.take("activation_offload_layers", to.activation_offload_layers)
-        .take("recompute_layers", to.recompute_layers);
+        .take("recompute_layers", to.recompute_layers)
+        .take("moe_dispatcher", to.moe_dispatcher)
+        .take("expert_overlap", to.expert_overlap)
+        .take("cuda_graphs", to.cuda_graphs)
+        .take("cuda_graph_scope", to.cuda_graph_scope)
+        .take("fp8_attention", to.fp8_attention)
+        .take("fused_grouped_mlp", to.fused_grouped_mlp);
 }
 
 // Tables spell the same switch in several ways; the more special one counts.

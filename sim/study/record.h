@@ -42,6 +42,14 @@ struct RecordHardware {
 struct RecordRecipe {
     std::optional<int> activation_offload_layers; // whose activations wait in the host's memory
     std::optional<int> recompute_layers;          // recomputed whole
+    std::string moe_dispatcher;                   // all_to_all, deepep, hybridep
+    std::optional<bool> expert_overlap;           // exchanges beside another micro-batch's compute
+    std::string cuda_graphs;                      // none, full_iteration, or whose
+    std::vector<std::string>
+        cuda_graph_scope;              // what they capture of a layer: attn, moe_router, ...
+    std::optional<bool> fp8_attention; // its products run in fp8
+    std::optional<bool>
+        fused_grouped_mlp; // products, activation and casts of experts are one kernel
 
     bool operator==(const RecordRecipe&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "sim/study/record_model.h"
 
+#include "sim/study/inputs.h"
 #include "sim/study/record_words.h"
 #include "sim/workload/model_reader.h"
 
@@ -84,6 +85,39 @@ void set_style(Transformer& model, const MeasuredRecord& record, FrameworkFamily
     model.tied_embeddings = gpt;
     // Dropout went out of use with the models of 2022.
     model.dropout = family == FrameworkFamily::megatron_2021 || !model.causal;
+}
+
+// The published model of that name, where its width and heads are the record's too.
+std::optional<Transformer> published(const RecordModel& said)
+{
+    std::string name = lower_case(said.name);
+    std::ranges::replace(name, ' ', '-');
+    const std::vector<std::string> shipped = shipped_inputs(InputKind::model);
+    if (std::ranges::find(shipped, name) == shipped.end())
+        return std::nullopt;
+    const Checked<Input> input = find_input({name, {}}, InputKind::model, {});
+    const Checked<Model> model = input ? read_model(input->json, input->file)
+                                       : Checked<Model>(tl::unexpected(input.error()));
+    const auto* found = model ? std::get_if<Transformer>(&model->architecture) : nullptr;
+    const bool same = found != nullptr && found->hidden == said.hidden &&
+                      found->heads == said.heads &&
+                      found->kv_heads == said.kv_heads.value_or(*said.heads);
+    return same ? std::optional(*found) : std::nullopt;
+}
+
+// What no record says of a layer, from the published model.
+void set_details(Transformer& model, const RecordModel& said, std::vector<std::string>& assumptions)
+{
+    const std::optional<Transformer> known = published(said);
+    if (!known)
+        return;
+    model.attention_bias = known->attention_bias;
+    model.attention_output_bias = known->attention_output_bias;
+    model.mlp_bias = known->mlp_bias;
+    model.qk_norm = known->qk_norm;
+    model.attention_sinks = known->attention_sinks;
+    model.clamped_activation = known->clamped_activation;
+    assumptions.push_back("biases, norms of queries and keys, clamps: as the published model");
 }
 
 // BERT: post-norm, token types, 15 % of the tokens masked in pre-training, no logits in
@@ -177,6 +211,7 @@ Result transformer_of(const MeasuredRecord& record, FrameworkFamily family)
     Transformer model;
     set_sizes(model, record, out.assumptions);
     set_style(model, record, family);
+    set_details(model, said, out.assumptions);
     set_window(model, said, out.assumptions);
     if (std::string why = set_latent_attention(model, said); !why.empty())
         return tl::unexpected(why);

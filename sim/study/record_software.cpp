@@ -114,6 +114,25 @@ std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, const 
     return software ? std::optional(software->kernels.attention) : std::nullopt;
 }
 
+// Scopes that name no part of ours (what prepares the dispatch) hold a few kernels.
+void set_graphs(SoftwareChoice& choice, const RecordRecipe& recipe)
+{
+    if (recipe.cuda_graphs.empty() || recipe.cuda_graphs == "none")
+        return;
+    constexpr std::array<std::pair<std::string_view, GraphedPart>, 4> parts{
+        {{"attn", GraphedPart::attention},
+         {"mamba", GraphedPart::recurrence},
+         {"mlp", GraphedPart::mlp},
+         {"moe_router", GraphedPart::router}}};
+    for (const std::string& scope : recipe.cuda_graph_scope) {
+        choice.cuda_graphs |= scope == "whole" || scope == "full_iteration";
+        for (const auto& [name, part] : parts)
+            if (scope == name)
+                choice.graphed_parts.push_back(part);
+    }
+    choice.cuda_graphs |= !choice.graphed_parts.empty();
+}
+
 } // namespace
 
 int year_in(std::string_view text)
@@ -146,6 +165,8 @@ RecordSoftware software_of(const MeasuredRecord& record)
             fmt::format("attention not stated: {}", to_name(*out.choice.attention)));
     if (mentions(record.framework, {"cross-entropy fusion"}))
         out.choice.fused_loss = true;
+    set_graphs(out.choice, record.recipe);
+    out.choice.fused_experts = record.recipe.fused_grouped_mlp.value_or(false);
     return out;
 }
 

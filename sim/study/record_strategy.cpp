@@ -257,6 +257,21 @@ private:
             software_.family == FrameworkFamily::megatron_2024 ? strategy.tp : 1);
         if (!said_.etp && strategy.tp > 1)
             assume(fmt::format("tensor parallelism of experts not stated: {}", strategy.etp));
+        strategy.experts.dispatcher = dispatcher();
+        constexpr double mean = 1.0; // NeMo's recipes pad experts to it
+        if (mentions(fmt::format("{}", fmt::join(record_.flags, " ")), {"token-drop"}))
+            strategy.experts.capacity_factor = mean;
+    }
+
+    std::optional<Dispatcher> dispatcher()
+    {
+        const std::string& name = record_.recipe.moe_dispatcher;
+        for (const EnumName<Dispatcher>& known : enum_names<Dispatcher>())
+            if (known.name == name)
+                return known.value;
+        if (!name.empty())
+            assume(fmt::format("dispatcher {}: as the framework's own", name));
+        return std::nullopt;
     }
 
     // With Megatron-LM 2022 sequence parallelism came together with selective recompute
@@ -290,6 +305,9 @@ private:
             if (matters && !value)
                 assume(fmt::format("overlap of {} not stated: as the framework does", what));
         };
+        const Strategy& strategy = out_.strategy;
+        overlap.ep = record_.recipe.expert_overlap.value_or(false) && strategy.ep > 1 &&
+                     strategy.zero != 3 && (strategy.pp == 1 || strategy.vpp > 1);
         note(*out_.strategy.dp * out_.strategy.cp > 1, said.dp, "DP");
         note(out_.strategy.tp > 1, said.tp, "TP");
         note(out_.strategy.pp > 1, said.pp, "PP");

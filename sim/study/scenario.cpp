@@ -85,7 +85,13 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
             .field("attention", &SoftwareChoice::attention,
                    {.help = "attention implementation; else the framework's habit"})
             .field("cuda_graphs", &SoftwareChoice::cuda_graphs,
-                   {.help = "layers are captured in CUDA graphs"})
+                   {.help = "steps are captured in CUDA graphs, or the parts that graphed_parts "
+                            "names"})
+            .field("graphed_parts", &SoftwareChoice::graphed_parts,
+                   {.help = "what CUDA graphs capture of each layer; none: all of the step"})
+            .field("fused_experts", &SoftwareChoice::fused_experts,
+                   {.help = "products of experts, their activation and casts are one kernel each "
+                            "way"})
             .field("fused_elementwise", &SoftwareChoice::fused_elementwise,
                    {.help = "bias and activation are one kernel; else the framework's habit"})
             .field("fused_loss", &SoftwareChoice::fused_loss,

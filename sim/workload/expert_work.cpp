@@ -143,24 +143,98 @@ void add_latent(WorkBuilder& builder, std::string_view name, std::int64_t column
     builder.linear({name, {builder.shape().split_tokens, columns, inner}, KernelUse::expert});
 }
 
-// A grouped product over the local experts.
-void add_grouped(WorkBuilder& builder, const ExpertShape& e, std::string_view name,
-                 std::int64_t columns, std::int64_t inner)
+// Copies of each token in the order of their experts, or that only where they arrive. The host
+// waits for the numbers of rows where they follow from the routing.
+void add_permute(WorkBuilder& builder, const ExpertShape& e)
 {
-    Linear linear{name, {e.per_expert, columns, inner, e.local_experts}, KernelUse::expert};
-    linear.cast = CastSource::memory;
-    builder.linear(linear);
+    const LayerShape& s = builder.shape();
+    const double token = static_cast<double>(s.width * e.even * e.width);
+    WorkBuilder permute(s);
+    permute.pass({"permute", 2 * token, 2 * token, KernelUse::expert});
+    WorkList forward = permute.forward();
+    if (s.partition.kernels.counts_on_host && !s.partition.experts.capacity_factor)
+        std::get<Kernel>(forward.back()).host_waits = true;
+    builder.step(std::move(forward), permute.backward());
 }
 
-// What the rank's experts do with the tokens they get.
+// A grouped product over the local experts.
+Linear grouped(const LayerShape& s, const ExpertShape& e, std::string_view name,
+               std::int64_t columns, std::int64_t inner)
+{
+    const KernelStyle& style = s.partition.kernels;
+    Linear linear{name, {e.per_expert, columns, inner, e.local_experts}, KernelUse::expert};
+    linear.cast = CastSource::memory;
+    const bool drops = s.partition.experts.capacity_factor.has_value();
+    if (style.expert_launches > 0 && !style.fused_experts)
+        linear.launches = static_cast<int>(e.local_experts) *
+                          (style.expert_launches + (drops ? 0 : style.expert_choice_launches) +
+                           (s.narrow() ? style.expert_fp8_launches : 0));
+    return linear;
+}
+
+// A pass of elementwise kernels that the framework issues for each local expert.
+void add_pass_of_each(WorkBuilder& builder, const ExpertShape& e, const MemoryBoundPass& pass,
+                      int forward_launches, int backward_launches)
+{
+    const int experts = static_cast<int>(e.local_experts);
+    builder.step(
+        {memory_kernel(pass.name, pass.forward_bytes, pass.use, experts * forward_launches)},
+        {memory_kernel(std::string(pass.name) + "_backward", pass.backward_bytes, pass.use,
+                       experts * backward_launches)});
+}
+
+// Forward, each half is read and written, and both by the concatenation; backward reads a half's
+// gradient and the half and writes, and concatenates.
+void add_clamp(WorkBuilder& builder, const ExpertShape& e)
+{
+    const LayerShape& s = builder.shape();
+    const double inner = static_cast<double>(s.width * e.handled * e.columns);
+    builder.pass({"expert_clamp", 8 * inner, 10 * inner, KernelUse::expert});
+}
+
+// Per element and in bytes, forward: bias times probability in fp32 (4 written), its sum with the
+// result (2 + 4 read, 4 written), the experts' sums side by side (4 and 4), a cast (4 and 2).
+// Backward: the gradient to fp32 (2 and 4), its parts to 16 bit (4 and 2) and side by side (2 and
+// 2), the products for the bias's and the probability's gradients (4 and 4 each) and their sums (4
+// each).
+void add_bias(WorkBuilder& builder, const ExpertShape& e)
+{
+    const double elements = static_cast<double>(e.handled * e.width);
+    add_pass_of_each(builder, e, {"expert_bias", 28 * elements, 40 * elements, KernelUse::expert},
+                     2, 6);
+}
+
+// What the rank's experts do with the tokens they get. Fused, in a narrow format: the first product
+// keeps its result and writes the activation's casts, along rows and columns; in backward the
+// second's gradient reads what was kept and writes the casts of the first's.
 WorkBuilder local_experts(const LayerShape& s, const ExpertShape& e)
 {
     WorkBuilder experts(s);
     const double inner = static_cast<double>(s.width * e.handled * e.columns);
     const double u = static_cast<double>(s.up());
-    add_grouped(experts, e, "expert_up", s.up() * e.columns, e.width);
-    experts.pass({"expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert});
-    add_grouped(experts, e, "expert_down", e.width, e.columns);
+    const double stored = static_cast<double>(s.width);
+    const double casts = 2 * operand_bytes(s.format);
+    const bool fused = s.partition.kernels.fused_experts && s.narrow();
+    Linear up = grouped(s, e, "expert_up", s.up() * e.columns, e.width);
+    Linear down = grouped(s, e, "expert_down", e.width, e.columns);
+    if (fused) {
+        up.written = stored + casts / u;
+        up.casts_gradient = false;
+        down.cast = CastSource::product;
+        down.gradient_written = u * (stored + casts);
+    }
+    experts.linear(up);
+    if (s.model.clamped_activation && s.partition.kernels.expert_bias_apart)
+        add_clamp(experts, e);
+    if (fused)
+        experts.step({memory_kernel("expert_activation", 0, KernelUse::expert, 0)},
+                     {memory_kernel("expert_activation_backward", 0, KernelUse::expert, 0)});
+    else
+        experts.pass(
+            {"expert_activation", (u + 1) * inner, (2 * u + 1) * inner, KernelUse::expert});
+    experts.linear(down);
+    if (s.model.mlp_bias && s.partition.kernels.expert_bias_apart)
+        add_bias(experts, e);
     return experts;
 }
 
@@ -196,7 +270,7 @@ void add_experts(WorkBuilder& builder)
     if (s.model.moe->latent_width > 0)
         add_latent(builder, "expert_input", e.width, s.hidden);
     add_group_gather(builder);
-    builder.pass({"permute", 2 * token, 2 * token, KernelUse::expert});
+    add_permute(builder, e);
     add_exchange(builder, dispatch(s, e), beside ? &first : nullptr);
     const WorkBuilder experts = local_experts(s, e);
     builder.step(uneven(experts.forward()), uneven(experts.backward()));

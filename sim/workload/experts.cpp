@@ -33,6 +33,8 @@ std::vector<EnumName<Dispatcher>> enum_names<Dispatcher>()
     using enum Dispatcher;
     return {{all_to_all, "all_to_all"},
             {one_copy_per_node, "one_copy_per_node"},
+            {deepep, "deepep"},
+            {hybridep, "hybridep"},
             {all_gather, "all_gather"}};
 }
 

@@ -10,7 +10,9 @@ namespace trainyard {
 
 enum class Dispatcher : std::uint8_t {
     all_to_all,        // one copy for each of a token's experts
-    one_copy_per_node, // one for each node that holds some of them (DeepEP, hierarchical exchange)
+    one_copy_per_node, // one for each node that holds some of them (hierarchical exchange)
+    deepep,            // one for each node and, in the rank's own node, for each rank
+    hybridep,          // the same; the node is all that NVLink reaches
     all_gather         // every token to every rank of the group, which picks its own
 };
 

@@ -75,7 +75,8 @@ struct Kernel {
     int launches = 1; // kernels the host issues; 0: done inside a neighbouring kernel
     // Makes a weight's gradient: nothing before this layer waits for it (split_backward.h).
     bool for_weights = false;
-    bool norm = false;   // or a residual sum, of the part that it goes with
+    bool norm = false;       // or a residual sum, of the part that it goes with
+    bool host_waits = false; // the host issues no more until it has run
     bool uneven = false; // its work follows the tokens of the rank's experts; listed: the fullest's
 
     bool operator==(const Kernel&) const = default;

@@ -14,6 +14,13 @@ std::vector<EnumName<AttentionKernel>> enum_names<AttentionKernel>()
 }
 
 template <>
+std::vector<EnumName<GraphedPart>> enum_names<GraphedPart>()
+{
+    using enum GraphedPart;
+    return {{attention, "attention"}, {recurrence, "recurrence"}, {mlp, "mlp"}, {router, "router"}};
+}
+
+template <>
 const FieldTable<KernelStyle>& fields_of<KernelStyle>()
 {
     using S = KernelStyle;
@@ -38,6 +45,21 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
                    {.help = "more kernels in an MoE layer, backward", .min = 0})
             .field("fp8_launches", &S::fp8_launches,
                    {.help = "more kernels per layer and direction with fp8", .min = 0})
+            .field("expert_launches", &S::expert_launches,
+                   {.help = "kernels per local expert of a product over them; 0: one for all",
+                    .min = 0})
+            .field("expert_fp8_launches", &S::expert_fp8_launches,
+                   {.help = "more of them in narrow formats", .min = 0})
+            .field("expert_choice_launches", &S::expert_choice_launches,
+                   {.help = "more of them, in time, where an expert's rows differ from pass to "
+                            "pass: the library chooses a kernel anew",
+                    .min = 0})
+            .field("expert_bias_apart", &S::expert_bias_apart,
+                   {.help = "biases of experts are added expert by expert in fp32, clamps are "
+                            "kernels of their own"})
+            .field("counts_on_host", &S::counts_on_host,
+                   {.help = "the host waits for the experts' numbers of rows, where nothing drops "
+                            "tokens"})
             .field("head_launches", &S::head_launches,
                    {.help = "kernels of embedding, final norm, logits and loss, each direction",
                     .min = 0})
@@ -51,7 +73,11 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
             .field("tp_beside_weight_gradient", &S::tp_beside_weight_gradient,
                    {.help = "backward TP collectives run beside the weight gradient's GEMM"})
             .field("one_copy_per_node", &S::one_copy_per_node,
-                   {.help = "MoE dispatch sends a token once to each node it goes to"});
+                   {.help = "MoE dispatch sends a token once to each node it goes to"})
+            .field("graphed", &S::graphed,
+                   {.help = "parts of each layer that CUDA graphs capture, where not the step"})
+            .field("fused_experts", &S::fused_experts,
+                   {.help = "products of experts, their activation and casts are one kernel"});
     return table;
 }
 

@@ -5,6 +5,7 @@
 #include "sim/base/field_names.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace trainyard {
 
@@ -17,6 +18,9 @@ enum class AttentionKernel : std::uint8_t {
     triton,
     cudnn // as Transformer Engine and JAX call it
 };
+
+// Parts of a layer that are captured in a CUDA graph of their own.
+enum class GraphedPart : std::uint8_t { attention, recurrence, mlp, router };
 
 struct KernelStyle {
     AttentionKernel attention = AttentionKernel::flash2;
@@ -35,8 +39,18 @@ struct KernelStyle {
     int layer_launches_backward = 0;
     int moe_launches_forward = 0; // more in an MoE layer (router, permutation, experts)
     int moe_launches_backward = 0;
-    int fp8_launches = 0;   // more per layer and direction with fp8 (casts, scales)
-    int head_launches = 12; // embedding, final norm, logits and loss together, each direction
+    int fp8_launches = 0; // more per layer and direction with fp8 (casts, scales)
+    // Of a product over the rank's experts, for each of them; 0: one kernel for all of them.
+    int expert_launches = 0;
+    int expert_fp8_launches = 0; // more in narrow formats (casts, scales)
+    // More where nothing drops tokens, so that an expert has other rows in each pass: the library
+    // chooses a kernel for them anew, which takes as long as so many launches.
+    int expert_choice_launches = 0;
+    // Biases of experts are added expert by expert in fp32, and a clamp before the activation is a
+    // kernel of its own for each half (Megatron-Core's TEGroupedMLP).
+    bool expert_bias_apart = false;
+    bool counts_on_host = false; // the host reads how many rows each expert got before it goes on
+    int head_launches = 12;      // embedding, final norm, logits and loss together, each direction
 
     // Device memory crossed by the loss for each logit.
     double loss_bytes_per_logit_forward = 8;
@@ -50,11 +64,18 @@ struct KernelStyle {
     // MoE dispatch sends a token once to a node where several of its experts live (DeepEP).
     bool one_copy_per_node = false;
 
+    // What CUDA graphs capture of each layer, where that is not all of it; the scenario's choice.
+    std::vector<GraphedPart> graphed = {};
+    // Products of experts, their activation and casts are one kernel each way (the same).
+    bool fused_experts = false;
+
     bool operator==(const KernelStyle&) const = default;
 };
 
 template <>
 std::vector<EnumName<AttentionKernel>> enum_names<AttentionKernel>();
+template <>
+std::vector<EnumName<GraphedPart>> enum_names<GraphedPart>();
 template <>
 const FieldTable<KernelStyle>& fields_of<KernelStyle>();
 

@@ -88,6 +88,21 @@ int reachable_nodes(const MixtureOfExperts& moe, const Partition& p)
     return nodes;
 }
 
+// Places of n, with equally many experts each, that hold some of a token's k; per expert of it. A
+// token's experts are k different ones of all.
+double copies_per_expert(double places, double experts, double per_token)
+{
+    double none = 1;
+    for (double drawn = 0; drawn < per_token; ++drawn)
+        none *= std::max(0.0, experts - experts / places - drawn) / (experts - drawn);
+    return places * (1 - none) / per_token;
+}
+
+bool copies_at_the_rank(Dispatcher dispatcher)
+{
+    return dispatcher == Dispatcher::deepep || dispatcher == Dispatcher::hybridep;
+}
+
 } // namespace
 
 ExpertShape::ExpertShape(const LayerShape& shape)
@@ -111,7 +126,13 @@ ExpertShape::ExpertShape(const LayerShape& shape)
     width = moe.latent_width > 0 ? moe.latent_width : shape.hidden;
     dispatcher = p.experts.dispatcher.value_or(
         p.kernels.one_copy_per_node ? Dispatcher::one_copy_per_node : Dispatcher::all_to_all);
-    if (dispatcher == Dispatcher::one_copy_per_node && p.ep_nodes > 1) {
+    if (copies_at_the_rank(dispatcher)) {
+        arriving_share = copies_per_expert(p.ep, moe.experts, moe.experts_per_token);
+        network_share = arriving_share;
+    }
+    const bool once_per_node =
+        dispatcher == Dispatcher::one_copy_per_node || copies_at_the_rank(dispatcher);
+    if (once_per_node && p.ep_nodes > 1) {
         const double n = reachable_nodes(moe, p);
         const double k = moe.experts_per_token;
         network_share = n * (1 - std::pow(1 - 1 / n, k)) / k;

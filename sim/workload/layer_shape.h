@@ -71,6 +71,9 @@ struct ExpertShape {
     // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes. With node-limited
     // routing n is the limit.
     double network_share = 1;
+    // Of the pairs that a rank gets, rows that reach it: one for each token, where the dispatcher
+    // copies it for the rank's experts only there.
+    double arriving_share = 1;
 };
 
 // The adapters beside a layer's matrices (LoRA): the columns that each one's result has on this

@@ -5,6 +5,8 @@
 #include "sim/workload/parameters.h"
 #include "sim/workload/recurrent_mixer.h"
 
+#include <algorithm>
+
 namespace trainyard {
 namespace {
 
@@ -90,6 +92,50 @@ LaunchTargets launch_targets(const LayerShape& s)
     return targets;
 }
 
+// Beyond one for each kernel listed: those issued expert by expert.
+int expert_launches(const WorkList& items)
+{
+    int sum = 0;
+    for (const WorkItem& item : items)
+        if (const auto* kernel = std::get_if<Kernel>(&item))
+            if (kernel->use == KernelUse::expert)
+                sum += kernel->launches - 1;
+    return sum;
+}
+
+std::optional<GraphedPart> graphed_part(const Kernel& kernel)
+{
+    switch (kernel.use) {
+    case KernelUse::attention:
+    case KernelUse::attention_square:
+        return GraphedPart::attention;
+    case KernelUse::recurrence:
+    case KernelUse::recurrence_core:
+        return GraphedPart::recurrence;
+    case KernelUse::mlp:
+        return GraphedPart::mlp;
+    case KernelUse::router:
+        return GraphedPart::router;
+    default:
+        return std::nullopt;
+    }
+}
+
+// A captured part is one launch, where the layer comes to it and again behind each communication.
+void capture(WorkList& items, const LayerShape& s)
+{
+    const std::vector<GraphedPart>& graphed = s.partition.kernels.graphed;
+    bool open = false;
+    for (WorkItem& item : items) {
+        auto* kernel = std::get_if<Kernel>(&item);
+        const auto part = kernel != nullptr ? graphed_part(*kernel) : std::nullopt;
+        const bool captured = part && std::ranges::find(graphed, *part) != graphed.end();
+        if (captured)
+            kernel->launches = open ? 0 : 1;
+        open = captured;
+    }
+}
+
 LayerWork transformer_layer(const LayerShape& s)
 {
     WorkBuilder builder(s);
@@ -99,9 +145,11 @@ LayerWork transformer_layer(const LayerShape& s)
     work.backward = builder.backward();
     const LaunchTargets targets = launch_targets(s);
     if (targets.forward > 0)
-        set_launches(work.forward, targets.forward);
+        set_launches(work.forward, targets.forward + expert_launches(work.forward));
     if (targets.backward > 0)
-        set_launches(work.backward, targets.backward);
+        set_launches(work.backward, targets.backward + expert_launches(work.backward));
+    capture(work.forward, s);
+    capture(work.backward, s);
     if (s.partition.kernels.attention == AttentionKernel::unfused)
         work.selective_recompute = attention_core_forward(s);
     set_parameters(work, s);

@@ -175,10 +175,11 @@ struct Transformer {
     bool linear_bias = false; // on all of these (GPT-2, BERT)
     bool head_bias = false;   // on the logits
     bool qk_norm = false;
-    bool attention_sinks = false;  // a learned logit per head that takes part in the softmax
-    bool attention_gate = false;   // a gate on the result, as wide, from the layer's input
-    bool shared_key_value = false; // one projection makes keys and values
-    bool cross_attention = false;  // layers attend to what the encoders made, after their mixer
+    bool clamped_activation = false; // what goes into a gated MLP's activation is clamped
+    bool attention_sinks = false;    // a learned logit per head that takes part in the softmax
+    bool attention_gate = false;     // a gate on the result, as wide, from the layer's input
+    bool shared_key_value = false;   // one projection makes keys and values
+    bool cross_attention = false;    // layers attend to what the encoders made, after their mixer
     // Queries come from a narrow latent, results go back through one, in groups of heads; 0: none
     // (DeepSeek-V4).
     std::int64_t query_rank = 0;

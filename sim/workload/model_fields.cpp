@@ -256,6 +256,8 @@ FieldTable<Transformer> with_structure(FieldTable<Transformer> table)
         .field("attention_output_bias", &T::attention_output_bias,
                {.help = "bias on the projection after attention"})
         .field("mlp_bias", &T::mlp_bias, {.help = "bias on the MLP's matrices"})
+        .field("clamped_activation", &T::clamped_activation,
+               {.help = "what goes into a gated MLP's activation is clamped"})
         .field("linear_bias", &T::linear_bias, {.help = "bias on every matrix of a layer"})
         .field("head_bias", &T::head_bias, {.help = "bias on the logits"})
         .field("qk_norm", &T::qk_norm, {.help = "norms on the heads of Q and K"})

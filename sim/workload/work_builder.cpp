@@ -119,7 +119,7 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
     if (rows && shape_.sequence_parallel)
         items.push_back(
             tp_collective(CollectiveKind::all_gather, shape_, linear, "_gradient_gather"));
-    if (narrow)
+    if (narrow && linear.casts_gradient)
         items.push_back(cast(joined(linear.name, "_gradient_cast"),
                              static_cast<double>(y.m * y.n * y.batch), CastSource::memory,
                              linear.use));
@@ -130,8 +130,10 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
         again.for_weights = true;
         items.push_back(again);
     }
-    items.push_back(gemm_kernel(joined(linear.name, "_input_gradient"), dx, linear.use, precision,
-                                {operand, stored}));
+    items.push_back(
+        gemm_kernel(joined(linear.name, "_input_gradient"), dx, linear.use, precision,
+                    {operand, linear.gradient_written > 0 ? linear.gradient_written : stored}));
+    std::get<Kernel>(items.back()).launches = linear.launches;
     append(items, adapters_backward(shape_, linear));
     if (columns) {
         const auto kind =
@@ -146,6 +148,7 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
         Kernel product = gemm_kernel(joined(linear.name, "_weight_gradient"), da, linear.use,
                                      precision, {operand, gradient});
         product.for_weights = true;
+        product.launches = linear.launches;
         items.emplace_back(std::move(product));
     }
     return items;
@@ -167,11 +170,14 @@ void WorkBuilder::linear(const Linear& linear)
     const GemmShape& y = linear.shape;
     if (linear.cut == LinearCut::columns)
         gather_input(linear);
-    if (narrow)
+    if (narrow && linear.cast != CastSource::product)
         forward_.push_back(cast(joined(linear.name, "_cast"),
                                 static_cast<double>(y.m * y.k * y.batch), linear.cast, linear.use));
-    forward_.push_back(gemm_kernel(std::string(linear.name), y, linear.use, precision,
-                                   {operand_bytes(precision), static_cast<double>(shape_.width)}));
+    forward_.push_back(
+        gemm_kernel(std::string(linear.name), y, linear.use, precision,
+                    {operand_bytes(precision),
+                     linear.written > 0 ? linear.written : static_cast<double>(shape_.width)}));
+    std::get<Kernel>(forward_.back()).launches = linear.launches;
     append(forward_, adapters_forward(shape_, linear));
     if (linear.cut == LinearCut::rows && shape_.tensor_parallel)
         forward_.push_back(tp_collective(shape_.sequence_parallel ? CollectiveKind::reduce_scatter

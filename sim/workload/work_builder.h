@@ -16,7 +16,8 @@ enum class LinearCut : std::uint8_t { none, columns, rows };
 // How a matrix product comes by its narrow input.
 enum class CastSource : std::uint8_t {
     producer, // the kernel before writes the cast too, where the format allows it
-    memory    // its 16-bit input is read again
+    memory,   // its 16-bit input is read again
+    product   // the product before writes it in place of its result (Linear::written)
 };
 
 struct Linear {
@@ -25,6 +26,11 @@ struct Linear {
     KernelUse use;
     LinearCut cut = LinearCut::none;
     CastSource cast = CastSource::producer;
+    int launches = 1;           // of the product and of each of its gradients
+    bool casts_gradient = true; // in a narrow format; else the product before it in backward does
+    // Bytes that the product and its input's gradient write, per element; 0: as they are stored.
+    double written = 0;
+    double gradient_written = 0;
     std::int64_t exchanged = 0; // columns of the tensor that TP gathers or reduces; 0: hidden size
     std::vector<std::int64_t> adapted = {}; // columns of the result each adapter beside it makes
 };

@@ -102,6 +102,8 @@ void ItemLowering::add(const Kernel& kernel)
     if (run_.empty())
         run_start_ = item_;
     run_.push_back(kernel);
+    if (kernel.host_waits)
+        flush();
     if (is_heavy(kernel))
         for (Pending& pending : pending_)
             if (std::exchange(pending.until_heavy, false))
@@ -143,7 +145,8 @@ void ItemLowering::flush()
          .scale = uneven_ && std::ranges::any_of(run_, is_uneven) ? expert_load : device_speed,
          .kernels = launches_of(run_),
          .label = plan_.label(name, phase_),
-         .cost = plan_.compute(request_of(run_, phase_))});
+         .cost = plan_.compute(request_of(run_, phase_)),
+         .blocks_host = run_.back().host_waits && !job_.cuda_graphs});
     append(memory_of(op), std::exchange(changes_, {}), Moment::start);
     append(memory_of(op), std::exchange(given_back_, {}), Moment::end);
     wait_for_due(op, run_start_);

@@ -201,6 +201,7 @@ std::vector<HfFamily> other_blocks()
     const Transformer gpt_oss = changed(llama, [](Transformer& t) {
         t.attention_sinks = true;
         t.mlp_bias = true;
+        t.clamped_activation = true;
     });
     return {{"cohere", cohere, nullptr},
             {"cohere2", cohere, nullptr},
