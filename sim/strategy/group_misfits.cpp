@@ -144,12 +144,15 @@ void check_histogram(const Job& job, Problems& problems)
 void check_experts(const Job& job, const Transformer& model, Problems& problems)
 {
     const ExpertParallel& experts = job.strategy.experts;
-    const bool copies_once = experts.dispatcher == Dispatcher::one_copy_per_node;
+    const bool copies_once = experts.dispatcher == Dispatcher::one_copy_per_node ||
+                             experts.dispatcher == Dispatcher::deepep ||
+                             experts.dispatcher == Dispatcher::hybridep;
     if (experts.node_limit > 0 && !copies_once)
-        problems.push_back(refusal("/strategy/experts/node_limit",
-                                   "a limit of nodes saves nothing where a token is sent once for "
-                                   "each expert, or to all ranks",
-                                   "set dispatcher to \"one_copy_per_node\""));
+        problems.push_back(
+            refusal("/strategy/experts/node_limit",
+                    "a limit of nodes saves nothing where a token is sent once for "
+                    "each expert, or to all ranks",
+                    "set dispatcher to \"one_copy_per_node\", \"deepep\" or \"hybridep\""));
     if (experts.overlap_shared && model.moe && model.moe->shared_expert_ffn == 0)
         problems.push_back(refusal("/strategy/experts/overlap_shared",
                                    "the model has no shared experts", "leave it out"));

@@ -2,6 +2,7 @@
 
 #include "sim/cost/profile_library.h"
 #include "sim/cost/software_choice.h"
+#include "sim/study/graph_scopes.h"
 #include "sim/study/record_machine.h"
 #include "sim/study/record_words.h"
 
@@ -114,23 +115,10 @@ std::optional<AttentionKernel> attention_of(const MeasuredRecord& record, const 
     return software ? std::optional(software->kernels.attention) : std::nullopt;
 }
 
-// Scopes that name no part of ours (what prepares the dispatch) hold a few kernels.
 void set_graphs(SoftwareChoice& choice, const RecordRecipe& recipe)
 {
-    if (recipe.cuda_graphs.empty() || recipe.cuda_graphs == "none")
-        return;
-    constexpr std::array<std::pair<std::string_view, GraphedPart>, 4> parts{
-        {{"attn", GraphedPart::attention},
-         {"mamba", GraphedPart::recurrence},
-         {"mlp", GraphedPart::mlp},
-         {"moe_router", GraphedPart::router}}};
-    for (const std::string& scope : recipe.cuda_graph_scope) {
-        choice.cuda_graphs |= scope == "whole" || scope == "full_iteration";
-        for (const auto& [name, part] : parts)
-            if (scope == name)
-                choice.graphed_parts.push_back(part);
-    }
-    choice.cuda_graphs |= !choice.graphed_parts.empty();
+    if (!recipe.cuda_graphs.empty() && recipe.cuda_graphs != "none")
+        capture_scopes(choice, recipe.cuda_graph_scope);
 }
 
 } // namespace

@@ -150,7 +150,8 @@ void add_permute(WorkBuilder& builder, const ExpertShape& e)
     const LayerShape& s = builder.shape();
     const double token = static_cast<double>(s.width * e.even * e.width);
     WorkBuilder permute(s);
-    permute.pass({"permute", 2 * token, 2 * token, KernelUse::expert});
+    const double read = e.arriving_share * token;
+    permute.pass({"permute", read + token, read + token, KernelUse::expert});
     WorkList forward = permute.forward();
     if (s.partition.kernels.counts_on_host && !s.partition.experts.capacity_factor)
         std::get<Kernel>(forward.back()).host_waits = true;

@@ -67,9 +67,9 @@ struct ExpertShape {
     std::int64_t columns = 0;       // of an expert: f / etp
     std::int64_t width = 0;         // numbers of a token that an expert reads and writes
     Dispatcher dispatcher = Dispatcher::all_to_all;
-    // Of the pairs sent to other nodes, those that cross the network: one copy for each node that
-    // holds one of the token's experts, n (1 - (1 - 1/n)^k) of k on n nodes. With node-limited
-    // routing n is the limit.
+    // Of the bytes of all pairs, those that are sent. Where nodes get one copy for all of a token's
+    // experts on them: n (1 - (1 - 1/n)^k) of k on n nodes; with node-limited routing n is the
+    // limit. Where ranks do, inside one node: as many as the places of k experts, no two the same.
     double network_share = 1;
     // Of the pairs that a rank gets, rows that reach it: one for each token, where the dispatcher
     // copies it for the rank's experts only there.

@@ -178,3 +178,39 @@ TEST_CASE("blocks of scales are the tensor cores' on Blackwell and of 128 on Hop
     record.precision = "nvfp4";
     CHECK(strategy(record).training.precision == Precision::nvfp4);
 }
+
+TEST_CASE("what the recipe of a mixture says is simulated")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.model.architecture = "moe-decoder";
+    record.model.experts = 8;
+    record.model.experts_per_token = 2;
+    record.model.expert_ffn = 4096;
+    record.parallel.ep = 4;
+    record.recipe.moe_dispatcher = "hybridep";
+    record.recipe.expert_overlap = true;
+    record.recipe.cuda_graphs = "transformer_engine";
+    record.recipe.cuda_graph_scope = {"attn", "moe_router", "moe_preprocess"};
+    record.recipe.fused_grouped_mlp = true;
+    const RecordStrategy made = strategy(record);
+    CHECK(made.strategy.experts.dispatcher == Dispatcher::hybridep);
+    CHECK_FALSE(made.strategy.experts.capacity_factor);
+    CHECK(made.strategy.overlap.ep == (made.strategy.pp == 1 || made.strategy.vpp > 1));
+    const SoftwareChoice software = software_of(record).choice;
+    CHECK(software.cuda_graphs);
+    CHECK(software.graphed_parts ==
+          std::vector<GraphedPart>{GraphedPart::attention, GraphedPart::router});
+    CHECK(software.fused_experts);
+
+    record.recipe.cuda_graphs = "full_iteration";
+    record.recipe.cuda_graph_scope = {"whole"};
+    record.recipe.moe_dispatcher = "carrier pigeons";
+    record.flags = {"token-drop"};
+    CHECK(software_of(record).choice.cuda_graphs);
+    CHECK(software_of(record).choice.graphed_parts.empty());
+    const RecordStrategy dropping = strategy(record);
+    CHECK(dropping.strategy.experts.capacity_factor == 1.0);
+    CHECK(assumed(dropping.assumptions, "carrier pigeons"));
+    record.recipe.cuda_graphs = "none";
+    CHECK_FALSE(software_of(record).choice.cuda_graphs);
+}

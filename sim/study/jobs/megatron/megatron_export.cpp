@@ -1,4 +1,5 @@
 #include "sim/base/quoted.h"
+#include "sim/study/graph_scopes.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
 
@@ -176,7 +177,11 @@ ArgumentList training_arguments(const ExportedJob& exported)
     default:
         out.add("--attention-backend", "flash");
     }
+    const std::vector<GraphedPart>& graphed = job.software.kernels.graphed;
     out.add_if(job.cuda_graphs, "--external-cuda-graph");
+    if (!graphed.empty())
+        out.add(fmt::format("--cuda-graph-impl transformer_engine --cuda-graph-scope {}",
+                            fmt::join(scopes_of(graphed), " ")));
     out.add_if(exported.scenario.software.fused_loss.value_or(false),
                "--cross-entropy-loss-fusion");
     return out;
@@ -208,6 +213,8 @@ void add_dispatch(const ExpertParallel& experts, ArgumentList& out)
                 *experts.dispatcher == Dispatcher::all_gather   ? "allgather"
                 : *experts.dispatcher == Dispatcher::all_to_all ? "alltoall"
                                                                 : "flex");
+    if (experts.dispatcher == Dispatcher::deepep || experts.dispatcher == Dispatcher::hybridep)
+        out.add("--moe-flex-dispatcher-backend", std::string(to_name(*experts.dispatcher)));
     out.add_if(experts.overlap_shared, "--moe-shared-expert-overlap");
     if (experts.capacity_factor)
         out.add("--moe-expert-capacity-factor", *experts.capacity_factor);

@@ -228,7 +228,9 @@ private:
         ExpertParallel& experts = strategy_.experts;
         if (type == "flex" || type == "alltoall" || type == "alltoall_seq" || type == "allgather")
             take(name, experts.dispatcher,
-                 type == "flex"        ? Dispatcher::one_copy_per_node
+                 type == "flex"        ? values_.text("--moe-flex-dispatcher-backend") == "hybridep"
+                                             ? Dispatcher::hybridep
+                                             : Dispatcher::deepep
                  : type == "allgather" ? Dispatcher::all_gather
                                        : Dispatcher::all_to_all,
                  "strategy.experts.dispatcher");

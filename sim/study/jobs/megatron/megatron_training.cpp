@@ -1,5 +1,6 @@
 // Batches, number formats, recompute and optimizer of Megatron-LM's arguments.
 
+#include "sim/study/graph_scopes.h"
 #include "sim/study/jobs/megatron/megatron.h"
 
 namespace trainyard {
@@ -207,9 +208,15 @@ private:
         const bool captured = values_.on("--enable-cuda-graph") ||
                               values_.on("--external-cuda-graph") ||
                               (!graphs.empty() && graphs != "none");
-        if (captured)
-            draft_.scenario.software.cuda_graphs = true;
-        if (captured)
+        if (!captured)
+            return;
+        const std::string_view scope = "--cuda-graph-scope";
+        std::istringstream words(values_.text(scope));
+        const std::vector<std::string> scopes{std::istream_iterator<std::string>(words), {}};
+        capture_scopes(draft_.scenario.software, scopes);
+        if (!scopes.empty())
+            draft_.understand(values_.origin(scope), "software.graphed_parts");
+        if (draft_.scenario.software.cuda_graphs)
             draft_.understand(
                 values_.origin(graphs.empty()
                                    ? values_.either("--enable-cuda-graph", "--external-cuda-graph")
