@@ -3,6 +3,8 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace trainyard {
