@@ -1,7 +1,8 @@
 // What a point of a sweep costs: CPU time of one thread in sweeps of shipped scenarios, dense and
-// mixtures of experts, on 8 to 16,384 GPUs. Run in the root of the source tree; a number of runs and
-// names of scenarios as arguments take these only.
+// mixtures of experts, on 8 to 16,384 GPUs. Run in the root of the source tree; a number of runs
+// and names of scenarios as arguments take these only.
 
+#include "sim/base/freed_memory.h"
 #include "sim/study/session.h"
 #include "sim/study/sweep.h"
 
@@ -98,6 +99,7 @@ double sum(const std::vector<double>& values)
 
 int main(int count, char** arguments)
 {
+    keep_freed_memory(); // as the program does
     const int runs = count > 1 ? std::atoi(arguments[1]) : 5;
     const std::vector<std::string_view> wanted(arguments + std::min(count, 2), arguments + count);
     std::vector<double> possible;
