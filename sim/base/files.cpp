@@ -226,13 +226,15 @@ std::optional<std::string> read_file_up_to(const fs::path& path, std::size_t max
         content = wait_for_writer(file, path);
     if (::fcntl(file.number(), F_SETFL, 0) != 0)
         fail(path, "read", errno);
+    std::size_t piece = 1U << 18;
     if (S_ISREG(info.st_mode)) {
         const auto size = static_cast<std::size_t>(info.st_size);
         if (size > max_bytes)
             return std::nullopt;
         content.reserve(size);
+        piece = std::min(piece, size + 1); // one more shows that nothing follows
     }
-    std::vector<char> buffer(1U << 18);
+    std::vector<char> buffer(piece);
     while (true) {
         const ssize_t got = ::read(file.number(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR)

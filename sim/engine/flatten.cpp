@@ -43,8 +43,10 @@ public:
             if (begins_behind_seam(number))
                 close_seam();
             const BlockUse& use = role_.order[number];
-            for (const Op& op : program_.blocks[use.block.value].ops)
-                add(use, op);
+            const Block& block = program_.blocks[use.block.value];
+            const std::vector<FlatOp>& flat = outline_of(use.block).flat;
+            for (std::size_t i = 0; i < block.ops.size(); ++i)
+                add(use, block.ops[i], flat[i]);
         });
         finish();
         return std::move(flat_);
@@ -60,6 +62,7 @@ private:
         };
         std::vector<std::uint32_t> counts; // ops, by StreamId; empty: not known yet
         std::vector<Record> records;
+        std::vector<FlatOp> flat; // its ops, but for what depends on the use
     };
 
     bool begins_behind_seam(std::uint32_t use) const
@@ -119,8 +122,25 @@ private:
             const std::uint32_t position = outline.counts[op.stream.value]++;
             if (op.record.valid())
                 outline.records.push_back({op.record, op.stream, position});
+            outline.flat.push_back(without_use(op));
         }
         return outline;
+    }
+
+    FlatOp without_use(const Op& op) const
+    {
+        FlatOp flat;
+        flat.kind = op.kind;
+        flat.phase = program_.labels[op.label.value].phase;
+        flat.cost = op.cost;
+        flat.label = op.label;
+        flat.kernels = op.kernels;
+        flat.group = op.group;
+        flat.scale = op.scale;
+        flat.part_count = op.kind == OpKind::exchange ? op.part_count : 0;
+        if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
+            flat.duration = costs_.compute[op.cost.value];
+        return flat;
     }
 
     // Dense streams in the order of their ids; only those that the role uses.
@@ -176,21 +196,15 @@ private:
         });
     }
 
-    void add(const BlockUse& use, const Op& op)
+    void add(const BlockUse& use, const Op& op, const FlatOp& outline)
     {
         const std::uint8_t stream = dense_[op.stream.value];
         const std::uint32_t position = next_[stream]++;
         FlatOp& flat = flat_.kind.ops[flat_.kind.streams[stream].op_first + position];
-        flat.kind = op.kind;
-        flat.phase = program_.labels[op.label.value].phase;
+        flat = outline;
         flat.order = order_++;
-        flat.cost = op.cost;
-        flat.label = op.label;
-        flat.kernels = op.kernels;
         flat.micro_batch = use.micro_batch;
         flat.layer = use.layer;
-        flat.group = op.group;
-        flat.scale = op.scale;
         add_waits(use, op, stream, flat);
         add_kind(use, op, flat);
         issue(op, stream, flat);
@@ -222,13 +236,10 @@ private:
             flat.ordinal = flat_.kind.collectives_per_step[aliases_.groups[op.group.value]]++;
             return;
         }
-        if (op.kind != OpKind::exchange) {
-            flat.duration = costs_.compute[op.cost.value];
+        if (op.kind != OpKind::exchange)
             return;
-        }
         const Block& block = program_.blocks[use.block.value];
         flat.part_first = static_cast<std::uint32_t>(flat_.kind.parts.size());
-        flat.part_count = op.part_count;
         for (std::size_t i = 0; i < op.part_count; ++i) {
             const ExchangePart& part = block.parts[op.part_first + i];
             const std::uint32_t pipe = pipe_of(part);

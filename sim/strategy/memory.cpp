@@ -200,13 +200,14 @@ MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device,
 }
 
 MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device,
-                               const MemoryOptions& options)
+                               const MemoryOptions& options, const MemoryEstimate* live)
 {
     const Estimator estimator(job, program, device, options);
     MemoryEstimate estimate;
     estimate.capacity = device.capacity;
     for (int stage = 0; stage < job.strategy.pp; ++stage) {
-        estimate.stages.push_back(estimator.live(stage));
+        estimate.stages.push_back(live != nullptr ? live->stages[static_cast<std::size_t>(stage)]
+                                                  : estimator.live(stage));
         if (options.view == AllocatorView::every_stage)
             estimator.allocate(estimate.stages.back(), stage);
         if (estimate.stages.back().total() > estimate.peak())

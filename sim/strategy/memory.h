@@ -93,8 +93,10 @@ MemoryEstimate estimate_least(const Job& job, const DeviceMemory& device);
 // Requires a resolved job.
 MemoryEstimate estimate_memory(const Job& job, const DeviceMemory& device,
                                const MemoryOptions& options = {});
-// `program` is the job's.
+// `program` is the job's. `live`: what the same estimate without an allocator was, where it is
+// known.
 MemoryEstimate estimate_memory(const Job& job, const Program& program, const DeviceMemory& device,
-                               const MemoryOptions& options = {});
+                               const MemoryOptions& options = {},
+                               const MemoryEstimate* live = nullptr);
 
 } // namespace trainyard

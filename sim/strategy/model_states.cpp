@@ -148,12 +148,12 @@ ModelStates model_states(const Job& job, const std::vector<HeldLayer>& layers)
     const StateBytes bytes = state_bytes(job.training);
     const int zero = job.strategy.zero;
     const double whole = sums.dense + sums.expert;
-    const double shard =
-        sums.dense / dense_shards(job).ranks + sums.expert / expert_shards(job).ranks;
-    const bool replicas = dense_shards(job).all() > 1 || expert_shards(job).all() > 1;
+    const StateShards dense = dense_shards(job);
+    const StateShards expert = expert_shards(job);
+    const double shard = sums.dense / dense.ranks + sums.expert / expert.ranks;
+    const bool replicas = dense.all() > 1 || expert.all() > 1;
     const auto of_rank = [&](const LayerParameters& sum, bool sharded) {
-        return sharded ? sum.dense / dense_shards(job).ranks + sum.expert / expert_shards(job).ranks
-                       : sum.total();
+        return sharded ? sum.dense / dense.ranks + sum.expert / expert.ranks : sum.total();
     };
 
     ModelStates states;

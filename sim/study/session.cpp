@@ -42,9 +42,11 @@ std::shared_ptr<const MemoryEstimate> find_memory(Memo<MemoryEstimate>& memo, co
         hash_key(hash_key(parts.job_hash, device.capacity.value(), device.context.value()),
                  device.per_communicator.value(), device.matrix_library.value(),
                  static_cast<std::uint64_t>(view));
+    const auto live =
+        view == AllocatorView::nobody ? nullptr : find_memory(memo, parts, AllocatorView::nobody);
     return memo.find_or_make(key, [&] {
         return std::optional<MemoryEstimate>(
-            estimate_memory(parts.job, parts.plan->program, device, {.view = view}));
+            estimate_memory(parts.job, parts.plan->program, device, {.view = view}, live.get()));
     });
 }
 
@@ -378,7 +380,12 @@ Checked<MemoryEstimate> Session::memory(const ScenarioFile& file, const MemoryOp
     Checked<Parts> parts = build_job_parts(file, state_->memos);
     if (!parts)
         return tl::unexpected(parts.error());
-    return estimate_memory(parts->job, device_memory(parts->cost->profile()), options);
+    parts->plan = plan_of(*parts, state_->memos);
+    // Others than the view are asked for by nobody else.
+    if (options == MemoryOptions{.view = options.view})
+        return *find_memory(state_->memories, *parts, options.view);
+    return estimate_memory(parts->job, parts->plan->program, device_memory(parts->cost->profile()),
+                           options);
 }
 
 Session::StageCounts Session::counts() const

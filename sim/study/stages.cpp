@@ -203,10 +203,15 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     return parts;
 }
 
+std::shared_ptr<const Plan> plan_of(const Parts& parts, StageMemos& memos)
+{
+    return memos.plans.find_or_make(parts.job_hash,
+                                    [&] { return std::optional<Plan>(make_plan(parts.job)); });
+}
+
 void add_plan(Parts& parts, const ScenarioFile& file, StageMemos& memos)
 {
-    parts.plan = memos.plans.find_or_make(
-        parts.job_hash, [&] { return std::optional<Plan>(make_plan(parts.job)); });
+    parts.plan = plan_of(parts, memos);
     parts.network = choose_fidelity(file.scenario, parts);
 }
 

@@ -39,6 +39,9 @@ struct Parts {
 // that has them.
 Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos);
 
+// What the job lowers to.
+std::shared_ptr<const Plan> plan_of(const Parts& parts, StageMemos& memos);
+
 // Lowers the job of parts that have no plan yet.
 void add_plan(Parts& parts, const ScenarioFile& file, StageMemos& memos);
 

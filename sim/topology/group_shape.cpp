@@ -61,6 +61,8 @@ GroupShape group_shape(const Topology& topology, std::span<const DeviceId> membe
     const TopologyModel& model = topology.model();
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> domains;
+    nodes.reserve(members.size());
+    domains.reserve(members.size());
     for (const DeviceId member : members) {
         const Placement place = model.placement(member);
         nodes.push_back(place.node.value);

@@ -1,6 +1,8 @@
 // What the search for the best layout costs: bounds per second, how near they are to the engine,
-// and whole searches. Run in the root of the source tree; `bench_plan ratios` prints one table.
+// and whole searches. Run in the root of the source tree; `bench_plan ratios` prints one table,
+// `bench_plan bounds Mixtral` that of the cases named so.
 
+#include "sim/base/freed_memory.h"
 #include "sim/base/random.h"
 #include "sim/study/search/search.h"
 #include "sim/study/session.h"
@@ -40,7 +42,7 @@ std::vector<Override> with(std::vector<Override> changes, std::initializer_list<
     return changes;
 }
 
-const std::vector<Case> cases = {
+std::vector<Case> cases = {
     {"Llama 3.1 70B, 64 H100", "llama3-70b-h100-64", {}},
     {"Mixtral 8x7B, 64 H100", "mixtral-8x7b-ep8-h100-64", {}},
     {"GPT-3 175B, 4,096 A100",
@@ -160,7 +162,15 @@ void print_search(const Case& one, std::size_t top)
 
 int main(int count, char** arguments)
 {
-    const std::vector<std::string_view> wanted(arguments + 1, arguments + count);
+    keep_freed_memory(); // as the program does
+    const std::vector<std::string_view> wanted(arguments + std::min(count, 1),
+                                               arguments + std::min(count, 2));
+    const std::vector<std::string_view> named(arguments + std::min(count, 2), arguments + count);
+    std::erase_if(cases, [&](const Case& one) {
+        return !named.empty() && std::ranges::none_of(named, [&](std::string_view part) {
+            return std::string_view(one.name).find(part) != std::string_view::npos;
+        });
+    });
     const auto prints = [&](std::string_view table) {
         return wanted.empty() || std::ranges::find(wanted, table) != wanted.end();
     };

@@ -1,20 +1,22 @@
 // What a point of a sweep costs: CPU time of one thread in sweeps of shipped scenarios, dense and
-// mixtures of experts, on 8 to 16,384 GPUs. Run in the root of the source tree.
+// mixtures of experts, on 8 to 16,384 GPUs. Run in the root of the source tree; a number of runs
+// and names of scenarios as arguments take these only.
 
+#include "sim/base/freed_memory.h"
 #include "sim/study/session.h"
 #include "sim/study/sweep.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <numeric>
+#include <string_view>
 
 using namespace trainyard;
 
 namespace {
-
-constexpr int runs = 5;
 
 struct Sweep {
     const char* scenario;
@@ -95,12 +97,17 @@ double sum(const std::vector<double>& values)
 
 } // namespace
 
-int main()
+int main(int count, char** arguments)
 {
+    keep_freed_memory(); // as the program does
+    const int runs = count > 1 ? std::atoi(arguments[1]) : 5;
+    const std::vector<std::string_view> wanted(arguments + std::min(count, 2), arguments + count);
     std::vector<double> possible;
     fmt::print("| sweep | points | possible | ms in all | of one that is possible | of one that is "
                "refused |\n|---|---|---|---|---|---|\n");
     for (const Sweep& asked : sweeps) {
+        if (!wanted.empty() && std::ranges::find(wanted, asked.scenario) == wanted.end())
+            continue;
         SweepGrid grid;
         for (const char* axis : asked.axes)
             grid.axes.push_back(parse_axis(axis).value());

@@ -32,6 +32,14 @@ struct Ordinals {
         last += from_seam < ops ? 1 : 0;
     }
 
+    Ordinals& operator+=(const Ordinals& other)
+    {
+        first += other.first;
+        seam += other.seam;
+        last += other.last;
+        return *this;
+    }
+
     // Whether both count the same transfers as those of a repetition, and what one does before its
     // seam and the other behind it goes alike for both.
     bool match(const Ordinals& other) const
@@ -42,26 +50,49 @@ struct Ordinals {
     }
 };
 
-using Channels = std::map<std::uint32_t, Ordinals>;
+// What a kind of lane has of each, by group slot and by pipe of the kind.
+struct KindChannels {
+    std::vector<std::optional<Ordinals>> groups;
+    std::vector<std::optional<Ordinals>> pipes;
+};
 
-// Groups of a lane come first, then the pipes of all lanes.
-Channels channels_of(const RunState& run, std::uint32_t lane)
+KindChannels channels_of(const LaneKind& kind)
 {
-    const LaneKind& kind = run.kind_of(lane);
-    const auto groups = static_cast<std::uint32_t>(run.binding.groups.size());
-    Channels channels;
+    KindChannels channels;
+    channels.groups.resize(kind.collectives_per_step.size());
+    channels.pipes.resize(kind.parts_per_step.size());
+    const auto count = [](std::optional<Ordinals>& channel, std::int64_t from_seam,
+                          const Seam::Stream& stream) {
+        if (!channel)
+            channel.emplace();
+        channel->count(from_seam, stream);
+    };
     for (std::size_t s = 0; s < kind.streams.size(); ++s)
         for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p) {
             const FlatOp& op = kind.ops[kind.streams[s].op_first + p];
-            const std::int64_t from_seam =
-                std::int64_t{p} - std::int64_t{kind.seam.streams[s].position};
+            const Seam::Stream& seam = kind.seam.streams[s];
+            const std::int64_t from_seam = std::int64_t{p} - std::int64_t{seam.position};
             if (op.kind == OpKind::collective)
-                channels[run.group_of(lane, op.group).value].count(from_seam, kind.seam.streams[s]);
+                count(channels.groups[op.group.value], from_seam, seam);
             for (std::uint32_t i = op.part_first; i < op.part_first + op.part_count; ++i)
-                channels[groups + run.compiled.lane_pipes[run.compiled.lane_pipe_first[lane] +
-                                                          kind.parts[i].pipe]]
-                    .count(from_seam, kind.seam.streams[s]);
+                count(channels.pipes[kind.parts[i].pipe], from_seam, seam);
         }
+    return channels;
+}
+
+// The same of a lane. Its groups come first, then the pipes of all lanes.
+std::map<std::uint32_t, Ordinals> channels_of(const RunState& run, std::uint32_t lane,
+                                              const KindChannels& of_kind)
+{
+    const auto groups = static_cast<std::uint32_t>(run.binding.groups.size());
+    std::map<std::uint32_t, Ordinals> channels;
+    for (std::size_t slot = 0; slot < of_kind.groups.size(); ++slot)
+        if (of_kind.groups[slot])
+            channels[run.group_of(lane, make_id<GroupSlot>(slot)).value] += *of_kind.groups[slot];
+    for (std::size_t pipe = 0; pipe < of_kind.pipes.size(); ++pipe)
+        if (of_kind.pipes[pipe])
+            channels[groups + run.compiled.lane_pipes[run.compiled.lane_pipe_first[lane] + pipe]] +=
+                *of_kind.pipes[pipe];
     return channels;
 }
 
@@ -159,9 +190,13 @@ bool Seams::fit() const
     if (!std::ranges::all_of(run_.compiled.kinds, fits) ||
         !std::ranges::all_of(run_.lanes, &LaneState::plain))
         return false;
-    Channels known;
+    std::vector<KindChannels> kinds;
+    for (const LaneKind& kind : run_.compiled.kinds)
+        kinds.push_back(channels_of(kind));
+    std::map<std::uint32_t, Ordinals> known;
     for (std::uint32_t lane = 0; lane < run_.lanes.size(); ++lane)
-        for (const auto& [channel, ordinals] : channels_of(run_, lane))
+        for (const auto& [channel, ordinals] :
+             channels_of(run_, lane, kinds[run_.compiled.lane_kinds[lane]]))
             if (!known.try_emplace(channel, ordinals).first->second.match(ordinals))
                 return false;
     return true;
@@ -271,16 +306,26 @@ bool Seams::host_only_leads(std::uint32_t lane, std::uint32_t step, const StepTi
     host_leads_[lane] = seam.segment == barriers.size() ? behind_seam : leads.back();
     if (!behind_seam && std::ranges::find(leads, true) == leads.end())
         return true;
-    for (std::uint8_t s = 0; s < kind.streams.size(); ++s)
+    for (std::uint8_t s = 0; s < kind.streams.size(); ++s) {
+        const std::uint32_t first = kind.streams[s].op_first;
         for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p) {
-            const FlatOp& op = kind.ops[kind.streams[s].op_first + p];
+            const FlatOp& op = kind.ops[first + p];
             // The last repetition before the seam stands for those that are left out.
             const bool behind =
                 op.segment == seam.segment && p + seam.streams[s].ops >= seam.streams[s].position;
-            if ((behind ? behind_seam : leads[op.segment]) && op.kind != OpKind::host &&
-                !op.by_itself && !comes_in_time({lane, step, s, p}, times))
+            if (!(behind ? behind_seam : leads[op.segment]) || op.kind == OpKind::host ||
+                op.by_itself)
+                continue;
+            // Mostly even the last kernel is issued before the op before it is over.
+            const bool early =
+                p > 0 && issue_time(kind, op, step,
+                                    SimTime((*times.bases)[barriers_before(kind, op, step)])) +
+                                 op.issue_rest <=
+                             SimTime(times.ends[first + p - 1]);
+            if (!early && !comes_in_time({lane, step, s, p}, times))
                 return false;
         }
+    }
     return true;
 }
 

@@ -81,7 +81,7 @@ std::vector<Block> cut_into_pieces(const Block& block,
 
 const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const TensorChanges& extra)
 {
-    const auto key = std::tuple(kind, style, extra);
+    const auto key = std::tie(kind, style, extra);
     const auto found = built_.find(key);
     if (found != built_.end())
         return found->second;
@@ -118,18 +118,19 @@ LayerMemory LayerCatalog::memory_of(const KindOfLayer& kind) const
 LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style,
                                  const TensorChanges& extra)
 {
-    const LayerMemory memory = memory_of(kind);
     ItemLowering items = start(kind, style, "forward ");
-    items.lower(kind.work.forward, Phase::forward, memory.forward());
+    items.lower(kind.work.forward, Phase::forward,
+                changes_of(kind, kind.work.forward,
+                           [](const LayerMemory& memory) { return memory.forward(); }));
     return finished(std::move(items), style, extra);
 }
 
 LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style,
                                   const TensorChanges& extra)
 {
-    const LayerMemory memory = memory_of(kind);
     const auto again = [&](ItemLowering& items, const WorkList& list) {
-        items.lower(list, Phase::recompute, memory.recompute(list));
+        const auto changes = [&](const LayerMemory& memory) { return memory.recompute(list); };
+        items.lower(list, Phase::recompute, changes_of(kind, list, changes));
     };
     ItemLowering items = start(kind, style, "backward ");
     if (kind.layer.recompute == Recompute::full)
@@ -138,7 +139,8 @@ LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style,
         again(items, kind.work.selective_recompute);
     const WorkList list =
         style.kind == PassKind::backward ? kind.work.backward : input_part(kind.work.backward);
-    items.lower(list, Phase::backward, memory.backward(list));
+    const auto changes = [&](const LayerMemory& memory) { return memory.backward(list); };
+    items.lower(list, Phase::backward, changes_of(kind, list, changes));
     return finished(std::move(items), style, extra);
 }
 
@@ -146,10 +148,10 @@ LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, const TensorCh
 {
     if (!kind.held.splits)
         return {{}, 0, shares({})};
-    const LayerMemory memory = memory_of(kind);
     const WorkList list = weight_part(kind.work.backward);
+    const auto changes = [&](const LayerMemory& memory) { return memory.backward(list); };
     ItemLowering items = start(kind, {PassKind::backward_weight}, "weights of ");
-    items.lower(list, Phase::backward, memory.backward(list));
+    items.lower(list, Phase::backward, changes_of(kind, list, changes));
     return finished(std::move(items), {PassKind::backward_weight}, extra);
 }
 

@@ -29,10 +29,14 @@ struct PassStyle {
     auto operator<=>(const PassStyle&) const = default;
 };
 
+// What blocks say of the tensors that their ops take and give back.
+enum class BlockMemory : std::uint8_t { written, left_out };
+
 class LayerCatalog {
 public:
-    LayerCatalog(PlanBuilder& plan, const Job& job, const JobWork& work)
-        : plan_(plan), job_(job), work_(work)
+    LayerCatalog(PlanBuilder& plan, const Job& job, const JobWork& work,
+                 BlockMemory memory = BlockMemory::written)
+        : plan_(plan), job_(job), work_(work), memory_(memory)
     {}
 
     // The block of a layer's pass; `extra` is taken and given back besides activations.
@@ -46,11 +50,19 @@ private:
     LayerBlock finished(ItemLowering items, PassStyle style, const TensorChanges& memory);
 
     LayerMemory memory_of(const KindOfLayer& kind) const;
+    // What `items` take and give back, as `changes` of the layer's memory says.
+    template <class Changes>
+    ItemChanges changes_of(const KindOfLayer& kind, const WorkList& items, Changes changes) const
+    {
+        return memory_ == BlockMemory::left_out ? ItemChanges(items.size())
+                                                : changes(memory_of(kind));
+    }
 
     PlanBuilder& plan_;
     const Job& job_;
     const JobWork& work_;
-    std::map<std::tuple<std::size_t, PassStyle, TensorChanges>, LayerBlock> built_;
+    BlockMemory memory_;
+    std::map<std::tuple<std::size_t, PassStyle, TensorChanges>, LayerBlock, std::less<>> built_;
 };
 
 } // namespace trainyard

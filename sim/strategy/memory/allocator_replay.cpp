@@ -33,9 +33,10 @@ public:
           live_(program_, role_)
     {
         for (const Tensor& tensor : program_.tensors)
-            pools_.push_back(!on_device(tensor.kind)                ? off_device
-                             : tensor.kind == MemoryKind::unsharded ? gather_pool
-                                                                    : compute_pool);
+            requests_.push_back({tensor.bytes, !on_device(tensor.kind) ? off_device
+                                               : tensor.kind == MemoryKind::unsharded
+                                                   ? gather_pool
+                                                   : compute_pool});
         if (request.lengths.empty())
             repetition_ = find_repetition(role);
     }
@@ -161,30 +162,35 @@ private:
 
     bool apply(MemoryPlace place, std::uint32_t owner, const MemoryEvent& event)
     {
-        const int pool = pools_[event.tensor.value];
-        if (pool == off_device)
+        const Request& request = requests_[event.tensor.value];
+        if (request.pool == off_device)
             return true;
-        const BlockUse& use = role_.order[owner];
+        if (owner != owner_) {
+            owner_ = owner;
+            places_ = live_.places_of(role_.order[owner], owner);
+        }
         if (event.action == MemoryAction::free) {
-            if (const auto handle = live_.take(event.tensor, use, owner))
+            if (const auto handle = live_.take(event.tensor, places_))
                 allocator_.free(*handle);
             return true;
         }
-        const std::int64_t bytes = bytes_of(program_.tensors[event.tensor.value], use);
-        const auto handle = allocator_.allocate(bytes, pool);
+        const std::int64_t bytes =
+            request_.lengths.empty()
+                ? request.bytes
+                : bytes_of(program_.tensors[event.tensor.value], role_.order[owner]);
+        const auto handle = allocator_.allocate(bytes, request.pool);
         if (!handle) {
             fail(place, bytes);
             return false;
         }
-        live_.at(event.tensor, use, owner) = *handle;
+        live_.at(event.tensor, places_) = *handle;
         step_peak_ = std::max(step_peak_, allocator_.now().allocated);
         return true;
     }
 
     std::int64_t bytes_of(const Tensor& tensor, const BlockUse& use) const
     {
-        if (tensor.length_power == 0 || request_.lengths.empty() ||
-            use.micro_batch == BlockUse::no_index)
+        if (tensor.length_power == 0 || use.micro_batch == BlockUse::no_index)
             return tensor.bytes;
         const std::size_t number =
             static_cast<std::size_t>(step_) * static_cast<std::size_t>(request_.micro_batches) +
@@ -202,6 +208,12 @@ private:
         result_.failed_bytes = bytes;
     }
 
+    // What the allocator is asked for a tensor, and of which pool.
+    struct Request {
+        std::int64_t bytes = 0;
+        int pool = off_device;
+    };
+
     // What a repetition leaves as it was once the pipeline is in its steady state.
     struct Level {
         AllocatorTotals totals;
@@ -215,8 +227,10 @@ private:
     const Role& role_;
     const AllocatorReplayRequest& request_;
     CachingAllocator allocator_;
-    std::vector<std::int8_t> pools_; // by tensor
+    std::vector<Request> requests_; // by tensor
     InstanceMap<CachingAllocator::Handle> live_;
+    InstanceMap<CachingAllocator::Handle>::Places places_{}; // of the use `owner_`
+    std::uint32_t owner_ = std::numeric_limits<std::uint32_t>::max();
     Repetition repetition_;
     Level level_;                      // at the begin of the last repetition
     int quiet_ = 0;                    // repetitions since it changed

@@ -37,7 +37,7 @@ std::size_t CachingAllocator::FreeBlocks::slot_of(std::int64_t bytes) const
 {
     // Sizes are multiples of 512; 2^64 / golden ratio spreads them, best in the upper bits.
     const std::uint64_t hash = static_cast<std::uint64_t>(bytes) * 0x9e3779b97f4a7c15;
-    std::size_t at = hash >> (64 - std::countr_zero(table_.size()));
+    std::size_t at = hash >> hash_shift_;
     while (table_[at].bytes != 0 && table_[at].bytes != bytes)
         at = (at + 1) & (table_.size() - 1);
     return at;
@@ -51,7 +51,8 @@ std::size_t CachingAllocator::FreeBlocks::rank_of(std::int64_t bytes)
     return add_size(bytes);
 }
 
-std::size_t CachingAllocator::FreeBlocks::add_size(std::int64_t bytes)
+// Seldom called: what it needs is not to burden its callers.
+[[gnu::noinline]] std::size_t CachingAllocator::FreeBlocks::add_size(std::int64_t bytes)
 {
     if (2 * sizes_.size() >= table_.size())
         forget_empty_sizes();
@@ -66,6 +67,7 @@ void CachingAllocator::FreeBlocks::forget_empty_sizes()
 {
     std::erase_if(sizes_, [](const Size& size) { return size.places.empty(); });
     table_.resize(std::bit_ceil(std::max<std::size_t>(256, 4 * sizes_.size())));
+    hash_shift_ = 64 - std::countr_zero(table_.size());
 }
 
 void CachingAllocator::FreeBlocks::rebuild_table()
@@ -126,19 +128,24 @@ void CachingAllocator::FreeBlocks::insert(const FreeBlock& block)
     const std::size_t rank = rank_of(block.bytes);
     filled_[rank / 64] |= std::uint64_t{1} << (rank % 64);
     std::vector<Place>& places = sizes_[rank].places;
-    places.push_back({block.address, block.block});
-    for (std::size_t at = places.size() - 1; at > 0 && places[at - 1].address < block.address; --at)
-        std::swap(places[at], places[at - 1]);
+    places.emplace_back();
+    Place* at = &places.back();
+    for (; at != places.data() && at[-1].address < block.address; --at)
+        *at = at[-1];
+    *at = {block.address, block.block};
 }
 
 void CachingAllocator::FreeBlocks::erase(const FreeBlock& block)
 {
     const std::size_t rank = rank_of(block.bytes);
     std::vector<Place>& places = sizes_[rank].places;
-    auto at = places.end() - 1;
+    Place* const last = &places.back();
+    Place* at = last;
     while (at->block != block.block)
         --at;
-    places.erase(at);
+    for (; at != last; ++at)
+        *at = at[1];
+    places.pop_back();
     mark(rank);
 }
 
@@ -230,15 +237,21 @@ void CachingAllocator::release_cached()
 CachingAllocator::Pool& CachingAllocator::pool_of(std::int64_t rounded, int stream)
 {
     const bool small = rounded <= small_size;
-    const auto found = std::ranges::find_if(
-        pools_, [&](const Pool& pool) { return pool.stream == stream && pool.small == small; });
-    if (found != pools_.end())
-        return *found;
+    const std::size_t place = 2 * static_cast<std::size_t>(stream) + (small ? 1 : 0);
+    if (place >= pool_numbers_.size() || pool_numbers_[place] == none)
+        add_pool(place, stream, small);
+    return pools_[pool_numbers_[place]];
+}
+
+[[gnu::noinline]] void CachingAllocator::add_pool(std::size_t place, int stream, bool small)
+{
+    pool_numbers_.resize(std::max(pool_numbers_.size(), place + 1), none);
+    pool_numbers_[place] = static_cast<std::uint32_t>(pools_.size());
     Pool pool;
     pool.stream = stream;
     pool.small = small;
     pool.base = address_range * static_cast<std::int64_t>(pools_.size() + 1);
-    return pools_.emplace_back(std::move(pool));
+    pools_.push_back(std::move(pool));
 }
 
 std::uint32_t CachingAllocator::take_free_block(Pool& pool, std::int64_t rounded)

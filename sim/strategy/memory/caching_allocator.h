@@ -113,6 +113,7 @@ private:
         std::vector<Size> sizes_;           // ascending
         std::vector<std::uint64_t> filled_; // a bit for each size
         std::vector<Slot> table_;           // a power of two of them, half of them free at least
+        int hash_shift_ = 0;                // what is left of a hash numbers them
     };
     struct Pool {
         int stream = 0;
@@ -123,6 +124,7 @@ private:
     };
 
     Pool& pool_of(std::int64_t rounded, int stream);
+    void add_pool(std::size_t place, int stream, bool small);
     std::uint32_t take_free_block(Pool& pool, std::int64_t rounded);
     // Cuts off what is beyond the request: the new block, in no list yet.
     std::uint32_t cut(std::uint32_t block, std::int64_t rounded);
@@ -141,6 +143,7 @@ private:
     std::vector<Block> blocks_;
     std::vector<std::uint32_t> spare_; // of blocks_
     std::vector<Pool> pools_;
+    std::vector<std::uint32_t> pool_numbers_; // by stream, large and small; `none`: not yet
     AllocatorTotals now_;
     AllocatorTotals peak_;
     std::int64_t frontier_ = 0; // addresses given out by the device

@@ -114,12 +114,11 @@ bool StepWalk::go(std::uint32_t use, Visit& visit)
                     return false;
         } else if (entry.releases_stream && !release(waiting_[entry.stream], visit))
             return false;
-        if (!send({use, entry.start_first, entry.end_first}, visit))
+        const std::uint32_t last = entry.holds ? entry.end_first : entry.end_last;
+        if (!send({use, entry.start_first, last}, visit))
             return false;
         if (entry.holds)
             waiting_[entry.stream].push_back({use, entry.end_first, entry.end_last});
-        else if (!send({use, entry.end_first, entry.end_last}, visit))
-            return false;
     }
     return true;
 }

@@ -54,18 +54,33 @@ public:
         no_micro_batch_ = micro_batches;
     }
 
-    // Made when it is not there. `number` of the use in the role.
-    Value& at(TensorId tensor, const BlockUse& use, std::uint32_t number)
+    // Where the instances of a use are, by TensorScope.
+    using Places = std::array<std::uint32_t, 5>;
+
+    // `number` of the use in the role.
+    Places places_of(const BlockUse& use, std::uint32_t number) const
     {
-        const InstanceKey found = key(tensor, use, number);
-        return add(found);
+        const std::uint32_t layer = std::min(std::uint32_t{use.layer}, layers_ - 1);
+        const std::uint32_t micro_batch = std::min(std::uint32_t{use.micro_batch}, no_micro_batch_);
+        Places places{};
+        places[index(TensorScope::use)] = number;
+        places[index(TensorScope::micro_batch)] = micro_batch;
+        places[index(TensorScope::layer)] = layer;
+        places[index(TensorScope::layer_of_micro_batch)] = micro_batch * layers_ + layer;
+        return places;
+    }
+
+    // Made when it is not there.
+    Value& at(TensorId tensor, const Places& places)
+    {
+        return add({tensor.value, places[index(tensors_[tensor.value].scope)]});
     }
     // The value, which is there no longer; nothing when it was not.
-    std::optional<Value> take(TensorId tensor, const BlockUse& use, std::uint32_t number)
+    std::optional<Value> take(TensorId tensor, const Places& places)
     {
         const Known& known = tensors_[tensor.value];
         Scope& scope = scopes_[index(known.scope)];
-        const std::uint32_t place = place_of(known.scope, use, number);
+        const std::uint32_t place = places[index(known.scope)];
         const std::uint32_t frame = scope.frames[place];
         if (frame == none)
             return std::nullopt;
@@ -159,30 +174,6 @@ private:
         scopes_[index(scope)].step = step;
         if (!scopes_[index(scope)].tensors.empty())
             scopes_[index(scope)].frames.assign(places, none);
-    }
-
-    std::uint32_t place_of(TensorScope scope, const BlockUse& use, std::uint32_t number) const
-    {
-        const std::uint32_t layer = std::min(std::uint32_t{use.layer}, layers_ - 1);
-        const std::uint32_t micro_batch = std::min(std::uint32_t{use.micro_batch}, no_micro_batch_);
-        switch (scope) {
-        case TensorScope::use:
-            return number;
-        case TensorScope::micro_batch:
-            return micro_batch;
-        case TensorScope::layer:
-            return layer;
-        case TensorScope::layer_of_micro_batch:
-            return micro_batch * layers_ + layer;
-        case TensorScope::step:
-            break;
-        }
-        return 0;
-    }
-
-    InstanceKey key(TensorId tensor, const BlockUse& use, std::uint32_t number) const
-    {
-        return {tensor.value, place_of(tensors_[tensor.value].scope, use, number)};
     }
 
     Value& add(const InstanceKey& key)

@@ -10,15 +10,25 @@ namespace trainyard {
 
 namespace {
 
-// By chunk of the stage: what a forward pass leaves behind.
-std::vector<std::int64_t> kept_by_chunk(const JobWork& work, const StagePlacement& placement,
-                                        int stage)
+// By kind of layer: what a forward pass leaves behind.
+std::vector<std::int64_t> kept_by_kind(const JobWork& work)
 {
     std::vector<std::int64_t> kept;
-    for (const VirtualStage& chunk : chunks_of(placement, stage)) {
+    for (const auto& kind : work.kinds)
+        kept.push_back(LayerMemory(kind.layer, kind.work, 0).kept_bytes());
+    return kept;
+}
+
+// The same by chunk of the stage.
+std::vector<std::int64_t> kept_by_chunk(const JobWork& work,
+                                        const std::vector<VirtualStage>& chunks,
+                                        const std::vector<std::int64_t>& by_kind)
+{
+    std::vector<std::int64_t> kept;
+    for (const VirtualStage& chunk : chunks) {
         std::int64_t& sum = kept.emplace_back(0);
         for (const std::size_t kind : work.stages[static_cast<std::size_t>(chunk.number)])
-            sum += LayerMemory(work.kinds[kind].layer, work.kinds[kind].work, 0).kept_bytes();
+            sum += by_kind[kind];
     }
     return kept;
 }
@@ -50,10 +60,12 @@ std::vector<std::int64_t> kept_activations(const Job& job)
     if (is_single_process(job))
         return most;
     const JobWork work = job_work(job);
+    const std::vector<std::int64_t> by_kind = kept_by_kind(work);
     const std::vector<std::vector<Pass>> passes = passes_of(job);
-    for (std::size_t stage = 0; stage < most.size(); ++stage)
-        most[stage] =
-            most_kept(passes[stage], kept_by_chunk(work, placement, static_cast<int>(stage)));
+    for (std::size_t stage = 0; stage < most.size(); ++stage) {
+        const auto chunks = chunks_of(placement, static_cast<int>(stage));
+        most[stage] = most_kept(passes[stage], kept_by_chunk(work, chunks, by_kind));
+    }
     return most;
 }
 

@@ -142,7 +142,7 @@ std::vector<std::string> replay_flaws(const Program& program, const Role& role)
     StepWalk(order, role)
         .whole([&](MemoryPlace place, std::uint32_t use, const MemoryEvent& event) {
             const bool allocates = event.action == MemoryAction::allocate;
-            bool& lives = live.at(event.tensor, role.order[use], use);
+            bool& lives = live.at(event.tensor, live.places_of(role.order[use], use));
             if (lives == allocates)
                 flaws.push_back(fmt::format("role \"{}\", use {}: \"{}\" is {}", role.name,
                                             place.use, program.tensors[event.tensor.value].name,
