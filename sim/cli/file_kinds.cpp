@@ -93,7 +93,7 @@ const std::vector<FileKind>& file_kinds()
         {"nvshmem", nvshmem_format, nullptr, check_profile},
         {"mpi", mpi_format, nullptr, check_profile},
         {"interference", interference_format, nullptr, check_profile},
-        {"kernels", kernels_format, nullptr, check_profile},
+        {"kernels", kernels_format, kernels_schema, check_profile},
         {"knots", knots_format, nullptr, check_profile},
         {"storage", storage_format, nullptr, check_profile},
         {"host", host_format, nullptr, check_profile},

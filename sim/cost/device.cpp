@@ -106,9 +106,13 @@ const FieldTable<UnderLoad>& fields_of<UnderLoad>()
     using U = UnderLoad;
     static const auto table =
         FieldTable<U>("under_load", "Rates in a training step / in short runs of one kernel.")
-            .field("gemm", &U::gemm, {.help = "of GEMMs by number format; 0: all of it"})
+            .field("clock", &U::clock,
+                   {.help = "clock under training load / that of kernels and efficiencies",
+                    .min = 0.1,
+                    .max = 1.5})
+            .field("gemm", &U::gemm, {.help = "of measured GEMMs by number format; 0: all of it"})
             .field("attention", &U::attention,
-                   {.help = "of fused attention; 0: all of it", .min = 0.0, .max = 2.0});
+                   {.help = "of measured fused attention; 0: all of it", .min = 0.0, .max = 2.0});
     return table;
 }
 
@@ -186,11 +190,7 @@ FieldTable<Device> with_products(FieldTable<Device> table)
         .field("gemm_surface", &D::gemm_surface,
                {.help = "measured GEMM times by number format, in place of peak and efficiency"})
         .field("under_load", &D::under_load,
-               {.help = "rates in a training step / those of the measured kernels"})
-        .field("sustained_clock", &D::sustained_clock,
-               {.help = "clock under training load / clock of the efficiencies",
-                .min = 0.1,
-                .max = 1.5})
+               {.help = "rates in a training step / those of short runs"})
         .field("gemm_k_half", &D::gemm_k_half,
                not_negative("inner size at which a GEMM loses half, where no kernel is measured"))
         .field("head_gemm", &D::head_gemm,

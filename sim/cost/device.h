@@ -62,9 +62,11 @@ struct AttentionEfficiency {
     bool operator==(const AttentionEfficiency&) const = default;
 };
 
-// What a training step reaches of the rates in MeasuredKernels, which are of short runs of one
-// kernel: clocks under power limits, other streams, layouts of backward kernels.
+// What a training step reaches of rates that are of short runs of one kernel: clocks under power
+// limits, other streams, layouts of backward kernels. The clock is that of everything that
+// computes, the shares are of MeasuredKernels.
 struct UnderLoad {
+    double clock = 1;          // under training load / of the measured kernels and efficiencies
     PerPrecision<double> gemm; // 0: all of it
     double attention = 0;
 
@@ -121,8 +123,7 @@ struct Device {
     PerPrecision<FlopRate> peak;            // dense; 0: the device has no such units
     PerPrecision<double> gemm_efficiency;   // of the peak, large shapes, hot, random data
     PerPrecision<GemmSurface> gemm_surface; // measured times, in place of the two where present
-    UnderLoad under_load;                   // where kernels of its chip are measured
-    double sustained_clock = 1;             // clock under training load / clock of the efficiencies
+    UnderLoad under_load;
     double gemm_k_half = 0; // inner size at which a GEMM loses half: k / (k + k_half)
     double head_gemm = 1;   // GEMM efficiency of the vocabulary projection / others
     double square_gemm = 1; // ... of unfused attention's batched products

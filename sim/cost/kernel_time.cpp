@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace trainyard {
 namespace {
@@ -110,6 +111,28 @@ const MeasuredAttention* measured_attention(const Kernel& kernel, const ComputeC
                                                 : context.kernels->attention_of(kernel.attention);
 }
 
+// Nothing where the kernel was not timed. A scan's clock counts, a convolution waits for memory.
+std::optional<Seconds> measured_sequence(const Kernel& kernel, const ComputeContext& context)
+{
+    const SequenceShape& shape = kernel.sequence;
+    if (context.kernels == nullptr || shape.kernel == SequenceKernel::none)
+        return std::nullopt;
+    const Device& device = *context.device;
+    const SequenceDevice on{device.sms, context.kernels->cache};
+    const Seconds least =
+        std::max(kernel.bytes / device.hbm_bandwidth, hardware_flops(kernel) / usual_peak(device));
+    if (kernel.kind == KernelKind::memory_bound) {
+        const MeasuredConvolution* convolution = context.kernels->convolution_of(shape.kernel);
+        return convolution == nullptr
+                   ? std::nullopt
+                   : std::optional(std::max(least, convolution->time(shape, on)));
+    }
+    const MeasuredScan* scan = context.kernels->scan_of(shape.kernel);
+    if (scan == nullptr)
+        return std::nullopt;
+    return std::max(least, scan->time(shape, on) / (device.under_load.clock * context.clock));
+}
+
 // Operations backward / forward: scores are computed again.
 double backward_operations(const AttentionShape& shape)
 {
@@ -167,23 +190,25 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
             device.gemm_surface.at(executed_precision(kernel.precision, device));
         !measured.empty() && kernel.use != KernelUse::recurrence_core)
         return measured.time(shape) /
-               (use_efficiency(kernel, context) * device.sustained_clock * context.clock);
+               (use_efficiency(kernel, context) * device.under_load.clock * context.clock);
     const Flops work(2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                      static_cast<double>(shape.k) * static_cast<double>(shape.batch));
     if (const MeasuredGemm* measured = measured_gemm(kernel, context)) {
         const Precision executed = executed_precision(kernel.precision, device);
         const double reached = use_efficiency(kernel, context) *
-                               device.under_load.gemm_share(executed) * device.sustained_clock *
+                               device.under_load.gemm_share(executed) * device.under_load.clock *
                                context.clock;
         return std::max({measured->time(shape, kernel.bytes, device.sms) / reached,
                          work / device.peak.at(executed), kernel.bytes / device.hbm_bandwidth});
     }
     const double k = static_cast<double>(shape.k);
-    const double efficiency = use_efficiency(kernel, context) * device.sustained_clock *
+    const double efficiency = use_efficiency(kernel, context) * device.under_load.clock *
                               context.clock * sm_utilisation(kernel, device) * k /
                               (k + k_half(kernel.precision, device));
     const FlopRate rate = gemm_rate(kernel.precision, device) * efficiency;
-    return std::max(work / rate, kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
+    const Seconds moved = kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm);
+    return kernel.use == KernelUse::recurrence_core ? work / rate + moved
+                                                    : std::max(work / rate, moved);
 }
 
 Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
@@ -193,7 +218,7 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
     if (const MeasuredAttention* measured = measured_attention(kernel, context)) {
         const AttentionShape& shape = kernel.attention;
         const double reached =
-            device.under_load.attention_share() * device.sustained_clock * context.clock *
+            device.under_load.attention_share() * device.under_load.clock * context.clock *
             device.attention.at(shape.kernel) /
             device.attention.at(context.kernels->attention_kernel) *
             (shape.query_length < shape.key_length ? context.software->attention_across_cp : 1);
@@ -203,7 +228,7 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
                          hardware_flops(kernel) / peak, kernel.bytes / device.hbm_bandwidth});
     }
     const double share = std::min(1.0, attention_efficiency(kernel.attention, context) *
-                                           device.sustained_clock * context.clock);
+                                           device.under_load.clock * context.clock);
     return std::max(hardware_flops(kernel) / (peak * share),
                     kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
 }
@@ -216,6 +241,8 @@ Seconds memory_time(const Kernel& kernel, const ComputeContext& context)
 
 Seconds device_time(const Kernel& kernel, const ComputeContext& context)
 {
+    if (const std::optional<Seconds> measured = measured_sequence(kernel, context))
+        return *measured;
     switch (kernel.kind) {
     case KernelKind::gemm:
         return gemm_time(kernel, context);
@@ -233,13 +260,16 @@ bool waits_for_memory(const Kernel& kernel, const ComputeContext& context)
     const Precision executed = executed_precision(kernel.precision, device);
     if (kernel.kind == KernelKind::memory_bound)
         return true;
+    if (measured_sequence(kernel, context))
+        return kernel.bytes / device.hbm_bandwidth > hardware_flops(kernel) / usual_peak(device);
     if (kernel.kind == KernelKind::gemm
             ? !device.gemm_surface.at(executed).empty() || measured_gemm(kernel, context) != nullptr
             : measured_attention(kernel, context) != nullptr)
         return kernel.bytes / device.hbm_bandwidth >
                hardware_flops(kernel) / device.peak.at(executed);
-    return !(device_time(kernel, context) >
-             kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
+    const Seconds moved = kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm);
+    const Seconds all = device_time(kernel, context);
+    return !((kernel.use == KernelUse::recurrence_core ? all - moved : all) > moved);
 }
 
 Seconds launch_gaps(const Kernel& kernel, const Device& device)

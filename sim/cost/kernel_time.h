@@ -34,6 +34,13 @@ double wave_utilisation(const GemmShape& shape, int sms);
 // with the rate of formats slower than 16 bit. Convolutions run as implicit GEMMs; their weight
 // gradients split the sum over k, so that no SM idles in a last wave. Both are divided by the
 // efficiency of the kernel's use and by clocks.
+//
+// Kernels of a recurrence's chunks that were not timed take the sum of the two: a block of them
+// loads a chunk, multiplies it once and stores it, with nothing to overlap. Against published times
+// of Mamba-2: 1.4 ms where TileLang's scan takes 1.28 (H800, 8 x 8192 tokens, 80 heads of 64, state
+// 128, chunks of 256; its benchmark/mamba2), 4.5 ms where mamba_ssm's forward takes 6.3 (16 x 8192
+// tokens, 8 heads and groups of 128, chunks of 64, on a GPU not named, A100 taken;
+// fla-org/flash-linear-attention pull request 50).
 Seconds gemm_time(const Kernel& kernel, const ComputeContext& context);
 
 // Where kernels of its chip are measured, their time at what a step reaches of it; other kernels by

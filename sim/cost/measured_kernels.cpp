@@ -36,78 +36,13 @@ constexpr double key_step = 64; // keys that attention takes at a time
 constexpr std::size_t gemm_sizes = 3;
 constexpr std::size_t attention_sizes = 4;
 
-// The larger of two times, rounded where they are alike.
-double either(double a, double b)
-{
-    return std::sqrt(std::sqrt(a * a * a * a + b * b * b * b));
-}
-
 // Rounds of work over the SMs, of whose last one the share `lost` of what idles counts.
 double rounds(double full, double lost)
 {
     return full < 1 ? 1 : full + lost * (std::ceil(full) - full);
 }
 
-struct Cell {
-    std::size_t below;
-    double part; // of the way to the next knot
-};
-
-Cell cell_of(const std::vector<std::int64_t>& knots, double size)
-{
-    const double clamped =
-        std::clamp(size, static_cast<double>(knots.front()), static_cast<double>(knots.back()));
-    const auto above = std::upper_bound(
-        knots.begin() + 1, knots.end() - 1, clamped,
-        [](double wanted, std::int64_t knot) { return wanted < static_cast<double>(knot); });
-    const auto high = static_cast<double>(*above);
-    const auto low = static_cast<double>(*(above - 1));
-    return {static_cast<std::size_t>(above - knots.begin()) - 1,
-            std::log(clamped / low) / std::log(high / low)};
-}
-
-void check_correction(const Reader& reader, const SizeCorrection& correction, std::size_t sizes)
-{
-    std::size_t count = 1;
-    bool sorted = correction.knots.size() == sizes;
-    for (const std::vector<std::int64_t>& knots : correction.knots) {
-        count *= knots.size();
-        sorted = sorted && knots.size() >= 2 && knots.front() > 0 &&
-                 std::ranges::adjacent_find(knots, std::ranges::greater_equal{}) == knots.end();
-    }
-    if (!sorted)
-        reader.member("knots").error(fmt::format("expected {} lists of ascending sizes", sizes),
-                                     "two positive sizes or more in each");
-    else if (std::ranges::any_of(correction.per_mille, [](int v) { return std::abs(v) > 5000; }))
-        reader.member("per_mille")
-            .error("a correction of more than e^5", "1000 log(ratio) is meant");
-    else if (count != correction.per_mille.size())
-        reader.member("per_mille")
-            .error(fmt::format("{} values for {} combinations of the sizes",
-                               correction.per_mille.size(), count));
-}
-
 } // namespace
-
-double SizeCorrection::factor(std::span<const double> sizes) const
-{
-    constexpr std::size_t most = std::max(gemm_sizes, attention_sizes);
-    std::array<Cell, most> cells{};
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
-        cells[axis] = cell_of(knots[axis], sizes[axis]);
-    double sum = 0;
-    for (unsigned corner = 0; corner < (1U << sizes.size()); ++corner) {
-        std::size_t index = 0;
-        double weight = 1;
-        for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-            const bool up = (corner >> axis & 1U) != 0;
-            weight *= up ? cells[axis].part : 1 - cells[axis].part;
-            index = index * knots[axis].size() + cells[axis].below + (up ? 1 : 0);
-        }
-        sum += weight * per_mille[index];
-    }
-    return std::exp(sum / 1000);
-}
 
 Seconds MeasuredGemm::time(const GemmShape& shape, Bytes bytes, int sms) const
 {
@@ -179,13 +114,31 @@ const MeasuredGemm* MeasuredKernels::gemm_of(Precision precision) const
     return found == gemm.end() ? nullptr : &*found;
 }
 
+const MeasuredScan* MeasuredKernels::scan_of(SequenceKernel kernel) const
+{
+    const auto found = std::ranges::find(scans, kernel, &MeasuredScan::kernel);
+    return found == scans.end() ? nullptr : &*found;
+}
+
+const MeasuredConvolution* MeasuredKernels::convolution_of(SequenceKernel kernel) const
+{
+    const auto found = std::ranges::find(convolutions, kernel, &MeasuredConvolution::kernel);
+    if (found != convolutions.end())
+        return &*found;
+    return convolutions.empty() ? nullptr : &convolutions.front();
+}
+
 const MeasuredAttention* MeasuredKernels::attention_of(const AttentionShape& shape) const
 {
     const double head = static_cast<double>(shape.head_dim + shape.value_dim) / 2;
     const bool windowed = shape.window > 0 && shape.window < shape.key_length;
     const MeasuredAttention* nearest = nullptr;
     double least = std::numeric_limits<double>::infinity();
-    for (const MeasuredAttention& one : attention) {
+    const std::vector<MeasuredAttention>& of_kind =
+        shape.head_dim > shape.value_dim && !latent.empty() ? latent
+        : !shape.causal && !windowed && !encoder.empty()    ? encoder
+                                                            : attention;
+    for (const MeasuredAttention& one : of_kind) {
         if (one.window > 0 && !windowed)
             continue;
         const auto keys = one.window > 0 ? static_cast<double>(one.window)
@@ -212,38 +165,24 @@ MeasuredKernels MeasuredKernels::on(const Device& device) const
         one.rate = one.rate * compute;
         one.memory = one.memory * memory;
     }
-    for (MeasuredAttention& one : out.attention) {
-        one.rate = one.rate * compute;
+    for (std::vector<MeasuredAttention>* list : {&out.attention, &out.latent, &out.encoder})
+        for (MeasuredAttention& one : *list) {
+            one.rate = one.rate * compute;
+            one.memory = one.memory * memory;
+        }
+    const double clock = compute * sms / device.sms;
+    for (MeasuredScan& one : out.scans) {
         one.memory = one.memory * memory;
+        one.step = one.step / clock;
+    }
+    for (MeasuredConvolution& one : out.convolutions) {
+        one.memory = one.memory * memory;
+        one.token = one.token / clock;
     }
     out.sms = device.sms;
     out.peak = usual_peak(device);
     out.hbm_bandwidth = device.hbm_bandwidth;
     return out;
-}
-
-template <>
-const FieldTable<SizeCorrection>& fields_of<SizeCorrection>()
-{
-    using C = SizeCorrection;
-    static const auto table =
-        FieldTable<C>("correction", "Measured / form over a few sizes.")
-            .field("knots", &C::knots, {.help = "of each size, ascending", .required = true})
-            .field("per_mille", &C::per_mille,
-                   {.help = "1000 log(measured / form), last size fastest", .required = true});
-    return table;
-}
-
-template <>
-const FieldTable<SurfaceErrors>& fields_of<SurfaceErrors>()
-{
-    using E = SurfaceErrors;
-    static const auto table =
-        FieldTable<E>("errors", "|predicted / measured - 1| of rows that the fit did not see.")
-            .field("rows", &E::rows, {.help = "that were measured", .min = 0})
-            .field("median", &E::median, not_negative("of them"))
-            .field("p90", &E::p90, not_negative("that nine in ten stay below"));
-    return table;
 }
 
 template <>
@@ -297,15 +236,39 @@ const FieldTable<MeasuredKernels>& fields_of<MeasuredKernels>()
         FieldTable<M>("kernels", "Surfaces fitted to measured times of single kernels.")
             .field("name", &M::name, {.help = "as devices name it"})
             .field("aliases", &M::aliases, {.help = "other names it is known by"})
+            .field("compute_capability", &M::compute_capability,
+                   {.help = "of CUDA, of that device, 90 for 9.0; 0: serves any device",
+                    .min = 0,
+                    .max = 999})
             .field("sms", &M::sms, {.help = "of the device it was measured on", .min = 0})
             .field("peak", &M::peak, not_negative("dense 16-bit peak of that device"))
             .field("hbm_bandwidth", &M::hbm_bandwidth, not_negative("of that device"))
+            .field("cache", &M::cache, {.help = "second-level cache of that device"})
             .field("attention_kernel", &M::attention_kernel,
                    {.help = "which kernel the times of attention are of"})
             .field("gemm", &M::gemm, {.help = "by number format"})
-            .field("attention", &M::attention, {.help = "by head size and window"});
+            .field("attention", &M::attention, {.help = "by head size and window"})
+            .field("latent", &M::latent,
+                   {.help = "attention whose keys are wider than its values, by their mean"})
+            .field("encoder", &M::encoder, {.help = "attention without a mask, by head size"})
+            .field("scans", &M::scans, {.help = "chunked scans of recurrent mixers, by kernel"})
+            .field("convolutions", &M::convolutions, {.help = "short convolutions, by kernel"});
     return table;
 }
+
+namespace {
+
+void check_attention(const Reader& reader, const std::vector<MeasuredAttention>& list)
+{
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const Reader at = reader.element(i);
+        need_positive(at, "attention",
+                      {{"rate", list[i].rate.value()}, {"memory", list[i].memory.value()}});
+        check_correction(at.member("correction"), list[i].correction, attention_sizes);
+    }
+}
+
+} // namespace
 
 void check(const Reader& reader, const MeasuredKernels& kernels)
 {
@@ -331,12 +294,20 @@ void check(const Reader& reader, const MeasuredKernels& kernels)
                 .error(fmt::format("expected {} positive factors", penalty_count));
         check_correction(at.member("correction"), one.correction, gemm_sizes);
     }
-    for (std::size_t i = 0; i < kernels.attention.size(); ++i) {
-        const MeasuredAttention& one = kernels.attention[i];
-        const Reader at = reader.member("attention").element(i);
-        need_positive(at, "attention",
-                      {{"rate", one.rate.value()}, {"memory", one.memory.value()}});
-        check_correction(at.member("correction"), one.correction, attention_sizes);
+    check_attention(reader.member("attention"), kernels.attention);
+    check_attention(reader.member("latent"), kernels.latent);
+    check_attention(reader.member("encoder"), kernels.encoder);
+    for (std::size_t i = 0; i < kernels.scans.size(); ++i) {
+        const Reader at = reader.member("scans").element(i);
+        check(at, kernels.scans[i]);
+        if (kernels.scan_of(kernels.scans[i].kernel) != &kernels.scans[i])
+            at.member("kernel").error("a second entry of one kernel is never looked up");
+    }
+    for (std::size_t i = 0; i < kernels.convolutions.size(); ++i) {
+        const Reader at = reader.member("convolutions").element(i);
+        check(at, kernels.convolutions[i]);
+        if (kernels.convolution_of(kernels.convolutions[i].kernel) != &kernels.convolutions[i])
+            at.member("kernel").error("a second entry of one kernel is never looked up");
     }
 }
 

@@ -3,36 +3,17 @@
 // Times of GEMM and fused attention as surfaces fitted to measured times of single kernels: a form
 // of few constants, and a correction over the sizes.
 
+#include "sim/cost/measured_sequences.h"
 #include "sim/cost/provenance.h"
+#include "sim/cost/size_correction.h"
 #include "sim/workload/kernel.h"
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace trainyard {
 
 struct Device;
-
-// Measured / form over a few sizes: its logarithm is multilinear in the sizes' logarithms between
-// the knots, and flat beyond the first and the last.
-struct SizeCorrection {
-    std::vector<std::vector<std::int64_t>> knots; // of each size, ascending
-    std::vector<int> per_mille;                   // 1000 log(measured / form), last size fastest
-
-    double factor(std::span<const double> sizes) const; // as many as there are lists of knots
-    bool operator==(const SizeCorrection&) const = default;
-};
-
-// |predicted / measured - 1| of rows that the fit did not see.
-struct SurfaceErrors {
-    int rows = 0; // that were measured
-    double median = 0;
-    double p90 = 0;
-
-    bool operator==(const SurfaceErrors&) const = default;
-};
 
 // GEMMs of one number format. Without launch and without the quantisation of operands, which are
 // kernels and gaps of their own:
@@ -96,20 +77,29 @@ struct MeasuredAttention {
 struct MeasuredKernels {
     std::string name;
     std::vector<std::string> aliases;
-    int sms = 0;   // of the device it was measured on, as the next two
+    int compute_capability = 0; // of the device it was measured on, as the next four
+    int sms = 0;
     FlopRate peak; // dense, 16 bit
     Bandwidth hbm_bandwidth;
+    Bytes cache; // of second level
     AttentionKernel attention_kernel =
         AttentionKernel::cudnn; // what the tables of attention are of
     std::vector<MeasuredGemm> gemm;
     std::vector<MeasuredAttention> attention;
+    std::vector<MeasuredAttention> latent;  // keys wider than values, projected up
+    std::vector<MeasuredAttention> encoder; // without a mask
+    std::vector<MeasuredScan> scans;
+    std::vector<MeasuredConvolution> convolutions;
     ProvenanceMap provenance;
 
     // Null where there is none. fp16 is as bf16, mxfp8 as fp8.
     const MeasuredGemm* gemm_of(Precision precision) const;
-    // The nearest head size; for a window the nearest of windows and whole sequences. Null: no
-    // attention at all.
+    // The nearest head size of its kind: latent, without a mask, other; for a window the nearest of
+    // windows and whole sequences. Null: no attention at all.
     const MeasuredAttention* attention_of(const AttentionShape& shape) const;
+    // Null: not timed. Of a convolution that was not, another one's.
+    const MeasuredScan* scan_of(SequenceKernel kernel) const;
+    const MeasuredConvolution* convolution_of(SequenceKernel kernel) const;
 
     // The same kernels on a device of the same chip: rates by its peak, memory by its bandwidth.
     MeasuredKernels on(const Device& device) const;
@@ -118,10 +108,6 @@ struct MeasuredKernels {
 
 inline constexpr std::string_view kernels_format = "trainyard.kernels/1";
 
-template <>
-const FieldTable<SizeCorrection>& fields_of<SizeCorrection>();
-template <>
-const FieldTable<SurfaceErrors>& fields_of<SurfaceErrors>();
 template <>
 const FieldTable<MeasuredGemm>& fields_of<MeasuredGemm>();
 template <>

@@ -135,6 +135,25 @@ std::optional<std::filesystem::path> PartFiles::find(const Reader& where, const 
     return std::nullopt;
 }
 
+namespace {
+
+// Devices of before under_load had a clock.
+void take_clock(Json* device)
+{
+    const Json* clock = device != nullptr ? device->find("sustained_clock") : nullptr;
+    if (clock == nullptr)
+        return;
+    const Json value = *clock;
+    const Json* load = device->find("under_load");
+    if (load != nullptr && (!load->is_object() || load->find("clock") != nullptr))
+        return; // two clocks: the older one is an unknown key
+    std::erase_if(device->members(),
+                  [](const Json::Member& m) { return m.first == "sustained_clock"; });
+    (*device)["under_load"]["clock"] = value;
+}
+
+} // namespace
+
 std::optional<RawFile> PartFiles::open_raw(const std::filesystem::path& path,
                                            std::string_view format) const
 {
@@ -150,6 +169,12 @@ std::optional<RawFile> PartFiles::open_raw(const std::filesystem::path& path,
     }
     if (!good_format(reader, format))
         return std::nullopt;
+    if (format == device_format)
+        take_clock(&*json);
+    Json* const hardware = format == profile_format ? json->find("hardware") : nullptr;
+    if (hardware != nullptr && hardware->is_object())
+        if (Json* const device = hardware->find("device"); device && device->is_object())
+            take_clock(device);
     return RawFile{path.string(), std::move(*json)};
 }
 

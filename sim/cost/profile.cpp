@@ -85,6 +85,8 @@ ProvenanceMap provenance_of(const Profile& profile)
 
 Checked<Profile> with_override(Profile profile, const std::string& path, const Json& value)
 {
+    if (path == "hardware.device.sustained_clock")
+        return with_override(std::move(profile), "hardware.device.under_load.clock", value);
     const Json whole = nested(path, value);
     Problems problems;
     const PlainTree tree = without_provenance(Reader(whole, "", problems));

@@ -3,6 +3,8 @@
 #include "sim/base/fields.h"
 #include "sim/base/reader.h"
 
+#include <fmt/core.h>
+
 namespace trainyard {
 
 void add_companions(ProfileBuilder& builder, const Reader& where,
@@ -25,6 +27,38 @@ void add_companions(ProfileBuilder& builder, const Reader& where,
         builder.from_file(where, nvshmem_kind, "nvshmem", hardware.nvshmem);
     if (!given.count("mpi"))
         builder.from_file(where, mpi_kind, "mpi", hardware.mpi);
+    builder.check_chip(where, hardware);
+}
+
+void ProfileBuilder::check_chip(const Reader& where, const Hardware& hardware)
+{
+    const int measured = hardware.kernels.compute_capability;
+    const int here = hardware.device.compute_capability;
+    if (measured == 0 || measured == here)
+        return;
+    const auto version = [](int capability) {
+        return fmt::format("{}.{}", capability / 10, capability % 10);
+    };
+    Diagnostic problem{
+        "",
+        0,
+        "/kernels",
+        here == 0
+            ? fmt::format("kernels \"{}\" were measured on compute capability {}, {} states none",
+                          hardware.kernels.name, version(measured), hardware.device.name)
+            : fmt::format("kernels \"{}\" were measured on compute capability {}, {} has {}",
+                          hardware.kernels.name, version(measured), hardware.device.name,
+                          version(here)),
+        "kernels of the same chip, or \"kernels\": \"\" for peak and efficiency alone",
+        here == 0 ? Severity::warning : Severity::error};
+    if (where.node().find(kernels_kind.key) != nullptr) {
+        const Reader at = where.member(kernels_kind.key);
+        here == 0 ? at.warn(problem.message, problem.hint)
+                  : at.error(problem.message, problem.hint);
+        return;
+    }
+    problem.file = paths_[device_kind.key];
+    problems_.push_back(std::move(problem));
 }
 
 namespace {

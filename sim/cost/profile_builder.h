@@ -31,6 +31,7 @@ public:
             const Reader reader(file->plain.json, file->path, problems_);
             read_part(reader, file->plain.provenance, out);
             check_part(reader, out);
+            paths_[kind.key] = file->path;
         }
     }
 
@@ -70,7 +71,12 @@ public:
         }
     }
 
+    // Reports kernels that were measured on another chip than the device's: at `kernels` of `where`
+    // if it gives them, else in the file of the device that names them.
+    void check_chip(const Reader& where, const Hardware& hardware);
+
 private:
+    std::map<std::string, std::string> paths_; // of files read, by kind
     PartFiles files_;
     Problems& problems_;
 };

@@ -105,6 +105,13 @@ Json hardware_schema()
 
 } // namespace
 
+Json kernels_schema()
+{
+    Json out = open_constants(fields_of<MeasuredKernels>().schema());
+    out["properties"]["format"]["const"] = kernels_format;
+    return out;
+}
+
 Json profile_schema()
 {
     Json properties = Json::object();

@@ -10,4 +10,7 @@ namespace trainyard {
 // file, an object, or an object on a "base".
 Json profile_schema();
 
+// Of a file of measured kernels.
+Json kernels_schema();
+
 } // namespace trainyard

@@ -212,9 +212,9 @@ std::vector<Roof> roofs_of(const Outcome& outcome, const std::vector<KernelClass
                                    ? measured->rate * device.under_load.gemm_share(format)
                                    : device.peak.at(format) * device.gemm_efficiency.at(format);
         const bool known = device.gemm_surface.at(format).empty();
-        roofs.push_back(
-            {format, device.peak.at(format),
-             known ? large * (device.sustained_clock * profile.installation.factor) : FlopRate(0)});
+        roofs.push_back({format, device.peak.at(format),
+                         known ? large * (device.under_load.clock * profile.installation.factor)
+                               : FlopRate(0)});
     }
     std::ranges::stable_sort(roofs, std::ranges::greater{}, &Roof::peak);
     return roofs;

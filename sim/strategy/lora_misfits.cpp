@@ -11,7 +11,6 @@ namespace {
 using enum AdapterTarget;
 
 constexpr const char* pointer = "/training/lora/targets";
-constexpr const char* attention_targets = "q_proj, k_proj, v_proj, linear_qkv, o_proj";
 
 bool of_mlp(AdapterTarget target)
 {
@@ -27,7 +26,20 @@ std::string matrix_refusal(const Transformer& model, AdapterTarget target)
         return "an MLP without a gate has no gate_proj";
     if (model.latent && target != o_proj && !of_mlp(target))
         return "adapters of latent attention's projections are not supported";
+    if (!model.latent && model.value_dim() != model.head_dim &&
+        (target == v_proj || target == linear_qkv))
+        return "adapters of values whose heads are not as wide as the keys' are not supported";
     return {};
+}
+
+// The attention's matrices that could have one.
+std::string usable_targets(const Transformer& model)
+{
+    std::string names;
+    for (const AdapterTarget target : {q_proj, k_proj, v_proj, linear_qkv, o_proj})
+        if (matrix_refusal(model, target).empty())
+            names += (names.empty() ? "" : ", ") + std::string(to_name(target));
+    return names;
 }
 
 } // namespace
@@ -55,8 +67,7 @@ Problems lora_misfits(const Job& job)
             refuse(fmt::format("{} is named twice", to_name(target)), "name each once");
         if (std::string why = matrix_refusal(model, target); !why.empty())
             refuse(std::move(why),
-                   model.latent ? "targets that work here: o_proj"
-                                : fmt::format("targets that work here: {}", attention_targets));
+                   fmt::format("targets that work here: {}", usable_targets(model)));
     }
     const bool parts = lora.has(q_proj) || lora.has(k_proj) || lora.has(v_proj);
     if (parts && lora.has(linear_qkv))

@@ -90,6 +90,10 @@ LayerWork encoder_ends_work(const LayerShape& s)
                     {.name = "output_gradient",
                      .bytes = s.width * s.split_tokens * s.hidden,
                      .use = TensorUse::gradient}};
+    if (s.whole.cross_attention) // read again by every layer that attends to it
+        work.tensors.push_back(
+            {.name = "cross_source",
+             .bytes = s.width * s.split_tokens * (encoder.projects ? s.whole.hidden : s.hidden)});
     work.saved = kept_bytes(work.tensors);
     work.output = boundary_bytes(s);
     return work;

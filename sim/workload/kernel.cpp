@@ -77,4 +77,15 @@ Flops hardware_flops(const WorkList& items)
     return sum;
 }
 
+template <>
+std::vector<EnumName<SequenceKernel>> enum_names<SequenceKernel>()
+{
+    return {{SequenceKernel::none, "none"},
+            {SequenceKernel::gated_delta_rule, "gated_delta_rule"},
+            {SequenceKernel::kimi_delta_rule, "kimi_delta_rule"},
+            {SequenceKernel::fused_convolution, "fused_convolution"},
+            {SequenceKernel::split_convolutions, "split_convolutions"},
+            {SequenceKernel::cuda_convolution, "cuda_convolution"}};
+}
+
 } // namespace trainyard

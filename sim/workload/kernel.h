@@ -2,6 +2,7 @@
 
 // What a device executes, without times: shapes, operations, bytes.
 
+#include "sim/base/field_names.h"
 #include "sim/base/quantity.h"
 #include "sim/base/vocabulary.h"
 #include "sim/workload/kernel_style.h"
@@ -44,6 +45,31 @@ struct AttentionShape {
     bool operator==(const AttentionShape&) const = default;
 };
 
+// Kernels that pass over a sequence: what a mixer that reads it as a recurrence runs.
+enum class SequenceKernel : std::uint8_t {
+    none,
+    gated_delta_rule,   // chunked scan of flash-linear-attention, all its kernels together
+    kimi_delta_rule,    // ... with a decay per element of a key
+    fused_convolution,  // short convolution of queries, keys and values in one, in Triton
+    split_convolutions, // ... in three calls
+    cuda_convolution    // ... of values and what Mamba shares by group, of causal-conv1d
+};
+
+// One device's share of such a kernel. Scans have heads of values, convolutions channels.
+struct SequenceShape {
+    SequenceKernel kernel = SequenceKernel::none;
+    std::int64_t batch = 1;
+    std::int64_t length = 0;
+    std::int64_t heads = 0;
+    std::int64_t key_dim = 0;
+    std::int64_t value_dim = 0;
+    std::int64_t channels = 0;
+    double traffic = 1; // bytes / those of a forward pass
+    double chains = 1;  // passes from chunk to chunk; forward makes one
+
+    bool operator==(const SequenceShape&) const = default;
+};
+
 enum class KernelKind : std::uint8_t { gemm, attention, memory_bound };
 
 // What a kernel works for: which bar of a timeline it is in, which row of a roofline, and how well
@@ -71,6 +97,7 @@ struct Kernel {
     Precision precision = Precision::bf16; // of the arithmetic
     GemmShape gemm;                        // kind gemm
     AttentionShape attention;              // kind attention
+    SequenceShape sequence;                // what it was timed as, if it was
     Bytes bytes;      // device memory read and written; gemm: operands and result
     int launches = 1; // kernels the host issues; 0: done inside a neighbouring kernel
     // Makes a weight's gradient: nothing before this layer waits for it (split_backward.h).
@@ -129,5 +156,8 @@ using WorkItem = std::variant<Kernel, Communication>;
 using WorkList = std::vector<WorkItem>;
 
 Flops hardware_flops(const WorkList& items);
+
+template <>
+std::vector<EnumName<SequenceKernel>> enum_names<SequenceKernel>();
 
 } // namespace trainyard

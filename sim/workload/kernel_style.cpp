@@ -29,6 +29,8 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
             .field("attention", &S::attention, {.help = "kernel of the attention core"})
             .field("causal_skips", &S::causal_skips,
                    {.help = "fused attention leaves the masked half out"})
+            .field("sequence_first", &S::sequence_first,
+                   {.help = "tokens of a micro-batch's sequences lie side by side, [s, b, h]"})
             .field("fused_elementwise", &S::fused_elementwise,
                    {.help = "bias and activation are one kernel"})
             .field("square_passes_forward", &S::square_passes_forward,

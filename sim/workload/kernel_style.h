@@ -24,7 +24,8 @@ enum class GraphedPart : std::uint8_t { attention, recurrence, mlp, router };
 
 struct KernelStyle {
     AttentionKernel attention = AttentionKernel::flash2;
-    bool causal_skips = true;      // fused attention leaves the masked half out
+    bool causal_skips = true;    // fused attention leaves the masked half out
+    bool sequence_first = false; // tokens of a micro-batch's sequences lie side by side: [s, b, h]
     bool fused_elementwise = true; // bias and activation in one kernel; else the activation's input
                                    // crosses memory twice more
 

@@ -1,6 +1,9 @@
 #include "sim/workload/model.h"
 
+#include "sim/workload/kernel.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -44,10 +47,20 @@ std::int64_t Transformer::keys_per_query(std::int64_t sequence_length) const
 {
     if (key_compression == 1)
         return indexer ? indexer->keys_per_query : sliding_window;
-    // Of the compressed keys a causal query sees half on average.
-    const std::int64_t compressed = sequence_length / (key_compression * (causal ? 2 : 1));
-    const std::int64_t seen = indexer ? std::min(indexer->keys_per_query, compressed) : compressed;
-    return std::max<std::int64_t>(1, sliding_window + seen);
+    const auto keys = static_cast<double>(sequence_length);
+    const double own = sliding_window > 0 ? visible_pairs(1, keys, {causal, sliding_window}) : 0;
+    const double compressed =
+        indexer ? picked_keys(keys) : visible_pairs(1, keys / key_compression, {causal, 0});
+    const double seen = own + compressed;
+    // Of a causal window of w keys, w - w^2 / 2k are seen.
+    const double window =
+        causal ? keys * (1 - std::sqrt(std::max(0.0, 1 - 2 * seen / keys))) : seen;
+    return std::max<std::int64_t>(1, std::llround(window));
+}
+
+double Transformer::picked_keys(double sequence_length) const
+{
+    return visible_pairs(1, sequence_length / key_compression, {causal, indexer->keys_per_query});
 }
 
 Transformer encoder_stack(const Transformer& model, const Encoder& encoder)

@@ -188,6 +188,9 @@ struct Transformer {
     // Keys of so many tokens are made one by a learned sum; a query sees these, or those of them
     // that an indexer picks, and its window's own; 1: each token has a key.
     int key_compression = 1;
+    // A few tokens have queries, keys and values of their own matrices and see all others
+    // (Longformer): parameters, and next to no work.
+    bool global_projections = false;
     bool shared_layers = false; // all layers have the parameters of the first (ALBERT)
     bool earlier_keys = false;  // keys and values are an earlier layer's
     // Each layer looks its tokens up in a table of its own, so wide, and adds what a gate lets
@@ -223,8 +226,11 @@ struct Transformer {
             return latent->v_head_dim;
         return value_head_dim > 0 ? value_head_dim : head_dim;
     }
-    // Keys that a query of so long a sequence sees at most where it sees a part of them; 0: all.
+    // The window over which as many pairs are visible as a query's own and compressed keys are; 0:
+    // all.
     std::int64_t keys_per_query(std::int64_t sequence_length) const;
+    // Mean keys that an indexer picks for a query, of those that came before it. Requires indexer.
+    double picked_keys(double sequence_length) const;
     bool is_recurrent() const { return mixer != MixerKind::attention && mixer != MixerKind::none; }
     // The last pipeline stage uses the embedding's matrix too: as logits, or to predict further.
     bool embeds_at_both_ends() const { return tied_embeddings || prediction_layers > 0; }

@@ -282,6 +282,8 @@ FieldTable<Transformer> with_structure(FieldTable<Transformer> table)
             {.help = "tokens whose keys are made one; 1: each has its own", .min = 1, .max = 65536})
         .field("cross_attention", &T::cross_attention,
                {.help = "layers attend to what the encoders made, after their mixer"})
+        .field("global_projections", &T::global_projections,
+               {.help = "a few tokens that see all others have matrices of their own"})
         .field("shared_layers", &T::shared_layers,
                {.help = "all layers have the parameters of the first"})
         .field("layer_embedding_width", &T::layer_embedding_width,

@@ -36,8 +36,7 @@ double mixer_flops(const Transformer& model, double sequence_length,
         return core;
     // Forward scores all keys, backward learns from those chosen; three times this is both.
     const double scored = pairs_of({model.causal, 0}) / model.key_compression;
-    const double chosen =
-        std::min(scored, sequence_length * static_cast<double>(model.indexer->keys_per_query));
+    const double chosen = sequence_length * model.picked_keys(sequence_length);
     return core +
            (indexer_flops(*model.indexer, scored) + 2 * indexer_flops(*model.indexer, chosen)) / 3;
 }

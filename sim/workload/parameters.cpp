@@ -93,6 +93,11 @@ void add_attention(ParameterTensors& tensors, const Transformer& model)
     } else {
         tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
     }
+    if (model.global_projections) {
+        tensors.push_back(matrix("global_projections", {h, q + k + v}, Cut::heads, 0));
+        if (model.attention_bias || model.linear_bias)
+            tensors.push_back({"global_bias", q + k + v, Cut::heads});
+    }
     if (model.key_compression > 1)
         tensors.push_back(matrix("key_compression",
                                  {h, static_cast<double>(compressor_columns(model))}, Cut::whole));

@@ -1,29 +1,31 @@
 #include "sim/workload/recurrent_mixer.h"
 
 #include "sim/workload/layer_parts.h"
+#include "sim/workload/recurrent_core.h"
 
 #include <algorithm>
 
 namespace trainyard {
 namespace {
 
-enum class MixerCore : std::uint8_t { chunks, scan, none };
+enum class MixerCore : std::uint8_t { state_space_duality, delta_rule, lightning, scan, none };
 enum class ResultNorm : std::uint8_t { whole, by_head, none };
 
 // What kinds of recurrent mixer differ in.
 struct MixerTraits {
-    MixerCore core = MixerCore::chunks;
+    MixerCore core = MixerCore::none;
+    SequenceKernel scan = SequenceKernel::none; // what the core was timed as
+    SequenceKernel convolution = SequenceKernel::cuda_convolution;
     bool keys = true;          // projected from the input, with queries
     int gates = 0;             // as wide as the values, projected with them
     bool narrow_decay = false; // decay comes through a matrix as narrow as a head
     bool narrow_gate = false;  // so does a gate
     int scalars = 0;           // numbers per head of values and token: step, decay, write strength
-    bool delta_rule = false;   // what a key held before is removed from the state
     bool block_gates = false;  // two gates per value from a block of the values per head
     ResultNorm norm = ResultNorm::whole;
     bool biased = false; // projections
     bool biased_convolution = false;
-    bool recomputes = false; // backward makes the convolution's output and the core's again
+    bool recomputes = false; // backward makes the convolution's output again
     int launches = 0;        // kernels of the core forward
     int launches_backward = 0;
 };
@@ -37,9 +39,7 @@ MixerTraits traits_of(const Transformer& model)
                 .gates = 1,
                 .norm = ResultNorm::none,
                 .biased_convolution = true,
-                .recomputes = true,
-                .launches = 1,
-                .launches_backward = 1};
+                .recomputes = true};
     case MixerKind::rg_lru:
         return {.core = MixerCore::scan,
                 .keys = false,
@@ -47,36 +47,37 @@ MixerTraits traits_of(const Transformer& model)
                 .block_gates = true,
                 .norm = ResultNorm::none,
                 .biased = true,
-                .biased_convolution = true,
-                .launches = 1,
-                .launches_backward = 1};
+                .biased_convolution = true};
     case MixerKind::short_convolution:
         return {.core = MixerCore::none, .keys = false, .gates = 2, .norm = ResultNorm::none};
     case MixerKind::mamba2:
-        return {.gates = 1,
+        return {.core = MixerCore::state_space_duality,
+                .gates = 1,
                 .scalars = 1,
                 .biased_convolution = true,
-                .recomputes = true,
-                .launches = 5,
-                .launches_backward = 10};
+                .recomputes = true};
     case MixerKind::gated_delta_net:
-        return {.gates = 1,
+        return {.core = MixerCore::delta_rule,
+                .scan = SequenceKernel::gated_delta_rule,
+                .convolution = SequenceKernel::fused_convolution,
+                .gates = 1,
                 .scalars = 2,
-                .delta_rule = true,
                 .norm = ResultNorm::by_head,
                 .launches = 8,
                 .launches_backward = 14};
     case MixerKind::kimi_delta_attention:
-        return {.gates = model.recurrence->whole_gate ? 1 : 0,
+        return {.core = MixerCore::delta_rule,
+                .scan = SequenceKernel::kimi_delta_rule,
+                .convolution = SequenceKernel::split_convolutions,
+                .gates = model.recurrence->whole_gate ? 1 : 0,
                 .narrow_decay = true,
                 .narrow_gate = !model.recurrence->whole_gate,
                 .scalars = 1,
-                .delta_rule = true,
                 .norm = ResultNorm::by_head,
                 .launches = 8,
                 .launches_backward = 14};
     case MixerKind::lightning_attention:
-        return {.gates = 1, .launches = 2, .launches_backward = 4};
+        return {.core = MixerCore::lightning, .gates = 1, .launches = 2, .launches_backward = 4};
     case MixerKind::attention:
     case MixerKind::none:
         break;
@@ -137,56 +138,6 @@ struct RecurrentShape {
     std::int64_t heads;
     MixerColumns columns;
 };
-
-// Chunks of C tokens: scores of queries and keys C^2 K, times values C^2 V, keys and values into
-// the state C K V, queries of it C K V. A delta rule takes the keys' own products C^2 K, their
-// inverse (a third of C^3) times keys and values C^2 (K + V), and reads the state once more C K V.
-// Mamba-2 makes scores once per group of heads.
-double chunk_products(const RecurrentShape& r)
-{
-    const double c = r.recurrence.chunk;
-    const auto k = static_cast<double>(r.recurrence.key_dim);
-    const auto v = static_cast<double>(r.recurrence.value_dim);
-    const bool shared_scores = !r.traits.delta_rule;
-    const double scores =
-        shared_scores ? c * c * k * static_cast<double>(r.key_heads) / static_cast<double>(r.heads)
-                      : c * c * k;
-    double products = scores + c * c * v + 2 * c * k * v;
-    if (r.traits.delta_rule)
-        products += c * c * k + c * c * c / 3 + c * c * (k + v) + c * k * v;
-    return products;
-}
-
-// The core as one product that stands for its kernels' batched ones: per head and chunk C x V, its
-// inner size such that the operations are theirs. Backward makes two gradients of each product and
-// computes the chunks again. States, which pass between kernels, are written and read once per
-// chunk in fp32.
-Kernel recurrent_core(const LayerShape& s, const RecurrentShape& r, bool backward)
-{
-    const Partition& p = s.partition;
-    const std::int64_t c = r.recurrence.chunk;
-    const std::int64_t v = r.recurrence.value_dim;
-    const std::int64_t chunks = divided_up(p.sequence_length, c);
-    Kernel kernel;
-    kernel.kind = KernelKind::gemm;
-    kernel.use = KernelUse::recurrence_core;
-    kernel.name = backward ? "recurrence_backward" : "recurrence";
-    kernel.precision = s.plain_precision();
-    const double inner = chunk_products(r) / static_cast<double>(c * v) * (backward ? 3 : 1);
-    kernel.gemm = {c, v, std::max<std::int64_t>(1, static_cast<std::int64_t>(inner + 0.5)),
-                   p.micro_batch * divided_up(r.heads, p.cp) * chunks};
-    const double states =
-        4.0 * static_cast<double>(kernel.gemm.batch * r.recurrence.key_dim * v) * 2;
-    const double read =
-        static_cast<double>(s.width * s.tokens * (r.columns.convolved() + r.columns.scalars));
-    const double result = static_cast<double>(s.width * s.tokens * r.columns.values);
-    const double matrices =
-        r.traits.delta_rule ? static_cast<double>(2 * s.width * s.tokens * r.heads * c) : 0;
-    kernel.bytes =
-        Bytes(static_cast<std::uint64_t>((backward ? 3 : 1) * (read + result + matrices + states)));
-    kernel.launches = backward ? r.traits.launches_backward : r.traits.launches;
-    return kernel;
-}
 
 // All-to-all of b s/c tokens: each rank gets its part of the heads for all tokens of the group, or
 // the reverse.
@@ -255,13 +206,86 @@ void add_selection(WorkBuilder& builder, const RecurrentShape& r)
                         KernelUse::recurrence});
 }
 
+// The part of a core on one device: whole sequences, the group's part of the heads.
+ChunkedCore chunked_core(const LayerShape& s, const RecurrentShape& r)
+{
+    const Partition& p = s.partition;
+    return {.batch = p.micro_batch,
+            .length = p.sequence_length,
+            .heads = divided_up(r.heads, p.cp),
+            .key_heads = divided_up(r.key_heads, p.cp),
+            .key_dim = r.recurrence.key_dim,
+            .value_dim = r.recurrence.value_dim,
+            .chunk = r.recurrence.chunk,
+            .width = s.width,
+            .precision = s.plain_precision(),
+            .launches = r.traits.launches,
+            .launches_backward = r.traits.launches_backward};
+}
+
 void add_core(WorkBuilder& builder, const RecurrentShape& r)
 {
+    const ChunkedCore core = chunked_core(builder.shape(), r);
+    const auto add = [&](CoreWork work) {
+        builder.step(std::move(work.forward), std::move(work.backward));
+    };
+    switch (r.traits.core) {
+    case MixerCore::state_space_duality:
+        return add(mamba2_core(core));
+    case MixerCore::delta_rule:
+        return add(delta_core(core, r.traits.scan));
+    case MixerCore::lightning:
+        return add(lightning_core(core));
+    case MixerCore::scan:
+        return add_scan(builder, r);
+    case MixerCore::none:
+        break;
+    }
+}
+
+// Backward reads its input and the result's gradient and writes one; some make the result again
+// first.
+void add_convolution(WorkBuilder& builder, const RecurrentShape& r)
+{
     const LayerShape& s = builder.shape();
-    if (r.traits.core == MixerCore::chunks)
-        builder.step({recurrent_core(s, r, false)}, {recurrent_core(s, r, true)});
-    else if (r.traits.core == MixerCore::scan)
-        add_scan(builder, r);
+    if (r.recurrence.convolution == 0)
+        return;
+    const double once = static_cast<double>(s.width * s.tokens * r.columns.convolved());
+    const double passes = r.traits.recomputes ? 5 : 3;
+    Kernel there = memory_kernel("short_convolution", 2 * once, KernelUse::recurrence);
+    const int heads_over = r.traits.core == MixerCore::none ? 1 : s.partition.cp;
+    there.sequence = {.kernel = r.traits.convolution,
+                      .batch = s.partition.micro_batch,
+                      .length =
+                          divided_up(s.partition.sequence_length, s.partition.cp / heads_over),
+                      .channels = divided_up(r.columns.convolved(), heads_over)};
+    Kernel back = memory_kernel("short_convolution_backward", passes * once, KernelUse::recurrence,
+                                r.traits.recomputes ? 2 : 1);
+    back.sequence = there.sequence;
+    back.sequence.traffic = passes / 2;
+    builder.step({there}, {back});
+}
+
+// Where values have more heads than keys, a delta rule's queries and keys are copied to each.
+void add_key_copies(WorkBuilder& builder, const RecurrentShape& r)
+{
+    if (r.traits.core != MixerCore::delta_rule || r.heads == r.key_heads)
+        return;
+    const LayerShape& s = builder.shape();
+    const double bytes = static_cast<double>(s.width * s.tokens * 2 * r.recurrence.key_dim *
+                                             (r.key_heads + r.heads));
+    builder.pass({"mixer_key_copies", bytes, bytes, KernelUse::recurrence});
+}
+
+// Cores take one sequence after the other: a copy each way where tokens of several lie beside each
+// other.
+void add_transpose(WorkBuilder& builder, std::string_view name, std::int64_t columns)
+{
+    const LayerShape& s = builder.shape();
+    if (!s.partition.kernels.sequence_first || s.partition.micro_batch == 1)
+        return;
+    const double bytes = 2 * static_cast<double>(s.width * s.tokens * columns);
+    builder.pass({name, bytes, bytes, KernelUse::recurrence});
 }
 
 // Learned numbers of the recurrence itself: Mamba-1 has a decay per element of its states and a
@@ -343,7 +367,7 @@ double recurrent_flops_per_token(const Transformer& model)
     const Recurrence& r = *model.recurrence;
     if (traits_of(model).core == MixerCore::none)
         return 0;
-    const double reads = traits_of(model).delta_rule ? 3 : 2;
+    const double reads = traits_of(model).core == MixerCore::delta_rule ? 3 : 2;
     return 2 * reads * static_cast<double>(r.key_dim * r.value_dim) * r.heads;
 }
 
@@ -367,16 +391,20 @@ void add_recurrent_mixer(WorkBuilder& builder)
     const bool carries = r.traits.core != MixerCore::none;
     add_projections(builder, r);
     if (carries)
+        add_transpose(builder, "mixer_sequences", r.columns.projected());
+    if (carries)
         add_exchange(builder, "mixer_heads", r.columns.convolved() + r.columns.scalars);
-    if (r.recurrence.convolution > 0)
-        builder.pass({"short_convolution", 2 * once(r.columns.convolved()),
-                      3 * once(r.columns.convolved()), KernelUse::recurrence});
+    add_convolution(builder, r);
     add_selection(builder, r);
+    add_key_copies(builder, r);
     add_core(builder, r);
     if (carries)
         add_exchange(builder, "mixer_tokens", r.columns.values);
-    builder.pass({"mixer_gated_norm", 3 * once(r.columns.values), 5 * once(r.columns.values),
-                  KernelUse::recurrence, true});
+    if (carries)
+        add_transpose(builder, "mixer_positions", r.columns.values);
+    const int gate = r.traits.core == MixerCore::state_space_duality ? 0 : 1; // in the scan
+    builder.pass({"mixer_gated_norm", (2 + gate) * once(r.columns.values),
+                  (3 + 2 * gate) * once(r.columns.values), KernelUse::recurrence, true});
     Linear output{"mixer_output",
                   {s.tokens, s.hidden, r.columns.values},
                   KernelUse::recurrence,
@@ -386,7 +414,7 @@ void add_recurrent_mixer(WorkBuilder& builder)
 }
 
 // Projections' results, the convolution's (unless made again), the triangular inverses of a delta
-// rule, the core's result and what the last product reads.
+// rule and the core's result; of a scan that gates it before and after the gate.
 std::vector<SavedTensor> recurrent_saved(const LayerShape& s)
 {
     const RecurrentShape r(s);
@@ -396,17 +424,17 @@ std::vector<SavedTensor> recurrent_saved(const LayerShape& s)
             tensors.push_back({name, s.tokens * columns, s.width});
     };
     keep("mixer_projected", r.columns.projected() + r.columns.narrow_gates());
-    if (!r.traits.recomputes) {
-        if (r.recurrence.convolution > 0)
-            keep("mixer_convolved", r.columns.convolved());
-        keep("mixer_result", r.columns.values);
-    }
+    if (!r.traits.recomputes && r.recurrence.convolution > 0)
+        keep("mixer_convolved", r.columns.convolved());
+    keep("mixer_result", r.columns.values);
+    if (r.traits.core == MixerCore::state_space_duality)
+        keep("mixer_gated_result", r.columns.values);
     keep("mixer_selected", selected_columns(r.recurrence));
     if (r.recurrence.step_rank > 0)
         keep("mixer_steps", r.columns.values);
     if (r.traits.block_gates)
         keep("mixer_gates", 2 * r.columns.values);
-    if (r.traits.delta_rule)
+    if (r.traits.core == MixerCore::delta_rule)
         keep("chunk_inverses", r.heads * r.recurrence.chunk);
     return tensors;
 }

@@ -48,7 +48,8 @@ void add_sparse_indexer(WorkBuilder& builder)
                     KernelUse::attention});
     const std::int64_t keys = p.sequence_length / s.model.key_compression;
     const std::int64_t seen = s.model.causal ? keys / 2 : keys;
-    const std::int64_t chosen = std::min(indexer.keys_per_query, seen);
+    const auto chosen = static_cast<std::int64_t>(
+        s.model.picked_keys(static_cast<double>(p.sequence_length)) + 0.5);
     builder.step({scores(s, "indexer_scores", seen, 1)},
                  {scores(s, "indexer_scores_backward", chosen, 3)});
 }

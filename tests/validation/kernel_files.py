@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes calibrate/profiles/kernels/*.json from the surfaces that fit_kernels.py fitted.
+"""Writes calibrate/profiles/kernels/*.json from the surfaces that fit_kernels.py fitted; what it did not fit stays as it is.
 
     tests/validation/fit_kernels.py FOLDER_OF_TABLES --json surfaces.json
     tests/validation/kernel_files.py surfaces.json
 
-What a step launches apart is left out: the fixed time of a launch and the quantisation of operands.
+What a step launches apart is left out: the fixed time of a launch and the quantisation of operands. Latent attention is left out whole: the
+kernel that was timed is not the one that trains (sim/cost/README.md).
 """
 
 import argparse
@@ -14,16 +15,16 @@ import re
 
 from profile_files import PROFILES, ROOT
 
-# Table -> file, what it was measured on, and which kernel of attention.
+# Table -> file, compute capability, what it was measured on, and which kernel of attention.
 FILES = {
-    "a100_sxm": ("a100", "A100-SXM4-80GB", 108, "312 TFLOP/s", "2039 GB/s", "flash2"),
-    "h100_sxm": ("h100", "H100-SXM5-80GB", 132, "989.4 TFLOP/s", "3350 GB/s", "cudnn"),
-    "h200_sxm": ("h200", "H200-SXM-141GB", 132, "989.4 TFLOP/s", "4800 GB/s", "cudnn"),
-    "l40s": ("l40s", "L40S", 142, "362 TFLOP/s", "864 GB/s", "flash2"),
-    "b200_sxm": ("b200", "B200-SXM-180GB", 148, "2250 TFLOP/s", "8000 GB/s", "cudnn"),
-    "b300_sxm": ("b300", "B300-SXM-288GB", 148, "2250 TFLOP/s", "8000 GB/s", "cudnn"),
-    "gb200": ("gb200", "GB200", 152, "2500 TFLOP/s", "8000 GB/s", "cudnn"),
-    "gb300": ("gb300", "GB300", 152, "2500 TFLOP/s", "8000 GB/s", "cudnn"),
+    "a100_sxm": ("a100", 80, 108, "312 TFLOP/s", "2039 GB/s", "40 MB", "flash2"),
+    "h100_sxm": ("h100", 90, 132, "989.4 TFLOP/s", "3350 GB/s", "50 MB", "cudnn"),
+    "h200_sxm": ("h200", 90, 132, "989.4 TFLOP/s", "4800 GB/s", "50 MB", "cudnn"),
+    "l40s": ("l40s", 89, 142, "362 TFLOP/s", "864 GB/s", "96 MB", "flash2"),
+    "b200_sxm": ("b200", 100, 148, "2250 TFLOP/s", "8000 GB/s", "126 MB", "cudnn"),
+    "b300_sxm": ("b300", 103, 148, "2250 TFLOP/s", "8000 GB/s", "126 MB", "cudnn"),
+    "gb200": ("gb200", 100, 152, "2500 TFLOP/s", "8000 GB/s", "126 MB", "cudnn"),
+    "gb300": ("gb300", 103, 152, "2500 TFLOP/s", "8000 GB/s", "126 MB", "cudnn"),
 }
 PRECISIONS = {"bfloat16": "bf16", "fp8": "fp8", "fp8_block": "fp8_block", "nvfp4": "nvfp4"}
 LIBRARIES = {"fp8_block": "DeepGEMM"}
@@ -54,11 +55,56 @@ def gemm(number_format, surface):
 
 
 def attention(name, surface):
-    c = surface["constants"]
     head, window = re.fullmatch(r"head (\d+)(?:, window (\d+))?", name).groups()
-    return {"head_dim": int(head), "window": int(window or 0), "rate": quantity(c["rate"], "TFLOP/s", 1e12),
+    return blocks(int(head), int(window or 0), surface)
+
+
+def blocks(head, window, surface):
+    c = surface["constants"]
+    return {"head_dim": head, "window": window, "rate": quantity(c["rate"], "TFLOP/s", 1e12),
             "edge": round(c["edge"], 2), "memory": quantity(c["memory"], "GB/s", 1e9), "waves": round(c["waves"], 4),
             "block": int(c["block"]), "errors": errors(surface), "correction": correction(surface)}
+
+
+def one_key_head(head, surface):
+    """Attention of which every head has keys of its own: its correction says nothing of groups."""
+    entry = blocks(head, 0, surface)
+    flat = entry["correction"]
+    entry["correction"] = {"knots": flat["knots"] + [[1, 2], [1, 2]],
+                           "per_mille": [value for value in flat["per_mille"] for _ in range(4)]}
+    return entry
+
+
+def scan(kernel, surface):
+    c = surface["constants"]
+    return {"kernel": kernel, "memory": quantity(c["memory"], "GB/s", 1e9), "step": quantity(c["step_s"], "us", 1e-6),
+            "slots": round(c["slots"], 4), "cached": round(c["cached"], 3), "errors": errors(surface), "correction": correction(surface)}
+
+
+def convolution(kernel, surface):
+    c = surface["constants"]
+    return {"kernel": kernel, "memory": quantity(c["memory"], "GB/s", 1e9), "token": quantity(c["token_s"], "ns", 1e-9),
+            "cached": round(c["cached"], 3), "footprint": round(c["footprint"], 3), "errors": errors(surface), "correction": correction(surface)}
+
+
+LINEAR = {"gated_delta_net_forward": ("gated_delta_rule", "fused_convolution"),
+          "kimi_delta_attention_forward": ("kimi_delta_rule", "split_convolutions"), "mamba2_forward": (None, "cuda_convolution")}
+
+
+def entries(surfaces, table):
+    """Key of a document -> what was fitted for it. Keys of kinds that were not fitted are missing."""
+    found = {}
+    of = lambda kind: surfaces.get(kind, {}).get(table, {}).items()
+    if "gemm" in surfaces:
+        found["gemm"] = [gemm(f, s) for f, s in of("gemm")]
+    if "attention_forward" in surfaces:
+        found["attention"] = [attention(n, s) for n, s in of("attention_forward")]
+    if "encoder_attention_forward" in surfaces:
+        found["encoder"] = [one_key_head(int(n.split()[1]), s) for n, s in of("encoder_attention_forward")]
+    if all(kind in surfaces for kind in LINEAR):
+        found["scans"] = [scan(LINEAR[kind][0], s) for kind in LINEAR for n, s in of(kind) if n != "convolution"]
+        found["convolutions"] = [convolution(LINEAR[kind][1], s) for kind in LINEAR for n, s in of(kind) if n == "convolution"]
+    return found
 
 
 def text(document):
@@ -79,13 +125,19 @@ def main():
         surfaces = json.load(file)
     folder = os.path.join(ROOT, PROFILES, "kernels")
     os.makedirs(folder, exist_ok=True)
-    for table, (name, device, sms, peak, hbm, kernel) in FILES.items():
+    for table, (name, capability, sms, peak, hbm, cache, kernel) in FILES.items():
+        path = os.path.join(folder, name + ".json")
+        before = {}
+        if os.path.exists(path):
+            with open(path) as file:
+                before = json.load(file)
         document = {
-            "format": "trainyard.kernels/1", "name": name, "attention_kernel": kernel,
-            "sms": {"value": sms, "grade": "measured", "source": SOURCE}, "peak": peak, "hbm_bandwidth": hbm,
-            "gemm": [gemm(f, s) for f, s in surfaces["gemm"].get(table, {}).items()],
-            "attention": [attention(n, s) for n, s in surfaces.get("attention_forward", {}).get(table, {}).items()]}
-        with open(os.path.join(folder, name + ".json"), "w") as file:
+            "format": "trainyard.kernels/1", "name": name, "attention_kernel": kernel, "compute_capability": capability,
+            "sms": {"value": sms, "grade": "measured", "source": SOURCE}, "peak": peak, "hbm_bandwidth": hbm, "cache": cache}
+        fitted = entries(surfaces, table)
+        for key in ("gemm", "attention", "encoder", "scans", "convolutions"):
+            document[key] = fitted.get(key, before.get(key, []))
+        with open(path, "w") as file:
             file.write(text(document))
 
 

@@ -123,13 +123,39 @@ Json to_json(const ModelSummary& m, const ImportedModel& read)
     return out;
 }
 
+namespace {
+
+// Lines of at most `width` columns, but for a part between commas that is longer by itself.
+std::vector<std::string> broken_at_commas(const std::string& text, std::size_t width)
+{
+    constexpr std::string_view comma = ", ";
+    std::vector<std::string> lines{""};
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(comma, begin), text.size() - comma.size());
+        const std::string part = text.substr(begin, end + comma.size() - begin);
+        if (!lines.back().empty() && lines.back().size() + part.size() > width + 1)
+            lines.emplace_back();
+        lines.back() += part;
+        begin = end + comma.size();
+    }
+    for (std::string& line : lines)
+        line.erase(line.find_last_not_of(' ') + 1);
+    return lines;
+}
+
+} // namespace
+
 std::string model_table(const std::vector<ModelSummary>& models)
 {
     TextTable table({Align::left, Align::right, Align::right, Align::left});
     table.add({"model", "parameters", "of a token", "layers"});
-    for (const ModelSummary& m : models)
+    for (const ModelSummary& m : models) {
+        const std::vector<std::string> lines = broken_at_commas(layers_by_kind(m), 52);
         table.add({m.name, parameter_text(m.parameters.total), parameter_text(m.parameters.active),
-                   layers_by_kind(m)});
+                   lines.front()});
+        for (std::size_t i = 1; i < lines.size(); ++i)
+            table.add({"", "", "", "    " + lines[i]});
+    }
     return table.text();
 }
 

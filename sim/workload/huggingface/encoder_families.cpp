@@ -76,11 +76,12 @@ void refine_modernbert(HfConfig& config, Transformer& t)
     t.final_norm = true;
 }
 
-// Global tokens have queries, keys and values of their own; two streams of XLNet are one.
+// Global tokens have queries, keys and values of their own.
 void refine_longformer(HfConfig& config, Transformer& t)
 {
     refine_bert(config, t);
-    config.assume("projections of global tokens are not modelled");
+    t.global_projections = true;
+    config.assume("the work of global tokens is not modelled");
 }
 
 // Tokens are patches of an image and those that stand for all of it, whose state is classified.

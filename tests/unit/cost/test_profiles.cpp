@@ -252,6 +252,52 @@ TEST_CASE("bad profiles are refused at the place and with the reason")
     CHECK_THROWS_AS(load_profile("/nowhere/x.json"), WorldError);
 }
 
+TEST_CASE("kernels of another chip are refused where they are named, a sibling's are not")
+{
+    const auto with_kernels = [](const std::string& kernels) {
+        return problems_of(R"({"format": "trainyard.profile/1", "hardware": {"device": "H100",
+            "network": "ndr400", "kernels": ")" +
+                           kernels + R"("}, "software": "mcore-2024"})");
+    };
+    CHECK(with_kernels("h200").empty());
+    const Problems other = with_kernels("b200");
+    REQUIRE(other.size() == 1);
+    CHECK(other[0].pointer == "/hardware/kernels");
+    CHECK(other[0].file.ends_with("mine.json"));
+    CHECK(other[0].severity == Severity::error);
+    CHECK_FALSE(other[0].hint.empty());
+    // Named by a device's own file.
+    const Folder folder;
+    std::string text = read_file(data_dir() / "calibrate/profiles/devices/h100-sxm5-80.json");
+    const std::string own = R"("kernels": "h100")";
+    text.replace(text.find(own), own.size(), R"("kernels": "a100")");
+    folder.file("devices/other.json", text);
+    const auto profile = load_profile(folder.file("mine.json", profile_with(R"("other")")));
+    REQUIRE_FALSE(profile);
+    CHECK(profile.error()[0].pointer == "/kernels");
+    CHECK(profile.error()[0].file.ends_with("other.json"));
+}
+
+TEST_CASE("devices of before under_load had a clock still load")
+{
+    const Folder folder;
+    const auto clock_of = [&](const std::string& constants) {
+        return load_profile(
+            folder.file("mine.json", profile_with(R"({"base": "H100", )" + constants + "}")));
+    };
+    const auto old = clock_of(R"("sustained_clock": {"value": 0.9, "source": "measured here"})");
+    REQUIRE(old);
+    CHECK(old->profile.hardware.device.under_load.clock == 0.9);
+    CHECK(old->profile == clock_of(R"("under_load": {"clock": {"value": 0.9,
+                                      "source": "measured here"}})")
+                              ->profile);
+    // Of two clocks one is too many.
+    CHECK_FALSE(clock_of(R"("sustained_clock": 0.9, "under_load": {"clock": 0.8})"));
+    const Profile profile = assembled("H100-SXM5-80GB");
+    CHECK(with_override(profile, "hardware.device.sustained_clock", Json(0.8)) ==
+          with_override(profile, "hardware.device.under_load.clock", Json(0.8)));
+}
+
 TEST_CASE("implausible constants warn and are taken")
 {
     const auto warned = [](const std::string& constant, const std::string& hint) {

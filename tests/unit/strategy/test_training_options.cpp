@@ -76,6 +76,14 @@ TEST_CASE("adapters of matrices that a model lacks are refused")
     CHECK_THAT(problem_of(request).message, ContainsSubstring("nothing is trained"));
     request.training.lora = Lora{.rank = 8, .targets = {q_proj, linear_qkv}};
     CHECK_THAT(problem_of(request).message, ContainsSubstring("same matrix"));
+    Model narrow = small_decoder();
+    std::get<Transformer>(narrow.architecture).value_head_dim = 64;
+    request = request_of(narrow);
+    request.training.lora = Lora{.rank = 8, .targets = {v_proj}};
+    CHECK_THAT(problem_of(request).message, ContainsSubstring("not as wide as the keys'"));
+    CHECK(problem_of(request).hint == "targets that work here: q_proj, k_proj, o_proj");
+    request.training.lora = Lora{.rank = 8, .targets = {q_proj, k_proj, o_proj}};
+    CHECK(resolve(request));
 }
 
 TEST_CASE("documents fill the sequence")

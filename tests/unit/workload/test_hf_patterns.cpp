@@ -118,6 +118,29 @@ TEST_CASE("a family that is not known is read by its keys and says so")
     CHECK(blocks.max_positions == 32);
 }
 
+TEST_CASE("an indexer picks from the keys that came before, and no more than it may")
+{
+    Transformer t;
+    t.indexer = SparseIndexer{.heads = 4, .head_dim = 128, .keys_per_query = 512};
+    t.key_compression = 4;
+    t.sliding_window = 128;
+    const auto mean_of = [](int length, auto&& picks) {
+        double sum = 0;
+        for (int at = 1; at <= length; ++at)
+            sum += picks(at);
+        return sum / length;
+    };
+    for (const int length : {1024, 4096, 65536}) {
+        CAPTURE(length);
+        const double picked = mean_of(length, [](int at) { return std::min(512.0, at / 4.0); });
+        CHECK_THAT(t.picked_keys(length), WithinRel(picked, 0.005));
+        // The window stands for these and the query's own neighbours.
+        const double own = mean_of(length, [](int at) { return std::min(128.0, 1.0 * at); });
+        const AttentionMask mask{true, t.keys_per_query(length)};
+        CHECK_THAT(visible_pairs(1, length, mask), WithinRel(picked + own, 0.01));
+    }
+}
+
 TEST_CASE("an indexer limits the keys of latent attention")
 {
     const auto text = [](const std::string& more) {
