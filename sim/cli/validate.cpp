@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <cmath>
+
 namespace trainyard {
 namespace {
 
@@ -16,6 +18,8 @@ struct ValidateCommand {
     std::vector<std::string> files;
     std::string only;
     std::string csv;
+    std::string intervals; // file to write
+    std::string left_out;  // file of verdicts by fits that did not see their source
     bool json = false;
     bool summary = false;
 };
@@ -62,20 +66,66 @@ struct Validated {
     bool scored = false;
 };
 
-Validated validate_steps(const ValidateCommand& command, const ValidateInput& input,
-                         const ValidateOptions& options)
+// Errors of what `fit_constants.py --leave-out --verdicts` wrote.
+Checked<LeftOutErrors> read_left_out(const std::string& path)
+{
+    LeftOutErrors out;
+    if (path.empty())
+        return out;
+    const Checked<Json> json = read_json_file(path, record_limits);
+    if (!json)
+        return tl::unexpected(json.error());
+    const Json* const records = json->find("records");
+    if (records != nullptr && records->is_array())
+        for (const Json& record : records->items()) {
+            const Json* const id = record.find("id");
+            const Json* const error = record.find("error");
+            if (id != nullptr && id->is_string() && error != nullptr && error->is_number() &&
+                error->as_double() > -1)
+                out[id->as_string()] = std::log1p(error->as_double());
+        }
+    if (out.empty())
+        return tl::unexpected(
+            Problems{{path, 0, "", "no \"records\" with \"id\" and \"error\"",
+                      "tests/validation/fit_constants.py --leave-out --verdicts writes them",
+                      Severity::error}});
+    return out;
+}
+
+// Writes the file of intervals. Throws WorldError when it cannot be written.
+Problems write_intervals(const ValidateCommand& command, const ValidationReport& report,
+                         const LeftOutErrors& left_out)
+{
+    const std::vector<JudgedRun> runs = judged_runs(report.records);
+    const std::optional<StepErrors> errors = calibrated(runs, left_out, shipped_step_errors());
+    if (!errors)
+        return {{command.intervals, 0, "",
+                 fmt::format("{} runs are too few: intervals need runs of 9 groups (publication, "
+                             "GPU, model and number format) at least",
+                             runs.size()),
+                 "give all files of records", Severity::error}};
+    write_file(command.intervals, to_text(to_json(*errors)) + "\n");
+    print_talk(fmt::format("wrote {}\n", command.intervals));
+    return {};
+}
+
+Checked<Validated> validate_steps(const ValidateCommand& command, const ValidateInput& input,
+                                  const ValidateOptions& options, const LeftOutErrors& left_out)
 {
     const ValidationReport report = validate(input.steps, options);
     if (!command.csv.empty()) {
         write_file(command.csv, to_csv(report));
         print_talk(fmt::format("wrote {}\n", command.csv));
     }
+    if (!command.intervals.empty())
+        if (const Problems problems = write_intervals(command, report, left_out); !problems.empty())
+            return tl::unexpected(problems);
     const std::vector<Contradiction> doubtful = contradictions(input.steps, report.records);
     Json out = to_json(report);
     out["contradictions"] = to_json(doubtful);
-    return {(command.summary ? "" : records_text(report) + "\n") + summary_text(report) +
-                contradictions_text(doubtful),
-            std::move(out), report.all.scored > 0};
+    return Validated{(command.summary ? "" : records_text(report) + "\n") + summary_text(report) +
+                         contradictions_text(doubtful),
+                     std::move(out), report.all.scored > 0};
 }
 
 Validated validate_trainings(const ValidateCommand& command, const ValidateInput& input,
@@ -88,7 +138,10 @@ Validated validate_trainings(const ValidateCommand& command, const ValidateInput
 
 int run_validate(const ValidateCommand& command)
 {
-    const ValidateInput input = read_input(command);
+    ValidateInput input = read_input(command);
+    const Checked<LeftOutErrors> left_out = read_left_out(command.left_out);
+    if (!left_out)
+        append(input.problems, left_out.error());
     if (!input.problems.empty())
         return refuse(input.problems, "nothing was run.");
     ValidateOptions options;
@@ -96,8 +149,12 @@ int run_validate(const ValidateCommand& command)
     ProgressBar bar;
     options.work = bar.control();
     Validated out{"", Json::object(), false};
-    if (!input.steps.empty())
-        out = validate_steps(command, input, options);
+    if (!input.steps.empty()) {
+        Checked<Validated> steps = validate_steps(command, input, options, *left_out);
+        if (!steps)
+            return refuse(steps.error(), "no intervals were written.");
+        out = std::move(*steps);
+    }
     if (!input.trainings.empty()) {
         Validated trainings = validate_trainings(command, input, options);
         out.text += (out.text.empty() ? "" : "\n") + trainings.text;
@@ -126,6 +183,13 @@ void add_validate(CLI::App& program, Command& chosen)
     sub->add_flag("--json", command->json, "print everything as JSON, one entry per record");
     sub->add_flag("--summary", command->summary, "print the tables only, not every record");
     sub->add_option("--csv", command->csv, "write one line per record")->type_name("FILE");
+    sub->add_option("--calibrate-intervals", command->intervals,
+                    "write the intervals that the errors of these records ask for")
+        ->type_name("FILE");
+    sub->add_option("--left-out", command->left_out,
+                    "verdicts by fits that did not see their source, which widen them")
+        ->needs("--calibrate-intervals")
+        ->type_name("FILE");
     sub->footer("Example: trainyard validate tests/validation/records/training_dev.json");
     sub->callback([&chosen, command] { chosen = [command] { return run_validate(*command); }; });
 }

@@ -143,7 +143,7 @@ void FigureTable::add_step()
     add("step_time_high_s", step_time(&Prediction::high), in_csv | in_sweep_csv | in_window,
         seconds);
     add("grade", grade, in_result | in_sweep_files);
-    add("basis", basis, in_json);
+    add("basis", basis, in_result | in_sweep_files);
     add("tokens_per_s", &Of::tokens_per_s, in_runs | in_sweeps, per_second, higher,
         {.title = "tokens/s", .work = WorkUnit::tokens});
     add("samples_per_s", &Of::samples_per_s, in_runs | in_sweeps, per_second, higher,

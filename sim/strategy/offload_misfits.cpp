@@ -49,6 +49,9 @@ Problems offload_misfits(const Job& job)
     const auto refuse = [&](const char* pointer, std::string message, std::string hint) {
         problems.push_back(refusal(pointer, std::move(message), std::move(hint)));
     };
+    if (offload.activation_layers > 0 && !job.model.is_transformer())
+        refuse("/strategy/offload/activation_layers", "layers of a list are not told apart",
+               "leave strategy.offload.activation_layers out");
     const bool replicas = dense_shards(job).all() > 1;
     if (offload.optimizer != OffloadTarget::none && s.zero == 0 && replicas)
         refuse("/strategy/offload/optimizer",

@@ -24,6 +24,9 @@ const FieldTable<OffloadOptions>& fields_of<OffloadOptions>()
                             "they are fetched to be updated"})
             .field("parameters", &O::parameters,
                    {.help = "parameter shards of FSDP, fetched before each gather"})
+            .field("activation_layers", &O::activation_layers,
+                   {.help = "layers of a device whose activations wait on the host, copies hidden",
+                    .min = 0})
             .field("overlap", &O::overlap, {.help = "copies run beside compute"});
     return table;
 }

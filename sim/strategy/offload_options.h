@@ -19,6 +19,10 @@ struct OffloadOptions {
     OffloadTarget optimizer = OffloadTarget::none;  // states; cpu and grace also update there
     OffloadTarget parameters = OffloadTarget::none; // shards of FSDP, fetched before each gather
     bool overlap = true;                            // copies run beside compute
+    // Transformer layers of a device, the first that are not recomputed, whose activations wait in
+    // the host's memory from forward to backward (Megatron-Core's cpu_offloading_num_layers, the
+    // offloading policies of XLA). Their copies are taken to be hidden behind compute.
+    int activation_layers = 0;
 
     bool operator==(const OffloadOptions&) const = default;
 };

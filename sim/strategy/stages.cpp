@@ -16,6 +16,13 @@ std::vector<int> layers_per_stage(const Job& job, const Transformer& model)
     return std::vector<int>(static_cast<std::size_t>(stages), model.layers / stages);
 }
 
+// Of so many layers of a device those of one of its chunks.
+int share_of_chunk(const Job& job, std::int64_t layers, int chunk)
+{
+    const auto until = [&](int chunks) { return layers * chunks / job.strategy.vpp; };
+    return static_cast<int>(until(chunk + 1) - until(chunk));
+}
+
 // Of `count` layers in this chunk, how many are recomputed.
 int recomputed_layers(const Job& job, int chunk, int count)
 {
@@ -23,9 +30,7 @@ int recomputed_layers(const Job& job, int chunk, int count)
         return 0;
     if (job.training.recompute == Recompute::selective || !job.training.recompute_layers)
         return count;
-    const std::int64_t layers = *job.training.recompute_layers;
-    const auto until = [&](int chunks) { return layers * chunks / job.strategy.vpp; };
-    return static_cast<int>(std::min<std::int64_t>(count, until(chunk + 1) - until(chunk)));
+    return std::min(count, share_of_chunk(job, *job.training.recompute_layers, chunk));
 }
 
 } // namespace
@@ -91,9 +96,14 @@ std::vector<std::vector<StageLayer>> cut_into_stages(const Job& job)
             stage.push_back({*next++, Recompute::none});
         }
         const int recomputed = recomputed_layers(job, chunk, count);
-        for (int layer = 0; layer < count; ++layer)
-            stage.push_back(
-                {numbered(*next++), layer < recomputed ? job.training.recompute : Recompute::none});
+        const int offloaded = share_of_chunk(job, job.strategy.offload.activation_layers, chunk);
+        for (int layer = 0; layer < count; ++layer) {
+            const bool again = layer < recomputed;
+            // With selective recompute all layers are in part: what they keep may wait elsewhere.
+            const int kept = job.training.recompute == Recompute::full ? layer - recomputed : layer;
+            stage.push_back({numbered(*next++), again ? job.training.recompute : Recompute::none,
+                             kept >= 0 && kept < offloaded});
+        }
     }
     for (; next + 1 != layers.end(); ++next) // prediction layers
         stages.back().push_back(

@@ -119,7 +119,42 @@ std::vector<MemoryErrors> memory_errors(const std::vector<RecordVerdict>& verdic
     return out;
 }
 
+std::vector<IntervalSummary> interval_summaries(const std::vector<RecordVerdict>& verdicts)
+{
+    const std::vector<JudgedRun> runs = judged_runs(verdicts);
+    if (runs.empty())
+        return {};
+    std::vector<IntervalSummary> out;
+    for (const ClassCoverage& groups : coverage_of(as_left_out(runs, {}, shipped_step_errors()))) {
+        IntervalSummary summary{.groups = groups};
+        std::vector<double> widths;
+        for (const RecordVerdict& verdict : verdicts) {
+            if (!is_scored(verdict) || !verdict.shipped_constants ||
+                verdict.predicted->traits.model_class != groups.model_class)
+                continue;
+            summary.covered += verdict.covered() ? 1.0 / groups.runs : 0;
+            widths.push_back(verdict.predicted->high / verdict.predicted->low);
+        }
+        std::ranges::sort(widths);
+        summary.width = quantile(widths, 0.5);
+        out.push_back(summary);
+    }
+    return out;
+}
+
 } // namespace
+
+std::vector<JudgedRun> judged_runs(std::span<const RecordVerdict> verdicts)
+{
+    std::vector<JudgedRun> out;
+    for (const RecordVerdict& verdict : verdicts)
+        if (is_scored(verdict) && verdict.shipped_constants) {
+            const JobTraits& traits = verdict.predicted->traits;
+            out.push_back({traits, verdict.id, verdict.source, std::log1p(verdict.error()),
+                           group_of(verdict.source, traits)});
+        }
+    return out;
+}
 
 double RecordVerdict::error() const
 {
@@ -152,6 +187,7 @@ ValidationReport summarized(std::vector<RecordVerdict> verdicts)
     report.by_source = grouped(all, source_name);
     report.by_gpu = grouped(all, [](const RecordVerdict& v) { return v.gpu; });
     report.by_class = by_class(all);
+    report.intervals = interval_summaries(report.records);
     report.memory = memory_errors(report.records);
     report.choice = choice_regret(report.records);
     report.mean_of_sources = mean_of_sources(shipped);

@@ -1,37 +1,179 @@
 #include "sim/study/prediction.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 namespace trainyard {
 
 namespace {
 
-// Nine in ten predictions of held-out sources lie between (1 - fast) and (1 + slow) times the
-// measured time.
-struct Band {
-    double fast;
-    double slow;
-    const char* basis;
+constexpr double squared(double x)
+{
+    return x * x;
+}
+
+// What the job has that no measured one of its class had, and the interval's factor for it.
+struct Novelty {
+    std::vector<std::string> names;
+    double factor = 1;
+    bool device = false;
 };
 
-constexpr Band dense{0.28, 0.28, "90 % of held-out sources, dense models: +-28 %"};
-constexpr Band mixture{0.48, 0.48, "90 % of held-out sources, mixtures of experts: +-48 %"};
-// Two sources of 2021, left out one at a time: nine in ten rows within 21 %. Doubled, because what
-// their padding and layouts cost was learnt from them.
-constexpr Band other{0.40, 0.40, "held-out sources, encoders and CNNs, doubled: +-40 %"};
-
-const Band& band_of(const Model& model)
+Novelty novelty_of(const JobTraits& job, const StepErrors& errors)
 {
-    const auto* transformer = std::get_if<Transformer>(&model.architecture);
-    if (transformer == nullptr || !transformer->causal)
-        return other;
-    return model.is_moe() ? mixture : dense;
+    Novelty out;
+    const SeenJobs* const seen = errors.seen_of(job.model_class);
+    if (seen == nullptr)
+        return out;
+    double more = 0;
+    const auto add = [&](std::string name, double factor) {
+        out.names.push_back(std::move(name));
+        more += squared(factor) - 1;
+    };
+    const auto is_new = [](const std::vector<std::string>& known, const std::string& name) {
+        return std::ranges::find(known, name) == known.end();
+    };
+    out.device = is_new(seen->devices, job.device);
+    if (out.device)
+        add(job.device, errors.widening.device);
+    if (is_new(seen->precisions, job.precision))
+        add(job.precision, errors.widening.precision);
+    if (is_new(seen->software, job.software))
+        add(job.software, errors.widening.software);
+    if (seen->largest > 0 && job.devices > seen->largest)
+        add(fmt::format("more than {} devices", seen->largest),
+            std::pow(errors.widening.doubling,
+                     std::log2(static_cast<double>(job.devices) / seen->largest)));
+    out.factor = std::sqrt(1 + more);
+    return out;
+}
+
+std::string counted(int count, std::string_view one)
+{
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string name_of(const ErrorClass& of)
+{
+    std::string out(plural_of(of.model_class));
+    if (!of.generation.empty())
+        out += " on " + of.generation;
+    if (of.dispatcher_stated)
+        out += *of.dispatcher_stated ? ", dispatcher stated" : ", dispatcher not stated";
+    if (!of.pooled.empty())
+        out += fmt::format(" (too few alone: {} together)", of.pooled);
+    return out;
+}
+
+std::string basis_of(const ErrorClass& of, const Novelty& novelty)
+{
+    std::string out = fmt::format("{}: {} of {}, each left out", name_of(of),
+                                  counted(of.runs, "run"), counted(of.groups, "group"));
+    if (!novelty.names.empty())
+        out += fmt::format("; not among them, so wider: {}", fmt::join(novelty.names, ", "));
+    return out;
+}
+
+Prediction with_errors(Seconds value, const Evidence& evidence, double low, double high,
+                       std::string basis)
+{
+    return {.value = value,
+            .low = value * std::exp(-high),
+            .high = value * std::exp(-low),
+            .grade = evidence.grade,
+            .basis = std::move(basis),
+            .traits = evidence.traits,
+            .error_low = low,
+            .error_high = high};
+}
+
+// Of jobs of one class: from pairs of runs. Nothing where pairs say nothing.
+std::optional<std::pair<double, std::string>> half_of_pairs(const JobTraits& a, const JobTraits& b,
+                                                            const StepErrors& errors)
+{
+    if (a.model_class != b.model_class)
+        return std::nullopt;
+    const std::vector<std::string> differs = differences(a, b);
+    if (differs.empty())
+        return std::pair(0.0, std::string("the same job"));
+    const auto pairs_that_differ_in = [&](const std::vector<std::string>& what) {
+        const auto found = std::ranges::find_if(errors.ratios, [&](const RatioClass& ratio) {
+            return ratio.model_class == a.model_class && ratio.differs == what;
+        });
+        return found == errors.ratios.end() ? nullptr : &*found;
+    };
+    const auto described = [&](int pairs, int groups) {
+        return fmt::format("{} that differ in {}: {} in {}", plural_of(a.model_class),
+                           fmt::join(differs, ", "), counted(pairs, "pair"),
+                           counted(groups, "group"));
+    };
+    if (const RatioClass* of_all = pairs_that_differ_in(differs))
+        return std::pair(of_all->half, described(of_all->pairs, of_all->groups));
+    double sum = 0;
+    int pairs = 0;
+    int groups = 0;
+    for (const std::string& one : differs) {
+        const RatioClass* const of_one = pairs_that_differ_in({one});
+        if (of_one == nullptr)
+            return std::nullopt;
+        sum += squared(of_one->half);
+        pairs += of_one->pairs;
+        groups += of_one->groups;
+    }
+    return std::pair(std::sqrt(sum), described(pairs, groups) + " that differ in one of them each");
+}
+
+double normal_probability(double deviations)
+{
+    return 0.5 * std::erfc(-deviations / std::numbers::sqrt2);
 }
 
 } // namespace
 
-Prediction predict_step_time(Seconds value, const Model& model, Grade grade)
+Prediction predict_step_time(Seconds value, const Evidence& evidence, const StepErrors& errors)
 {
-    const Band& band = band_of(model);
-    return {value, value / (1.0 + band.slow), value / (1.0 - band.fast), grade, band.basis};
+    const ErrorClass& of = errors.class_for(evidence.traits);
+    const Novelty novelty = novelty_of(evidence.traits, errors);
+    const double unknown = novelty.device ? evidence.constants : 0;
+    const double low = -std::hypot(novelty.factor * of.low, unknown);
+    const double high = std::hypot(novelty.factor * of.high, unknown);
+    if (!evidence.own)
+        return with_errors(value, evidence, low, high, basis_of(of, novelty));
+    const auto usual = std::ranges::find(errors.own_steps, evidence.traits.model_class,
+                                         &OwnStepClass::model_class);
+    const double left = evidence.own->half                ? *evidence.own->half
+                        : usual != errors.own_steps.end() ? usual->half
+                                                          : std::max(-low, high);
+    return with_errors(value, evidence, std::max(low, -left), std::min(high, left),
+                       fmt::format("{} of your own, of jobs like this one",
+                                   counted(evidence.own->steps, "measured step")));
+}
+
+RatioPrediction predict_ratio(const Prediction& a, const Prediction& b, const StepErrors& errors)
+{
+    RatioPrediction out;
+    out.value = b.value / a.value;
+    // Measured b / a = predicted b / a times exp(error of a - error of b).
+    double low = std::hypot(a.error_low, b.error_high);
+    double high = std::hypot(a.error_high, b.error_low);
+    out.basis = "nothing in common";
+    if (auto paired = half_of_pairs(a.traits, b.traits, errors)) {
+        low = std::min(low, paired->first);
+        high = std::min(high, paired->first);
+        out.basis = std::move(paired->second);
+    }
+    out.low = out.value * std::exp(-low);
+    out.high = out.value * std::exp(high);
+    constexpr double ends = 1.6449; // standard deviations that hold 0.9 of a normal distribution
+    const double change = std::log(out.value);
+    const double deviation = (change > 0 ? low : high) / ends;
+    out.b_is_quicker = deviation > 0 ? normal_probability(-change / deviation)
+                       : change == 0 ? 0.5
+                                     : (change < 0 ? 1.0 : 0.0);
+    return out;
 }
 
 } // namespace trainyard

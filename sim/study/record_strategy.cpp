@@ -359,7 +359,11 @@ private:
             return;
         }
         if (recipe.activation_offload_layers > 0) {
-            assume("activations that the recipe offloads: none recomputed, copies hidden");
+            const int layers = std::min(*recipe.activation_offload_layers, out_.layers_per_device);
+            out_.strategy.offload.activation_layers = layers;
+            assume(fmt::format("activations of {} of {} layers wait on the host, as the recipe "
+                               "says: none recomputed, copies hidden",
+                               layers, out_.layers_per_device));
             return;
         }
         const bool pax_fsdp = software_.family == FrameworkFamily::jax &&

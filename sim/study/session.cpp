@@ -306,8 +306,12 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     out.bound = std::move(bound->options);
     const std::shared_ptr<const Run> made = bound->run;
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
-    out.step_time =
-        predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
+    out.step_time = predict_step_time(
+        to_seconds(out.result->step_time),
+        {.traits = traits_of(scenario, parts->job, parts->model_hash, parts->cost->profile()),
+         .grade = parts->grade,
+         .constants = parts->product_doubt,
+         .own = {}});
     out.input_hash =
         hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
                  parts->model_hash);

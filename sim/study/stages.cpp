@@ -21,6 +21,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 namespace {
@@ -198,6 +199,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);
     parts.grade = grade_of(*parts.cost, parts.job, *parts.topology);
+    parts.product_doubt = product_doubt_of(*parts.cost, parts.job);
     locate(problems, file);
     parts.warnings = std::move(problems);
     return parts;
@@ -322,6 +324,19 @@ Grade grade_of(const CostModel& cost, const Job& job, const Topology& topology)
             }))
             worst = std::max(worst, provenance.grade);
     return worst;
+}
+
+double product_doubt_of(const CostModel& cost, const Job& job)
+{
+    double widest = 0;
+    for (const std::string& start : decisive_products(cost.profile().hardware, job))
+        for (const auto& [path, provenance] : provenance_of(cost.profile())) {
+            const std::optional<double> low = magnitude(provenance.low);
+            const std::optional<double> high = magnitude(provenance.high);
+            if (path.starts_with(start) && low && high && *low > 0)
+                widest = std::max(widest, std::log(*high / *low) / 2);
+        }
+    return widest;
 }
 
 } // namespace trainyard

@@ -28,6 +28,7 @@ struct Parts {
     Job job;
     FidelityChoice network;        // with the plan
     Grade grade = Grade::measured; // the worst of the constants that matter
+    double product_doubt = 0;      // as product_doubt_of has it
     std::uint64_t topology_hash = 0;
     std::uint64_t model_hash = 0;
     std::uint64_t cost_hash = 0;
@@ -58,5 +59,9 @@ DeviceMemory device_memory(const Profile& profile);
 // its data-parallel collectives, else of the library's rates. Latencies, launch gaps and counts are
 // left out: they move a step by a few per cent.
 Grade grade_of(const CostModel& cost, const Job& job, const Topology& topology);
+
+// Half of the 90 % interval of the rates of matrix products, as a logarithm: of the widest of the
+// constants that give them; 0 where they come with none.
+double product_doubt_of(const CostModel& cost, const Job& job);
 
 } // namespace trainyard

@@ -121,6 +121,11 @@ Problems fit_recompute(Session& session, RecordScenario& made)
     const Checked<MemoryEstimate> chosen = memory_with(layers);
     if (!chosen)
         return chosen.error();
+    if (made.recompute_parts && !may_fit(*chosen)) {
+        // What a policy neither keeps nor recomputes it may offload.
+        strategy.offload.activation_layers = made.layers_per_device - layers;
+        made.assumptions.push_back("activations that are not recomputed wait on the host");
+    }
     made.assumptions.push_back(
         made.recompute_parts
             ? fmt::format("recompute not stated: about half of {} of {} layers, to fit", enough,

@@ -3,6 +3,7 @@
 // Predictions against measured runs: one simulation per record, then how far off they were.
 
 #include "sim/base/progress.h"
+#include "sim/study/accuracy/calibrate_errors.h"
 #include "sim/study/choice_regret.h"
 #include "sim/study/prediction.h"
 #include "sim/study/record.h"
@@ -68,6 +69,16 @@ struct ErrorSummary {
     bool operator==(const ErrorSummary&) const = default;
 };
 
+// Intervals of a class of models: those that were predicted, and whole groups left out of the
+// records at hand.
+struct IntervalSummary {
+    ClassCoverage groups;
+    double covered = 0; // share of measured times in the predicted interval
+    double width = 0;   // high / low, median
+
+    bool operator==(const IntervalSummary&) const = default;
+};
+
 struct ValidationReport {
     std::vector<RecordVerdict> records; // in the order of the files
     ErrorSummary all;
@@ -75,7 +86,8 @@ struct ValidationReport {
     std::vector<ErrorSummary> by_gpu;
     std::vector<ErrorSummary> by_class; // "dense-decoder", then "dense-decoder tp+pp", ...
 
-    std::vector<MemoryErrors> memory; // by class, then all; empty when nobody measured it
+    std::vector<IntervalSummary> intervals; // of what was predicted with shipped constants
+    std::vector<MemoryErrors> memory;       // by class, then all; empty when nobody measured it
     ChoiceRegret choice;
 
     // Means of the sources' mean errors, so that a source with many near-repeats weighs no more
@@ -92,6 +104,9 @@ struct ValidateOptions {
 };
 
 ValidationReport validate(std::span<const RecordFile> files, const ValidateOptions& options = {});
+
+// What calibrated takes: runs that were scored and predicted with shipped constants.
+std::vector<JudgedRun> judged_runs(std::span<const RecordVerdict> verdicts);
 
 // The summaries over verdicts: everything in the report but the verdicts themselves.
 ValidationReport summarized(std::vector<RecordVerdict> verdicts);

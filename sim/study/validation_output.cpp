@@ -1,5 +1,6 @@
 #include "sim/study/validation_output.h"
 
+#include "sim/base/fields.h"
 #include "sim/base/quoted.h"
 
 #include <fmt/format.h>
@@ -55,7 +56,9 @@ Json verdict_json(const RecordVerdict& verdict)
     out["error"] = verdict.error();
     out["interval_s"] =
         Json(Json::Array{verdict.predicted->low.value(), verdict.predicted->high.value()});
+    out["basis"] = verdict.predicted->basis;
     out["grade"] = to_name(verdict.predicted->grade);
+    out["traits"] = fields_of<JobTraits>().write(verdict.predicted->traits);
     out["strategy"] = verdict.strategy;
     out["device"] = verdict.device;
     out["software"] = verdict.software;
@@ -114,6 +117,23 @@ std::string memory_table(const std::vector<MemoryErrors>& groups)
     return out + "\n";
 }
 
+std::string interval_table(const std::vector<IntervalSummary>& classes)
+{
+    if (classes.empty())
+        return "";
+    std::string out = fmt::format("{:<34} {:>6} {:>7} {:>8} {:>9} {:>20}\n", "90 % intervals",
+                                  "runs", "groups", "covered", "high/low", "with groups left out");
+    for (const IntervalSummary& of : classes)
+        out += fmt::format("{:<34} {:>6} {:>7} {:>7.0f}% {:>9.2f} {:>20}\n",
+                           plural_of(of.groups.model_class), of.groups.runs, of.groups.groups,
+                           100 * of.covered, of.width,
+                           of.groups.left_out ? fmt::format("{:.0f}% ({:.0f}% of runs)",
+                                                            100 * of.groups.left_out->by_group,
+                                                            100 * of.groups.left_out->by_run)
+                                              : "too few groups");
+    return out + "\n";
+}
+
 std::string skipped_table(const ValidationReport& report)
 {
     std::map<std::string, std::size_t> reasons;
@@ -163,6 +183,17 @@ Json to_json(const ValidationReport& report)
     out["by_source"] = group_json(report.by_source);
     out["by_gpu"] = group_json(report.by_gpu);
     out["by_class"] = group_json(report.by_class);
+    out["intervals"] = Json::object();
+    for (const IntervalSummary& of : report.intervals) {
+        Json& entry = out["intervals"][to_name(of.groups.model_class)] = Json::object();
+        entry["runs"] = of.groups.runs;
+        entry["groups"] = of.groups.groups;
+        entry["covered"] = of.covered;
+        entry["width"] = of.width;
+        const std::optional<Coverage>& left_out = of.groups.left_out;
+        entry["covered_left_out"] = left_out ? Json(left_out->by_group) : Json();
+        entry["covered_left_out_by_run"] = left_out ? Json(left_out->by_run) : Json();
+    }
     for (const MemoryErrors& errors : report.memory) {
         Json& entry = out["memory"][errors.name] = Json::object();
         entry["records"] = static_cast<std::uint64_t>(errors.records);
@@ -190,6 +221,8 @@ std::string records_text(const ValidationReport& report)
                            v.id, v.measured->value(), v.predicted->value.value(),
                            v.predicted->low.value(), v.predicted->high.value(),
                            signed_percent(v.error()), v.fits ? "" : ", over the device's memory");
+        out += fmt::format("    interval: {}; evidence: {}\n", v.predicted->basis,
+                           to_name(v.predicted->grade));
         if (!v.assumptions.empty())
             out += fmt::format("    assumed: {}\n", fmt::join(v.assumptions, "; "));
     }
@@ -203,8 +236,8 @@ std::string summary_text(const ValidationReport& report)
     if (report.all.scored == 0)
         return skipped_table(report) + counts + '\n';
     std::string out = table("source", report.by_source) + table("GPU", report.by_gpu) +
-                      table("class", report.by_class) + memory_table(report.memory) +
-                      skipped_table(report);
+                      table("class", report.by_class) + interval_table(report.intervals) +
+                      memory_table(report.memory) + skipped_table(report);
     out += heading("") + row(report.all);
     out += fmt::format("\n{} Error: predicted / measured - 1.\n", counts);
     out += any_shipped(report)
@@ -218,16 +251,17 @@ std::string summary_text(const ValidationReport& report)
 std::string to_csv(const ValidationReport& report)
 {
     std::string out = "id,source,gpu,class,strategy,quality,measured_s,predicted_s,error,low_s,"
-                      "high_s,fits,skipped,assumptions,layout,job,regret,chosen\n";
+                      "high_s,grade,basis,fits,skipped,assumptions,layout,job,regret,chosen\n";
     const std::vector<std::string> choices = choice_fields(report);
     for (std::size_t i = 0; i < report.records.size(); ++i) {
         const RecordVerdict& v = report.records[i];
         const std::string measured = v.measured ? fmt::format("{}", v.measured->value()) : "";
         const std::string numbers =
-            v.skipped.empty() ? fmt::format("{},{:.6f},{},{},{}", v.predicted->value.value(),
+            v.skipped.empty() ? fmt::format("{},{:.6f},{},{},{},{},{}", v.predicted->value.value(),
                                             v.error(), v.predicted->low.value(),
-                                            v.predicted->high.value(), v.fits ? "yes" : "no")
-                              : ",,,,";
+                                            v.predicted->high.value(), to_name(v.predicted->grade),
+                                            csv_field(v.predicted->basis), v.fits ? "yes" : "no")
+                              : ",,,,,,";
         out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(v.id),
                            csv_field(v.source), csv_field(v.gpu), csv_field(v.architecture),
                            csv_field(v.strategy), csv_field(v.quality), measured, numbers,

@@ -141,11 +141,15 @@ def main():
         for name in ("training_dev.json", "a100_megatron_single_node.json")])
     parser.add_argument("--program", required=True, help="the built trainyard")
     parser.add_argument("--leave-out", action="store_true", help="fit without each source, predict it")
+    parser.add_argument("--verdicts", metavar="FILE", help="write what --leave-out predicts, as `validate --json` does: "
+                        "calibrate_intervals.py --left-out takes it")
     parser.add_argument("--write", action="store_true", help="change the shipped profiles")
     parser.add_argument("--sample", type=int, default=48, help="records of one source that are used at most")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cache", help="file that keeps the sensitivities from one call to the next")
     options = parser.parse_args()
+    if options.verdicts and not options.leave_out:
+        parser.error("--verdicts: of runs that were left out; --leave-out is missing")
 
     constants = Constants()
     scratch = tempfile.TemporaryDirectory()
@@ -175,8 +179,11 @@ def main():
               f"{entry['shipped'] * math.exp(entry['prior']):8.4g}")
     report("Fitted", list(runner(np.exp(x)).values()))
     if options.leave_out:
-        report("Each source predicted with the constants fitted to the others",
-               leave_out(runner, records, jacobian, errors))
+        left_out = leave_out(runner, records, jacobian, errors)
+        report("Each source predicted with the constants fitted to the others", left_out)
+        if options.verdicts:
+            with open(options.verdicts, "w") as file:
+                json.dump({"records": left_out}, file)
     if options.write:
         constants.write_back(np.exp(x))
         print(f"\nchanged the profiles in {PROFILES}")

@@ -83,6 +83,9 @@ Comparison compare(std::span<const ComparedRun> runs)
         comparison.fits.push_back(run.summary.fits);
         comparison.networks.push_back(run.outcome.engine.network);
     }
+    for (const ComparedRun& run : runs.subspan(1))
+        comparison.step_times.push_back(
+            predict_ratio(runs.front().summary.step_time, run.summary.step_time));
     comparison.settings = differing_settings(runs);
     comparison.metrics = metrics_of(runs);
     for (const Crossover& crossover : crossovers(runs)) {
@@ -134,6 +137,16 @@ Json comparison_json(const Comparison& comparison)
     out["names"] = std::move(names);
     out["settings"] = std::move(settings);
     out["metrics"] = std::move(metrics);
+    Json ratios = Json::array();
+    for (const RatioPrediction& ratio : comparison.step_times) {
+        Json entry = Json::object();
+        entry["value"] = ratio.value;
+        entry["interval"] = Json(Json::Array{ratio.low, ratio.high});
+        entry["quicker_probability"] = ratio.b_is_quicker;
+        entry["basis"] = ratio.basis;
+        ratios.push_back(std::move(entry));
+    }
+    out["step_time_ratios"] = std::move(ratios);
     out["bottlenecks"] = std::move(bottlenecks);
     out["fits"] = std::move(fits);
     out["fidelities"] = std::move(fidelities);

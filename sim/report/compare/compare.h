@@ -41,13 +41,17 @@ struct Comparison {
     std::vector<MetricComparison> metrics;   // all that any run has
     std::vector<std::string> bottlenecks;
     std::vector<bool> fits;
-    std::vector<FidelityChoice> networks; // by run
-    std::vector<std::string> crossovers;  // sizes at which another library is faster, as text
+    std::vector<FidelityChoice> networks;    // by run
+    std::vector<RatioPrediction> step_times; // of run i + 1 against the first
+    std::vector<std::string> crossovers;     // sizes at which another library is faster, as text
     Json crossover_data = Json::array();
 };
 
 // Requires at least one run.
 Comparison compare(std::span<const ComparedRun> runs);
+
+// "x 0.87 (0.81 to 0.93, 90 %): quicker with probability 0.99"
+std::string ratio_text(const RatioPrediction& ratio);
 
 // Settings that differ, then metrics that differ with the change against the first run.
 std::string comparison_text(const Comparison& comparison, const TerminalStyle& style = {});

@@ -41,6 +41,17 @@ std::string change_text(const MetricComparison& metric, std::size_t i)
     return metric.change(i) ? signed_percent(*metric.change(i)) : "";
 }
 
+std::string ratio_text(const RatioPrediction& ratio)
+{
+    // Nobody knows a probability to better than a hundredth here.
+    const double shown = std::clamp(ratio.b_is_quicker, 0.01, 0.99);
+    const char* const bound = ratio.b_is_quicker > 0.99   ? "above "
+                              : ratio.b_is_quicker < 0.01 ? "below "
+                                                          : "";
+    return fmt::format("x {:.3g} ({:.3g} to {:.3g}, 90 %), quicker with probability {}{:.2f}",
+                       ratio.value, ratio.low, ratio.high, bound, shown);
+}
+
 namespace {
 
 // Columns that fit side by side; more runs are listed below each other.
@@ -174,6 +185,19 @@ std::string below_each_other(const Comparison& comparison, const Paint& paint, s
     return out + "\nResults (change against the first)\n" + table.text_within(width);
 }
 
+// How far the changes of step time can be trusted.
+std::string ratio_lines(const Comparison& comparison, std::size_t width)
+{
+    const std::vector<std::string> names = titles(comparison, width - 4);
+    std::string out = "\nStep time against " + names.front() + ", errors in common cancelled\n";
+    for (std::size_t i = 1; i < names.size(); ++i)
+        out += hung("  ",
+                    fmt::format("{}: {} ({})", names[i], ratio_text(comparison.step_times[i - 1]),
+                                comparison.step_times[i - 1].basis),
+                    width);
+    return out;
+}
+
 bool in_one_fidelity(const Comparison& comparison)
 {
     return std::ranges::adjacent_find(comparison.networks, std::ranges::not_equal_to(),
@@ -220,10 +244,11 @@ std::string comparison_text(const Comparison& comparison, const TerminalStyle& s
     const Paint paint(style.colour);
     const std::size_t width = std::max<std::size_t>(style.width, 80);
     if (comparison.names.size() > most_columns)
-        return below_each_other(comparison, paint, width) + fidelity_lines(comparison, width);
+        return below_each_other(comparison, paint, width) + ratio_lines(comparison, width) +
+               fidelity_lines(comparison, width);
     const std::string head = comparison.settings.empty() ? "No setting differs.\n\n" : "";
-    return head + side_by_side(comparison, paint, width) + crossover_lines(comparison, width) +
-           fidelity_lines(comparison, width);
+    return head + side_by_side(comparison, paint, width) + ratio_lines(comparison, width) +
+           crossover_lines(comparison, width) + fidelity_lines(comparison, width);
 }
 
 std::string comparison_text(std::span<const ComparedRun> runs, const TerminalStyle& style)

@@ -80,8 +80,6 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
 {
     std::vector<std::string> items;
     const auto add = [&](std::string text) { items.push_back(std::move(text)); };
-    if (!summary.step_time.basis.empty())
-        add("Interval: " + summary.step_time.basis + ".");
     add(fmt::format("Evidence is {}: the worst grade among the inputs that matter.",
                     to_name(summary.step_time.grade)));
     add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.network.fidelity),

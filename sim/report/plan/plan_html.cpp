@@ -23,16 +23,6 @@ namespace trainyard {
 namespace {
 
 // Of a device, on the fullest stage.
-double memory_left(const PlanRow& row)
-{
-    return 1 - row.peak_memory / row.capacity;
-}
-
-bool knows_memory(const PlanReport& report)
-{
-    return report.rows.front().capacity > Bytes(0);
-}
-
 std::string left_text(const PlanRow& row)
 {
     return fmt::format("{} of {} a {}", to_display(row.capacity - row.peak_memory),
@@ -55,24 +45,6 @@ std::vector<Card> cards(const PlanReport& report)
     out.push_back({"Proof", proven ? "Nothing is quicker" : "Interrupted", proof_text(report),
                    proven ? "" : "alarm", "card wide"});
     return out;
-}
-
-// Why the second is second.
-std::string runner_up(const PlanReport& report)
-{
-    if (report.rows.size() < 2)
-        return "";
-    const PlanRow& best = report.rows.front();
-    const PlanRow& second = report.rows[1];
-    std::string out = fmt::format("The runner-up, {}, takes {} longer", second.layout,
-                                  percent(slowdown(second, best) - 1));
-    if (second.loses_in)
-        out += fmt::format(": it loses most in {} ({} more a step)", noun_of(*second.loses_in),
-                           to_display(second.lost));
-    if (knows_memory(report) && memory_left(second) > memory_left(best))
-        out += fmt::format(", and leaves {} of memory in place of {}", percent(memory_left(second)),
-                           percent(memory_left(best)));
-    return out + ".";
 }
 
 std::string rows_table(const PlanReport& report, std::span<const PlanRow> rows)
@@ -170,9 +142,9 @@ std::string body_of(const PlanReport& report, const LongestContext* context)
     const auto paragraph = [](const std::string& text) {
         return text.empty() ? "" : fmt::format("<p>{}</p>\n", escaped(text));
     };
-    out +=
-        section("The best layouts", rows_table(report, report.rows) + paragraph(runner_up(report)) +
-                                        paragraph(own_text(report)));
+    out += section("The best layouts", rows_table(report, report.rows) +
+                                           paragraph(runner_up_text(report)) +
+                                           paragraph(own_text(report)));
     out += section("Where the time of a step goes", step_bars(report));
     out += section("Throughput against memory",
                    time_and_memory(report) +

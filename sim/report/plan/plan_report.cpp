@@ -137,6 +137,23 @@ double slowdown(const PlanRow& row, const PlanRow& best)
     return row.step_time.value / best.step_time.value * sequences_ratio(best, row);
 }
 
+RatioPrediction against(const PlanRow& row, const PlanRow& best)
+{
+    Prediction of_row = row.step_time;
+    of_row.value = best.step_time.value * slowdown(row, best);
+    return predict_ratio(best.step_time, of_row);
+}
+
+double memory_left(const PlanRow& row)
+{
+    return 1 - row.peak_memory / row.capacity;
+}
+
+bool knows_memory(const PlanReport& report)
+{
+    return report.rows.front().capacity > Bytes(0);
+}
+
 std::string plan_settings(const PlanReport& report)
 {
     return paste_text(report.rows.front().changes);

@@ -66,6 +66,13 @@ double sequences_ratio(const PlanRow& best, const PlanRow& row);
 // How much longer a sequence takes in `row` than in `best`, as a factor.
 double slowdown(const PlanRow& row, const PlanRow& best);
 
+// The time of a sequence in `row` over that in `best`, as far as errors of the two tell.
+RatioPrediction against(const PlanRow& row, const PlanRow& best);
+
+double memory_left(const PlanRow& row); // share
+// Requires rows.
+bool knows_memory(const PlanReport& report);
+
 // What is told of a plan, whatever lays it out.
 // Its last column is of words, the others of sizes and figures. Requires that the report has rows.
 TableCells plan_table(const PlanReport& report, std::span<const PlanRow> rows);
@@ -79,6 +86,8 @@ struct LeftOut {
 std::vector<LeftOut> left_out(const PlanReport& report);
 // Whether the first row is the optimum, and how that is known.
 std::string proof_text(const PlanReport& report);
+// Why the second is second, and how likely; empty where there is none.
+std::string runner_up_text(const PlanReport& report);
 // The scenario's own layout against the best; empty where there is nothing to compare. Requires
 // that the report has rows.
 std::string own_text(const PlanReport& report);

@@ -147,6 +147,25 @@ std::string proof_text(const PlanReport& report)
                        grouped(search.simulated));
 }
 
+std::string runner_up_text(const PlanReport& report)
+{
+    if (report.rows.size() < 2)
+        return "";
+    const PlanRow& best = report.rows.front();
+    const PlanRow& second = report.rows[1];
+    const RatioPrediction ratio = against(second, best);
+    std::string out = fmt::format("The runner-up, {}, takes {} longer", second.layout,
+                                  percent(slowdown(second, best) - 1));
+    if (second.loses_in)
+        out += fmt::format(": it loses most in {} ({} more a step)", noun_of(*second.loses_in),
+                           to_display(second.lost));
+    if (knows_memory(report) && memory_left(second) > memory_left(best))
+        out += fmt::format(", and leaves {} of memory in place of {}", percent(memory_left(second)),
+                           percent(memory_left(best)));
+    return out + fmt::format(". Measured, it is the quicker one with probability {:.2f} ({}).",
+                             ratio.b_is_quicker, ratio.basis);
+}
+
 std::string own_text(const PlanReport& report)
 {
     if (!report.tells_own)
@@ -276,7 +295,8 @@ std::string plan_text(const PlanReport& report, const Paint& paint, std::size_t 
                        settings.empty() ? "the scenario as it stands" : paint.bold(settings));
     const std::string fidelity = fmt::format("Network fidelity {}: {}.", to_name(report.fidelity),
                                              fidelity_meaning(report.fidelity));
-    for (const std::string& text : {proof_text(report), own_text(report), fidelity})
+    for (const std::string& text :
+         {proof_text(report), runner_up_text(report), own_text(report), fidelity})
         if (!text.empty())
             out += hung("", text, width);
     out += "\n" + exclusion_list(report, paint, width);

@@ -165,7 +165,7 @@ StageFamily::StagePasses StageFamily::passes(const Job& job, const LayerTable& p
             backward += layer.backward;
             input += layer.backward_input;
             weight += layer.backward_weight;
-            kept += layer.kept;
+            kept += one.offloaded ? 0 : layer.kept;
         }
         out.forward.push_back(forward);
         out.backward.push_back(backward);

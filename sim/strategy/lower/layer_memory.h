@@ -16,7 +16,8 @@ struct ItemChanges {
 };
 
 // The lives of a layer's tensors (LayerTensor) as its recomputation leaves them: what forward does
-// not keep, backward brings back tensor by tensor.
+// not keep, backward brings back tensor by tensor. Of an offloaded layer all that is kept leaves
+// behind forward and is back when backward begins.
 class LayerMemory {
 public:
     // `unfilled`: bytes of the tensor that stands in for the logits' weight gradient where their
@@ -28,7 +29,7 @@ public:
     ItemChanges recompute(const WorkList& items) const;
     // Of the backward list or a part of it. What one part makes for another lives until then.
     ItemChanges backward(const WorkList& items) const;
-    // What forward leaves for backward.
+    // What forward leaves for backward on the device.
     std::int64_t kept_bytes() const;
 
 private:

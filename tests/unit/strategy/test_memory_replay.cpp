@@ -93,6 +93,12 @@ std::vector<Job> all_kinds()
         r.strategy.zero = 3;
         r.strategy.reshard_after_forward = false;
     });
+    for (const char* schedule : {"1f1b", "zb-h1"})
+        add(dense, [&](JobRequest& r) {
+            r.strategy.pp = 2;
+            r.strategy.schedule = schedule;
+            r.strategy.offload.activation_layers = 3;
+        });
     std::vector<Job> jobs;
     for (const JobRequest& request : requests) {
         Checked<Job> job = resolve(request);
@@ -202,6 +208,28 @@ TEST_CASE("states and what passes keep are the least that a stage holds")
             CHECK(least.stages[stage].total() <= live.stages[stage].total());
         }
     }
+}
+
+TEST_CASE("what layers keep waits on the host as far as offloading takes them")
+{
+    // 8 layers on one device, alike; what embedding and head keep stays.
+    const auto kept_with = [](int offloaded, Recompute recompute) {
+        JobRequest request = request_of(small_model(), {}, 1, 4);
+        request.strategy.offload.activation_layers = offloaded;
+        request.training.recompute = recompute;
+        request.training.recompute_layers =
+            recompute == Recompute::full ? std::optional(2) : std::nullopt;
+        return kept_activations(resolve(request).value()).front();
+    };
+    const std::int64_t all = kept_with(0, Recompute::none);
+    const std::int64_t rest = kept_with(8, Recompute::none);
+    CHECK(rest < all);
+    CHECK(kept_with(2, Recompute::none) - rest == (all - rest) / 8 * 6);
+    CHECK(kept_with(100, Recompute::none) == rest);
+    // Two are recomputed, which leaves six to wait elsewhere; of the two the inputs stay.
+    const std::int64_t again = kept_with(0, Recompute::full);
+    CHECK(again - kept_with(6, Recompute::full) == (all - rest) / 8 * 6);
+    CHECK(kept_with(6, Recompute::full) > rest);
 }
 
 TEST_CASE("where no pass keeps anything the least is what is held all the time")

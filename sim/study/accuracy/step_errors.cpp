@@ -1,0 +1,232 @@
+#include "sim/study/accuracy/step_errors.h"
+
+#include "sim/base/build_info.h"
+#include "sim/base/fields.h"
+#include "sim/base/input_limits.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace trainyard {
+
+namespace {
+
+constexpr FieldInfo with(std::string_view help)
+{
+    return {.help = help, .required = true};
+}
+
+constexpr FieldInfo factor(std::string_view help)
+{
+    return {.help = help, .min = 1, .max = 100, .required = true};
+}
+
+constexpr FieldInfo counted(std::string_view help)
+{
+    return {.help = help, .min = 0, .required = true};
+}
+
+// Narrower classes say more.
+int narrowness(const ErrorClass& of)
+{
+    return (of.generation.empty() ? 0 : 1) + (of.dispatcher_stated ? 1 : 0);
+}
+
+template <class Class>
+const Class* find_class(const std::vector<Class>& among, ModelClass wanted)
+{
+    const auto found = std::ranges::find(among, wanted, &Class::model_class);
+    return found == among.end() ? nullptr : &*found;
+}
+
+// Whatever a prediction asks for is there.
+void check_whole(const Reader& reader, const StepErrors& errors)
+{
+    for (const EnumName<ModelClass>& wanted : enum_names<ModelClass>())
+        if (std::ranges::none_of(errors.classes, [&](const ErrorClass& of) {
+                return of.model_class == wanted.value && narrowness(of) == 0;
+            }))
+            reader.error(fmt::format("no errors of the class \"{}\" as a whole", wanted.name),
+                         "trainyard validate RECORDS --calibrate-intervals writes this file");
+    for (const ErrorClass& of : errors.classes)
+        if (of.low > 0 || of.high < 0)
+            reader.error(
+                fmt::format("errors of {} to {} leave a prediction out of its own interval", of.low,
+                            of.high),
+                "low <= 0 <= high");
+}
+
+} // namespace
+
+template <>
+const FieldTable<ErrorClass>& fields_of<ErrorClass>()
+{
+    using E = ErrorClass;
+    static const auto table =
+        FieldTable<E>("class", "Errors of jobs of a class.")
+            .field("model_class", &E::model_class, with("of the model"))
+            .field("generation", &E::generation, {.help = "of the GPU; absent: all"})
+            .field(
+                "dispatcher_stated", &E::dispatcher_stated,
+                {.help = "whether the scenario says how experts get their tokens; absent: either"})
+            .field("pooled", &E::pooled, {.help = "classes whose groups are counted too"})
+            .field("low", &E::low, with("log(predicted / measured), 5 % lie below"))
+            .field("high", &E::high, with("5 % lie above"))
+            .field("groups", &E::groups, counted("publication, GPU, model and format"))
+            .field("runs", &E::runs, counted("measured"));
+    return table;
+}
+
+template <>
+const FieldTable<SeenJobs>& fields_of<SeenJobs>()
+{
+    using S = SeenJobs;
+    static const auto table = FieldTable<S>("seen", "What was among the measured jobs of a class.")
+                                  .field("model_class", &S::model_class, with("of the model"))
+                                  .field("devices", &S::devices, with("models of GPUs"))
+                                  .field("precisions", &S::precisions, with("number formats"))
+                                  .field("software", &S::software, with("classes"))
+                                  .field("largest", &S::largest, counted("devices of the largest"));
+    return table;
+}
+
+template <>
+const FieldTable<Widening>& fields_of<Widening>()
+{
+    using W = Widening;
+    static const auto table =
+        FieldTable<W>("widening", "What intervals of jobs unlike the measured ones are widened by.")
+            .field("device", &W::device, factor("another GPU"))
+            .field("precision", &W::precision, factor("another number format"))
+            .field("software", &W::software, factor("another class of software"))
+            .field("doubling", &W::doubling, factor("each doubling of the devices"));
+    return table;
+}
+
+template <>
+const FieldTable<RatioClass>& fields_of<RatioClass>()
+{
+    using R = RatioClass;
+    static const auto table =
+        FieldTable<R>("ratio", "Errors of the ratio of two jobs.")
+            .field("model_class", &R::model_class, with("of the model"))
+            .field("differs", &R::differs, with("what differs between the two"))
+            .field("half", &R::half,
+                   {.help = "90 % lie within +- this", .min = 0, .required = true})
+            .field("groups", &R::groups, counted("publication, GPU, model and format"))
+            .field("pairs", &R::pairs, counted("of runs"));
+    return table;
+}
+
+template <>
+const FieldTable<OwnStepClass>& fields_of<OwnStepClass>()
+{
+    using O = OwnStepClass;
+    static const auto table =
+        FieldTable<O>("own_step", "Errors that are left after one own step.")
+            .field("model_class", &O::model_class, with("of the model"))
+            .field("half", &O::half,
+                   {.help = "90 % lie within +- this", .min = 0, .required = true})
+            .field("groups", &O::groups, counted("publication, GPU, model and format"))
+            .field("pairs", &O::pairs, counted("of runs"));
+    return table;
+}
+
+template <>
+const FieldTable<FitOptimism>& fields_of<FitOptimism>()
+{
+    using F = FitOptimism;
+    static const auto table =
+        FieldTable<F>("optimism", "Errors of runs that the fit did not see over those in sample.")
+            .field("model_class", &F::model_class, with("of the model"))
+            .field("factor", &F::factor, factor("what errors in sample are multiplied by"))
+            .field("runs", &F::runs, counted("predicted by fits that did not see their source"));
+    return table;
+}
+
+template <>
+const FieldTable<StepErrors>& fields_of<StepErrors>()
+{
+    using S = StepErrors;
+    static const auto table = FieldTable<S>("step_errors", "How far predicted step times were off.")
+                                  .field("classes", &S::classes, with("by class of job"))
+                                  .field("seen", &S::seen, with("what was measured"))
+                                  .field("widening", &S::widening, with("for what was not"))
+                                  .field("ratios", &S::ratios, with("of two jobs"))
+                                  .field("own_steps", &S::own_steps, with("after one own step"))
+                                  .field("optimism", &S::optimism, with("of errors in sample"));
+    return table;
+}
+
+bool ErrorClass::takes(const JobTraits& job) const
+{
+    return model_class == job.model_class && (generation.empty() || generation == job.generation) &&
+           (!dispatcher_stated || *dispatcher_stated == job.dispatcher_stated);
+}
+
+const ErrorClass& StepErrors::class_for(const JobTraits& job) const
+{
+    const ErrorClass* narrowest = nullptr;
+    for (const ErrorClass& of : classes)
+        if (of.takes(job) && (narrowest == nullptr || narrowness(of) > narrowness(*narrowest)))
+            narrowest = &of;
+    assert(narrowest != nullptr);
+    return *narrowest;
+}
+
+const SeenJobs* StepErrors::seen_of(ModelClass model_class) const
+{
+    return find_class(seen, model_class);
+}
+
+double StepErrors::optimism_of(ModelClass model_class) const
+{
+    const FitOptimism* found = find_class(optimism, model_class);
+    return found != nullptr ? found->factor : 1;
+}
+
+Json to_json(const StepErrors& errors)
+{
+    Json out = Json::object();
+    out["format"] = step_errors_format;
+    const Json fields = fields_of<StepErrors>().write(errors);
+    for (const Json::Member& member : fields.members())
+        out[member.first] = member.second;
+    return out;
+}
+
+Checked<StepErrors> step_errors_from(const Json& json, const std::string& file)
+{
+    StepErrors out;
+    Problems problems;
+    const Reader reader(json, file, problems);
+    if (check_format(reader, step_errors_format)) {
+        fields_of<StepErrors>().read(reader, out);
+        if (!has_errors(problems))
+            check_whole(reader, out);
+    }
+    if (has_errors(problems))
+        return tl::unexpected(std::move(problems));
+    return out;
+}
+
+std::filesystem::path step_errors_file()
+{
+    return data_dir() / "calibrate" / "profiles" / "accuracy" / "step_errors.json";
+}
+
+const StepErrors& shipped_step_errors()
+{
+    static const StepErrors errors = [] {
+        const std::string path = step_errors_file().string();
+        const Checked<Json> json = read_json_file(path, input_limits);
+        const Checked<StepErrors> read =
+            json ? step_errors_from(*json, path) : tl::unexpected(json.error());
+        if (!read)
+            throw WorldError{render(read.error(), "intervals of step times are not known.")};
+        return *read;
+    }();
+    return errors;
+}
+
+} // namespace trainyard
