@@ -12,6 +12,7 @@ namespace trainyard {
 
 struct ScenarioOptions {
     std::vector<std::string> changes; // --set field=value
+    std::optional<std::string> profile; // name or path
     std::optional<std::string> fidelity;
     std::optional<std::string> engine;
     std::optional<int> steps;

@@ -6,6 +6,7 @@
 #include "sim/strategy/bind/trunks.h"
 #include "sim/study/idle_settings.h"
 #include "sim/study/memo.h"
+#include "sim/study/own_steps/own_profile.h"
 #include "sim/study/problems.h"
 #include "sim/study/run_setup.h"
 #include "sim/study/sampling.h"
@@ -306,6 +307,10 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
     out.step_time =
         predict_step_time(to_seconds(out.result->step_time), parts->job.model, parts->grade);
+    if (!file.scenario.profile.empty())
+        if (const auto mark = own_steps_mark(profile_path(file)))
+            out.step_time = own_steps_interval(out.step_time, *mark, job_class(scenario, out.job))
+                                .value_or(out.step_time);
     out.input_hash =
         hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
                  parts->model_hash);
