@@ -83,7 +83,8 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
     append(warnings, disagreements);
     append(warnings, environment_differences(loaded->profile, scenario));
     if (states_software) {
-        Checked<SoftwareClass> software = choose_software(scenario.software, &loaded->profile.software, warnings);
+        Checked<SoftwareClass> software =
+            choose_software(scenario.software, &loaded->profile.software, warnings);
         if (!software)
             return tl::unexpected(software.error());
         loaded->profile.software = std::move(*software);

@@ -27,8 +27,8 @@ std::string percent_change(double log_change)
 
 std::string steps_table(const OwnStepsReport& report)
 {
-    TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right,
-                     Align::right});
+    TextTable table(
+        {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"own step", "measured", "base profile", "error", "fitted", "error"});
     for (std::size_t i = 0; i < report.steps.steps.size(); ++i) {
         const MeasuredStep& step = report.steps.steps[i];

@@ -1,6 +1,5 @@
-#include "sim/study/own_steps/step_findings.h"
-
 #include "sim/study/inputs.h"
+#include "sim/study/own_steps/step_findings.h"
 
 #include <fmt/core.h>
 
@@ -46,15 +45,6 @@ std::vector<Candidate> candidates(const Scenario& scenario)
     return out;
 }
 
-// Of all rates, each in units of its prior.
-double total_variance(const RateFit& fit, const std::vector<std::vector<double>>& covariance)
-{
-    double sum = 0;
-    for (std::size_t k = 0; k < fit.prior.size(); ++k)
-        sum += covariance[k][k] / (fit.prior[k] * fit.prior[k]);
-    return sum;
-}
-
 // C - C j j' C / (sigma^2 + j' C j): what one more step with slopes j leaves.
 std::vector<std::vector<double>> narrowed(const std::vector<std::vector<double>>& covariance,
                                           const std::vector<double>& slopes, double noise)
@@ -72,25 +62,29 @@ std::vector<std::vector<double>> narrowed(const std::vector<std::vector<double>>
     return out;
 }
 
-std::string most_narrowed(const RateFit& fit, const std::vector<std::vector<double>>& after)
+// The rate of which the run takes the largest share of the variance, and that share.
+struct NarrowedRate {
+    std::size_t rate = 0;
+    double share = 0;
+};
+
+NarrowedRate most_narrowed(const RateFit& fit, const std::vector<std::vector<double>>& after)
 {
-    std::size_t best = 0;
-    double most = -1;
+    NarrowedRate best;
     for (std::size_t k = 0; k < after.size(); ++k) {
-        const double gain = 1 - after[k][k] / fit.covariance[k][k];
-        if (gain > most) {
-            most = gain;
-            best = k;
-        }
+        const double share = 1 - after[k][k] / fit.covariance[k][k];
+        if (share > best.share)
+            best = {k, share};
     }
-    return own_rates()[best].title;
+    return best;
 }
 
 } // namespace
 
 Checked<std::vector<FurtherRun>> further_runs(const MeasuredSteps& steps, const RateFit& fit,
-                                     RateTrials& trials, const ScenarioFile* target,
-                                     const RateFitOptions& options, const WorkControl& work)
+                                              RateTrials& trials, const ScenarioFile* target,
+                                              const RateFitOptions& options,
+                                              const WorkControl& work)
 {
     const std::vector<double> none(fit.changes.size(), 0.0);
     std::vector<double> towards;
@@ -101,28 +95,28 @@ Checked<std::vector<FurtherRun>> further_runs(const MeasuredSteps& steps, const 
         towards = response->slopes(none);
     }
     const double noise = std::hypot(options.step_noise, options.unexplained);
-    const double before = towards.empty() ? total_variance(fit, fit.covariance)
-                                          : variance_of(towards, fit.covariance);
     std::vector<FurtherRun> out;
     const ScenarioFile& first = steps.steps.front().question;
     for (const Candidate& candidate : candidates(first.scenario)) {
         work.check();
         Json json = first.json;
         const std::string file = (first.base / first.file).string();
-        const Checked<ScenarioFile> changed =
-            scenario_from(std::move(json), first.base.empty() ? first.file : file, candidate.changes);
+        const Checked<ScenarioFile> changed = scenario_from(
+            std::move(json), first.base.empty() ? first.file : file, candidate.changes);
         if (!changed || !trials.fits(*changed))
             continue;
         const Checked<StepResponse> response = trials.response(*changed, fit.changes);
         if (!response)
             continue;
         const auto after = narrowed(fit.covariance, response->slopes(none), noise);
-        const double left =
-            towards.empty() ? total_variance(fit, after) : variance_of(towards, after);
+        const NarrowedRate best = most_narrowed(fit, after);
+        const double share = towards.empty() ? best.share
+                                             : 1 - variance_of(towards, after) /
+                                                       variance_of(towards, fit.covariance);
         out.push_back({.change = candidate.shown,
                        .predicted = std::exp(response->log_time),
-                       .told = before > 0 ? 1 - left / before : 0,
-                       .best_rate = most_narrowed(fit, after)});
+                       .told = share,
+                       .best_rate = own_rates()[best.rate].title});
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const FurtherRun& a, const FurtherRun& b) { return a.told > b.told; });

@@ -74,17 +74,17 @@ public:
     void take(const MeasuredRecord& record, std::size_t index)
     {
         if (record.step_time.value_or(0) <= 0) {
-            problems.push_back(problem_of(
-                record, index, "measured", fmt::format("\"{}\" has no measured step", record.id),
-                "give \"step_time_s\", or leave the record out"));
+            problems.push_back(problem_of(record, index, "measured",
+                                          fmt::format("\"{}\" has no measured step", record.id),
+                                          "give \"step_time_s\", or leave the record out"));
             return;
         }
         auto asked = ask_record(record, base_, session_);
         if (!asked) {
-            problems.push_back(problem_of(
-                record, index, "",
-                fmt::format("\"{}\" cannot be simulated: {}", record.id, asked.error()),
-                "mend the record, or give it a whole \"scenario\""));
+            problems.push_back(
+                problem_of(record, index, "",
+                           fmt::format("\"{}\" cannot be simulated: {}", record.id, asked.error()),
+                           "mend the record, or give it a whole \"scenario\""));
             return;
         }
         if (!first_) {
@@ -143,7 +143,8 @@ tl::expected<AskedRecord, std::string> ask_record(const MeasuredRecord& record,
     Checked<Profile> profile = constants_of(question.file, *outcome);
     if (!profile)
         return tl::unexpected(first_problem(profile.error()));
-    // The framework of a record that names no profile is its own, not that of a profile fitted later.
+    // The framework of a record that names no profile is its own, not that of a profile fitted
+    // later.
     if (question.file.scenario.profile.empty() && question.file.json.find("software") == nullptr)
         question.file.json["software"] = Json::object();
     AskedRecord out;

@@ -77,8 +77,8 @@ std::optional<OwnStepsMark> own_steps_mark(const std::string& profile_path)
     return mark;
 }
 
-std::optional<Prediction> own_steps_interval(const Prediction& prediction,
-                                             const OwnStepsMark& mark, const JobClass& job)
+std::optional<Prediction> own_steps_interval(const Prediction& prediction, const OwnStepsMark& mark,
+                                             const JobClass& job)
 {
     const bool like = std::any_of(mark.jobs.begin(), mark.jobs.end(),
                                   [&job](const JobClass& own) { return alike(own, job); });
@@ -89,8 +89,8 @@ std::optional<Prediction> own_steps_interval(const Prediction& prediction,
     Prediction out = prediction;
     out.low = prediction.value / reach;
     out.high = prediction.value * reach;
-    out.basis = fmt::format("{} own step{} of like jobs", mark.ids.size(),
-                            mark.ids.size() == 1 ? "" : "s");
+    out.basis =
+        fmt::format("{} own step{} of like jobs", mark.ids.size(), mark.ids.size() == 1 ? "" : "s");
     return out;
 }
 

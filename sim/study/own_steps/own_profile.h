@@ -31,7 +31,7 @@ std::optional<OwnStepsMark> own_steps_mark(const std::string& profile_path);
 
 // The prediction with the interval that own steps give it; nothing where the job is not like one of
 // them, or where its interval is narrower already.
-std::optional<Prediction> own_steps_interval(const Prediction& prediction,
-                                             const OwnStepsMark& mark, const JobClass& job);
+std::optional<Prediction> own_steps_interval(const Prediction& prediction, const OwnStepsMark& mark,
+                                             const JobClass& job);
 
 } // namespace trainyard

@@ -63,7 +63,8 @@ template <class Node>
 std::vector<Node*> product_tables(Node& profile)
 {
     std::vector<Node*> out;
-    for (const char* path : {"hardware.device.gemm_surface.fp32", "hardware.device.gemm_surface.tf32"}) {
+    for (const char* path :
+         {"hardware.device.gemm_surface.fp32", "hardware.device.gemm_surface.tf32"}) {
         Node* table = node_at(profile, path);
         if (table != nullptr && table->find("value") != nullptr)
             table = table->find("value");
@@ -158,7 +159,7 @@ std::span<const OwnRate> own_rates()
          "another kernel than stated"},
         {"memory",
          "memory rate",
-         {{"hardware.device.hbm_efficiency"}, {"hardware.device.hbm_gemm"}},
+         {{"hardware.device.hbm_bandwidth"}},
          0.15,
          "elementwise work that is not fused"},
         {"launch",
@@ -206,7 +207,9 @@ std::span<const OwnRate> own_rates()
 
 bool stands_in(const OwnRate& rate, const Json& profile)
 {
-    const auto has = [&](const RatePlace& place) { return value_at(profile, place.path) != nullptr; };
+    const auto has = [&](const RatePlace& place) {
+        return value_at(profile, place.path) != nullptr;
+    };
     return std::any_of(rate.places.begin(), rate.places.end(), has) ||
            !tables_of(profile, rate.tables).empty();
 }

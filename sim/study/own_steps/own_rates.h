@@ -15,7 +15,7 @@
 namespace trainyard {
 
 struct RatePlace {
-    const char* path; // dotted, in a profile: "hardware.device.hbm_efficiency"
+    const char* path; // dotted, in a profile: "hardware.device.hbm_bandwidth"
     double sense = 1; // d log constant / d log rate: 1 of an efficiency, -1 of a time
 };
 

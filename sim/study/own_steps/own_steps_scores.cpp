@@ -48,8 +48,7 @@ tl::expected<Answered, std::string> answer(const MeasuredRecord& record, Session
     out.id = record.id;
     out.machine = fmt::format("{}, {}, {}", record.source.key, asked->profile.hardware.device.name,
                               asked->profile.hardware.network.name);
-    out.architecture =
-        record.model.architecture.empty() ? "not stated" : record.model.architecture;
+    out.architecture = record.model.architecture.empty() ? "not stated" : record.model.architecture;
     out.job = asked->step.job;
     out.log_measured = std::log(*record.step_time);
     for (const OwnRate& rate : own_rates())

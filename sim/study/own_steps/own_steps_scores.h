@@ -8,8 +8,8 @@
 namespace trainyard {
 
 struct OwnStepsScore {
-    std::string name;         // of a source on a device, or of a class of models
-    std::size_t records = 0;  // of which the fits were made
+    std::string name;        // of a source on a device, or of a class of models
+    std::size_t records = 0; // of which the fits were made
     std::size_t fits = 0;
     double as_stated = 0;     // mean |predicted / measured - 1| of the records, without own steps
     double fitted = 0;        // mean over the fits of the mean over the others

@@ -38,11 +38,11 @@ Json rows_json(const std::vector<OwnStepsScore>& scores)
 
 std::string own_steps_scores_text(const OwnStepsScores& scores)
 {
-    std::string out = fmt::format("Every {} in turn as the only own step{}: mean |error| of the "
-                                  "others of its source and machine\n",
-                                  scores.own_steps == 1 ? std::string("record")
-                                                        : fmt::format("{} records", scores.own_steps),
-                                  scores.own_steps == 1 ? "" : "s");
+    std::string out = fmt::format(
+        "Every {} in turn as the only own step{}: mean |error| of the "
+        "others of its source and machine\n",
+        scores.own_steps == 1 ? std::string("record") : fmt::format("{} records", scores.own_steps),
+        scores.own_steps == 1 ? "" : "s");
     out += rows_text(scores.machines);
     if (!scores.alike.empty())
         out += "Of like jobs alone (one model and recipe, within 4 times in devices and length)\n" +

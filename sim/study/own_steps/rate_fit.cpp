@@ -41,7 +41,9 @@ class Problem {
 public:
     Problem(std::span<const StepResponse> responses, std::span<const double> log_measured,
             std::span<const double> prior, std::span<const double> around, double sigma)
-        : responses_(responses), log_measured_(log_measured), prior_(vector_of(prior)),
+        : responses_(responses),
+          log_measured_(log_measured),
+          prior_(vector_of(prior)),
           around_(around.empty() ? Vector(Vector::Zero(prior_.size())) : vector_of(around)),
           sigma_(sigma)
     {}
@@ -142,8 +144,8 @@ RateFit fit_rates(std::span<const StepResponse> responses, std::span<const doubl
     double left = 0;
     for (const double residual : out.residuals)
         left += residual * residual;
-    out.unexplained = std::sqrt(
-        (known_before * options.unexplained * options.unexplained + left) / (known_before + count));
+    out.unexplained = std::sqrt((known_before * options.unexplained * options.unexplained + left) /
+                                (known_before + count));
     double rates = 0;
     const Matrix slopes = problem.slopes(x);
     for (Eigen::Index i = 0; i < slopes.rows(); ++i)

@@ -22,7 +22,7 @@ struct RateFit {
     std::vector<std::vector<double>> covariance;
     std::vector<StepResponse> responses; // of the steps, at the changes
     std::vector<double> residuals;       // log(measured / fitted) of the steps
-    double unexplained = 0; // what no rate explains, after the steps
+    double unexplained = 0;              // what no rate explains, after the steps
     double reach = 0; // of the logarithm of a like job's step: half of its 90 % interval
 
     // Share of the prior's variance that the steps took away.
@@ -45,7 +45,6 @@ Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
                            const RateFitOptions& options = {}, const WorkControl& work = {});
 
 // Variance of a step's logarithm under the rates' covariance.
-double variance_of(std::span<const double> slopes,
-                   std::span<const std::vector<double>> covariance);
+double variance_of(std::span<const double> slopes, std::span<const std::vector<double>> covariance);
 
 } // namespace trainyard

@@ -3,18 +3,17 @@
 #include "sim/base/files.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include <unistd.h>
 
 namespace trainyard {
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double nudge = 0.05; // of a logarithm, for the difference quotient
+constexpr double nudge = -0.05; // of a logarithm, for the difference quotient
 
 fs::path new_folder()
 {
@@ -74,8 +73,9 @@ Checked<double> RateTrials::time(const ScenarioFile& question, std::span<const d
     ScenarioFile asked = question;
     asked.scenario.profile = profile_with(rates);
     asked.json["profile"] = asked.scenario.profile;
-    const Checked<Outcome> outcome =
-        session_.simulate(asked, {.memory = AllocatorView::nobody});
+    SimulateRequest request;
+    request.memory = AllocatorView::nobody;
+    const Checked<Outcome> outcome = session_.simulate(asked, request);
     if (!outcome)
         return tl::unexpected(outcome.error());
     return outcome->step_time.value.value();

@@ -10,10 +10,10 @@ namespace trainyard {
 // A step that no likely rates explain, and the rate that would explain it alone.
 struct StepContradiction {
     std::string step;
-    double error = 0;         // measured / fitted - 1
-    std::size_t rate = 0;     // of own_rates()
-    double slower = 1;        // how many times slower that rate would have to be; below 1: faster
-    bool explained = false;   // else no rate does alone
+    double error = 0;       // measured / fitted - 1
+    std::size_t rate = 0;   // of own_rates()
+    double slower = 1;      // how many times slower that rate would have to be; below 1: faster
+    bool explained = false; // else no rate does alone
 
     bool operator==(const StepContradiction&) const = default;
 };
@@ -37,12 +37,13 @@ struct FurtherRun {
     bool operator==(const FurtherRun&) const = default;
 };
 
-// Runs of the first own step with one setting changed (micro-batch, tp, pp, nodes, sequence
-// length), as far as they can be, by the share of the variance of `target`'s step that they would
-// take away; null: of all rates, each in units of its prior. Most telling first. Runs that do
-// not fit are left out; problems are those of the target.
+// Runs of the first own step with one setting changed (micro-batch, tp, pp, ep, nodes, sequence
+// length), as far as they can be and fit, by the share of the variance of `target`'s step that they
+// would take away; null: of the variance of the rate that each narrows most. Most telling first.
+// Problems are those of the target.
 Checked<std::vector<FurtherRun>> further_runs(const MeasuredSteps& steps, const RateFit& fit,
                                               RateTrials& trials, const ScenarioFile* target,
-                                              const RateFitOptions& options, const WorkControl& work = {});
+                                              const RateFitOptions& options,
+                                              const WorkControl& work = {});
 
 } // namespace trainyard
