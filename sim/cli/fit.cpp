@@ -12,6 +12,7 @@
 #include "sim/base/progress.h"
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
+#include "sim/cli/fit_steps.h"
 #include "sim/cli/terminal.h"
 #include "sim/cost/device_catalogue.h"
 #include "sim/report/fit/fit_html.h"
@@ -39,6 +40,9 @@ struct FitCommand {
     std::string remake;
     std::string nic_rate;
     FitRequest request;
+    bool steps = false; // the files are records of steps
+    std::string base;
+    std::string target;
     bool report = false;
     bool compare = false;
     bool json = false;
@@ -216,6 +220,9 @@ int remake_profiles(const FitCommand& command, const FitInput& input)
 
 int run_fit(const FitCommand& command)
 {
+    if (command.steps)
+        return run_fit_steps({command.files, command.base, command.target, command.output,
+                              command.request.name, command.json});
     const Checked<FitInput> input = read_fit_input(command.files, {&interrupt_flag(), {}});
     if (!input)
         return refuse(input.error(), "nothing was fitted.");
@@ -247,10 +254,21 @@ void add_options(CLI::App& sub, FitCommand& command)
     sub.add_option(
            "files", command.files,
            "logs of nccl-tests, with the node's topology if there is a file, or a profile that "
-           "fit wrote")
+           "fit wrote; with --steps records of steps")
         ->required()
         ->type_name("FILE");
     sub.add_option("-o,--output", command.output, "write a profile")->type_name("FILE");
+    CLI::Option* const steps = sub.add_flag(
+        "--steps", command.steps,
+        "the files are records of one to ten own training steps, which solve the profile's rates");
+    sub.add_option("--profile", command.base,
+                   "whose rates are believed before; else what the records name, or shipped ones")
+        ->type_name("NAME")
+        ->needs(steps);
+    sub.add_option("--for", command.target,
+                   "scenario whose step a further run should tell of; else the rates")
+        ->type_name("SCENARIO")
+        ->needs(steps);
     sub.add_flag("--report", command.report, "print errors by collective and size");
     sub.add_flag("--compare", command.compare, "print how it stands against published figures");
     sub.add_flag("--json", command.json, "print the report or the comparison as JSON");
@@ -295,10 +313,11 @@ void take_nic_rate(FitCommand& command)
 void add_fit(CLI::App& program, Command& chosen)
 {
     CLI::App* const sub = program.add_subcommand(
-        "fit", "A profile from logs of nccl-tests, and how well it fits them");
+        "fit", "A profile from logs of nccl-tests or own steps, and how well it fits them");
     auto command = std::make_shared<FitCommand>();
     add_options(*sub, *command);
-    sub->footer("Example: trainyard fit all_reduce.log all_gather.json -o my-node.json");
+    sub->footer("Example: trainyard fit all_reduce.log all_gather.json -o my-node.json\n"
+                "         trainyard fit --steps my-steps.json -o my-profile.json");
     sub->callback([&chosen, command] {
         take_nic_rate(*command);
         chosen = [command] { return run_fit(*command); };

@@ -12,6 +12,9 @@ void add_scenario_options(CLI::App& app, ScenarioOptions& options)
                    "change a field of the scenario, as in --set strategy.tp=8")
         ->type_name("FIELD=VALUE")
         ->take_all();
+    app.add_option("--profile", options.profile,
+                   "constants to time it with, by name or file: --set profile=...")
+        ->type_name("NAME");
     app.add_option("--fidelity", options.fidelity, "how the network is modelled")
         ->check(CLI::IsMember(FieldValue<Fidelity>::names()))
         ->type_name("");
@@ -36,6 +39,8 @@ Checked<ScenarioFile> read_scenario(const std::string& path, const ScenarioOptio
     }
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
+    if (options.profile)
+        overrides.push_back({"profile", *options.profile, "--profile " + *options.profile});
     if (options.fidelity)
         overrides.push_back({"run.fidelity", *options.fidelity, "--fidelity " + *options.fidelity});
     if (options.engine)

@@ -11,7 +11,8 @@ class App;
 namespace trainyard {
 
 struct ScenarioOptions {
-    std::vector<std::string> changes; // --set field=value
+    std::vector<std::string> changes;   // --set field=value
+    std::optional<std::string> profile; // name or path
     std::optional<std::string> fidelity;
     std::optional<std::string> engine;
     std::optional<int> steps;

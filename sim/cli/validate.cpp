@@ -4,6 +4,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/report/training/run_scores_text.h"
 #include "sim/study/contradictions.h"
+#include "sim/study/own_steps/own_steps_scores.h"
 #include "sim/study/validation_output.h"
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,7 @@ struct ValidateCommand {
     std::string left_out;  // file of verdicts by fits that did not see their source
     bool json = false;
     bool summary = false;
+    int own_steps = 0; // how many; 0: none
 };
 
 // The two kinds of files, told apart by what they say of themselves.
@@ -136,6 +138,15 @@ Validated validate_trainings(const ValidateCommand& command, const ValidateInput
             to_json(scores), scores.step.scored + scores.goodput.scored + scores.wall.scored > 0};
 }
 
+int score_own_steps(const ValidateCommand& command, const ValidateInput& input)
+{
+    ProgressBar bar;
+    const OwnStepsScores scores =
+        own_steps_scores(input.steps, command.own_steps, command.only, bar.control());
+    print_data(command.json ? to_text(to_json(scores)) + "\n" : own_steps_scores_text(scores));
+    return scores.machines.empty() ? exit_no : exit_ok;
+}
+
 int run_validate(const ValidateCommand& command)
 {
     ValidateInput input = read_input(command);
@@ -144,6 +155,8 @@ int run_validate(const ValidateCommand& command)
         append(input.problems, left_out.error());
     if (!input.problems.empty())
         return refuse(input.problems, "nothing was run.");
+    if (command.own_steps > 0)
+        return score_own_steps(command, input);
     ValidateOptions options;
     options.only = command.only;
     ProgressBar bar;
@@ -190,6 +203,10 @@ void add_validate(CLI::App& program, Command& chosen)
                     "verdicts by fits that did not see their source, which widen them")
         ->needs("--calibrate-intervals")
         ->type_name("FILE");
+    sub->add_option("--own-steps", command->own_steps,
+                    "score fits to so many records at a time, each on all others of its machine")
+        ->type_name("COUNT")
+        ->check(CLI::Range(1, 10));
     sub->footer("Example: trainyard validate tests/validation/records/training_dev.json");
     sub->callback([&chosen, command] { chosen = [command] { return run_validate(*command); }; });
 }

@@ -121,7 +121,8 @@ public:
                          {"description", false},
                          {"hardware", true},
                          {"software", false},
-                         {"installation", false}},
+                         {"installation", false},
+                         {"own_steps", false}}, // read by whom it concerns (study/own_steps)
                         "profile"))
             return out;
         text("name", out.name);

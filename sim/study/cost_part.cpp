@@ -15,13 +15,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The class of the scenario's framework, with the scenario's own choice of attention.
-Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, Problems& warnings)
+// The class of the scenario's framework, with the scenario's own choice of attention. `known` is
+// that of a profile, whose constants hold where it is the same class; null: none.
+Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, const SoftwareClass* known,
+                                       Problems& warnings)
 {
     const ClassChoice chosen = software_class_for(choice.framework, choice.version);
     if (!chosen.note.empty())
         warnings.push_back({"", 0, "/software/framework", chosen.note, "", Severity::warning});
-    Checked<SoftwareClass> software = load_software(chosen.name);
+    Checked<SoftwareClass> software = known != nullptr && known->name == chosen.name
+                                          ? Checked<SoftwareClass>(*known)
+                                          : load_software(chosen.name);
     if (!software)
         return software;
     if (chosen.attention)
@@ -34,14 +38,6 @@ Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, Problems& w
     kernels.fused_experts = choice.fused_experts;
     kernels.loss_in_place = choice.fused_loss.value_or(kernels.loss_in_place);
     return software;
-}
-
-// A profile's path is looked up beside the scenario first.
-std::string profile_path(const ScenarioFile& file)
-{
-    const fs::path beside = file.base / file.scenario.profile;
-    std::error_code ignored;
-    return fs::is_regular_file(beside, ignored) ? beside.string() : file.scenario.profile;
 }
 
 // A measured profile holds for the environment it was measured in.
@@ -69,7 +65,7 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
     const bool states_software = file.json.find("software") != nullptr;
     const DeviceId first = make_id<DeviceId>(0);
     if (scenario.profile.empty()) {
-        Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
+        Checked<SoftwareClass> software = choose_software(scenario.software, nullptr, warnings);
         if (!software)
             return tl::unexpected(software.error());
         Checked<Profile> profile =
@@ -90,7 +86,8 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
     append(warnings, disagreements);
     append(warnings, environment_differences(loaded->profile, scenario));
     if (states_software) {
-        Checked<SoftwareClass> software = choose_software(scenario.software, warnings);
+        Checked<SoftwareClass> software =
+            choose_software(scenario.software, &loaded->profile.software, warnings);
         if (!software)
             return tl::unexpected(software.error());
         loaded->profile.software = std::move(*software);
@@ -144,6 +141,13 @@ std::optional<CostPart> make_cost(const ScenarioFile& file, const Topology& topo
 }
 
 } // namespace
+
+std::string profile_path(const ScenarioFile& file)
+{
+    const fs::path beside = file.base / file.scenario.profile;
+    std::error_code ignored;
+    return fs::is_regular_file(beside, ignored) ? beside.string() : file.scenario.profile;
+}
 
 // The shipped data do not change while a session lives; a profile that the scenario names is read
 // again.

@@ -28,4 +28,7 @@ std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Topol
                                            std::uint64_t topology_hash, CostMemos& memos,
                                            Problems& problems);
 
+// The profile that the scenario names: a file beside the scenario, else as it is written.
+std::string profile_path(const ScenarioFile& file);
+
 } // namespace trainyard

@@ -6,6 +6,7 @@
 #include "sim/strategy/bind/trunks.h"
 #include "sim/study/idle_settings.h"
 #include "sim/study/memo.h"
+#include "sim/study/own_steps/own_profile.h"
 #include "sim/study/problems.h"
 #include "sim/study/run_setup.h"
 #include "sim/study/sampling.h"
@@ -306,12 +307,16 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     out.bound = std::move(bound->options);
     const std::shared_ptr<const Run> made = bound->run;
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
+    std::optional<OwnEvidence> own;
+    if (!file.scenario.profile.empty())
+        if (const auto mark = own_steps_mark(profile_path(file)))
+            own = own_evidence(*mark, job_class(scenario, out.job));
     out.step_time = predict_step_time(
         to_seconds(out.result->step_time),
         {.traits = traits_of(scenario, parts->job, parts->model_hash, parts->cost->profile()),
          .grade = parts->grade,
          .constants = parts->product_doubt,
-         .own = {}});
+         .own = own});
     out.input_hash =
         hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
                  parts->model_hash);

@@ -1,0 +1,21 @@
+#pragma once
+
+// A profile from own steps, told: what the steps say, what contradicts them, what to measure next.
+
+#include "sim/study/own_steps/step_findings.h"
+
+namespace trainyard {
+
+struct OwnStepsReport {
+    MeasuredSteps steps;
+    RateFit fit;
+    std::vector<StepContradiction> contradictions;
+    std::vector<FurtherRun> further;
+    std::string target; // whose step further runs are chosen for; empty: the rates themselves
+};
+
+std::string own_steps_text(const OwnStepsReport& report);
+
+Json to_json(const OwnStepsReport& report);
+
+} // namespace trainyard

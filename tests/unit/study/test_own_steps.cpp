@@ -1,0 +1,181 @@
+// Rates from somebody's own steps: a machine whose rates are known is found again.
+
+#include "sim/study/own_steps/own_profile.h"
+#include "sim/study/own_steps/step_findings.h"
+#include "tests/catch.h"
+#include "tests/unit/study/measured_llama.h"
+
+#include <cmath>
+
+using namespace trainyard;
+using namespace trainyard::test;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+std::size_t rate_named(const std::string& name)
+{
+    for (std::size_t k = 0; k < own_rates().size(); ++k)
+        if (own_rates()[k].name == name)
+            return k;
+    FAIL("no rate " << name);
+    return 0;
+}
+
+// A step of a small model on one node of eight H100.
+MeasuredRecord small_llama(int tp, int micro_batch)
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.id = "tp" + std::to_string(tp) + "-mb" + std::to_string(micro_batch);
+    record.gpus = 8;
+    record.model.layers = 8;
+    record.global_batch = 64;
+    record.micro_batch = micro_batch;
+    record.parallel.tp = tp;
+    record.parallel.pp = 1;
+    record.parallel.vpp.reset();
+    record.recompute = "none";
+    return record;
+}
+
+MeasuredRecord across_nodes()
+{
+    MeasuredRecord record = small_llama(4, 1);
+    record.id = "two-nodes";
+    record.gpus = 16;
+    return record;
+}
+
+RecordFile file_of_steps(std::vector<MeasuredRecord> records)
+{
+    RecordFile file;
+    file.file = "mine.json";
+    file.records = std::move(records);
+    return file;
+}
+
+// The steps as a machine with other rates would have measured them.
+MeasuredSteps measured_on(const std::vector<MeasuredRecord>& records,
+                          const std::vector<std::pair<std::string, double>>& truth,
+                          Session& session)
+{
+    const std::vector<RecordFile> files{file_of_steps(records)};
+    MeasuredSteps steps = measured_steps(files, {}, session).value();
+    std::vector<double> rates(own_rates().size(), 0.0);
+    for (const auto& [name, change] : truth)
+        rates[rate_named(name)] = change;
+    RateTrials trials(session, steps.base);
+    for (MeasuredStep& step : steps.steps)
+        step.measured = Seconds(trials.time(step.question, rates).value());
+    return steps;
+}
+
+RateFitOptions exact()
+{
+    RateFitOptions options;
+    options.step_noise = 0.001;
+    options.unexplained = 0.001;
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("steps that feel two rates differently tell both of them")
+{
+    Session session;
+    const MeasuredSteps steps = measured_on({small_llama(1, 1), small_llama(8, 1)},
+                                            {{"gemm_16", -0.15}, {"inside", -0.3}}, session);
+    RateTrials trials(session, steps.base);
+    const RateFit fit = fit_rates(steps, trials, exact()).value();
+    // Attention and memory have priors of their own and take a little of what GEMMs lost.
+    CHECK_THAT(fit.changes[rate_named("gemm_16")], WithinAbs(-0.15, 0.05));
+    CHECK_THAT(fit.changes[rate_named("inside")], WithinAbs(-0.3, 0.08));
+    for (const double residual : fit.residuals)
+        CHECK_THAT(residual, WithinAbs(0, 0.002));
+    CHECK(fit.learnt(rate_named("gemm_16")) > 0.5);
+    // One node feels no network, and bf16 no fp8.
+    CHECK(fit.learnt(rate_named("across")) == 0);
+    CHECK(fit.changes[rate_named("gemm_8")] == 0);
+}
+
+TEST_CASE("the written profile predicts the steps that it was fitted to, and names them")
+{
+    Session session;
+    const MeasuredSteps steps = measured_on({small_llama(1, 1)}, {{"gemm_16", -0.2}}, session);
+    RateTrials trials(session, steps.base);
+    const RateFit fit = fit_rates(steps, trials, exact()).value();
+    const Json profile = own_profile(steps, fit, "mine");
+    RateTrials again(session, profile);
+    const std::vector<double> none(own_rates().size(), 0.0);
+    const double fitted = again.time(steps.steps[0].question, none).value();
+    CHECK_THAT(fitted / steps.steps[0].measured.value(), WithinAbs(1, 0.005));
+    CHECK(profile.find("own_steps")->find("ids")->items()[0] == Json("tp1-mb1"));
+}
+
+TEST_CASE("a network fourteen times slower than stated is named as what one step needs")
+{
+    Session session;
+    MeasuredSteps steps =
+        measured_on({small_llama(1, 1), small_llama(4, 1), across_nodes()}, {}, session);
+    RateTrials trials(session, steps.base);
+    std::vector<double> rates(own_rates().size(), 0.0);
+    rates[rate_named("across")] = -std::log(14.0);
+    steps.steps[2].measured = Seconds(trials.time(steps.steps[2].question, rates).value());
+    const RateFitOptions options;
+    const RateFit fit = fit_rates(steps, trials, options).value();
+    const std::vector<StepContradiction> found =
+        step_contradictions(steps, fit, trials, options).value();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].step == "two-nodes");
+    REQUIRE(found[0].explained);
+    CHECK(found[0].rate == rate_named("across"));
+    CHECK_THAT(found[0].slower, WithinAbs(14, 1.0));
+}
+
+TEST_CASE("steps as the profile has them contradict nothing")
+{
+    Session session;
+    const MeasuredSteps steps = measured_on({small_llama(1, 1), across_nodes()}, {}, session);
+    RateTrials trials(session, steps.base);
+    const RateFitOptions options;
+    const RateFit fit = fit_rates(steps, trials, options).value();
+    CHECK(step_contradictions(steps, fit, trials, options).value().empty());
+}
+
+TEST_CASE("only like jobs get the narrower interval")
+{
+    const JobClass own{"llama", "megatron-core", "bf16", 64, 4096};
+    OwnStepsMark mark;
+    mark.ids = {"a"};
+    mark.jobs = {own};
+    mark.reach = 0.1;
+    JobClass larger = own;
+    larger.devices = 256;
+    CHECK(own_evidence(mark, larger) == OwnEvidence{1, 0.1});
+    JobClass too_large = own;
+    too_large.devices = 512;
+    CHECK_FALSE(own_evidence(mark, too_large));
+    JobClass other_format = own;
+    other_format.precision = "fp8";
+    CHECK_FALSE(own_evidence(mark, other_format));
+}
+
+TEST_CASE("steps of two devices, without a time, or none at all are refused with their place")
+{
+    Session session;
+    MeasuredRecord other = small_llama(1, 1);
+    other.id = "a100";
+    other.hardware.gpu = "A100-SXM4-80GB";
+    other.hardware.gpu_family = "A100";
+    MeasuredRecord untimed = small_llama(1, 1);
+    untimed.id = "untimed";
+    untimed.step_time.reset();
+    const std::vector<RecordFile> files{file_of_steps({small_llama(1, 1), other, untimed})};
+    const auto refused = measured_steps(files, {}, session);
+    REQUIRE_FALSE(refused);
+    REQUIRE(refused.error().size() == 2);
+    CHECK(refused.error()[0].pointer == "/1/hardware");
+    CHECK(refused.error()[1].pointer == "/2/measured");
+    const std::vector<RecordFile> empty{file_of_steps({})};
+    CHECK_FALSE(measured_steps(empty, {}, session));
+}
