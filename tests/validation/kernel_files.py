@@ -35,8 +35,10 @@ def quantity(value, unit, scale):
     return f"{value / scale:.4g} {unit}"
 
 
-def correction(surface):
-    return {key: surface["correction"][key] for key in ("knots", "per_mille")}
+def corrections(surface, *grids):
+    """The grids of its correction; the first is `correction`."""
+    return {name if name == "correction" else f"by_{name}": {key: surface[name][key] for key in ("knots", "per_mille")}
+            for name in ("correction", *grids)}
 
 
 def errors(surface):
@@ -50,15 +52,16 @@ def gemm(number_format, surface):
             "rate": quantity(c["rate"], "TFLOP/s", 1e12), "ramp": quantity(c["ramp_s"], "us", 1e-6),
             "memory": quantity(c["memory"], "GB/s", 1e9), "split_ramps": round(c["split_ramps"], 3),
             "penalties": [round(c[f"penalty_{i}"], 4) for i in range(1, 5)], "waves": round(c["waves"], 4),
-            "errors": errors(surface), "correction": correction(surface)}
+            "errors": errors(surface)} | corrections(surface, "waves", "padding")
 
 
-def attention(name, surface):
+def attention(name, surface, kernel):
     c = surface["constants"]
     head, window = re.fullmatch(r"head (\d+)(?:, window (\d+))?", name).groups()
     return {"head_dim": int(head), "window": int(window or 0), "rate": quantity(c["rate"], "TFLOP/s", 1e12),
             "edge": round(c["edge"], 2), "memory": quantity(c["memory"], "GB/s", 1e9), "waves": round(c["waves"], 4),
-            "block": int(c["block"]), "errors": errors(surface), "correction": correction(surface)}
+            "block": int(c["block"]), "packed": kernel != "flash2",
+            "errors": errors(surface)} | corrections(surface, "waves", "key_heads", "groups", "tokens")
 
 
 def text(document):
@@ -84,7 +87,7 @@ def main():
             "format": "trainyard.kernels/1", "name": name, "attention_kernel": kernel,
             "sms": {"value": sms, "grade": "measured", "source": SOURCE}, "peak": peak, "hbm_bandwidth": hbm,
             "gemm": [gemm(f, s) for f, s in surfaces["gemm"].get(table, {}).items()],
-            "attention": [attention(n, s) for n, s in surfaces.get("attention_forward", {}).get(table, {}).items()]}
+            "attention": [attention(n, s, kernel) for n, s in surfaces.get("attention_forward", {}).get(table, {}).items()]}
         with open(os.path.join(folder, name + ".json"), "w") as file:
             file.write(text(document))
 
