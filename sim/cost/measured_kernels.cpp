@@ -32,9 +32,15 @@ constexpr std::array<TileSize, 9> tile_sizes{{{256, 256, 0, 2},
                                               {64, 64, 4, 1}}};
 constexpr std::array<double, 4> splits{1, 2, 4, 8};
 constexpr std::size_t penalty_count = 4;
-constexpr double key_step = 64; // keys that attention takes at a time
+constexpr double key_step = 64;   // keys that attention takes at a time
+constexpr double tile_side = 128; // rows and columns that waves are counted in
+constexpr double pair_rows = 256; // two tiles', which padding is counted in
+constexpr double per_cent = 100;
 constexpr std::size_t gemm_sizes = 3;
-constexpr std::size_t attention_sizes = 4;
+constexpr std::size_t attention_sizes = 2;
+// Key and value widths whose products of matrices take an SM as long as the softmax of a pair: 16
+// exponentials a clock beside 2048 operations, on the chips (A100) whose tables lack head sizes.
+constexpr double softmax_width = 32;
 
 // Rounds of work over the SMs, of whose last one the share `lost` of what idles counts.
 double rounds(double full, double lost)
@@ -59,17 +65,21 @@ Seconds MeasuredGemm::time(const GemmShape& shape, Bytes bytes, int sms) const
         const double units = sms / tile.sms;
         const double per_k =
             2 * tile.rows * tile.columns * units / rate.value() * penalty[tile.penalty];
-        const double tiles = std::ceil(m / tile.rows) * std::ceil(n / tile.columns) * batch;
+        const double count = std::ceil(m / tile.rows) * std::ceil(n / tile.columns) * batch;
         for (const double split : splits) {
             const double whole =
-                rounds(tiles * split / units, waves) * (k / split * per_k + ramp.value());
+                rounds(count * split / units, waves) * (k / split * per_k + ramp.value());
             compute = std::min(compute, split > 1 ? whole + joining : whole);
         }
     }
     const double timed = (operand_bytes(precision) * (m * k + k * n) + 2 * m * n) * batch;
     const double added = std::max(0.0, static_cast<double>(bytes.value()) - timed);
+    const double tiles = std::ceil(m / tile_side) * std::ceil(n / tile_side) * batch;
+    const double rows = std::ceil(m / pair_rows) * pair_rows;
     return Seconds(either(compute, timed / memory.value()) *
-                       correction.factor(std::array{m * batch, n, k}) +
+                       correction.factor(std::array{m * batch, n, k}) *
+                       by_waves.factor(std::array{per_cent * tiles / sms, k}) *
+                       by_padding.factor(std::array{per_cent * rows / m, k}) +
                    added / memory.value());
 }
 
@@ -84,25 +94,33 @@ Seconds MeasuredAttention::time(const AttentionShape& shape, double times, int s
     const double keys = std::ceil(length / key_step) * key_step;
     const double window =
         shape.window > 0 ? std::min(static_cast<double>(shape.window), keys) : keys;
+    const auto key_heads = static_cast<double>(std::max<std::int64_t>(1, shape.kv_heads));
+    const double group = static_cast<double>(shape.heads) / key_heads;
+    const double shared = packed ? group : 1;
     double per_query = (shape.causal ? window : keys) + edge;
     double longest = width * per_query;
     if (shape.causal && shape.skips_masked) {
-        // A block that ends at q sees min(q, window + block) keys.
-        const double rows = std::ceil(length / width) * width;
+        // A block of `rise` queries that ends at q sees min(q, window + rise) keys.
+        const double rise = width / shared;
+        const double rows = std::ceil(length / rise) * rise;
         const double inside = std::min(window, rows);
-        const double seen = inside * (inside + width) / 2 + (rows - inside) * (window + width);
+        const double seen = inside * (inside + rise) / 2 + (rows - inside) * (window + rise);
         per_query = seen / length + edge;
-        longest = width * (std::min(window + width, keys) + edge);
+        longest = width * (std::min(window + rise, keys) + edge);
     }
-    const double blocks = heads * std::ceil(queries / width) / sms;
+    const double blocks = heads / shared * std::ceil(queries * shared / width) / sms;
     const double all = heads * queries * per_query * rounds(blocks, waves) / blocks;
-    const double compute = 2 * widths / rate.value() * either(all, longest * sms) * times;
-    const auto key_heads = static_cast<double>(std::max<std::int64_t>(1, shape.kv_heads));
-    const double group = static_cast<double>(shape.heads) / key_heads;
+    const double timed = 2.0 * head_dim;
+    const double effort = timed * (widths + 2 * softmax_width) / (timed + 2 * softmax_width);
+    const double compute = 2 * effort / rate.value() * either(all, longest * sms) * times;
     const double passes = shape.backward ? 2 : 1;
     const double moved = passes * 2 * heads * queries * widths * (1 + 1 / group) / memory.value();
-    return Seconds(either(compute, moved) *
-                   correction.factor(std::array{length, heads, group, key_heads}));
+    const double tokens = static_cast<double>(shape.batch) * queries;
+    return Seconds(either(compute, moved) * correction.factor(std::array{length, heads}) *
+                   by_waves.factor(std::array{length, per_cent * blocks}) *
+                   by_key_heads.factor(std::array{heads, key_heads}) *
+                   by_groups.factor(std::array{per_cent * blocks, group}) *
+                   by_tokens.factor(std::array{tokens, key_heads}));
 }
 
 const MeasuredGemm* MeasuredKernels::gemm_of(Precision precision) const
@@ -203,6 +221,9 @@ const FieldTable<MeasuredGemm>& fields_of<MeasuredGemm>()
                     .required = true})
             .field("waves", &G::waves, share("share of a last wave's idle SMs that is lost"))
             .field("correction", &G::correction, {.help = "over m, n and k", .required = true})
+            .field("by_waves", &G::by_waves, {.help = "over tiles / SMs in per cent and k"})
+            .field("by_padding", &G::by_padding,
+                   {.help = "over rows in whole pairs of tiles / m in per cent, and k"})
             .field("errors", &G::errors, {.help = "of rows left out"});
     return table;
 }
@@ -221,9 +242,14 @@ const FieldTable<MeasuredAttention>& fields_of<MeasuredAttention>()
             .field("waves", &A::waves, share("share of a last wave's idle SMs that is lost"))
             .field("block", &A::block,
                    {.help = "queries that an SM takes at a time", .min = 1, .max = 4096})
+            .field("packed", &A::packed, {.help = "the heads of a key head share blocks"})
             .field("correction", &A::correction,
-                   {.help = "over keys, batch x heads, heads per key head and key heads",
-                    .required = true})
+                   {.help = "over keys and batch x heads", .required = true})
+            .field("by_waves", &A::by_waves, {.help = "over keys and blocks / SMs in per cent"})
+            .field("by_key_heads", &A::by_key_heads, {.help = "over batch x heads and key heads"})
+            .field("by_groups", &A::by_groups,
+                   {.help = "over blocks / SMs in per cent and heads of a key head"})
+            .field("by_tokens", &A::by_tokens, {.help = "over batch x queries and key heads"})
             .field("errors", &A::errors, {.help = "of rows left out"});
     return table;
 }
@@ -264,7 +290,12 @@ void check_attention(const Reader& reader, const std::vector<MeasuredAttention>&
         const Reader at = reader.element(i);
         need_positive(at, "attention",
                       {{"rate", list[i].rate.value()}, {"memory", list[i].memory.value()}});
-        check_correction(at.member("correction"), list[i].correction, attention_sizes);
+        const MeasuredAttention& one = list[i];
+        for (const auto& [name, grid] :
+             {std::pair{"correction", &one.correction}, std::pair{"by_waves", &one.by_waves},
+              std::pair{"by_key_heads", &one.by_key_heads}, std::pair{"by_groups", &one.by_groups},
+              std::pair{"by_tokens", &one.by_tokens}})
+            check_correction(at.member(name), *grid, attention_sizes);
     }
 }
 
@@ -293,6 +324,8 @@ void check(const Reader& reader, const MeasuredKernels& kernels)
             at.member("penalties")
                 .error(fmt::format("expected {} positive factors", penalty_count));
         check_correction(at.member("correction"), one.correction, gemm_sizes);
+        check_correction(at.member("by_waves"), one.by_waves, gemm_sizes - 1);
+        check_correction(at.member("by_padding"), one.by_padding, gemm_sizes - 1);
     }
     check_attention(reader.member("attention"), kernels.attention);
     check_attention(reader.member("latent"), kernels.latent);

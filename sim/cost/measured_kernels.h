@@ -18,7 +18,7 @@ struct Device;
 // GEMMs of one number format. Without launch and without the quantisation of operands, which are
 // kernels and gaps of their own:
 //
-//   (compute^4 + memory^4)^(1/4) x correction(m, n, k) + added / memory
+//   (compute^4 + memory^4)^(1/4) x corrections + added / memory
 //   compute: the least over tiles Tm x Tn and splits s of k of
 //            waves x (k / s x 2 Tm Tn SMs / rate x penalty + ramp) + what splitting costs,
 //            waves: tiles x s / SMs, of whose last one that is not full the share `waves` counts
@@ -28,6 +28,9 @@ struct Device;
 //
 // Tiles: 256x256 on pairs of SMs, 256x128, 128x256, 128x128, 256x64, 64x256, 128x64, 64x128, 64x64;
 // splits: 1, 2, 4, 8, which cost `split_ramps` ramps and the partial sums' way through memory.
+// What a library chooses jumps with the number of tiles for the SMs (tiles of 128x128 / SMs, in per
+// cent) and with rows that leave a pair of tiles partly empty (rows in whole pairs / m, in per
+// cent): tabulated over both.
 struct MeasuredGemm {
     Precision precision = Precision::bf16;
     std::string kernel;            // library that was timed
@@ -38,6 +41,8 @@ struct MeasuredGemm {
     std::vector<double> penalties; // of the smaller tiles: 256x128; 128x128; 128x64; 64x64
     double waves = 1;              // share of a last wave's idle SMs that is lost
     SizeCorrection correction;     // m (of all products of a batch), n, k
+    SizeCorrection by_waves;       // tiles / SMs, k
+    SizeCorrection by_padding;     // rows in whole pairs of tiles / m, k
     SurfaceErrors errors;
 
     Seconds time(const GemmShape& shape, Bytes bytes, int sms) const;
@@ -46,16 +51,19 @@ struct MeasuredGemm {
 
 // Forward passes of fused attention with one head size and window. Blocks of `block` queries share
 // the SMs, each with the keys that any of its queries sees, in steps of 64, and `edge` keys more
-// for filling and draining; without launch:
+// for filling and draining. `packed` blocks hold queries of all heads that share a key head.
+// Without launch:
 //
-//   (compute^4 + memory^4)^(1/4) x correction(keys, batch x heads, heads per key head, key heads)
+//   (compute^4 + memory^4)^(1/4) x corrections
 //   compute: 2 (d + dv) / rate x (all^4 + longest^4)^(1/4)
 //            all: pairs of all blocks, x waves / (blocks / SMs), of a last wave that is not full
 //            the share `waves`; longest: those of the block that sees most keys, x SMs
 //   memory:  queries, keys, values and results at 2 bytes / memory
 //
-// The fit holds besides what the timed framework does to write keys into pages, which no training
-// step has.
+// Another head size than the timed one takes operations by its size and as much softmax a pair:
+// x (d + dv + 2 softmax_width) / (2 head_dim + 2 softmax_width) in place of (d + dv) / (2
+// head_dim). The fit holds besides what the timed framework does to write keys into pages, which no
+// training step has.
 struct MeasuredAttention {
     int head_dim = 128;
     int window = 0; // 0: whole sequences
@@ -64,7 +72,12 @@ struct MeasuredAttention {
     Bandwidth memory;
     double waves = 1;
     int block = 128; // queries that an SM takes at a time
-    SizeCorrection correction;
+    bool packed = false;
+    SizeCorrection correction;   // keys, batch x heads
+    SizeCorrection by_waves;     // keys, blocks / SMs in per cent
+    SizeCorrection by_key_heads; // batch x heads, key heads
+    SizeCorrection by_groups;    // blocks / SMs in per cent, heads of a key head
+    SizeCorrection by_tokens;    // batch x queries, key heads
     SurfaceErrors errors;
 
     // Of a backward pass: `times` the operations of the forward one, twice the bytes.

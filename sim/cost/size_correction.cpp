@@ -39,6 +39,8 @@ double either(double a, double b)
 
 void check_correction(const Reader& reader, const SizeCorrection& correction, std::size_t sizes)
 {
+    if (correction == SizeCorrection{})
+        return; // 1 everywhere
     std::size_t count = 1;
     bool sorted = correction.knots.size() == sizes;
     for (const std::vector<std::int64_t>& knots : correction.knots) {
@@ -60,7 +62,9 @@ void check_correction(const Reader& reader, const SizeCorrection& correction, st
 
 double SizeCorrection::factor(std::span<const double> sizes) const
 {
-    constexpr std::size_t most = 4;
+    if (knots.empty())
+        return 1;
+    constexpr std::size_t most = 3;
     std::array<Cell, most> cells{};
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
         cells[axis] = cell_of(knots[axis], sizes[axis]);

@@ -12,7 +12,7 @@
 namespace trainyard {
 
 // Measured / form over a few sizes: its logarithm is multilinear in the sizes' logarithms between
-// the knots, and flat beyond the first and the last.
+// the knots, and flat beyond the first and the last. Without knots it is 1.
 struct SizeCorrection {
     std::vector<std::vector<std::int64_t>> knots; // of each size, ascending
     std::vector<int> per_mille;                   // 1000 log(measured / form), last size fastest

@@ -11,7 +11,7 @@ which says which kernel it chose, by name and before any fit.
 A surface is a form of a few constants times the exponential of a correction, linear in the logarithms of the sizes between the points of
 a coarse grid. Both are fitted to relative errors, robustly. Errors are those of rows that the fit has not seen: a fifth of the (n, k) pairs,
 head counts or expert shapes at a time, whole ("left out"), then all rows beyond a size, in a fit to the smaller ones ("larger").
-Needs numpy, scipy, pandas; half an hour on one core for all.
+Needs numpy, scipy, pandas; ten minutes on one core for all.
 """
 
 import argparse

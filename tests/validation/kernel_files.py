@@ -36,8 +36,10 @@ def quantity(value, unit, scale):
     return f"{value / scale:.4g} {unit}"
 
 
-def correction(surface):
-    return {key: surface["correction"][key] for key in ("knots", "per_mille")}
+def corrections(surface, *grids):
+    """The grids of its correction; the first is `correction`."""
+    return {name if name == "correction" else f"by_{name}": {key: surface[name][key] for key in ("knots", "per_mille")}
+            for name in ("correction", *grids)}
 
 
 def errors(surface):
@@ -51,56 +53,48 @@ def gemm(number_format, surface):
             "rate": quantity(c["rate"], "TFLOP/s", 1e12), "ramp": quantity(c["ramp_s"], "us", 1e-6),
             "memory": quantity(c["memory"], "GB/s", 1e9), "split_ramps": round(c["split_ramps"], 3),
             "penalties": [round(c[f"penalty_{i}"], 4) for i in range(1, 5)], "waves": round(c["waves"], 4),
-            "errors": errors(surface), "correction": correction(surface)}
+            "errors": errors(surface)} | corrections(surface, "waves", "padding")
 
 
-def attention(name, surface):
+def attention(name, surface, kernel):
     head, window = re.fullmatch(r"head (\d+)(?:, window (\d+))?", name).groups()
-    return blocks(int(head), int(window or 0), surface)
+    return blocks(int(head), int(window or 0), surface, kernel)
 
 
-def blocks(head, window, surface):
+def blocks(head, window, surface, kernel):
     c = surface["constants"]
     return {"head_dim": head, "window": window, "rate": quantity(c["rate"], "TFLOP/s", 1e12),
             "edge": round(c["edge"], 2), "memory": quantity(c["memory"], "GB/s", 1e9), "waves": round(c["waves"], 4),
-            "block": int(c["block"]), "errors": errors(surface), "correction": correction(surface)}
-
-
-def one_key_head(head, surface):
-    """Attention of which every head has keys of its own: its correction says nothing of groups."""
-    entry = blocks(head, 0, surface)
-    flat = entry["correction"]
-    entry["correction"] = {"knots": flat["knots"] + [[1, 2], [1, 2]],
-                           "per_mille": [value for value in flat["per_mille"] for _ in range(4)]}
-    return entry
+            "block": int(c["block"]), "packed": kernel != "flash2",
+            "errors": errors(surface)} | corrections(surface, *(g for g in ("waves", "key_heads", "groups", "tokens") if g in surface))
 
 
 def scan(kernel, surface):
     c = surface["constants"]
     return {"kernel": kernel, "memory": quantity(c["memory"], "GB/s", 1e9), "step": quantity(c["step_s"], "us", 1e-6),
-            "slots": round(c["slots"], 4), "cached": round(c["cached"], 3), "errors": errors(surface), "correction": correction(surface)}
+            "slots": round(c["slots"], 4), "cached": round(c["cached"], 3), "errors": errors(surface)} | corrections(surface)
 
 
 def convolution(kernel, surface):
     c = surface["constants"]
     return {"kernel": kernel, "memory": quantity(c["memory"], "GB/s", 1e9), "token": quantity(c["token_s"], "ns", 1e-9),
-            "cached": round(c["cached"], 3), "footprint": round(c["footprint"], 3), "errors": errors(surface), "correction": correction(surface)}
+            "cached": round(c["cached"], 3), "footprint": round(c["footprint"], 3), "errors": errors(surface)} | corrections(surface)
 
 
 LINEAR = {"gated_delta_net_forward": ("gated_delta_rule", "fused_convolution"),
           "kimi_delta_attention_forward": ("kimi_delta_rule", "split_convolutions"), "mamba2_forward": (None, "cuda_convolution")}
 
 
-def entries(surfaces, table):
+def entries(surfaces, table, attention_kernel):
     """Key of a document -> what was fitted for it. Keys of kinds that were not fitted are missing."""
     found = {}
     of = lambda kind: surfaces.get(kind, {}).get(table, {}).items()
     if "gemm" in surfaces:
         found["gemm"] = [gemm(f, s) for f, s in of("gemm")]
     if "attention_forward" in surfaces:
-        found["attention"] = [attention(n, s) for n, s in of("attention_forward")]
+        found["attention"] = [attention(n, s, attention_kernel) for n, s in of("attention_forward")]
     if "encoder_attention_forward" in surfaces:
-        found["encoder"] = [one_key_head(int(n.split()[1]), s) for n, s in of("encoder_attention_forward")]
+        found["encoder"] = [blocks(int(n.split()[1]), 0, s, attention_kernel) for n, s in of("encoder_attention_forward")]
     if all(kind in surfaces for kind in LINEAR):
         found["scans"] = [scan(LINEAR[kind][0], s) for kind in LINEAR for n, s in of(kind) if n != "convolution"]
         found["convolutions"] = [convolution(LINEAR[kind][1], s) for kind in LINEAR for n, s in of(kind) if n == "convolution"]
@@ -134,7 +128,7 @@ def main():
         document = {
             "format": "trainyard.kernels/1", "name": name, "attention_kernel": kernel, "compute_capability": capability,
             "sms": {"value": sms, "grade": "measured", "source": SOURCE}, "peak": peak, "hbm_bandwidth": hbm, "cache": cache}
-        fitted = entries(surfaces, table)
+        fitted = entries(surfaces, table, kernel)
         for key in ("gemm", "attention", "encoder", "scans", "convolutions"):
             document[key] = fitted.get(key, before.get(key, []))
         with open(path, "w") as file:

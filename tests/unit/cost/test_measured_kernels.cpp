@@ -113,6 +113,51 @@ TEST_CASE("few tiles over a long sum are split, at a price")
     CHECK(split < time_of(gemm, thin, 64) / 4);
 }
 
+TEST_CASE("a product is corrected by its tiles for the SMs and by the rows of its last tiles")
+{
+    MeasuredGemm gemm = plain_gemm();
+    const Kernel full = product_of(512, 512, 4096);   // 16 tiles on 8 SMs: two waves
+    const Kernel padded = product_of(513, 512, 4096); // 768 rows are computed, 20 tiles
+    const Seconds plain = time_of(gemm, full, 8);
+    const Seconds plain_padded = time_of(gemm, padded, 8);
+    gemm.by_waves.knots = {{100, 200, 250}, {1, 1 << 20}};
+    gemm.by_waves.per_mille = {0, 0, 100, 100, 300, 300};
+    CHECK_THAT(time_of(gemm, full, 8) / plain, WithinRel(std::exp(0.1), 1e-9));
+    CHECK_THAT(time_of(gemm, padded, 8) / plain_padded, WithinRel(std::exp(0.3), 1e-9));
+    gemm.by_waves = {};
+    gemm.by_padding.knots = {{100, 200}, {1, 1 << 20}};
+    gemm.by_padding.per_mille = {0, 0, 500, 500};
+    CHECK_THAT(time_of(gemm, full, 8) / plain, WithinRel(1, 1e-9));
+    CHECK_THAT(time_of(gemm, padded, 8) / plain_padded,
+               WithinRel(std::exp(0.5 * std::log(768.0 / 513) / std::log(2.0)), 1e-9));
+}
+
+TEST_CASE("products of shipped kernels take longer when they double, whatever their size")
+{
+    // Sizes of the tables and far beyond them, on and off the tiles.
+    const std::array<std::int64_t, 14> sizes{1,    7,    32,   96,    128,   384,   513,
+                                             1024, 2304, 4096, 10240, 16384, 65536, 150000};
+    for (const char* name : {"A100-SXM4-80GB", "H100-SXM5-80GB", "H200-SXM-141GB", "L40S",
+                             "B200-SXM-180GB", "B300-SXM-288GB", "GB200", "GB300"})
+    {
+        const MeasuredKernels kernels = assembled(name).hardware.kernels;
+        for (const MeasuredGemm& gemm : kernels.gemm)
+            for (const std::int64_t m : sizes)
+                for (const std::int64_t n : sizes)
+                    for (const std::int64_t k : sizes) {
+                        const double time = time_of(gemm, product_of(m, n, k), kernels.sms).value();
+                        INFO(name << " " << to_name(gemm.precision) << " " << m << "x" << n << "x"
+                                  << k);
+                        REQUIRE(time > 0);
+                        for (const auto& [rows, columns, depth] :
+                             {std::array{2, 1, 1}, std::array{1, 2, 1}, std::array{1, 1, 2}})
+                            REQUIRE(time_of(gemm, product_of(rows * m, columns * n, depth * k),
+                                            kernels.sms)
+                                        .value() >= time * (1 - 0.05));
+                    }
+    }
+}
+
 TEST_CASE("memory's time counts where it is longer, and what is added to a buffer comes after")
 {
     MeasuredGemm gemm = plain_gemm();
@@ -132,7 +177,7 @@ TEST_CASE("attention in whole blocks takes its triangle, a window its band")
     attention.rate = FlopRate(100e12);
     attention.memory = Bandwidth(1e18);
     attention.block = 64;
-    attention.correction = no_correction(4);
+    attention.correction = no_correction(2);
     AttentionShape shape;
     shape.batch = 2;
     shape.heads = 512;
@@ -160,12 +205,54 @@ TEST_CASE("attention in whole blocks takes its triangle, a window its band")
     CHECK_THAT(attention.time(shape, 1, 64) / whole, WithinRel(0.5, 1e-3));
 }
 
+TEST_CASE("packed blocks hold the queries of all heads of a key head")
+{
+    MeasuredAttention attention;
+    attention.rate = FlopRate(100e12);
+    attention.memory = Bandwidth(1e18);
+    attention.block = 128;
+    attention.correction = no_correction(2);
+    AttentionShape shape;
+    shape.batch = 1;
+    shape.heads = 512;
+    shape.kv_heads = 64;
+    shape.head_dim = shape.value_dim = 128;
+    shape.query_length = shape.key_length = 4096;
+    shape.window = 128;
+    const auto band = [](double block) {
+        return 512.0 * (128.0 * (128 + block) / 2 + (4096 - 128) * (128.0 + block));
+    };
+    CHECK_THAT(attention.time(shape, 1, 64).value(), WithinRel(2 * 256 * band(128) / 100e12, 1e-3));
+    attention.packed = true; // 16 positions of 8 heads
+    CHECK_THAT(attention.time(shape, 1, 64).value(), WithinRel(2 * 256 * band(16) / 100e12, 1e-3));
+    shape.kv_heads = 512;
+    CHECK_THAT(attention.time(shape, 1, 64).value(), WithinRel(2 * 256 * band(128) / 100e12, 1e-3));
+}
+
+TEST_CASE("a head size that was not timed takes its products and as much softmax")
+{
+    const MeasuredKernels kernels = assembled("A100-SXM4-80GB").hardware.kernels;
+    AttentionShape shape;
+    shape.batch = 4;
+    shape.heads = shape.kv_heads = 32;
+    shape.query_length = shape.key_length = 8192;
+    const auto time = [&](int head) {
+        shape.head_dim = shape.value_dim = head;
+        return kernels.attention_of(shape)->time(shape, 1, kernels.sms);
+    };
+    REQUIRE(kernels.attention.size() == 1);
+    REQUIRE(kernels.attention[0].head_dim == 128);
+    // (64 + 32) / (128 + 32), not a half: the softmax of a pair stays.
+    CHECK_THAT(time(64) / time(128), WithinRel(0.6, 0.01));
+    CHECK_THAT(time(256) / time(128), WithinRel(1.8, 0.01));
+}
+
 TEST_CASE("one head of few SMs' work waits for its longest block")
 {
     MeasuredAttention attention;
     attention.rate = FlopRate(100e12);
     attention.memory = Bandwidth(1e18);
-    attention.correction = no_correction(4);
+    attention.correction = no_correction(2);
     AttentionShape shape;
     shape.batch = shape.heads = shape.kv_heads = 1;
     shape.head_dim = shape.value_dim = 128;
@@ -249,6 +336,13 @@ TEST_CASE("corrections of another shape than their knots are refused where they 
     REQUIRE(count.size() == 1);
     CHECK(count[0].pointer == "/gemm/0/correction/per_mille");
     CHECK(count[0].message == "3 values for 8 combinations of the sizes");
+    std::string waves = gemm_file("[[1, 2], [1, 2], [1, 2]]", "[0, 0, 0, 0, 0, 0, 0, 0]");
+    waves.insert(waves.find("\"correction\""),
+                 R"("by_waves": {"knots": [[1, 2]], "per_mille": [0, 0]}, )");
+    const Problems sizes = kernel_problems(waves);
+    REQUIRE(sizes.size() == 1);
+    CHECK(sizes[0].pointer == "/gemm/0/by_waves/knots");
+    CHECK(sizes[0].message == "expected 2 lists of ascending sizes");
     for (const char* knots : {"[[1, 2], [1, 2]]", "[[2, 1], [1, 2], [1, 2]]",
                               "[[1], [1, 2], [1, 2]]", "[[0, 2], [1, 2], [1, 2]]"})
     {

@@ -8,7 +8,8 @@ from kernels.surface import DEVICES, either
 class BlockForm:
     """fixed + (operations / rate x idle, or memory), of one head size and window.
 
-    Queries come in blocks of `block`, an SM has one at a time; keys are rounded up to 64. Operations: 4 d times the pairs of whole blocks of queries
+    Queries come in blocks of `block`, an SM has one at a time; FlashAttention 3 and 4 fill a block with the queries of all heads that share a key
+    head, 2 does not. Keys are rounded up to 64. Operations: 4 d times the pairs of whole blocks of queries
     and the keys they see, and `edge` keys more each. Idle: the larger of waves (of a last wave that is not full, the share `waves` counts)
     and the block that sees the most keys, against all blocks / SMs.
     """
@@ -21,6 +22,7 @@ class BlockForm:
 
     def __init__(self, device, _, rows):
         self.sms, hbm, _ = DEVICES[device]
+        self.packed = device not in ("a100_sxm", "l40s")
         peak = np.quantile(self.pairs(rows, 1, 0)[0] * rows.head_dim.to_numpy() * 4 / rows.latency_ms.to_numpy() * 1e3, .98)
         self.low = np.r_[np.log([1e-6, .7 * peak, 1, .1 * hbm]), 0, 32]
         self.high = np.r_[np.log([5e-5, 3 * peak, 2000, 1.1 * hbm]), 1, 512]
@@ -35,26 +37,36 @@ class BlockForm:
             return [192 if rows.head_dim.iloc[0] <= 96 else 128]
         return [256]
 
+    def shared(self, rows):
+        """Heads whose queries share a block."""
+        return rows.group.to_numpy(float) if self.packed else np.ones(len(rows))
+
+    def rounds(self, rows, block):
+        """Blocks for each SM."""
+        shared = self.shared(rows)
+        return rows.batch_heads.to_numpy(float) / shared * np.ceil(rows.isl.to_numpy(float) * shared / block) / self.sms
+
     def pairs(self, rows, block, edge):
         """Of all heads, and of the block that has most."""
         s = rows.isl.to_numpy(float)
         heads = rows.batch_heads.to_numpy(float)
         keys = np.ceil(s / 64) * 64
-        queries = np.ceil(s / block) * block
+        rise = block / self.shared(rows)
+        queries = np.ceil(s / rise) * rise
         if not self.causal:
             return heads * queries * (keys + edge), block * (keys + edge)
         window = np.where(rows.window_size > 0, np.minimum(rows.window_size, keys), keys)
-        # Keys of a block that ends at q: min(q, window + block); summed over blocks, the triangle before the window is full and the rest.
+        # Keys of a block that ends at q: min(q, window + rise); summed over blocks, the triangle before the window is full and the rest.
         inside = np.minimum(window, queries)
-        seen = inside * (inside + block) / 2 + (queries - inside) * (window + block)
-        return heads * (seen + queries * edge), block * (np.minimum(window + block, keys) + edge)
+        seen = inside * (inside + rise) / 2 + (queries - inside) * (window + rise)
+        return heads * (seen + queries * edge), block * (np.minimum(window + rise, keys) + edge)
 
     def __call__(self, x, rows):
         fixed, rate, edge, memory = np.exp(x[:4])
         block = np.floor(x[5])
         heads, s, head = rows.batch_heads.to_numpy(float), rows.isl.to_numpy(float), rows.head_dim.to_numpy(float)
         pairs, longest = self.pairs(rows, block, edge)
-        full = heads * np.ceil(s / block) / self.sms
+        full = self.rounds(rows, block)
         waves = np.where(full < 1, 1, full + x[4] * (np.ceil(full) - full))
         compute = 4 * head / rate * either(pairs * waves / full, longest * self.sms)
         moved = 4 * heads * s * head * (1 + 1 / rows.group.to_numpy())

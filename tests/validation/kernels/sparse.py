@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pandas as pd
 
-from kernels.surface import DEVICES
+from kernels.surface import DEVICES, either
 
 # hidden, rank of queries, key size without position, value size, index heads (config.json of the models); of all: rank of keys and values, rotary
 # size, index head's size, keys chosen.
@@ -14,7 +14,7 @@ RANK, ROTARY, INDEX, CHOSEN = 512, 64, 128, 2048
 
 
 class SparseForm:
-    """fixed + projections / rate + chosen pairs / attention + all pairs x (index heads x index_s + choose_s) + tokens x hidden x token_s.
+    """The host's fixed time, or the device's: projections / rate + chosen pairs / attention + all pairs x (index heads x index_s + choose_s) + tokens x hidden x token_s.
 
     Attention: 2 (576 + 512) operations a pair and head, heads rounded up to the kernel's `heads_block`. The indexer scores all earlier keys.
     """
@@ -41,8 +41,8 @@ class SparseForm:
                                     + heads * (q_rank * (key + ROTARY) + RANK * (key + value) + value * hidden))
         pairs = tokens * rows["keys"].to_numpy()
         computed = np.ceil(heads / block) * block
-        return (fixed + projections / rate + 2 * (2 * RANK + ROTARY) * computed * rows.chosen.to_numpy() / attention
-                + pairs * (index_heads * index + choose) + tokens * hidden * token)
+        return either(fixed, projections / rate + 2 * (2 * RANK + ROTARY) * computed * rows.chosen.to_numpy() / attention
+                      + pairs * (index_heads * index + choose) + tokens * hidden * token)
 
     @staticmethod
     def larger(rows):
