@@ -149,11 +149,11 @@ std::vector<Seconds> StageFamily::messages(std::int64_t micro_batch) const
     return out;
 }
 
-StageFamily::StagePasses StageFamily::passes(const Job& job, const LayerTable& plain,
-                                             const LayerTable& again)
+StageFamily::StagePasses StageFamily::passes(const std::vector<std::vector<StageLayer>>& stages,
+                                             const LayerTable& plain, const LayerTable& again)
 {
     StagePasses out;
-    for (const std::vector<StageLayer>& stage : cut_into_stages(job)) {
+    for (const std::vector<StageLayer>& stage : stages) {
         PassTime forward, backward, input, weight;
         std::int64_t kept = 0;
         std::vector<StagePasses::Layer>& layers = out.layers.emplace_back();
@@ -285,7 +285,8 @@ StepBound step_bound(const Job& job, const Topology& topology, const CostModel& 
     StageFamily family(plain, topology, cost, device);
     const LayerTable layers(plain, topology, cost);
     const LayerTable recomputed(again, topology, cost);
-    const StageFamily::StagePasses passes = StageFamily::passes(job, layers, recomputed);
+    const StageFamily::StagePasses passes =
+        StageFamily::passes(cut_into_stages(job), layers, recomputed);
     const PassOrder order = pass_order(*find_schedule(job.strategy.schedule), shape_of(job));
     const std::vector<Seconds> messages = family.messages(job.training.micro_batch);
     return {family.step_time(passes, messages, order, job.micro_batches()),

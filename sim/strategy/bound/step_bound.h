@@ -43,9 +43,10 @@ public:
         };
         std::vector<std::vector<Layer>> layers;
     };
-    // `job`: one of the family. `plain` and `again`: its layers without recompute and with it; both
-    // outlive the result.
-    static StagePasses passes(const Job& job, const LayerTable& plain, const LayerTable& again);
+    // `stages`: the layers of one of the family (cut_into_stages). `plain` and `again`: its layers
+    // without recompute and with it; both outlive the result.
+    static StagePasses passes(const std::vector<std::vector<StageLayer>>& stages,
+                              const LayerTable& plain, const LayerTable& again);
 
     // By virtual stage: how long a micro-batch's message to the next one takes.
     std::vector<Seconds> messages(std::int64_t micro_batch) const;

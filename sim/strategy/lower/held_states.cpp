@@ -24,10 +24,10 @@ struct HeldParameter {
 };
 
 // The parameter tensors of a kind of layer on a rank.
-std::vector<HeldParameter> held_parameters(const Job& job, const LayerKind& kind)
+std::vector<HeldParameter> held_parameters(const Job& job, const Partition& partition,
+                                           const LayerKind& kind)
 {
     const auto& transformer = std::get<Transformer>(job.model.architecture);
-    const Partition partition = partition_of(job);
     const bool inner = kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe;
     std::vector<HeldParameter> held;
     for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
@@ -45,13 +45,14 @@ std::vector<HeldParameter> held_parameters(const Job& job, const LayerKind& kind
 std::vector<double> parameter_sizes(const Job& job, const StageContent& stage)
 {
     std::vector<double> sizes;
+    const Partition partition = partition_of(job);
     for (std::size_t i = 0; i < stage.layers.size(); ++i) {
         if (!job.model.is_transformer()) {
             sizes.push_back(stage.parameters(i).total());
             continue;
         }
         const LayerKind& kind = stage.work.kinds[stage.layers[i].kind].layer.kind;
-        for (const HeldParameter& held : held_parameters(job, kind))
+        for (const HeldParameter& held : held_parameters(job, partition, kind))
             sizes.insert(sizes.end(), static_cast<std::size_t>(held.pieces), held.elements);
     }
     return sizes;
@@ -61,13 +62,13 @@ std::vector<double> parameter_sizes(const Job& job, const StageContent& stage)
 // weight's shape, which nobody fills: one per shape, kept (Transformer Engine's get_dummy_wgrad).
 Bytes unfilled_gradients(const Job& job, const StageContent& stage)
 {
-    if (!job.software.spare_weight_gradients || !job.model.is_transformer() ||
-        partition_of(job).lora)
+    const Partition partition = partition_of(job);
+    if (!job.software.spare_weight_gradients || !job.model.is_transformer() || partition.lora)
         return Bytes(0);
     std::vector<std::pair<std::string_view, double>> shapes;
     for (const PlacedLayer& layer : stage.layers)
         for (const HeldParameter& held :
-             held_parameters(job, stage.work.kinds[layer.kind].layer.kind))
+             held_parameters(job, partition, stage.work.kinds[layer.kind].layer.kind))
             if (held.fused_gradient)
                 shapes.emplace_back(held.name, held.elements);
     std::ranges::sort(shapes);

@@ -183,6 +183,7 @@ private:
             return exclude(Exclusion::input, passes(), job.error().front().pointer,
                            job.error().front().message);
         families_ = {};
+        stages_.clear();
         each(space_.micro_batches, choice.micro_batch, [&] {
             each(space_.recompute, choice.recompute, [&] { over_batches(choice, *job); });
         });
@@ -235,7 +236,8 @@ private:
                                    }))
                 return exclude(Exclusion::same, 1); // fused attention keeps nothing of its core
             StageFamily& family = family_of(job, single);
-            const StageFamily::StagePasses passes = StageFamily::passes(job, plain, again);
+            const StageFamily::StagePasses passes =
+                StageFamily::passes(stages_of(job), plain, again);
             const Bytes memory = family.memory(passes, order);
             if (memory > room_)
                 return exclude_as_large(choice, memory);
@@ -243,6 +245,16 @@ private:
             out_.layouts.push_back(
                 {choice, {family.step_time(passes, messages, order, count), memory}, number_++});
         });
+    }
+
+    // The layers of each stage, whatever the micro-batch.
+    const std::vector<std::vector<StageLayer>>& stages_of(const Job& job)
+    {
+        const auto [found, added] =
+            stages_.try_emplace({job.training.recompute, job.training.recompute_layers});
+        if (added)
+            found->second = cut_into_stages(job);
+        return found->second;
     }
 
     void exclude_as_large(const LayoutChoice& choice, Bytes memory)
@@ -283,18 +295,19 @@ private:
         return found->second;
     }
 
-    const LayerTable& layers_of(const LayoutChoice& choice, Job job, Recompute recompute,
+    const LayerTable& layers_of(const LayoutChoice& choice, const Job& of, Recompute recompute,
                                 bool single)
     {
         // Where the groups of a layer lie depends on the other sizes unless these are the slowest.
-        const bool usual = job.strategy.rank_order == Strategy{}.rank_order &&
-                           job.strategy.experts.placement == ExpertPlacement::near;
+        const bool usual = of.strategy.rank_order == usual_order_ &&
+                           of.strategy.experts.placement == ExpertPlacement::near;
         const LayerKey key{choice.tp,          choice.cp,       choice.ep,
                            choice.etp,         usual ? 0 : dp_, usual ? 0 : choice.pp,
                            choice.micro_batch, single,          recompute};
         const auto found = layers_known_.find(key);
         if (found != layers_known_.end())
             return found->second;
+        Job job = of;
         job.training.micro_batch = choice.micro_batch;
         job.training.global_batch = choice.micro_batch * dp_ * (single ? 1 : 2);
         job.training.recompute = recompute;
@@ -318,7 +331,11 @@ private:
     std::uint64_t turn_of_shards_ = 0;
     std::uint64_t turn_of_lanes_ = 0; // among the shard's own
     PossibleLayouts out_;
+    const std::string usual_order_ = Strategy{}.rank_order;
     std::array<std::optional<StageFamily>, 2> families_; // of the layout that is looked at
+    // By recompute and layers of it, of the layout too.
+    std::map<std::pair<Recompute, std::optional<int>>, std::vector<std::vector<StageLayer>>>
+        stages_;
     std::map<LayerKey, LayerTable> layers_known_;
     std::map<std::tuple<const PipelineSchedule*, int, int, int, bool>, PassOrder> orders_;
 };
