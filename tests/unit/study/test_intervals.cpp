@@ -251,7 +251,7 @@ TEST_CASE("hybrids of few groups are pooled with mixtures, and a class of its ow
             runs.push_back(judged(ModelClass::dense, group, run, 0.01 * sign));
             runs.push_back(judged(ModelClass::mixture, group, run, 0.3 * sign));
         }
-    runs.push_back(judged(ModelClass::hybrid, 0, 0, -0.2));
+    runs.push_back(judged(ModelClass::hybrid, 100, 0, -0.2));
     const std::optional<StepErrors> errors = calibrated(runs, {}, {});
     REQUIRE(errors);
     JobTraits job = known_job();
