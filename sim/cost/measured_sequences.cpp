@@ -29,7 +29,7 @@ Seconds MeasuredScan::time(const SequenceShape& shape, const SequenceDevice& dev
         4 * heads * length * (3 * key + 3 * value + key * value / chunk_length) * shape.traffic;
     const double hit = 1 / (1 + std::pow(moved / static_cast<double>(device.cache.value()), 1.5));
     const double chain = std::ceil(length / chunk_length) * shape.chains * step.value() *
-                         either(1, heads / (slots * device.sms));
+                         either(1, heads / (heads_per_sm * device.sms));
     return Seconds((through_memory(moved, memory, hit, cached) + chain) *
                    correction.factor(std::array{length, heads}));
 }
@@ -55,7 +55,8 @@ const FieldTable<MeasuredScan>& fields_of<MeasuredScan>()
             .field("kernel", &S::kernel, {.help = "which mixer's", .required = true})
             .field("memory", &S::memory, {.help = "rate of what it moves", .required = true})
             .field("step", &S::step, not_negative("of one chunk of 64 tokens, from state to state"))
-            .field("slots", &S::slots, {.help = "heads that an SM takes at a time", .min = 0.001})
+            .field("heads_per_sm", &S::heads_per_sm,
+                   {.help = "heads that an SM takes at a time", .min = 0.001})
             .field("cached", &S::cached,
                    {.help = "how much quicker bytes in the cache are", .min = 1})
             .field("correction", &S::correction,

@@ -21,7 +21,7 @@ struct SequenceDevice {
 //       x correction(length, batch x heads)
 //   moved:  2 x 2 bytes per token and head of 3 keys, 3 values and a chunk's share of the state
 //   hit:    1 / (1 + (moved / cache)^1.5), of short runs that repeat
-//   filled: batch x heads / (slots x SMs); the state goes from chunk of 64 to chunk, heads side by
+//   filled: batch x heads / (heads_per_sm x SMs); the state goes from chunk of 64 to chunk, heads side by
 //           side
 //
 // A backward pass moves `traffic` times as much and goes through the chunks `chains` times.
@@ -29,7 +29,7 @@ struct MeasuredScan {
     SequenceKernel kernel = SequenceKernel::none;
     Bandwidth memory;
     Seconds step;     // of a chunk
-    double slots = 1; // heads that an SM takes at a time
+    double heads_per_sm = 1; // heads that an SM takes at a time
     double cached = 1;
     SizeCorrection correction;
     SurfaceErrors errors;

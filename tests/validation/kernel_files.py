@@ -72,7 +72,7 @@ def blocks(head, window, surface, kernel):
 def scan(kernel, surface):
     c = surface["constants"]
     return {"kernel": kernel, "memory": quantity(c["memory"], "GB/s", 1e9), "step": quantity(c["step_s"], "us", 1e-6),
-            "slots": round(c["slots"], 4), "cached": round(c["cached"], 3), "errors": errors(surface)} | corrections(surface)
+            "heads_per_sm": round(c["slots"], 4), "cached": round(c["cached"], 3), "errors": errors(surface)} | corrections(surface)
 
 
 def convolution(kernel, surface):

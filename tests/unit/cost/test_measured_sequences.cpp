@@ -30,7 +30,7 @@ MeasuredScan some_scan()
     scan.kernel = SequenceKernel::gated_delta_rule;
     scan.memory = Bandwidth(2e12);
     scan.step = Seconds(1.5e-6);
-    scan.slots = 1.5;
+    scan.heads_per_sm = 1.5;
     scan.cached = 4;
     scan.correction = nothing_left(2);
     return scan;

@@ -78,7 +78,7 @@ StepErrors known_errors()
 
 Prediction predicted(const JobTraits& job, Seconds value = 1_s)
 {
-    return predict_step_time(value, {.traits = job}, known_errors());
+    return predict_step_time(value, {.traits = job, .own = {}}, known_errors());
 }
 
 double width(const Prediction& prediction)
