@@ -5,6 +5,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/report/fit/own_steps_text.h"
 #include "sim/study/own_steps/own_profile.h"
+#include "sim/study/own_steps/step_findings.h"
 
 #include <fmt/core.h>
 

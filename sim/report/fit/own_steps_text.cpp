@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/report/text/table.h"
+#include "sim/study/own_steps/own_rates.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,8 @@
 
 // A profile from own steps, told: what the steps say, what contradicts them, what to measure next.
 
-#include "sim/study/own_steps/step_findings.h"
+#include "sim/base/json.h"
+#include "sim/study/own_steps/own_steps.h"
 
 namespace trainyard {
 

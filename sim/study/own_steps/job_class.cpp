@@ -15,6 +15,24 @@ bool within(double a, double b)
     return a == b || (std::min(a, b) > 0 && std::max(a, b) <= near * std::min(a, b));
 }
 
+std::string recipe_of(const SoftwareChoice& software, const Job& job)
+{
+    std::string recipe;
+    const auto add = [&](bool said, std::string_view words) {
+        if (said)
+            recipe += (recipe.empty() ? "" : ", ") + std::string(words);
+    };
+    const ExpertParallel& experts = job.strategy.experts;
+    const bool spread = job.strategy.ep > 1;
+    add(spread, to_name(experts.dispatcher.value_or(Dispatcher::all_to_all)));
+    add(experts.capacity_factor.has_value(), "drops tokens");
+    add(spread && job.strategy.overlap.ep, "exchanges overlapped");
+    add(software.cuda_graphs,
+        software.graphed_parts.empty() ? "graphs of the step" : "graphs of parts");
+    add(software.fused_experts, "fused experts");
+    return recipe;
+}
+
 } // namespace
 
 template <>
@@ -27,7 +45,9 @@ const FieldTable<JobClass>& fields_of<JobClass>()
             .field("framework", &J::framework, {.help = "that ran it", .required = true})
             .field("precision", &J::precision, {.help = "number format", .required = true})
             .field("devices", &J::devices, {.help = "of the job", .min = 1, .required = true})
-            .field("sequence_length", &J::sequence_length, {.help = "tokens", .min = 0});
+            .field("sequence_length", &J::sequence_length, {.help = "tokens", .min = 0})
+            .field("recipe", &J::recipe,
+                   {.help = "dispatcher of experts, dropped tokens, graphs, fused experts"});
     return table;
 }
 
@@ -38,13 +58,14 @@ JobClass job_class(const Scenario& scenario, const Job& job)
             .precision = std::string(to_name(job.training.precision)),
             .devices = job.world(),
             .sequence_length =
-                job.model.is_transformer() ? job.training.sequence_length : std::int64_t{0}};
+                job.model.is_transformer() ? job.training.sequence_length : std::int64_t{0},
+            .recipe = recipe_of(scenario.software, job)};
 }
 
 bool alike(const JobClass& a, const JobClass& b)
 {
     return a.model == b.model && a.framework == b.framework && a.precision == b.precision &&
-           within(a.devices, b.devices) &&
+           a.recipe == b.recipe && within(a.devices, b.devices) &&
            within(static_cast<double>(a.sequence_length), static_cast<double>(b.sequence_length));
 }
 

@@ -2,30 +2,10 @@
 
 // A user's own steps, made questions to the simulator, and the profile they are fitted on.
 
-#include "sim/study/own_steps/job_class.h"
+#include "sim/study/own_steps/own_steps.h"
 #include "sim/study/record_question.h"
 
 namespace trainyard {
-
-struct MeasuredStep {
-    std::string id;
-    Seconds measured;
-    Seconds predicted; // with the base profile
-    ScenarioFile question;
-    JobClass job;
-
-    // log(measured / predicted)
-    double error() const;
-};
-
-struct MeasuredSteps {
-    std::vector<MeasuredStep> steps;
-    Json base;             // the profile, whole
-    std::string base_name; // of the profile, or of the shipped parts it was put together from
-    std::string device;
-    std::string network;
-    std::vector<std::string> notes; // assumptions, and records that were left aside
-};
 
 inline constexpr std::size_t most_own_steps = 10;
 

@@ -3,6 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/reader.h"
+#include "sim/study/own_steps/own_rates.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

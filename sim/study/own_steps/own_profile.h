@@ -3,7 +3,7 @@
 // The profile that own steps make: every rate with its interval and source, and what the steps were
 // of, so that intervals of like jobs, and of no others, become narrower.
 
-#include "sim/study/own_steps/rate_fit.h"
+#include "sim/study/own_steps/own_steps.h"
 #include "sim/study/prediction.h"
 
 namespace trainyard {

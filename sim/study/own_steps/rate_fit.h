@@ -14,21 +14,6 @@ struct RateFitOptions {
     double unexplained = 0.04;
 };
 
-// Of all own_rates(), in their order.
-struct RateFit {
-    std::vector<double> changes; // of the logarithms
-    std::vector<double> prior;   // standard deviations before ...
-    std::vector<double> spread;  // ... and after
-    std::vector<std::vector<double>> covariance;
-    std::vector<StepResponse> responses; // of the steps, at the changes
-    std::vector<double> residuals;       // log(measured / fitted) of the steps
-    double unexplained = 0;              // what no rate explains, after the steps
-    double reach = 0; // of the logarithm of a like job's step: half of its 90 % interval
-
-    // Share of the prior's variance that the steps took away.
-    double learnt(std::size_t rate) const;
-};
-
 // Changes that minimise
 //
 //   sum over steps of (log(measured / T(x)) / sigma)^2  +  sum over rates of (x_k / prior_k)^2

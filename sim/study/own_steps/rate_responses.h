@@ -9,24 +9,6 @@
 
 namespace trainyard {
 
-// A step near the rates it was simulated at: a sum of parts, of which rate k is that of the share
-// s_k, and the rest moves with none:
-//
-//   T(x) / T(0) = 1 + sum over k of s_k (exp(-x_k) - 1)
-//
-// with x_k the change of the rate's logarithm and s_k = - d log T / d x_k, which is simulated.
-struct StepResponse {
-    double log_time = 0; // of T(0) in s
-    std::vector<double> shares;
-
-    // log(T(x) / T(0)). No less than a thousandth of the step is left.
-    double log_change(std::span<const double> rates) const;
-    // d log T / d x at x.
-    std::vector<double> slopes(std::span<const double> rates) const;
-
-    bool operator==(const StepResponse&) const = default;
-};
-
 // Simulates questions with the rates of a profile changed. Holds files in the folder for temporary
 // ones while it lives.
 class RateTrials {

@@ -144,7 +144,7 @@ TEST_CASE("steps as the profile has them contradict nothing")
 
 TEST_CASE("only like jobs get the narrower interval")
 {
-    const JobClass own{"llama", "megatron-core", "bf16", 64, 4096};
+    const JobClass own{"llama", "megatron-core", "bf16", 64, 4096, ""};
     OwnStepsMark mark;
     mark.ids = {"a"};
     mark.jobs = {own};
