@@ -6,7 +6,7 @@ install(TARGETS trainyard RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # The data keep their paths below the root of the source tree, so that data_dir() reads the same
 # layout in a build tree and in an installation.
-install(DIRECTORY calibrate/profiles calibrate/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/trainyard/calibrate)
+install(DIRECTORY calibrate/profiles calibrate/accuracy calibrate/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/trainyard/calibrate)
 install(DIRECTORY topologies scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/trainyard)
 
 get_property(folders GLOBAL PROPERTY TRAINYARD_FOLDERS)

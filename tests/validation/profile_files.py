@@ -91,7 +91,7 @@ class Constants:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as out:
                 json.dump(document, out)
-        for shared in ("topologies", "scenarios"):
+        for shared in ("topologies", "scenarios", "calibrate/accuracy"):
             os.symlink(os.path.join(ROOT, shared), os.path.join(folder, shared))
 
     def write_back(self, factors):

@@ -110,7 +110,9 @@ std::vector<ErrorClass> classes_of(std::span<const JudgedRun> all, ModelClass mo
             named.model_class = model_class;
             named.generation = generation;
             named.dispatcher_stated = stated;
-            if (!generation.empty() || stated)
+            const bool dispatches =
+                model_class == ModelClass::mixture || model_class == ModelClass::hybrid;
+            if (stated ? dispatches : !generation.empty())
                 add_narrow_class(runs, named, out);
         }
     return out;

@@ -212,7 +212,7 @@ Checked<StepErrors> step_errors_from(const Json& json, const std::string& file)
 
 std::filesystem::path step_errors_file()
 {
-    return data_dir() / "calibrate" / "profiles" / "accuracy" / "step_errors.json";
+    return data_dir() / "calibrate" / "accuracy" / "step_errors.json";
 }
 
 const StepErrors& shipped_step_errors()

@@ -7,10 +7,10 @@
 
 namespace trainyard {
 
-// Steps whose fitted time is more than three standard deviations of the unexplained off, or for
-// which a rate left its prior by as many. For each the rates are tried one by one, between 100
+// Steps more than three standard deviations from what a fit to the others expects, the one without
+// which the rest agrees best taken out first. For each the rates are tried one by one, between 100
 // times slower and 4 times faster, with all others as the rest of the steps have them; the one that
-// leaves its prior least explains it.
+// least disagrees with the other steps and with what is believed of it explains it.
 Checked<std::vector<StepContradiction>> step_contradictions(const MeasuredSteps& steps,
                                                             const RateFit& fit, RateTrials& trials,
                                                             const RateFitOptions& options,

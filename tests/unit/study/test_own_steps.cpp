@@ -125,6 +125,9 @@ TEST_CASE("a network fourteen times slower than stated is named as what one step
     const RateFit fit = fit_rates(steps, trials, options).value();
     const std::vector<StepContradiction> found =
         step_contradictions(steps, fit, trials, options).value();
+    for (const StepContradiction& one : found)
+        UNSCOPED_INFO(one.step << ": " << one.error << ", " << own_rates()[one.rate].title << " "
+                               << one.slower << " times slower");
     REQUIRE(found.size() == 1);
     CHECK(found[0].step == "two-nodes");
     REQUIRE(found[0].explained);
