@@ -15,6 +15,15 @@ constexpr std::array<std::pair<std::string_view, GraphedPart>, 4> scope_names{
 
 } // namespace
 
+bool is_graph_scope(std::string_view scope)
+{
+    constexpr std::array<std::string_view, 4> others{"moe", "moe_preprocess", "full_iteration",
+                                                     "whole"};
+    return std::ranges::find(others, scope) != others.end() ||
+           std::ranges::find(scope_names, scope,
+                             &std::pair<std::string_view, GraphedPart>::first) != scope_names.end();
+}
+
 void capture_scopes(SoftwareChoice& software, std::span<const std::string> scopes)
 {
     const auto whole = [](const std::string& scope) {

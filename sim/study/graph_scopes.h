@@ -8,6 +8,8 @@
 
 namespace trainyard {
 
+bool is_graph_scope(std::string_view scope);
+
 // Captures what the scopes name; none: all of the step. What a scope holds that is no part of ours
 // (the preparation of a dispatch) is a few kernels, and left out.
 void capture_scopes(SoftwareChoice& software, std::span<const std::string> scopes);

@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/problems.h"
+#include "sim/workload/number_format.h"
 
 #include <fmt/core.h>
 
@@ -35,6 +36,13 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
              job.software.kernels.attention != AttentionKernel::unfused,
          "/training/recompute",
          "fused attention keeps no scores: selective recompute has nothing to redo");
+    note(!scenario.software.graphed_parts.empty() && !scenario.software.cuda_graphs,
+         "/software/graphed_parts",
+         "nothing is captured without software.cuda_graphs; this has no effect");
+    note(scenario.software.fused_experts &&
+             !(job.model.is_moe() && is_narrow(job.training.precision)),
+         "/software/fused_experts",
+         "only experts in a narrow number format (fp8 to nvfp4) are fused; this has no effect");
     note(job.data && job.data->loading.workers == 0 &&
              job.data->loading.prefetch != DataLoading{}.prefetch,
          "/data/prefetch", "without workers nothing is loaded ahead; this has no effect");

@@ -166,7 +166,7 @@ Linear grouped(const LayerShape& s, const ExpertShape& e, std::string_view name,
     Linear linear{name, {e.per_expert, columns, inner, e.local_experts}, KernelUse::expert};
     linear.cast = CastSource::memory;
     const bool drops = s.partition.experts.capacity_factor.has_value();
-    if (style.expert_launches > 0 && !style.fused_experts)
+    if (style.expert_launches > 0 && !(style.fused_experts && s.narrow()))
         linear.launches = static_cast<int>(e.local_experts) *
                           (style.expert_launches + (drops ? 0 : style.expert_choice_launches) +
                            (s.narrow() ? style.expert_fp8_launches : 0));

@@ -95,6 +95,11 @@ std::string ArgumentValues::text(std::string_view name)
     return out == nullptr ? std::string() : *out;
 }
 
+std::vector<std::string> ArgumentValues::words(std::string_view name)
+{
+    return value(name) == nullptr ? std::vector<std::string>() : arguments_.find(name)->values;
+}
+
 bool ArgumentValues::on(std::string_view name)
 {
     const Argument* argument = arguments_.find(name);

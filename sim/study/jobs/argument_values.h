@@ -14,8 +14,9 @@ public:
     // Nothing when absent, or not known here because a variable is not set (which is flagged).
     std::optional<std::int64_t> whole(std::string_view name);
     std::optional<double> number(std::string_view name);
-    std::string text(std::string_view name); // empty when absent
-    bool on(std::string_view name);          // a switch; "false" and "0" switch it off
+    std::string text(std::string_view name);               // empty when absent
+    std::vector<std::string> words(std::string_view name); // all of its values
+    bool on(std::string_view name); // a switch; "false" and "0" switch it off
 
     Origin origin(std::string_view name);
 

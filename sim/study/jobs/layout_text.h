@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-// "tp 4, pp 2, dp 8, zb-v, zero 1, recompute full": sizes of 1 and defaults are left out. Requires dp.
+// "tp 4, pp 2, dp 8, zb-v, zero 1, recompute full": sizes of 1 and defaults are left out. Requires
+// dp.
 std::string described(const Scenario& scenario);
 
 } // namespace trainyard

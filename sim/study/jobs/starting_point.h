@@ -30,9 +30,9 @@ struct StartRefusal {
 // Searches the layouts of Megatron-Core with its distributed optimizer and the schedules that it
 // has, FSDP and DDP; on domains of an odd number of devices also with some of them idle. The
 // quickest that leaves a tenth of the memory free (or fits at all, where none does); none of other
-// sizes is more than a few per cent quicker. The same request gives the same scenario. Refused with the reason:
-// what the model or the cluster cannot do, a batch that no layout that fits divides, or memory.
-// Throws Cancelled.
+// sizes is more than a few per cent quicker. The same request gives the same scenario. Refused with
+// the reason: what the model or the cluster cannot do, a batch that no layout that fits divides, or
+// memory. Throws Cancelled.
 tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& request,
                                                          Session& session);
 

@@ -164,9 +164,8 @@ Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
     std::vector<double> measured;
     for (const MeasuredStep& step : steps.steps)
         measured.push_back(std::log(step.measured.value()));
-    std::vector<double> rates(prior.size(), 0.0);
-    constexpr int rounds = 6;
-    for (int round = 0;; ++round) {
+    const auto simulated =
+        [&](const std::vector<double>& rates) -> Checked<std::vector<StepResponse>> {
         std::vector<StepResponse> responses;
         for (const MeasuredStep& step : steps.steps) {
             work.check();
@@ -175,13 +174,38 @@ Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
                 return tl::unexpected(response.error());
             responses.push_back(std::move(*response));
         }
-        RateFit fit = fit_rates(responses, measured, prior, options, rates);
+        return responses;
+    };
+    std::vector<double> rates(prior.size(), 0.0);
+    Checked<std::vector<StepResponse>> responses = simulated(rates);
+    if (!responses)
+        return tl::unexpected(responses.error());
+    constexpr int rounds = 6;
+    for (int round = 0;; ++round) {
+        const RateFit fit = fit_rates(*responses, measured, prior, options, rates);
         double moved = 0;
         for (std::size_t k = 0; k < rates.size(); ++k)
             moved = std::max(moved, std::abs(fit.changes[k] - rates[k]));
-        rates = fit.changes;
         if (moved < 0.003 || round + 1 == rounds)
             return fit;
+        // No constant goes beyond what a device can do: then half of the way, and that is the last.
+        std::vector<double> next = fit.changes;
+        Checked<std::vector<StepResponse>> there = simulated(next);
+        const bool beyond = !there;
+        for (int halved = 0; !there && halved < 8; ++halved) {
+            for (std::size_t k = 0; k < next.size(); ++k)
+                next[k] = (next[k] + rates[k]) / 2;
+            there = simulated(next);
+        }
+        if (!there)
+            return tl::unexpected(there.error());
+        rates = next;
+        responses = std::move(there);
+        if (beyond) {
+            RateFit last = fit_rates(*responses, measured, prior, options, rates);
+            last.changes = rates;
+            return last;
+        }
     }
 }
 

@@ -136,7 +136,9 @@ public:
     Checked<Surprise> surprise_of(std::size_t i, const RateFit& others) const
     {
         const MeasuredStep& step = steps_.steps[i];
-        const Checked<StepResponse> response = trials_.response(step.question, others.changes);
+        Checked<StepResponse> response = trials_.response(step.question, others.changes);
+        if (!response) // beyond what a device can do: as far as the fit to all went
+            response = trials_.response(step.question, fit_.changes);
         if (!response)
             return tl::unexpected(response.error());
         const double error = std::log(step.measured.value()) - response->log_time;

@@ -226,11 +226,13 @@ private:
         const std::string type = values_.text(name);
         const bool direct = values_.on("--moe-enable-deepep");
         ExpertParallel& experts = strategy_.experts;
+        const std::string flex = values_.text("--moe-flex-dispatcher-backend");
+        if (!flex.empty() && flex != "deepep" && flex != "hybridep")
+            draft_.refuse(values_.origin("--moe-flex-dispatcher-backend"), "is no backend",
+                          "deepep or hybridep");
         if (type == "flex" || type == "alltoall" || type == "alltoall_seq" || type == "allgather")
             take(name, experts.dispatcher,
-                 type == "flex"        ? values_.text("--moe-flex-dispatcher-backend") == "hybridep"
-                                             ? Dispatcher::hybridep
-                                             : Dispatcher::deepep
+                 type == "flex" ? flex == "hybridep" ? Dispatcher::hybridep : Dispatcher::deepep
                  : type == "allgather" ? Dispatcher::all_gather
                                        : Dispatcher::all_to_all,
                  "strategy.experts.dispatcher");

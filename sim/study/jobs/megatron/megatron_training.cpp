@@ -211,8 +211,11 @@ private:
         if (!captured)
             return;
         const std::string_view scope = "--cuda-graph-scope";
-        std::istringstream words(values_.text(scope));
-        const std::vector<std::string> scopes{std::istream_iterator<std::string>(words), {}};
+        const std::vector<std::string> scopes = values_.words(scope);
+        for (const std::string& one : scopes)
+            if (!is_graph_scope(one))
+                draft_.refuse(values_.origin(scope), fmt::format("{} is no scope", one),
+                              "attn, mamba, mlp, moe, moe_router, moe_preprocess, full_iteration");
         capture_scopes(draft_.scenario.software, scopes);
         if (!scopes.empty())
             draft_.understand(values_.origin(scope), "software.graphed_parts");
