@@ -95,7 +95,7 @@ TEST_CASE("the details of a transfer name bytes, group, algorithm, bandwidth and
     });
     const SliceFacts facts = facts_of(model, slice);
     CHECK_THAT(facts.title, StartsWith("tp "));
-    CHECK_THAT(value_of(facts, "transfer"), ContainsSubstring(" MB"));
+    CHECK_THAT(value_of(facts, "transfer"), ContainsSubstring("of 15.0 MB"));
     CHECK_THAT(value_of(facts, "group"), StartsWith("TP, 2 ranks: "));
     CHECK(value_of(facts, "algorithm") == "ring");
     CHECK_THAT(value_of(facts, "bus bandwidth"), ContainsSubstring("GB/s (algorithm "));

@@ -79,7 +79,6 @@ void take_recipe(MemberTaker from, RecordRecipe& to)
         .take("expert_overlap", to.expert_overlap)
         .take("cuda_graphs", to.cuda_graphs)
         .take("cuda_graph_scope", to.cuda_graph_scope)
-        .take("fp8_attention", to.fp8_attention)
         .take("fused_grouped_mlp", to.fused_grouped_mlp);
 }
 

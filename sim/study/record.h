@@ -46,8 +46,7 @@ struct RecordRecipe {
     std::optional<bool> expert_overlap;           // exchanges beside another micro-batch's compute
     std::string cuda_graphs;                      // none, full_iteration, or whose
     std::vector<std::string>
-        cuda_graph_scope;              // what they capture of a layer: attn, moe_router, ...
-    std::optional<bool> fp8_attention; // its products run in fp8
+        cuda_graph_scope; // what they capture of a layer: attn, moe_router, ...
     std::optional<bool>
         fused_grouped_mlp; // products, activation and casts of experts are one kernel
 

@@ -67,8 +67,8 @@ TEST_CASE("runs of later releases that no fit has seen are predicted by class")
         if (group.name == "dense-decoder")
             CHECK(group.mape < 0.085);
         else if (group.name == "moe-decoder")
-            CHECK(group.mape < 0.3);
+            CHECK(group.mape < 0.16);
         else if (group.name == "hybrid-mamba2-moe")
-            CHECK(group.scored == 8);
+            CHECK(group.mape < 0.2);
     }
 }
