@@ -269,29 +269,39 @@ void add_options(CLI::App& sub, FitCommand& command)
                    "scenario whose step a further run should tell of; else the rates")
         ->type_name("SCENARIO")
         ->needs(steps);
-    sub.add_flag("--report", command.report, "print errors by collective and size");
-    sub.add_flag("--compare", command.compare, "print how it stands against published figures");
+    sub.add_flag("--report", command.report, "print errors by collective and size")
+        ->excludes(steps);
+    sub.add_flag("--compare", command.compare, "print how it stands against published figures")
+        ->excludes(steps);
     sub.add_flag("--json", command.json, "print the report or the comparison as JSON");
     sub.add_option("--html", command.html, "write the report as one page with plots")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->excludes(steps);
     sub.add_option("--tuner", command.tuner,
                    "write a CSV for NCCL's tuner plugin, from forced algorithms")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->excludes(steps);
     sub.add_option("--device", command.request.device, "the GPU, where logs do not say")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->excludes(steps);
     sub.add_option("--network", command.request.network, "class of the network between nodes")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->excludes(steps);
     sub.add_option("--nics", command.request.nics_per_node, "NICs of a node")
         ->type_name("COUNT")
-        ->check(CLI::Range(1, 1024));
+        ->check(CLI::Range(1, 1024))
+        ->excludes(steps);
     sub.add_option("--nic-rate", command.nic_rate, "line rate of one, as \"400 Gb/s\"")
-        ->type_name("RATE");
+        ->type_name("RATE")
+        ->excludes(steps);
     sub.add_option("--name", command.request.name, "of the profile; else that of its file")
         ->type_name("NAME");
     sub.add_option("--date", command.request.date, "of the measurement, kept in the profile")
-        ->type_name("DATE");
+        ->type_name("DATE")
+        ->excludes(steps);
     sub.add_option("--host", command.request.host, "machine, kept in the profile")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->excludes(steps);
     sub.add_option("--remake-profiles", command.remake,
                    "make this folder of profiles and ../reference again, by ../sweeps/shipped.json")
         ->type_name("FOLDER");

@@ -30,6 +30,15 @@ Checked<std::vector<RecordFile>> read_steps(const std::vector<std::string>& file
     return out;
 }
 
+std::vector<MeasuredStep> only(const std::vector<MeasuredStep>& steps,
+                               const std::vector<std::size_t>& kept)
+{
+    std::vector<MeasuredStep> out;
+    for (const std::size_t i : kept)
+        out.push_back(steps[i]);
+    return out;
+}
+
 Checked<OwnStepsReport> report_of(const FitStepsCommand& command,
                                   const std::vector<RecordFile>& files, const WorkControl& work)
 {
@@ -49,15 +58,20 @@ Checked<OwnStepsReport> report_of(const FitStepsCommand& command,
     Checked<RateFit> fit = fit_rates(*steps, trials, options, work);
     if (!fit)
         return tl::unexpected(fit.error());
-    Checked<std::vector<StepContradiction>> contradictions =
-        step_contradictions(*steps, *fit, trials, options, work);
-    if (!contradictions)
-        return tl::unexpected(contradictions.error());
+    Checked<StepAgreement> agreement = step_agreement(*steps, *fit, trials, options, work);
+    if (!agreement)
+        return tl::unexpected(agreement.error());
+    if (agreement->agreeing.size() < steps->steps.size()) {
+        steps->steps = only(steps->steps, agreement->agreeing);
+        fit = fit_rates(*steps, trials, options, work);
+        if (!fit)
+            return tl::unexpected(fit.error());
+    }
     Checked<std::vector<FurtherRun>> further =
         further_runs(*steps, *fit, trials, target ? &*target : nullptr, options, work);
     if (!further)
         return tl::unexpected(further.error());
-    return OwnStepsReport{std::move(*steps), std::move(*fit), std::move(*contradictions),
+    return OwnStepsReport{std::move(*steps), std::move(*fit), std::move(agreement->contradictions),
                           std::move(*further), command.target};
 }
 

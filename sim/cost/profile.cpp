@@ -71,6 +71,8 @@ Json to_json(const Profile& profile)
     hardware["knots"] = FieldValue<std::vector<KnotTable>>::write(profile.hardware.knots);
     out["software"] = part_json(profile.software);
     out["installation"] = part_json(profile.installation);
+    if (profile.own_steps)
+        out["own_steps"] = fields_of<OwnStepsMark>().write(*profile.own_steps);
     return out;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/cost/libraries.h"
 #include "sim/cost/measured_kernels.h"
 #include "sim/cost/network.h"
+#include "sim/cost/own_steps_mark.h"
 #include "sim/cost/software.h"
 
 namespace trainyard {
@@ -48,6 +49,7 @@ struct Profile {
     Hardware hardware;
     SoftwareClass software;
     Installation installation;
+    std::optional<OwnStepsMark> own_steps; // where own steps solved its rates
 
     bool operator==(const Profile&) const = default;
 };

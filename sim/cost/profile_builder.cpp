@@ -122,7 +122,7 @@ public:
                          {"hardware", true},
                          {"software", false},
                          {"installation", false},
-                         {"own_steps", false}}, // read by whom it concerns (study/own_steps)
+                         {"own_steps", false}},
                         "profile"))
             return out;
         text("name", out.name);
@@ -137,6 +137,8 @@ public:
         if (has(root_, "installation"))
             read_part(root_.member("installation"), below(provenance_, "installation"),
                       out.installation);
+        if (has(root_, "own_steps"))
+            fields_of<OwnStepsMark>().read(root_.member("own_steps"), out.own_steps.emplace());
         return out;
     }
 

@@ -35,6 +35,18 @@ std::string network_by_transport(const NodeNetwork& network)
     return gbps >= 700 ? "ib-xdr" : gbps > 150 ? "ib-hdr" : "ib-edr";
 }
 
+Checked<ProfileFile> checked_profile(const PartFile& file, const Folders& around,
+                                     Problems& problems)
+{
+    ProfileBuilder builder(around, problems);
+    ProfileFile out;
+    out.profile = read_profile(file, builder, problems);
+    if (has_errors(problems))
+        return tl::unexpected(problems);
+    out.warnings = std::move(problems);
+    return out;
+}
+
 } // namespace
 
 Folders shipped_profiles()
@@ -62,15 +74,20 @@ Checked<ProfileFile> load_profile(const std::string& name_or_path, const Folders
     const auto file = PartFiles(around, problems).open(path, profile_format);
     if (!file)
         return tl::unexpected(problems);
-    ProfileBuilder builder(around, problems);
-    ProfileFile out;
-    out.profile = read_profile(*file, builder, problems);
-    if (out.profile.name.empty())
-        out.profile.name = path.stem().string();
-    if (has_errors(problems))
-        return tl::unexpected(problems);
-    out.warnings = std::move(problems);
+    Checked<ProfileFile> out = checked_profile(*file, around, problems);
+    if (out && out->profile.name.empty())
+        out->profile.name = path.stem().string();
     return out;
+}
+
+Checked<ProfileFile> profile_of_json(const Json& json, const std::string& name,
+                                     const Folders& folders)
+{
+    Problems problems;
+    Json layers = json;
+    std::erase_if(layers.members(), [](const Json::Member& m) { return m.first == "format"; });
+    const PartFile file{name, without_provenance(Reader(layers, name, problems))};
+    return checked_profile(file, folders, problems);
 }
 
 Problems check_profile_file(const std::string& path, const Folders& folders)

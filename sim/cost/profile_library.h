@@ -31,6 +31,10 @@ struct ProfileFile {
 Checked<ProfileFile> load_profile(const std::string& name_or_path,
                                   const Folders& folders = shipped_profiles());
 
+// The profile that `json`, made in memory, says; problems name `name` as its file.
+Checked<ProfileFile> profile_of_json(const Json& json, const std::string& name,
+                                     const Folders& folders = shipped_profiles());
+
 // Every problem of a profile or of one of the files that profiles are made of, warnings included;
 // the file's "format" says which it is. Throws WorldError when it cannot be read.
 Problems check_profile_file(const std::string& path, const Folders& folders = shipped_profiles());

@@ -121,8 +121,7 @@ Json profile_schema()
     properties["hardware"] = hardware_schema();
     properties["software"] = part_schema<SoftwareClass>();
     properties["installation"] = open_constants(fields_of<Installation>().schema());
-    properties["own_steps"]["type"] = "object";
-    properties["own_steps"]["description"] = "the own steps that a profile was fitted to";
+    properties["own_steps"] = fields_of<OwnStepsMark>().schema();
     Json out = object_of(std::move(properties));
     out["title"] = "profile";
     out["description"] =

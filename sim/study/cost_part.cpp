@@ -64,7 +64,7 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
     const Scenario& scenario = file.scenario;
     const bool states_software = file.json.find("software") != nullptr;
     const DeviceId first = make_id<DeviceId>(0);
-    if (scenario.profile.empty()) {
+    if (scenario.profile.empty() && file.constants == nullptr) {
         Checked<SoftwareClass> software = choose_software(scenario.software, nullptr, warnings);
         if (!software)
             return tl::unexpected(software.error());
@@ -76,7 +76,9 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
         profile->software = std::move(*software);
         return profile;
     }
-    Checked<ProfileFile> loaded = load_profile(profile_path(file));
+    Checked<ProfileFile> loaded = file.constants != nullptr
+                                      ? Checked<ProfileFile>({*file.constants, {}})
+                                      : load_profile(profile_path(file));
     if (!loaded)
         return tl::unexpected(placed(loaded.error(), "/profile"));
     append(warnings, loaded->warnings);
@@ -157,7 +159,7 @@ std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Topol
 {
     const Scenario& scenario = file.scenario;
     const auto make = [&] { return make_cost(file, topology, memos.models, problems); };
-    if (!scenario.profile.empty()) {
+    if (!scenario.profile.empty() || file.constants != nullptr) {
         std::optional<CostPart> made = make();
         return made ? std::make_shared<const CostPart>(std::move(*made)) : nullptr;
     }

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 
 namespace trainyard {
 
@@ -99,12 +100,16 @@ struct Override {
 std::string cited(const Override& change);
 
 // A scenario and what is needed to say where something stood in its file.
+struct Profile;
+
 struct ScenarioFile {
     Scenario scenario;
     Json json;                     // as read, changes applied
     std::string file;              // as the user named it
     std::filesystem::path base;    // folder that paths inside are relative to
     std::vector<Override> changes; // of what the file says, in order
+    // Of trials: a profile that no file holds, in place of the one that the scenario names.
+    std::shared_ptr<const Profile> constants;
     Problems warnings;
 };
 

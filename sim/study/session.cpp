@@ -308,9 +308,8 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     const std::shared_ptr<const Run> made = bound->run;
     out.result = std::shared_ptr<const StepResult>(made, &made->result);
     std::optional<OwnEvidence> own;
-    if (!file.scenario.profile.empty())
-        if (const auto mark = own_steps_mark(profile_path(file)))
-            own = own_evidence(*mark, job_class(scenario, out.job));
+    if (const auto& mark = parts->cost->profile().own_steps)
+        own = own_evidence(*mark, job_class(scenario, out.job));
     out.step_time = predict_step_time(
         to_seconds(out.result->step_time),
         {.traits = traits_of(scenario, parts->job, parts->model_hash, parts->cost->profile()),

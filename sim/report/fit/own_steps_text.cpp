@@ -81,9 +81,10 @@ std::string unfelt_text(const OwnStepsReport& report)
 
 std::string contradiction_text(const StepContradiction& found)
 {
-    const std::string off = fmt::format("{} takes {:.2g} times what the others and the profile "
-                                        "say",
-                                        found.step, 1 + found.error);
+    const std::string off =
+        fmt::format("{} takes {:.2g} times what {} say{}", found.step, 1 + found.error,
+                    found.left_out ? "the others and the profile" : "the profile's rates",
+                    found.left_out ? " and was left out" : "");
     if (!found.explained)
         return off + "; no single rate explains it: check how it was measured and what ran besides";
     const OwnRate& rate = own_rates()[found.rate];
@@ -163,6 +164,7 @@ Json to_json(const OwnStepsReport& report)
         Json one = Json::object();
         one["step"] = found.step;
         one["error"] = found.error;
+        one["left_out"] = found.left_out;
         if (found.explained) {
             one["rate"] = own_rates()[found.rate].name;
             one["times_slower"] = found.slower;

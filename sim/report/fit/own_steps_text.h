@@ -8,9 +8,9 @@
 namespace trainyard {
 
 struct OwnStepsReport {
-    MeasuredSteps steps;
+    MeasuredSteps steps; // that the fit is of
     RateFit fit;
-    std::vector<StepContradiction> contradictions;
+    std::vector<StepContradiction> contradictions; // the single step, or such as were left out
     std::vector<FurtherRun> further;
     std::string target; // whose step further runs are chosen for; empty: the rates themselves
 };

@@ -5,7 +5,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace trainyard {
 namespace {
@@ -87,6 +89,24 @@ public:
                            "mend the record, or give it a whole \"scenario\""));
             return;
         }
+        if (const auto [first, fresh] = taken_.try_emplace(record.id, record.line); !fresh) {
+            problems.push_back(
+                problem_of(record, index, "id",
+                           fmt::format("\"{}\" is there twice, first on line {}: one measurement "
+                                       "would count as two",
+                                       record.id, first->second),
+                           "leave one out, or give a second measurement another id"));
+            return;
+        }
+        if (const auto& before = asked->profile.own_steps;
+            before && std::ranges::find(before->ids, record.id) != before->ids.end())
+        {
+            problems.push_back(problem_of(record, index, "id",
+                                          fmt::format("profile \"{}\" was fitted to \"{}\" already",
+                                                      asked->profile.name, record.id),
+                                          "fit all steps together on the profile from before"));
+            return;
+        }
         if (!first_) {
             first_ = std::move(asked->profile);
             first_id_ = record.id;
@@ -105,6 +125,7 @@ public:
     {
         steps.base = to_json(*first_);
         steps.base_name = first_->name;
+        steps.before = first_->own_steps;
         steps.device = first_->hardware.device.name;
         steps.network = first_->hardware.network.name;
         return std::move(steps);
@@ -118,6 +139,7 @@ private:
     Session& session_;
     std::optional<Profile> first_;
     std::string first_id_;
+    std::map<std::string, int> taken_; // line of each id
 };
 
 } // namespace
@@ -179,6 +201,9 @@ Checked<MeasuredSteps> measured_steps(std::span<const RecordFile> files, const s
             {where, 0, "", fmt::format("{} records, {} at most", count, most_own_steps),
              "keep those most like the jobs to predict; `validate --own-steps` scores many",
              Severity::error}});
+    if (!base.empty())
+        if (Checked<ProfileFile> read = load_profile(base); !read)
+            return tl::unexpected(read.error());
     Taker taker(base, session);
     for (const RecordFile& file : files)
         for (std::size_t i = 0; i < file.records.size(); ++i) {

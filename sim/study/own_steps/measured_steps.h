@@ -11,7 +11,8 @@ inline constexpr std::size_t most_own_steps = 10;
 
 // The steps of all files. `base` is a profile's name or path; empty: what each record names, else
 // the shipped constants of its machine. Every problem comes with file, line and pointer: no or too
-// many steps, records that cannot be simulated, several devices, networks or base profiles.
+// many steps, one id twice, records that cannot be simulated, several devices, networks or base
+// profiles.
 Checked<MeasuredSteps> measured_steps(std::span<const RecordFile> files, const std::string& base,
                                       Session& session, const WorkControl& work = {});
 

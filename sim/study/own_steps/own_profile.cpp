@@ -1,8 +1,6 @@
 #include "sim/study/own_steps/own_profile.h"
 
 #include "sim/base/fields.h"
-#include "sim/base/files.h"
-#include "sim/base/reader.h"
 #include "sim/study/own_steps/own_rates.h"
 
 #include <fmt/core.h>
@@ -13,30 +11,21 @@
 
 namespace trainyard {
 
-template <>
-const FieldTable<OwnStepsMark>& fields_of<OwnStepsMark>()
+namespace {
+
+std::vector<std::string> ids_of(const MeasuredSteps& steps)
 {
-    using M = OwnStepsMark;
-    static const auto table =
-        FieldTable<M>("own_steps", "The own steps that a profile was fitted to.")
-            .field("base", &M::base, {.help = "profile whose rates were the prior"})
-            .field("ids", &M::ids, {.help = "of the steps", .required = true})
-            .field("jobs", &M::jobs, {.help = "what they were of", .required = true})
-            .field("unexplained", &M::unexplained,
-                   {.help = "standard deviation of a step's logarithm that no rate explains",
-                    .min = 0,
-                    .max = 10})
-            .field("reach", &M::reach,
-                   {.help = "log(high / value) of a like job's 90 % interval",
-                    .min = 0,
-                    .max = 10,
-                    .required = true});
-    return table;
+    std::vector<std::string> ids;
+    for (const MeasuredStep& step : steps.steps)
+        ids.push_back(step.id);
+    return ids;
 }
+
+} // namespace
 
 Json own_profile(const MeasuredSteps& steps, const RateFit& fit, const std::string& name)
 {
-    OwnStepsMark mark;
+    OwnStepsMark mark = steps.before.value_or(OwnStepsMark{});
     mark.base = steps.base_name;
     mark.unexplained = fit.unexplained;
     mark.reach = fit.reach;
@@ -55,27 +44,13 @@ Json own_profile(const MeasuredSteps& steps, const RateFit& fit, const std::stri
             continue;
         const std::string source = fmt::format(
             "own steps {}: log rate {:+.3f} +- {:.3f} against {:+.3f} +- {:.3f} before",
-            fmt::join(mark.ids, ", "), fit.changes[k], fit.spread[k], 0.0, fit.prior[k]);
+            fmt::join(ids_of(steps), ", "), fit.changes[k], fit.spread[k], 0.0, fit.prior[k]);
+        if (std::ranges::find(mark.rates, own_rates()[k].name) == mark.rates.end())
+            mark.rates.emplace_back(own_rates()[k].name);
         write_rate(out, own_rates()[k], {fit.changes[k], fit.spread[k], source});
     }
     out["own_steps"] = fields_of<OwnStepsMark>().write(mark);
     return out;
-}
-
-std::optional<OwnStepsMark> own_steps_mark(const std::string& profile_path)
-{
-    if (!profile_path.ends_with(".json"))
-        return std::nullopt; // a shipped one
-    const Checked<Json> json = read_json_file(profile_path);
-    const Json* const node = json ? json->find("own_steps") : nullptr;
-    if (node == nullptr)
-        return std::nullopt;
-    Problems problems;
-    OwnStepsMark mark;
-    fields_of<OwnStepsMark>().read(Reader(*node, profile_path, problems), mark);
-    if (has_errors(problems))
-        return std::nullopt;
-    return mark;
 }
 
 std::optional<OwnEvidence> own_evidence(const OwnStepsMark& mark, const JobClass& job)

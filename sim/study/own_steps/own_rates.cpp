@@ -126,6 +126,7 @@ std::span<const OwnRate> own_rates()
           {"hardware.device.gemm_efficiency.bf16"},
           {"hardware.device.gemm_efficiency.fp16"}},
          0.10,
+         4,
          "clocks held down by power or heat, or products in another format"},
         {"gemm_8",
          "GEMM rate, 8 bit",
@@ -134,16 +135,19 @@ std::span<const OwnRate> own_rates()
           {"hardware.device.gemm_efficiency.fp8"},
           {"hardware.device.gemm_efficiency.mxfp8"}},
          0.10,
+         4,
          "products that run in 16 bit after all"},
         {"gemm_4",
          "GEMM rate, 4 bit",
          {{"hardware.device.under_load.gemm.nvfp4"}, {"hardware.device.gemm_efficiency.nvfp4"}},
          0.15,
+         4,
          "products that run in 8 or 16 bit after all"},
         {"gemm_32",
          "GEMM rate, 32 bit",
          {{"hardware.device.gemm_efficiency.fp32"}, {"hardware.device.gemm_efficiency.tf32"}},
          0.10,
+         20,
          "cores taken by others, or tf32 not allowed",
          RateTables::products},
         {"attention",
@@ -156,21 +160,25 @@ std::span<const OwnRate> own_rates()
           {"hardware.device.attention.triton"},
           {"hardware.device.attention.cudnn"}},
          0.06,
+         20,
          "another kernel than stated"},
         {"memory",
          "memory rate",
          {{"hardware.device.hbm_bandwidth"}},
          0.15,
+         5,
          "elementwise work that is not fused"},
         {"launch",
          "pace of kernels on the device",
          {{"hardware.device.launch_gap", -1}},
          0.30,
+         5,
          "many small kernels"},
         {"host",
          "pace of the host",
          {{"software.host_per_kernel_forward", -1}, {"software.host_per_kernel_backward", -1}},
          0.30,
+         10,
          "a profiler, debugging or busy cores"},
         {"inside",
          "network rate inside a node",
@@ -178,28 +186,33 @@ std::span<const OwnRate> own_rates()
           {"hardware.gloo.max_per_communicator"},
           {"hardware.mpi.rate_inside"}},
          0.30,
+         30,
          "peers that do not reach each other and go through the host",
          RateTables::inside},
         {"across",
          "network rate between nodes",
          {{"hardware.network.in_situ", -1}},
          0.30,
+         100,
          "sockets in place of RDMA, or one NIC of several",
          RateTables::across},
         {"all_to_all",
          "all-to-all rate",
          {{"hardware.fabric.in_situ_all_to_all", -1}, {"hardware.network.in_situ_all_to_all", -1}},
          0.40,
+         30,
          "another dispatcher than stated"},
         {"experts",
          "GEMM rate of experts against others",
          {{"software.expert_gemm_16"}, {"software.expert_gemm_8"}},
          0.40,
+         10,
          "experts one by one, or tokens spread unevenly"},
         {"dispatch_memory",
          "memory rate of routing and permuting",
          {{"software.moe_elementwise_factor", -1}},
          0.40,
+         10,
          "permutation that is not fused"},
     };
     return rates;
@@ -214,6 +227,18 @@ bool stands_in(const OwnRate& rate, const Json& profile)
            !tables_of(profile, rate.tables).empty();
 }
 
+namespace {
+
+// Whether earlier own steps solved the rate: then its interval is of this installation.
+bool solved_before(const Json& profile, const OwnRate& rate)
+{
+    const Json* const solved = node_at(profile, "own_steps.rates");
+    return solved != nullptr && solved->is_array() &&
+           std::ranges::find(solved->items(), Json(rate.name)) != solved->items().end();
+}
+
+} // namespace
+
 double prior_spread(const OwnRate& rate, const Json& profile)
 {
     for (const RatePlace& place : rate.places) {
@@ -225,7 +250,8 @@ double prior_spread(const OwnRate& rate, const Json& profile)
         const double least = low != nullptr ? magnitude(*low).value_or(0) : 0;
         const double most = high != nullptr ? magnitude(*high).value_or(0) : 0;
         const double stated = least > 0 && most > least ? std::log(most / least) / (2 * ninety) : 0;
-        return std::max(stated, rate.least_spread);
+        return stated > 0 && solved_before(profile, rate) ? stated
+                                                          : std::max(stated, rate.least_spread);
     }
     return rate.least_spread;
 }

@@ -34,6 +34,7 @@ struct OwnRate {
     // Standard deviation of the logarithm, at least: how far one installation, with its kernels
     // and settings, lies from the mean of many, which is what the profile's intervals are of.
     double least_spread;
+    double most_slow;      // times, that a fault makes it: more is no explanation of a step
     const char* when_slow; // what is usual where it is far slower than stated
     RateTables tables = RateTables::none;
 };
@@ -42,7 +43,8 @@ struct OwnRate {
 std::span<const OwnRate> own_rates();
 
 // Standard deviation of the rate's logarithm before any own step: the profile's 90 % interval of
-// its first constant, (log high - log low) / 3.29, else `least_spread`; the larger of both.
+// its first constant, (log high - log low) / 3.29, but no less than `least_spread` unless earlier
+// own steps solved the rate.
 double prior_spread(const OwnRate& rate, const Json& profile);
 
 // Whether the profile has a constant or a table of the rate.

@@ -21,7 +21,8 @@ struct MeasuredStep {
 
 struct MeasuredSteps {
     std::vector<MeasuredStep> steps;
-    Json base;             // the profile, whole
+    Json base;                          // the profile, whole
+    std::optional<OwnStepsMark> before; // the base's own
     std::string base_name; // of the profile, or of the shipped parts it was put together from
     std::string device;
     std::string network;
@@ -68,6 +69,7 @@ struct StepContradiction {
     std::size_t rate = 0;   // of own_rates()
     double slower = 1;      // how many times slower that rate would have to be; below 1: faster
     bool explained = false; // else no rate does alone
+    bool left_out = true;   // of the fit; false: it is the only step
 
     bool operator==(const StepContradiction&) const = default;
 };

@@ -34,12 +34,32 @@ struct Answered {
 
 using Members = std::vector<const Answered*>;
 
-tl::expected<Answered, std::string> answer(const MeasuredRecord& record, Session& session)
+// The profiles of all records: most of a source share one.
+class Bases {
+public:
+    std::shared_ptr<ChangedProfiles> of(const Profile& profile)
+    {
+        Json base = to_json(profile);
+        const std::string text = to_text(base, JsonStyle::compact);
+        const std::lock_guard lock(mutex_);
+        std::shared_ptr<ChangedProfiles>& found = made_[text];
+        if (found == nullptr)
+            found = std::make_shared<ChangedProfiles>(std::move(base));
+        return found;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<ChangedProfiles>> made_;
+};
+
+tl::expected<Answered, std::string> answer(const MeasuredRecord& record, Session& session,
+                                           Bases& bases)
 {
     auto asked = ask_record(record, {}, session);
     if (!asked)
         return tl::unexpected(asked.error());
-    RateTrials trials(session, to_json(asked->profile));
+    RateTrials trials(session, bases.of(asked->profile));
     const std::vector<double> none(own_rates().size(), 0.0);
     Checked<StepResponse> response = trials.response(asked->step.question, none);
     if (!response)
@@ -211,11 +231,12 @@ OwnStepsScores own_steps_scores(std::span<const RecordFile> files, int own_steps
     const std::vector<const MeasuredRecord*> records = wanted(files, only);
     std::vector<tl::expected<Answered, std::string>> answers(records.size());
     Session session;
+    Bases bases;
     std::mutex reporting;
     std::size_t done = 0;
     for_each_index(records.size(), usable_threads(), [&](std::size_t i) {
         work.check();
-        answers[i] = answer(*records[i], session);
+        answers[i] = answer(*records[i], session, bases);
         const std::lock_guard lock(reporting);
         work.report("own steps", static_cast<double>(++done), static_cast<double>(records.size()));
     });

@@ -1,27 +1,14 @@
 #include "sim/study/own_steps/rate_responses.h"
 
-#include "sim/base/files.h"
-
-#include <fmt/core.h>
-#include <unistd.h>
+#include "sim/cost/profile_library.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace trainyard {
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr double nudge = -0.05; // of a logarithm, for the difference quotient
-
-fs::path new_folder()
-{
-    std::string name = (fs::temp_directory_path() / "trainyard-rates-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-        throw WorldError{fmt::format("cannot make a folder {}", name)};
-    return name;
-}
 
 } // namespace
 
@@ -42,37 +29,32 @@ std::vector<double> StepResponse::slopes(std::span<const double> rates) const
     return out;
 }
 
-RateTrials::RateTrials(Session& session, Json base)
-    : session_(session), base_(std::move(base)), folder_(new_folder())
-{}
-
-RateTrials::~RateTrials()
+Checked<std::shared_ptr<const Profile>> ChangedProfiles::with(std::span<const double> rates)
 {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-}
-
-std::string RateTrials::profile_with(std::span<const double> rates)
-{
-    const std::vector<double> wanted(rates.begin(), rates.end());
-    for (const auto& [at, path] : written_)
-        if (at == wanted)
-            return path;
-    Json profile = base_;
-    for (std::size_t k = 0; k < wanted.size(); ++k)
-        if (wanted[k] != 0)
-            change_rate(profile, own_rates()[k], wanted[k]);
-    const std::string path = (folder_ / fmt::format("{}.json", written_.size())).string();
-    write_file(path, to_text(profile, JsonStyle::compact));
-    written_.emplace_back(wanted, path);
-    return path;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [at, profile] : made_)
+        if (std::ranges::equal(at, rates))
+            return profile;
+    Json changed = base_;
+    for (std::size_t k = 0; k < rates.size(); ++k)
+        if (rates[k] != 0)
+            change_rate(changed, own_rates()[k], rates[k]);
+    Checked<ProfileFile> read = profile_of_json(changed, "profile with changed rates");
+    Checked<std::shared_ptr<const Profile>> made =
+        read ? Checked<std::shared_ptr<const Profile>>(
+                   std::make_shared<const Profile>(std::move(read->profile)))
+             : tl::unexpected(read.error());
+    made_.emplace_back(std::vector<double>(rates.begin(), rates.end()), made);
+    return made;
 }
 
 Checked<double> RateTrials::time(const ScenarioFile& question, std::span<const double> rates)
 {
+    const Checked<std::shared_ptr<const Profile>> constants = profiles_->with(rates);
+    if (!constants)
+        return tl::unexpected(constants.error());
     ScenarioFile asked = question;
-    asked.scenario.profile = profile_with(rates);
-    asked.json["profile"] = asked.scenario.profile;
+    asked.constants = *constants;
     SimulateRequest request;
     request.memory = AllocatorView::nobody;
     const Checked<Outcome> outcome = session_.simulate(asked, request);
@@ -98,7 +80,7 @@ Checked<StepResponse> RateTrials::response(const ScenarioFile& question,
     std::vector<double> moved(rates.begin(), rates.end());
     for (std::size_t k = 0; k < moved.size(); ++k) {
         out.shares.push_back(0);
-        if (!stands_in(own_rates()[k], base_))
+        if (!stands_in(own_rates()[k], base()))
             continue;
         moved[k] += nudge;
         const Checked<double> there = time(question, moved);

@@ -5,20 +5,37 @@
 #include "sim/study/own_steps/measured_steps.h"
 #include "sim/study/own_steps/own_rates.h"
 
-#include <filesystem>
+#include <mutex>
 
 namespace trainyard {
 
-// Simulates questions with the rates of a profile changed. Holds files in the folder for temporary
-// ones while it lives.
-class RateTrials {
+// A profile with rates (all of own_rates()) changed by logarithms, each made once. Of any thread.
+class ChangedProfiles {
 public:
-    RateTrials(Session& session, Json base);
-    ~RateTrials();
-    RateTrials(const RateTrials&) = delete;
-    RateTrials& operator=(const RateTrials&) = delete;
+    explicit ChangedProfiles(Json base) : base_(std::move(base)) {}
 
     const Json& base() const { return base_; }
+
+    // Problems where a constant leaves its range.
+    Checked<std::shared_ptr<const Profile>> with(std::span<const double> rates);
+
+private:
+    Json base_;
+    std::mutex mutex_;
+    std::vector<std::pair<std::vector<double>, Checked<std::shared_ptr<const Profile>>>> made_;
+};
+
+// Simulates questions with the rates of a profile changed.
+class RateTrials {
+public:
+    RateTrials(Session& session, Json base)
+        : RateTrials(session, std::make_shared<ChangedProfiles>(std::move(base)))
+    {}
+    RateTrials(Session& session, std::shared_ptr<ChangedProfiles> profiles)
+        : session_(session), profiles_(std::move(profiles))
+    {}
+
+    const Json& base() const { return profiles_->base(); }
 
     // Step time in s with the rates (all of own_rates()) changed by these logarithms.
     Checked<double> time(const ScenarioFile& question, std::span<const double> rates);
@@ -30,12 +47,8 @@ public:
     bool fits(const ScenarioFile& question);
 
 private:
-    std::string profile_with(std::span<const double> rates);
-
     Session& session_;
-    Json base_;
-    std::filesystem::path folder_;
-    std::vector<std::pair<std::vector<double>, std::string>> written_;
+    std::shared_ptr<ChangedProfiles> profiles_;
 };
 
 } // namespace trainyard

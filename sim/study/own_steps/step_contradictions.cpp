@@ -10,9 +10,10 @@ namespace trainyard {
 namespace {
 
 constexpr double too_far = 3; // standard deviations
-// Of a rate's logarithm: 100 times slower, less where the profile's fields do not reach so far.
-constexpr std::array slowest{-4.6, -3.4, -2.2, -0.7};
-constexpr std::array fastest{1.4, 0.7, 0.2}; // 4 times faster, likewise
+// Of a rate's logarithm: twice as fast, less where the profile's fields do not reach so far.
+constexpr std::array fastest{0.7, 0.4, 0.1};
+// As slow as it may be, likewise: parts of that logarithm.
+constexpr std::array parts_of_slowest{1.0, 0.75, 0.5, 0.15};
 
 RateFit fit_to(const RateFit& fit, const MeasuredSteps& steps, std::span<const std::size_t> kept,
                const RateFitOptions& options)
@@ -74,9 +75,13 @@ std::optional<double> change_that_explains(RateTrials& trials, const ScenarioFil
     const std::optional<bool> longer = takes_longer(here);
     if (!longer)
         return std::nullopt;
-    for (const double bound :
-         *longer ? std::span<const double>(fastest) : std::span<const double>(slowest))
-    {
+    std::vector<double> bounds;
+    if (*longer)
+        bounds.assign(fastest.begin(), fastest.end());
+    else
+        for (const double part : parts_of_slowest)
+            bounds.push_back(-part * std::log(own_rates()[rate].most_slow));
+    for (const double bound : bounds) {
         const std::optional<bool> beyond = takes_longer(here + bound);
         if (!beyond || *beyond == *longer)
             continue;
@@ -198,29 +203,34 @@ private:
 
 } // namespace
 
-Checked<std::vector<StepContradiction>> step_contradictions(const MeasuredSteps& steps,
-                                                            const RateFit& fit, RateTrials& trials,
-                                                            const RateFitOptions& options,
-                                                            const WorkControl& work)
+Checked<StepAgreement> step_agreement(const MeasuredSteps& steps, const RateFit& fit,
+                                      RateTrials& trials, const RateFitOptions& options,
+                                      const WorkControl& work)
 {
     const ContradictionSearch search(steps, fit, trials, options);
-    const Checked<std::vector<std::size_t>> kept = search.agreeing();
+    Checked<std::vector<std::size_t>> kept = search.agreeing();
     if (!kept)
         return tl::unexpected(kept.error());
-    // A single step is held against what the profile states.
     const std::vector<std::size_t> known =
         steps.steps.size() == 1 ? std::vector<std::size_t>() : *kept;
     const RateFit others = fit_to(fit, steps, known, options);
-    std::vector<StepContradiction> out;
+    StepAgreement out;
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         if (std::ranges::find(known, i) != known.end())
             continue;
         const Checked<Surprise> found = search.surprise_of(i, others);
         if (!found)
             return tl::unexpected(found.error());
-        if (found->much)
-            out.push_back(search.explained(i, found->error, others, known, work));
+        if (found->much) {
+            out.contradictions.push_back(search.explained(i, found->error, others, known, work));
+            out.contradictions.back().left_out = steps.steps.size() > 1;
+        } else
+            kept->push_back(i);
     }
+    std::ranges::sort(*kept);
+    const auto twice = std::ranges::unique(*kept);
+    kept->erase(twice.begin(), twice.end());
+    out.agreeing = std::move(*kept);
     return out;
 }
 

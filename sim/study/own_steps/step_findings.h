@@ -7,14 +7,19 @@
 
 namespace trainyard {
 
-// Steps more than three standard deviations from what a fit to the others expects, the one without
-// which the rest agrees best taken out first. For each the rates are tried one by one, between 100
-// times slower and 4 times faster, with all others as the rest of the steps have them; the one that
-// least disagrees with the other steps and with what is believed of it explains it.
-Checked<std::vector<StepContradiction>> step_contradictions(const MeasuredSteps& steps,
-                                                            const RateFit& fit, RateTrials& trials,
-                                                            const RateFitOptions& options,
-                                                            const WorkControl& work = {});
+struct StepAgreement {
+    std::vector<std::size_t> agreeing; // indices; never none
+    std::vector<StepContradiction> contradictions;
+};
+
+// Steps more than three standard deviations from what a fit to the others expects contradict, the
+// one without which the rest agrees best taken out first; a single step is held against the profile
+// and agrees with itself. For each the rates are tried one by one, between `most_slow` and twice as
+// fast, with all others as the rest of the steps have them; the one that least disagrees with the
+// other steps and with what is believed of it explains it.
+Checked<StepAgreement> step_agreement(const MeasuredSteps& steps, const RateFit& fit,
+                                      RateTrials& trials, const RateFitOptions& options,
+                                      const WorkControl& work = {});
 
 // Runs of the first own step with one setting changed (micro-batch, tp, pp, ep, nodes, sequence
 // length), as far as they can be and fit, by the share of the variance of `target`'s step that they

@@ -1,15 +1,23 @@
 // Rates from somebody's own steps: a machine whose rates are known is found again.
 
+#include "sim/base/files.h"
+#include "sim/cost/profile_library.h"
 #include "sim/study/own_steps/own_profile.h"
 #include "sim/study/own_steps/step_findings.h"
 #include "tests/catch.h"
 #include "tests/unit/study/measured_llama.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 
 using namespace trainyard;
 using namespace trainyard::test;
+using Catch::Matchers::Contains;
 using Catch::Matchers::WithinAbs;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -123,8 +131,8 @@ TEST_CASE("a network fourteen times slower than stated is named as what one step
     steps.steps[2].measured = Seconds(trials.time(steps.steps[2].question, rates).value());
     const RateFitOptions options;
     const RateFit fit = fit_rates(steps, trials, options).value();
-    const std::vector<StepContradiction> found =
-        step_contradictions(steps, fit, trials, options).value();
+    const StepAgreement agreement = step_agreement(steps, fit, trials, options).value();
+    const std::vector<StepContradiction>& found = agreement.contradictions;
     for (const StepContradiction& one : found)
         UNSCOPED_INFO(one.step << ": " << one.error << ", " << own_rates()[one.rate].title << " "
                                << one.slower << " times slower");
@@ -133,6 +141,56 @@ TEST_CASE("a network fourteen times slower than stated is named as what one step
     REQUIRE(found[0].explained);
     CHECK(found[0].rate == rate_named("across"));
     CHECK_THAT(found[0].slower, WithinAbs(14, 1.0));
+    CHECK(found[0].left_out);
+    CHECK(agreement.agreeing == std::vector<std::size_t>{0, 1});
+}
+
+TEST_CASE("no rate explains a step that takes forty times too long")
+{
+    Session session;
+    MeasuredSteps steps = measured_on({small_llama(1, 1), small_llama(4, 1)}, {}, session);
+    steps.steps[1].measured = steps.steps[1].measured * 40.0;
+    RateTrials trials(session, steps.base);
+    const RateFitOptions options;
+    const RateFit fit = fit_rates(steps, trials, options).value();
+    const StepAgreement agreement = step_agreement(steps, fit, trials, options).value();
+    REQUIRE(agreement.contradictions.size() == 1);
+    CHECK(agreement.contradictions[0].step == "tp4-mb1");
+    CHECK_FALSE(agreement.contradictions[0].explained);
+    CHECK(agreement.agreeing == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("one measurement does not count twice, in a file or on a profile that knows it")
+{
+    Session session;
+    const std::vector<RecordFile> twice{file_of_steps({small_llama(1, 1)}),
+                                        file_of_steps({small_llama(1, 1)})};
+    const auto refused = measured_steps(twice, {}, session);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error()[0].pointer == "/0/id");
+
+    const MeasuredSteps steps = measured_on({small_llama(1, 1)}, {{"gemm_16", -0.2}}, session);
+    RateTrials trials(session, steps.base);
+    const Json mine = own_profile(steps, fit_rates(steps, trials).value(), "mine");
+    const fs::path file = fs::temp_directory_path() / fmt::format("own-{}.json", ::getpid());
+    const std::string path = file.string();
+    write_file(path, to_text(mine));
+    const auto known =
+        measured_steps(std::vector{file_of_steps({small_llama(1, 1)})}, path, session);
+    REQUIRE_FALSE(known);
+    CHECK_THAT(known.error()[0].message, Contains("was fitted to \"tp1-mb1\" already"));
+
+    // A further step adds to what the first one told.
+    const MeasuredSteps more =
+        measured_steps(std::vector{file_of_steps({small_llama(4, 1)})}, path, session).value();
+    RateTrials later(session, more.base);
+    const RateFit fit = fit_rates(more, later).value();
+    CHECK(fit.prior[rate_named("gemm_16")] < 0.10);
+    const Profile both =
+        profile_of_json(own_profile(more, fit, "both"), "both.json").value().profile;
+    REQUIRE(both.own_steps);
+    CHECK(both.own_steps->ids == std::vector<std::string>{"tp1-mb1", "tp4-mb1"});
+    fs::remove(file);
 }
 
 TEST_CASE("steps as the profile has them contradict nothing")
@@ -142,7 +200,7 @@ TEST_CASE("steps as the profile has them contradict nothing")
     RateTrials trials(session, steps.base);
     const RateFitOptions options;
     const RateFit fit = fit_rates(steps, trials, options).value();
-    CHECK(step_contradictions(steps, fit, trials, options).value().empty());
+    CHECK(step_agreement(steps, fit, trials, options).value().contradictions.empty());
 }
 
 TEST_CASE("only like jobs get the narrower interval")
