@@ -126,8 +126,9 @@ struct Found {
     std::uint64_t simulated = 0;
 };
 
-std::optional<Found> search_all(const std::vector<Start>& starts, double headroom,
-                                const StartRequest& request, Session& session)
+// Without a `start`: none of the possible layouts fits.
+Found search_all(const std::vector<Start>& starts, double headroom, const StartRequest& request,
+                 Session& session)
 {
     Found found;
     std::vector<std::pair<const Start*, RankedLayout>> ranked;
@@ -146,7 +147,7 @@ std::optional<Found> search_all(const std::vector<Start>& starts, double headroo
             ranked.emplace_back(&start, std::move(layout));
     }
     if (ranked.empty())
-        return std::nullopt;
+        return found;
     std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.second.step_time; });
     found.start = ranked.front().first;
     found.best = std::move(ranked.front().second);
@@ -218,7 +219,15 @@ Problems batch_problem(std::int64_t batch, int gpus, const std::vector<std::int6
                     fmt::join(nearest, " or ")));
 }
 
-Problems memory_problem(const std::vector<Start>& starts, const Device& device)
+// With what comes and goes in the step, where the layout divides its batch.
+Bytes needed(const LargeLayout& layout, const SearchBase& base, Session& session)
+{
+    const Checked<MemoryEstimate> memory =
+        session.memory(scenario_of(layout.choice, base), {.view = AllocatorView::every_stage});
+    return memory ? std::max(memory->peak(), layout.memory) : layout.memory;
+}
+
+Problems memory_problem(const std::vector<Start>& starts, const Device& device, Session& session)
 {
     // What a layout needs does not hang on the batch where that is fitted.
     std::optional<LargeLayout> leanest;
@@ -240,10 +249,10 @@ Problems memory_problem(const std::vector<Start>& starts, const Device& device)
                     base.facts.devices, device.name),
         of == nullptr
             ? "no layout of it can be"
-            : fmt::format("the leanest layout ({}) needs at least {} of {} on the fullest device: "
-                          "more GPUs, larger ones or shorter sequences",
+            : fmt::format("the leanest layout ({}) needs {} of {} on the fullest device: more "
+                          "GPUs, larger ones or shorter sequences",
                           described(scenario_of(leanest->choice, base).scenario),
-                          to_display(leanest->memory), to_display(device.memory)));
+                          to_display(needed(*leanest, base, session)), to_display(device.memory)));
 }
 
 struct NoLayout {
@@ -259,24 +268,27 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
     Problems problems = starts.add_all(model, largest_domain(*parts.topology));
     if (!problems.empty())
         return tl::unexpected(NoLayout{{std::move(problems), false}, {}});
-    for (const double headroom : {roomy, 0.0})
-        if (const std::optional<Found> found = search_all(starts.all(), headroom, request, session))
-        {
-            std::vector<std::string> reasons = first.reasons;
-            for (std::string& reason : reasons_for(*found))
-                reasons.push_back(std::move(reason));
-            return StartingPoint{kept_scenario(found->best.choice, found->start->base),
-                                 found->memory, found->best.step_time, std::move(reasons)};
-        }
+    std::uint64_t possible = 0;
+    for (const double headroom : {roomy, 0.0}) {
+        const Found found = search_all(starts.all(), headroom, request, session);
+        possible = found.possible;
+        if (found.start == nullptr)
+            continue;
+        std::vector<std::string> reasons = first.reasons;
+        for (std::string& reason : reasons_for(found))
+            reasons.push_back(std::move(reason));
+        return StartingPoint{kept_scenario(found.best.choice, found.start->base), found.memory,
+                             found.best.step_time, std::move(reasons)};
+    }
     const Device& device = parts.cost->profile().hardware.device;
     std::vector<std::int64_t> batches;
     for (const Start& start : starts.all()) {
-        if (batches.empty())
+        if (possible == 0 && batches.empty()) // else it is not the batch
             batches = nearest_batches(start.space, start.base,
                                       device_memory(parts.cost->profile()).capacity, request.work);
     }
     if (batches.empty())
-        return tl::unexpected(NoLayout{{memory_problem(starts.all(), device), true}, {}});
+        return tl::unexpected(NoLayout{{memory_problem(starts.all(), device, session), true}, {}});
     return tl::unexpected(NoLayout{{batch_problem(first.scenario.training.global_batch,
                                                   starts.all().front().base.facts.devices, batches),
                                     false},
