@@ -1,5 +1,6 @@
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
+#include "sim/cli/export_chakra.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
@@ -30,8 +31,18 @@ void print_as_json(const ExportOptions& options, const JobExport& exported)
     print_data(to_text(out) + "\n");
 }
 
+constexpr const char* chakra = "chakra";
+
+// What is wrong with a name of a kind, or nothing.
+std::string check_export_kind(const std::string& name)
+{
+    return name == chakra ? "" : check_job_kind(name);
+}
+
 int run_export(const ExportOptions& options)
 {
+    if (options.kind == chakra)
+        return export_chakra(options.path, options.scenario, options.output);
     const std::optional<JobKind> kind = from_name<JobKind>(options.kind);
     const Checked<ScenarioFile> file = read_scenario(options.path, options.scenario);
     if (!file)
@@ -60,18 +71,25 @@ void add_export(CLI::App& program, Command& chosen)
     CLI::App* const sub =
         program.add_subcommand("export", "Settings for another framework, from a scenario");
     auto options = std::make_shared<ExportOptions>();
-    sub->add_option("kind", options->kind, "megatron, deepspeed, torchtitan or torchrun")
+    sub->add_option("kind", options->kind,
+                    "megatron, deepspeed, torchtitan, torchrun, or chakra: execution traces")
         ->required()
-        ->check(check_job_kind)
+        ->check(check_export_kind)
         ->type_name("KIND");
     sub->add_option("scenario", options->path, "the scenario")->required()->type_name("FILE");
-    sub->add_option("-o,--output", options->output, "write the settings")->type_name("FILE");
+    sub->add_option("-o,--output", options->output, "write the settings; of chakra the folder")
+        ->type_name("FILE");
     sub->add_flag("--json", options->json, "print settings and what is left out as JSON");
     add_scenario_options(*sub, options->scenario);
     sub->footer("Example: trainyard export megatron scenarios/llama3-70b-h100-64.json -o run.sh\n"
+                "         trainyard export chakra scenarios/llama3-8b-h100-8.json -o traces\n"
                 "What the format cannot say is listed on stderr; importing the export gives the "
                 "rest back.");
-    sub->callback([&chosen, options] { chosen = [options] { return run_export(*options); }; });
+    sub->callback([&chosen, options] {
+        if (options->kind == chakra && (options->output.empty() || options->json))
+            throw CLI::ValidationError("chakra", "its traces are files: -o FOLDER, without --json");
+        chosen = [options] { return run_export(*options); };
+    });
 }
 
 } // namespace trainyard
