@@ -1,0 +1,59 @@
+#include "sim/cli/import_trace.h"
+
+#include "sim/base/build_info.h"
+#include "sim/base/files.h"
+#include "sim/cli/terminal.h"
+#include "sim/report/traces/recorded_run.h"
+#include "sim/traces/kineto_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view nothing_imported = "nothing was imported.";
+
+// All ranks of all files, or every file's problem.
+Checked<std::vector<RankTrace>> read_traces(const std::vector<std::string>& files)
+{
+    WorkControl work;
+    work.cancel = &interrupt_flag();
+    std::vector<RankTrace> ranks;
+    Problems problems;
+    for (const std::string& file : files) {
+        Checked<std::vector<RankTrace>> read = read_kineto(file, work);
+        if (read)
+            std::move(read->begin(), read->end(), std::back_inserter(ranks));
+        else
+            problems.insert(problems.end(), read.error().begin(), read.error().end());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return ranks;
+}
+
+} // namespace
+
+int import_trace_files(const TraceFiles& traces)
+{
+    if (!traces.output.empty())
+        require_writable(traces.output);
+    Checked<std::vector<RankTrace>> ranks = read_traces(traces.files);
+    if (!ranks)
+        return refuse(ranks.error(), nothing_imported);
+    const Checked<JobTrace> job = join_ranks(std::move(*ranks));
+    if (!job)
+        return refuse(job.error(), nothing_imported);
+    const RunSummary run = run_summary(*job);
+    Json json = recorded_run_json(run);
+    json["source"] = fmt::format("imported by trainyard {}", version());
+    if (!traces.output.empty())
+        write_file(traces.output, to_text(json) + "\n");
+    print_data(traces.json ? to_text(json) + "\n" : recorded_run_text(run, width_of_stdout()));
+    return exit_ok;
+}
+
+} // namespace trainyard

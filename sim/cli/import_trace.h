@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct TraceFiles {
+    std::vector<std::string> files; // ranks of one run
+    std::string output;             // empty: nothing is written
+    bool json = false;
+};
+
+// Prints where the time of a recorded step goes, and writes it. Returns an ExitCode.
+int import_trace_files(const TraceFiles& traces);
+
+} // namespace trainyard

@@ -1,0 +1,161 @@
+#include "sim/traces/job_trace.h"
+
+#include "sim/traces/group_roles.h"
+#include "sim/traces/matching.h"
+#include "sim/traces/trace_words.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+constexpr const char* one_run = "give the ranks of one run, recorded in the same steps";
+
+void complain(Problems& problems, const std::string& file, std::string message)
+{
+    problems.push_back({file, 0, "", std::move(message), one_run, Severity::error});
+}
+
+void number_ranks(std::vector<RankTrace>& traces, JobTrace& job, Problems& problems)
+{
+    const auto unnamed = std::count_if(traces.begin(), traces.end(),
+                                       [](const RankTrace& trace) { return !trace.rank; });
+    if (unnamed == static_cast<std::ptrdiff_t>(traces.size())) {
+        for (std::size_t i = 0; i < traces.size(); ++i)
+            traces[i].rank = static_cast<int>(i);
+        job.assumed.push_back(traces.size() == 1 ? "rank 0: the trace does not name its rank"
+                                                 : "ranks in the order of the files: the traces "
+                                                   "do not name theirs");
+    }
+    std::map<int, std::string> files;
+    for (const RankTrace& trace : traces) {
+        if (!trace.rank)
+            complain(problems, trace.file, "does not say which rank it is of, others do");
+        else if (const auto [at, fresh] = files.try_emplace(*trace.rank, trace.file); !fresh)
+            complain(problems, trace.file,
+                     fmt::format("is of rank {}, and so is {}", *trace.rank, at->second));
+    }
+}
+
+void agree_on_world(const std::vector<RankTrace>& traces, JobTrace& job, Problems& problems)
+{
+    const RankTrace* stated = nullptr;
+    for (const RankTrace& trace : traces) {
+        if (trace.world && stated == nullptr) {
+            stated = &trace;
+            job.world = trace.world;
+        } else if (trace.world && trace.world != job.world) {
+            complain(problems, trace.file,
+                     fmt::format("is of a job of {} ranks, {} of one of {}", *trace.world,
+                                 stated->file, *job.world));
+        }
+        if (job.backend.empty())
+            job.backend = trace.backend;
+        if (job.device.empty() && !trace.devices.empty())
+            job.device = trace.devices.front();
+        else if (!trace.devices.empty() && trace.devices.front() != job.device)
+            job.assumed.push_back(fmt::format("{} is of a rank on {}, others on {}", trace.file,
+                                              trace.devices.front(), job.device));
+    }
+}
+
+void gather_groups(const std::vector<RankTrace>& traces, JobTrace& job, Problems& problems)
+{
+    std::map<std::string, std::pair<std::size_t, std::string>> known; // place, file
+    for (const RankTrace& trace : traces)
+        for (const TraceGroup& group : trace.groups) {
+            const auto [at, fresh] = known.try_emplace(group.name, job.groups.size(), trace.file);
+            if (fresh) {
+                job.groups.push_back(
+                    {group.name, group.purpose, group.size, group.ranks, std::nullopt, false});
+                continue;
+            }
+            const JobTraceGroup& other = job.groups[at->second.first];
+            if (other.ranks != group.size || other.members != group.ranks)
+                complain(problems, trace.file,
+                         fmt::format("has other ranks in process group \"{}\" than {}", group.name,
+                                     at->second.second));
+        }
+}
+
+void gather_used_groups(JobTrace& job)
+{
+    for (const RankActivity& rank : job.ranks)
+        for (const TraceTransfer& transfer : rank.transfers) {
+            auto at =
+                std::find_if(job.groups.begin(), job.groups.end(), [&](const JobTraceGroup& group) {
+                    return group.name == transfer.group;
+                });
+            if (at == job.groups.end())
+                at = job.groups.insert(at, {transfer.group, transfer.purpose, transfer.ranks,
+                                            transfer.members, std::nullopt, false});
+            at->ranks = std::max(at->ranks, transfer.ranks);
+        }
+}
+
+// Steps by the same numbers are the same steps; nothing else says when ranks were recorded.
+void require_common_steps(const JobTrace& job, Problems& problems)
+{
+    const RankActivity& first = job.ranks.front();
+    for (const RankActivity& rank : job.ranks) {
+        if (rank.step_source != StepSource::annotations ||
+            first.step_source != StepSource::annotations)
+            continue;
+        const bool common =
+            std::any_of(rank.steps.begin(), rank.steps.end(), [&](const TraceStep& step) {
+                return std::any_of(first.steps.begin(), first.steps.end(),
+                                   [&](const TraceStep& of) { return of.number == step.number; });
+            });
+        if (!common)
+            complain(problems, rank.file,
+                     fmt::format("holds steps {} to {}, {} steps {} to {}: none in common",
+                                 rank.steps.front().number, rank.steps.back().number, first.file,
+                                 first.steps.front().number, first.steps.back().number));
+    }
+}
+
+} // namespace
+
+const JobTraceGroup* JobTrace::group_of(const TraceTransfer& transfer) const
+{
+    const auto at = std::find_if(groups.begin(), groups.end(), [&](const JobTraceGroup& group) {
+        return group.name == transfer.group;
+    });
+    return at == groups.end() ? nullptr : &*at;
+}
+
+std::optional<GroupKind> JobTrace::role_of(const TraceTransfer& transfer) const
+{
+    // A group without a name joins transfers of all kinds: each tells for itself.
+    if (transfer.group.empty())
+        return role_of_unnamed(transfer);
+    const JobTraceGroup* group = group_of(transfer);
+    return group != nullptr ? group->role : std::nullopt;
+}
+
+Checked<JobTrace> join_ranks(std::vector<RankTrace> traces)
+{
+    JobTrace job;
+    Problems problems;
+    number_ranks(traces, job, problems);
+    agree_on_world(traces, job, problems);
+    gather_groups(traces, job, problems);
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    for (RankTrace& trace : traces)
+        job.ranks.push_back(activity_of(std::move(trace), 0));
+    std::sort(job.ranks.begin(), job.ranks.end(),
+              [](const RankActivity& a, const RankActivity& b) { return a.rank < b.rank; });
+    gather_used_groups(job);
+    require_common_steps(job, problems);
+    if (problems.empty())
+        match_collectives(job, problems);
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    find_roles(job);
+    return job;
+}
+
+} // namespace trainyard
