@@ -33,6 +33,9 @@ public:
             while (next < ops_.size() && rank_.ops[ops_[next]].span.start <= now)
                 running_.push_back(ops_[next++]);
             std::erase_if(running_, [&](std::size_t op) { return rank_.ops[op].span.end <= now; });
+            while (next_computing_ < computing_.size() &&
+                   rank_.ops[computing_[next_computing_]].span.start <= now)
+                ++next_computing_;
             const TraceTime until = next_moment(now, next);
             if (running_.empty())
                 idle({now, until}, next);
@@ -55,6 +58,8 @@ private:
             if (to <= from)
                 continue;
             ops_.push_back(i);
+            if (computes(op))
+                computing_.push_back(i);
             const auto work = static_cast<std::size_t>(op.work);
             account_.work[work] += to - from;
             ++account_.ops[work];
@@ -66,6 +71,8 @@ private:
         TraceTime until = step_.end;
         if (next < ops_.size())
             until = std::min(until, rank_.ops[ops_[next]].span.start);
+        if (const TraceTime issued = next_issued(); issued > now)
+            until = std::min(until, issued);
         for (const std::size_t i : running_) {
             const TraceOp& op = rank_.ops[i];
             until = std::min(until, op.span.end);
@@ -84,15 +91,39 @@ private:
         return at == roles_.end() ? std::nullopt : at->second;
     }
 
-    // What the time counts as: lower ranks first.
+    static bool computes(const TraceOp& op)
+    {
+        return op.transfer == TraceOp::no_transfer && !op.crosses_host;
+    }
+
+    // When the host issued what computes next; the step's beginning where that is not known.
+    TraceTime next_issued() const
+    {
+        return next_computing_ < computing_.size()
+                   ? rank_.ops[computing_[next_computing_]].issued.value_or(step_.start)
+                   : step_.start;
+    }
+
+    // What computes next begins before this has ended, so it does not wait for it but for the host.
+    bool holds_nothing_up(const TraceOp& op, TraceTime now) const
+    {
+        return next_issued() > now &&
+               op.span.end > rank_.ops[computing_[next_computing_]].span.start;
+    }
+
+    // What the time counts as: the lowest order of all that runs.
     struct Claim {
-        int order = 3;
-        TimeKind kind = TimeKind::data;
+        int order = 0;
+        TimeKind kind = TimeKind::host;
     };
     Claim claim_of(const TraceOp& op, TraceTime now) const
     {
-        if (op.transfer == TraceOp::no_transfer)
-            return op.crosses_host ? Claim{} : Claim{0, engine::computing_kind(op.phase)};
+        if (computes(op))
+            return {0, engine::computing_kind(op.phase)};
+        if (holds_nothing_up(op, now))
+            return {4, TimeKind::host};
+        if (op.crosses_host)
+            return {3, TimeKind::data};
         const std::optional<GroupKind> role = role_of(op);
         if (times_[op.transfer].moving_from <= now)
             return {1, engine::exposed_kind(role.value_or(GroupKind::world))};
@@ -101,7 +132,7 @@ private:
 
     void busy(const TraceSpan& span)
     {
-        Claim best{4, TimeKind::data};
+        Claim best{5, TimeKind::host};
         bool transfers = false;
         for (const std::size_t i : running_) {
             const Claim claim = claim_of(rank_.ops[i], span.start);
@@ -135,7 +166,9 @@ private:
     const RankActivity& rank_;
     TraceSpan step_;
     std::map<std::string, std::optional<GroupKind>> roles_;
-    std::vector<std::size_t> ops_; // of the step, by start
+    std::vector<std::size_t> ops_;       // of the step, by start
+    std::vector<std::size_t> computing_; // of these
+    std::size_t next_computing_ = 0;
     std::vector<std::size_t> running_;
     StepAccount account_;
 };

@@ -23,8 +23,8 @@ struct StepAccount {
 
 // Whatever computes counts as its phase, copies within the device too; then transfers that move
 // data, by what their group is for; then those that wait (for another stage: bubble, else waiting);
-// then copies from and to the host. Where nothing runs it is the host's time up to when it issued
-// what runs next.
+// then copies from and to the host. Where nothing runs, or nothing that ends before the next op
+// that computes begins, it is the host's time up to when it issued that.
 StepAccount step_account(const JobTrace& job, const std::vector<TransferMoving>& times,
                          std::size_t rank, const TraceSpan& step);
 
