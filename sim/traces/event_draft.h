@@ -26,6 +26,8 @@ public:
     std::int64_t process() const { return process_; }
     bool on_device() const;
     bool good_times() const { return good_times_; } // none is out of range
+    TraceSpan span() const { return {start_, start_ + length_}; }
+    bool kept() const; // by `keep`
 
     // Adds it to what was read of the rank, if it is of a kind that is kept.
     void keep(RankTrace& rank) const;
@@ -64,7 +66,7 @@ private:
     std::string ranks_;
 };
 
-// Microseconds as text or number in nanoseconds; nothing beyond 4e18, which no clock shows.
+// Microseconds as text in nanoseconds; nothing beyond 2.5e18, which no clock shows.
 std::optional<TraceTime> nanoseconds(std::string_view microseconds);
 
 } // namespace trainyard

@@ -95,6 +95,18 @@ void gather_used_groups(JobTrace& job)
         }
 }
 
+// Clocks that differ by more than a year are of two runs, whatever the steps are called.
+void require_one_time(const JobTrace& job, Problems& problems)
+{
+    constexpr TraceTime year(31'556'952'000'000'000);
+    const auto start = [](const RankActivity& rank) { return rank.ops.front().span.start; };
+    const RankActivity& first = job.ranks.front();
+    for (const RankActivity& rank : job.ranks)
+        if (start(rank) - start(first) > year || start(first) - start(rank) > year)
+            complain(problems, rank.file,
+                     fmt::format("was recorded more than a year from {}", first.file));
+}
+
 // Steps by the same numbers are the same steps; nothing else says when ranks were recorded.
 void require_common_steps(const JobTrace& job, Problems& problems)
 {
@@ -149,6 +161,7 @@ Checked<JobTrace> join_ranks(std::vector<RankTrace> traces)
     std::sort(job.ranks.begin(), job.ranks.end(),
               [](const RankActivity& a, const RankActivity& b) { return a.rank < b.rank; });
     gather_used_groups(job);
+    require_one_time(job, problems);
     require_common_steps(job, problems);
     if (problems.empty())
         match_collectives(job, problems);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 namespace trainyard {
 namespace {
@@ -72,7 +71,7 @@ void KinetoHeader::text(std::span<const KinetoField> place, std::string_view val
 
 void KinetoHeader::integer(std::span<const KinetoField> place, std::int64_t value)
 {
-    constexpr std::int64_t latest_base = std::numeric_limits<std::int64_t>::max() / 2;
+    constexpr std::int64_t latest_base = 2'500'000'000'000'000'000; // in 2049
     if (is_at(place, {base_time}))
         base_ = TraceTime(std::clamp(value, std::int64_t{0}, latest_base));
     else if (is_at(place, {distributed, rank}))

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <limits>
 #include <map>
 
 namespace trainyard {
@@ -67,7 +68,7 @@ public:
         } else if (depth_ == *events_depth_) {
             draft_.clear();
         }
-        return deeper(false);
+        return deeper();
     }
     bool end_object() override
     {
@@ -88,7 +89,7 @@ public:
             begin_list();
         if (list_ != nullptr)
             open_list();
-        return deeper(true);
+        return deeper();
     }
     bool end_array() override
     {
@@ -158,7 +159,7 @@ private:
         return true;
     }
 
-    bool deeper(bool)
+    bool deeper()
     {
         if (++depth_ > most_depth)
             return refuse(fmt::format("nested deeper than {} levels", most_depth), "");
@@ -192,12 +193,23 @@ private:
     bool keep()
     {
         ++events_;
-        if (draft_.category() != KinetoCategory::unknown)
-            known_ += draft_.category() == KinetoCategory::not_kept ? 0 : 1;
+        known_ += draft_.kept() ? 1 : 0;
         if (!draft_.good_times())
             return refuse("a time beyond any clock's", "ts and dur are microseconds");
+        if (draft_.kept() && !within_a_year(draft_.span()))
+            return refuse("an event more than a year from others of its file",
+                          "ts and dur are microseconds");
         draft_.keep(ranks_[header_.simulated() ? draft_.process() : 0]);
         return true;
+    }
+
+    bool within_a_year(const TraceSpan& span)
+    {
+        constexpr TraceTime year(31'556'952'000'000'000);
+        recorded_ = recorded_ ? TraceSpan{std::min(recorded_->start, span.start),
+                                          std::max(recorded_->end, span.end)}
+                              : span;
+        return recorded_->length() <= year;
     }
 
     bool refuse(std::string message, std::string hint)
@@ -219,6 +231,7 @@ private:
     std::optional<std::size_t> events_depth_; // inside the list of events: the depth of each
     std::string* list_ = nullptr;
     std::size_t list_depth_ = 0;
+    std::optional<TraceSpan> recorded_; // from the first event's start to the last one's end
     std::uint64_t events_ = 0;
     std::uint64_t known_ = 0;
 };
