@@ -132,8 +132,10 @@ std::vector<std::string> kinds_to_import()
 int run_import(const ImportOptions& options)
 {
     if (options.words.size() > 1 && options.words.front() == trace_kind)
-        return import_trace_files(
-            {{options.words.begin() + 1, options.words.end()}, options.output, options.json});
+        return import_trace_files({{options.words.begin() + 1, options.words.end()},
+                                   options.output,
+                                   options.job.topology,
+                                   options.json});
     if (options.words.size() > 2)
         return refuse_file(options.words[2], "is one file too many",
                            "one file at a time; traces of several ranks: trainyard import trace "

@@ -3,7 +3,11 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/cli/terminal.h"
+#include "sim/report/traces/expected_rates.h"
 #include "sim/report/traces/recorded_run.h"
+#include "sim/study/cost_part.h"
+#include "sim/study/inputs.h"
+#include "sim/topology/read_topology.h"
 #include "sim/traces/kineto_reader.h"
 
 #include <fmt/core.h>
@@ -35,6 +39,26 @@ Checked<std::vector<RankTrace>> read_traces(const std::vector<std::string>& file
     return ranks;
 }
 
+// What the cluster's constants expect of the transfers.
+Problems expect_rates(RunSummary& run, const std::string& cluster)
+{
+    Problems problems;
+    ScenarioFile file; // of nothing but a cluster
+    file.scenario.topology = source_from(cluster, std::filesystem::path());
+    const Checked<Input> input = find_input(file.scenario.topology, InputKind::topology, file);
+    if (!input)
+        return input.error();
+    const Checked<Topology> topology = read_topology(input->json, input->file);
+    if (!topology)
+        return topology.error();
+    CostMemos memos;
+    const std::shared_ptr<const CostPart> costs =
+        build_cost(file, *topology, input->hash, memos, problems);
+    if (costs != nullptr)
+        add_expected_rates(run, *topology, *costs->cost);
+    return problems;
+}
+
 } // namespace
 
 int import_trace_files(const TraceFiles& traces)
@@ -47,7 +71,10 @@ int import_trace_files(const TraceFiles& traces)
     const Checked<JobTrace> job = join_ranks(std::move(*ranks));
     if (!job)
         return refuse(job.error(), nothing_imported);
-    const RunSummary run = run_summary(*job);
+    RunSummary run = run_summary(*job);
+    if (!traces.topology.empty())
+        if (const Problems problems = expect_rates(run, traces.topology); has_errors(problems))
+            return refuse(problems, nothing_imported);
     Json json = recorded_run_json(run);
     json["source"] = fmt::format("imported by trainyard {}", version());
     if (!traces.output.empty())

@@ -8,6 +8,7 @@ namespace trainyard {
 struct TraceFiles {
     std::vector<std::string> files; // ranks of one run
     std::string output;             // empty: nothing is written
+    std::string topology;           // a file or a shipped cluster whose rates to expect; or empty
     bool json = false;
 };
 

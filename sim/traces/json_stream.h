@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 namespace trainyard {
@@ -25,6 +26,13 @@ public:
             ++line_;
         if (++at_ == end_)
             fill();
+    }
+    // Begins as an archive of tar does. Requires that nothing was read.
+    bool is_archive() const
+    {
+        constexpr std::size_t place = 257; // POSIX.1-1988: the magic of a header
+        const std::string_view begun(at_, static_cast<std::size_t>(end_ - at_));
+        return begun.size() > place && begun.substr(place).starts_with("ustar");
     }
     // Of the character that is read next.
     int line() const { return line_; }

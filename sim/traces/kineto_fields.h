@@ -16,6 +16,7 @@ enum class KinetoField : std::uint8_t {
     distributed,
     devices,
     simulated_by,
+    schema,
     world_size,
     backend,
     groups,

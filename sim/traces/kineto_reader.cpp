@@ -139,6 +139,7 @@ public:
         return out;
     }
     std::uint64_t known_events() const { return known_; }
+    bool execution_trace() const { return header_.execution_trace(); }
 
 private:
     // Within the members of an event or of its arguments.
@@ -247,6 +248,8 @@ Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkC
 {
     InflatedFile bytes(file);
     JsonStream stream(bytes, work);
+    if (stream.is_archive())
+        return tl::unexpected(one_problem(file, 0, "is an archive", "unpack it first: tar -xf"));
     KinetoEvents events(stream, file);
     const bool whole =
         nlohmann::json::sax_parse(JsonStreamIterator(stream), JsonStreamIterator(), &events);
@@ -257,6 +260,10 @@ Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkC
                         "copy the file again, or wait until the profiler has written it"));
     if (!whole)
         return tl::unexpected(std::move(events.problems()));
+    if (events.execution_trace())
+        return tl::unexpected(
+            one_problem(file, 0, "is an execution trace (Chakra): ops without their times",
+                        "record the same steps with torch.profiler and export_chrome_trace"));
     if (events.known_events() == 0)
         return tl::unexpected(
             one_problem(file, 0, "holds no event of PyTorch's profiler",

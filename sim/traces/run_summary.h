@@ -40,6 +40,7 @@ struct TransferRow {
     MovingFrom source = MovingFrom::own_start; // of the least certain
     Bandwidth algorithm_bandwidth;             // bytes over `moving`; 0: not known
     Bandwidth bus_bandwidth;                   // nccl-tests' factor applied
+    std::optional<Seconds> expected;           // of `moving`, by the constants of a cluster
 };
 
 // Who keeps the others waiting, in collectives all of whose members were recorded; per step.

@@ -89,7 +89,8 @@ Json json_of_transfer(const TransferRow& row)
                         {"quickest_seconds", row.quickest.value()},
                         {"moving_from", name_of(row.source)},
                         {"algorithm_bandwidth", row.algorithm_bandwidth.value()},
-                        {"bus_bandwidth", row.bus_bandwidth.value()}};
+                        {"bus_bandwidth", row.bus_bandwidth.value()},
+                        {"expected_seconds", row.expected ? Json(row.expected->value()) : Json()}};
 }
 
 template <class Item, class Write>

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 namespace {
@@ -18,6 +19,14 @@ constexpr std::size_t name_cells = 48;
 Seconds of(const std::array<Seconds, time_kind_count>& time, TimeKind kind)
 {
     return time[static_cast<std::size_t>(kind)];
+}
+
+Seconds mean_gaps(const RunSummary& run)
+{
+    Seconds gaps;
+    for (const RankSummary& rank : run.ranks)
+        gaps += (1 / static_cast<double>(run.ranks.size())) * rank.gaps;
+    return gaps;
 }
 
 // The rank that waits least: it sets the pace.
@@ -83,10 +92,7 @@ std::string breakdown(const RunSummary& run, std::size_t width)
             mean += share * rank.time[k];
         add(title_of(static_cast<TimeKind>(k)), pacing.time[k], mean);
     }
-    Seconds gaps;
-    for (const RankSummary& rank : run.ranks)
-        gaps += share * rank.gaps;
-    add("between queued kernels", pacing.gaps, gaps);
+    add("between queued kernels", pacing.gaps, mean_gaps(run));
     return table.text_within(width);
 }
 
@@ -141,33 +147,50 @@ std::string_view mark_of(MovingFrom source)
     return "<=";
 }
 
+std::vector<std::string> transfer_cells(const TransferRow& row)
+{
+    return {transfer_title(row),
+            row.ranks > 0 ? std::to_string(row.ranks) : "?",
+            row.bytes > 0 ? to_display(Bytes(row.bytes)) : "?",
+            count_text(row.count),
+            to_display(row.kernel),
+            fmt::format("{}{}", mark_of(row.source), to_display(row.moving)),
+            row.bus_bandwidth.value() > 0 ? to_display(row.bus_bandwidth) : ""};
+}
+
 std::string transfers(const RunSummary& run, std::size_t width)
 {
     if (run.transfers.empty())
         return "";
-    TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right,
-                     Align::right, Align::right});
-    table.add({"transfers", "ranks", "size", "a step", "kernel", "moves", "bus"});
-    bool estimated = false;
-    bool kernels = false;
+    const bool expected =
+        std::any_of(run.transfers.begin(), run.transfers.end(),
+                    [](const TransferRow& row) { return row.expected.has_value(); });
+    std::vector<std::string> heads{"transfers", "ranks", "size", "a step",
+                                   "kernel",    "moves", "bus"};
+    if (expected)
+        heads.insert(heads.end(), {"expected", ""});
+    std::vector<Align> columns(heads.size(), Align::right);
+    columns.front() = Align::left;
+    TextTable table(std::move(columns));
+    table.add(std::move(heads));
+    std::array<bool, 4> sources{};
     for (std::size_t i = 0; i < std::min(run.transfers.size(), transfers_shown); ++i) {
         const TransferRow& row = run.transfers[i];
-        estimated = estimated || row.source == MovingFrom::quickest;
-        kernels = kernels || row.source == MovingFrom::own_start;
-        const std::string_view mark = mark_of(row.source);
-        table.add({transfer_title(row), row.ranks > 0 ? std::to_string(row.ranks) : "?",
-                   row.bytes > 0 ? to_display(Bytes(row.bytes)) : "?", count_text(row.count),
-                   to_display(row.kernel), fmt::format("{}{}", mark, to_display(row.moving)),
-                   row.bus_bandwidth.value() > 0 ? to_display(row.bus_bandwidth) : ""});
+        sources[static_cast<std::size_t>(row.source)] = true;
+        std::vector<std::string> cells = transfer_cells(row);
+        if (row.expected)
+            cells.insert(cells.end(), {to_display(*row.expected),
+                                       fmt::format("x {:.2f}", row.moving / *row.expected)});
+        table.add(std::move(cells));
     }
     std::string out = table.text_within(width);
     if (run.transfers.size() > transfers_shown)
         out +=
             fmt::format("  and {} more kinds and sizes\n", run.transfers.size() - transfers_shown);
-    if (estimated)
+    if (sources[static_cast<std::size_t>(MovingFrom::quickest)])
         out +=
             hung("  ", "~ members are missing: as long as the quickest alike on its rank", width);
-    if (kernels)
+    if (sources[static_cast<std::size_t>(MovingFrom::own_start)])
         out += hung("  ", "<= waiting cannot be told from moving: the whole kernel", width);
     return out;
 }
@@ -208,16 +231,20 @@ std::string kernels(const RunSummary& run, std::size_t width)
 std::string verdict(const RunSummary& run, std::size_t width)
 {
     std::array<Seconds, time_kind_count> mean{};
+    const Seconds gaps = mean_gaps(run);
     for (const RankSummary& rank : run.ranks)
         for (std::size_t k = 0; k < time_kind_count; ++k)
             mean[k] += (1 / static_cast<double>(run.ranks.size())) * rank.time[k];
     const TimeKind loss = largest_loss(mean);
     if (of(mean, loss).value() <= 0)
         return "";
-    return hung("",
-                fmt::format("The largest loss is {}: {} of the step.", noun_of(loss),
-                            percent(of(mean, loss) / run.step)),
-                width);
+    std::string text = fmt::format("The largest loss is {}: {} of the step.", noun_of(loss),
+                                   percent(of(mean, loss) / run.step));
+    if (gaps > of(mean, loss))
+        text += fmt::format(" Longer than that, {} of it, nothing runs although the next kernel is "
+                            "queued: the device waits for an event, or is another process's.",
+                            percent(gaps / run.step));
+    return hung("", text, width);
 }
 
 } // namespace
