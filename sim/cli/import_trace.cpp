@@ -7,13 +7,11 @@
 #include "sim/report/traces/recorded_run.h"
 #include "sim/study/cost_part.h"
 #include "sim/study/inputs.h"
+#include "sim/study/jobs/job_import.h"
 #include "sim/topology/read_topology.h"
 #include "sim/traces/kineto_reader.h"
 
 #include <fmt/core.h>
-
-#include <algorithm>
-#include <iterator>
 
 namespace trainyard {
 namespace {
@@ -21,16 +19,17 @@ namespace {
 constexpr std::string_view nothing_imported = "nothing was imported.";
 
 // All ranks of all files, or every file's problem.
-Checked<std::vector<RankTrace>> read_traces(const std::vector<std::string>& files)
+Checked<std::vector<DigestedRank>> read_traces(const std::vector<std::string>& files)
 {
     WorkControl work;
     work.cancel = &interrupt_flag();
-    std::vector<RankTrace> ranks;
+    std::vector<DigestedRank> ranks;
     Problems problems;
     for (const std::string& file : files) {
         Checked<std::vector<RankTrace>> read = read_kineto(file, work);
         if (read)
-            std::move(read->begin(), read->end(), std::back_inserter(ranks));
+            for (RankTrace& rank : *read)
+                ranks.push_back(digest(std::move(rank)));
         else
             problems.insert(problems.end(), read.error().begin(), read.error().end());
     }
@@ -65,7 +64,7 @@ int import_trace_files(const TraceFiles& traces)
 {
     if (!traces.output.empty())
         require_writable(traces.output);
-    Checked<std::vector<RankTrace>> ranks = read_traces(traces.files);
+    Checked<std::vector<DigestedRank>> ranks = read_traces(traces.files);
     if (!ranks)
         return refuse(ranks.error(), nothing_imported);
     const Checked<JobTrace> job = join_ranks(std::move(*ranks));

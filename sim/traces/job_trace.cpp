@@ -2,7 +2,6 @@
 
 #include "sim/traces/group_roles.h"
 #include "sim/traces/matching.h"
-#include "sim/traces/trace_words.h"
 
 #include <fmt/core.h>
 
@@ -18,31 +17,34 @@ void complain(Problems& problems, const std::string& file, std::string message)
     problems.push_back({file, 0, "", std::move(message), one_run, Severity::error});
 }
 
-void number_ranks(std::vector<RankTrace>& traces, JobTrace& job, Problems& problems)
+void number_ranks(std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
 {
-    const auto unnamed = std::count_if(traces.begin(), traces.end(),
-                                       [](const RankTrace& trace) { return !trace.rank; });
-    if (unnamed == static_cast<std::ptrdiff_t>(traces.size())) {
-        for (std::size_t i = 0; i < traces.size(); ++i)
-            traces[i].rank = static_cast<int>(i);
-        job.assumed.push_back(traces.size() == 1 ? "rank 0: the trace does not name its rank"
-                                                 : "ranks in the order of the files: the traces "
-                                                   "do not name theirs");
+    const auto unnamed = std::count_if(ranks.begin(), ranks.end(),
+                                       [](const DigestedRank& rank) { return !rank.file.rank; });
+    if (unnamed == static_cast<std::ptrdiff_t>(ranks.size())) {
+        for (std::size_t i = 0; i < ranks.size(); ++i)
+            ranks[i].file.rank = static_cast<int>(i);
+        job.assumed.push_back(ranks.size() == 1 ? "rank 0: the trace does not name its rank"
+                                                : "ranks in the order of the files: the traces "
+                                                  "do not name theirs");
     }
     std::map<int, std::string> files;
-    for (const RankTrace& trace : traces) {
+    for (DigestedRank& rank : ranks) {
+        const RankTrace& trace = rank.file;
         if (!trace.rank)
             complain(problems, trace.file, "does not say which rank it is of, others do");
         else if (const auto [at, fresh] = files.try_emplace(*trace.rank, trace.file); !fresh)
             complain(problems, trace.file,
                      fmt::format("is of rank {}, and so is {}", *trace.rank, at->second));
+        rank.activity.rank = trace.rank.value_or(0);
     }
 }
 
-void agree_on_world(const std::vector<RankTrace>& traces, JobTrace& job, Problems& problems)
+void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
 {
     const RankTrace* stated = nullptr;
-    for (const RankTrace& trace : traces) {
+    for (const DigestedRank& rank : ranks) {
+        const RankTrace& trace = rank.file;
         if (trace.world && stated == nullptr) {
             stated = &trace;
             job.world = trace.world;
@@ -61,11 +63,12 @@ void agree_on_world(const std::vector<RankTrace>& traces, JobTrace& job, Problem
     }
 }
 
-void gather_groups(const std::vector<RankTrace>& traces, JobTrace& job, Problems& problems)
+void gather_groups(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
 {
     std::map<std::string, std::pair<std::size_t, std::string>> known; // place, file
-    for (const RankTrace& trace : traces)
-        for (const TraceGroup& group : trace.groups) {
+    for (const DigestedRank& rank : ranks)
+        for (const TraceGroup& group : rank.file.groups) {
+            const RankTrace& trace = rank.file;
             const auto [at, fresh] = known.try_emplace(group.name, job.groups.size(), trace.file);
             if (fresh) {
                 job.groups.push_back(
@@ -147,17 +150,25 @@ std::optional<GroupKind> JobTrace::role_of(const TraceTransfer& transfer) const
     return group != nullptr ? group->role : std::nullopt;
 }
 
-Checked<JobTrace> join_ranks(std::vector<RankTrace> traces)
+DigestedRank digest(RankTrace&& trace)
+{
+    DigestedRank out;
+    out.activity = activity_of(std::move(trace));
+    out.file = std::move(trace);
+    return out;
+}
+
+Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks)
 {
     JobTrace job;
     Problems problems;
-    number_ranks(traces, job, problems);
-    agree_on_world(traces, job, problems);
-    gather_groups(traces, job, problems);
+    number_ranks(ranks, job, problems);
+    agree_on_world(ranks, job, problems);
+    gather_groups(ranks, job, problems);
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
-    for (RankTrace& trace : traces)
-        job.ranks.push_back(activity_of(std::move(trace), 0));
+    for (DigestedRank& rank : ranks)
+        job.ranks.push_back(std::move(rank.activity));
     std::sort(job.ranks.begin(), job.ranks.end(),
               [](const RankActivity& a, const RankActivity& b) { return a.rank < b.rank; });
     gather_used_groups(job);

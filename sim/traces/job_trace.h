@@ -45,8 +45,15 @@ struct JobTrace {
     std::optional<GroupKind> role_of(const TraceTransfer& transfer) const;
 };
 
+// A rank whose events were made its activity: a fraction of the memory.
+struct DigestedRank {
+    RankTrace file; // without events and names
+    RankActivity activity;
+};
+DigestedRank digest(RankTrace&& trace);
+
 // Refused: a rank twice, world sizes or groups that contradict each other, no step in common,
 // collectives of one group that differ from rank to rank. Requires a trace.
-Checked<JobTrace> join_ranks(std::vector<RankTrace> traces);
+Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks);
 
 } // namespace trainyard

@@ -161,11 +161,11 @@ void number_transfers(RankActivity& out)
 
 } // namespace
 
-RankActivity activity_of(RankTrace&& trace, int rank)
+RankActivity activity_of(RankTrace&& trace)
 {
     RankActivity out;
     out.file = trace.file;
-    out.rank = trace.rank.value_or(rank);
+    out.rank = trace.rank.value_or(0);
     out.device = busiest_device(trace);
     {
         ActivityBuilder builder(trace, out);
@@ -186,6 +186,7 @@ RankActivity activity_of(RankTrace&& trace, int rank)
     find_steps(trace, out);
     number_transfers(out);
     trace.host_events.clear();
+    trace.messages.clear();
     out.names = std::move(trace.names);
     return out;
 }

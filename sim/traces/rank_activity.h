@@ -79,7 +79,7 @@ struct RankActivity {
     }
 };
 
-// Takes the events out of the trace. `rank`: where the trace does not name its own.
-RankActivity activity_of(RankTrace&& trace, int rank);
+// Takes the events and names out of the trace; what its header says stays.
+RankActivity activity_of(RankTrace&& trace);
 
 } // namespace trainyard

@@ -39,9 +39,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         fuzz::require(!ranks.error().empty(), "a refused trace has a reason");
         return 0;
     }
-    for (const RankTrace& rank : *ranks)
+    std::vector<DigestedRank> digested;
+    for (RankTrace& rank : *ranks) {
         fuzz::require(!rank.device_events.empty(), "a rank that is read did something");
-    const Checked<JobTrace> job = join_ranks(std::move(*ranks));
+        digested.push_back(digest(std::move(rank)));
+    }
+    const Checked<JobTrace> job = join_ranks(std::move(digested));
     if (!job) {
         fuzz::require(!job.error().empty(), "refused ranks have a reason");
         return 0;

@@ -173,7 +173,10 @@ TEST_CASE("a simulated step is read back from its trace as it was")
         write_kineto_trace(file, outcome);
         Checked<std::vector<RankTrace>> ranks = read_kineto(file);
         REQUIRE(ranks);
-        const Checked<JobTrace> job = join_ranks(std::move(*ranks));
+        std::vector<DigestedRank> digested;
+        for (RankTrace& rank : *ranks)
+            digested.push_back(digest(std::move(rank)));
+        const Checked<JobTrace> job = join_ranks(std::move(digested));
         if (!job)
             FAIL(render(job.error(), ""));
         std::size_t at = 0;

@@ -10,10 +10,10 @@ namespace {
 
 Checked<JobTrace> joined(const std::vector<WrittenTrace>& written)
 {
-    std::vector<RankTrace> traces;
+    std::vector<DigestedRank> ranks;
     for (const WrittenTrace& trace : written)
-        traces.push_back(trace.read());
-    return join_ranks(std::move(traces));
+        ranks.push_back(digest(trace.read()));
+    return join_ranks(std::move(ranks));
 }
 
 std::string contradiction(const std::vector<WrittenTrace>& written)

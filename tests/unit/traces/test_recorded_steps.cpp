@@ -9,9 +9,9 @@ namespace {
 
 JobTrace job_of(const WrittenTrace& written)
 {
-    std::vector<RankTrace> traces;
-    traces.push_back(written.read());
-    Checked<JobTrace> job = join_ranks(std::move(traces));
+    std::vector<DigestedRank> ranks;
+    ranks.push_back(digest(written.read()));
+    Checked<JobTrace> job = join_ranks(std::move(ranks));
     if (!job)
         FAIL(render(job.error(), ""));
     return std::move(*job);
