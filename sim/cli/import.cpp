@@ -7,6 +7,7 @@
 #include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
+#include "sim/cli/import_trace.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
 
@@ -16,6 +17,7 @@
 namespace trainyard {
 namespace {
 
+constexpr std::string_view trace_kind = "trace";
 constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
 struct ImportOptions {
@@ -121,6 +123,7 @@ JobOptions job_options(const ImportOptions& options)
 std::vector<std::string> kinds_to_import()
 {
     std::vector<std::string> names = import_kind_names();
+    names.emplace_back(trace_kind);
     for (std::string& name : FieldValue<JobKind>::names())
         names.push_back(std::move(name));
     return names;
@@ -128,6 +131,15 @@ std::vector<std::string> kinds_to_import()
 
 int run_import(const ImportOptions& options)
 {
+    if (options.words.size() > 1 && options.words.front() == trace_kind)
+        return import_trace_files({{options.words.begin() + 1, options.words.end()},
+                                   options.output,
+                                   options.job.topology,
+                                   options.json});
+    if (options.words.size() > 2)
+        return refuse_file(options.words[2], "is one file too many",
+                           "one file at a time; traces of several ranks: trainyard import trace "
+                           "FILE ...");
     const std::string& file = options.words.back();
     std::optional<ImportKind> kind;
     std::optional<JobKind> job_kind;
@@ -141,7 +153,9 @@ int run_import(const ImportOptions& options)
     }
     const std::string text = read_file(file, most_bytes);
     if (is_compressed(text))
-        return refuse_file(file, "is compressed", "unpack it first: gunzip");
+        return refuse_file(file, "is compressed",
+                           "unpack it first: gunzip; a profiler's trace is read as it is: "
+                           "trainyard import trace FILE");
     if (!kind && !job_kind && recognise_import(text).empty())
         job_kind = recognise_job(text);
     if (job_kind)
@@ -181,14 +195,16 @@ std::string check_collective(const std::string& name)
 void add_import(CLI::App& program, Command& chosen)
 {
     CLI::App* const sub = program.add_subcommand(
-        "import", "Read measurements (nccl-tests, nvbandwidth, p2p, topo), or a "
-                  "job of Megatron-LM, DeepSpeed, torchtitan or torchrun");
+        "import", "Read measurements (nccl-tests, nvbandwidth, p2p, topo), a job of "
+                  "Megatron-LM, DeepSpeed, torchtitan or torchrun, or traces of a job that ran");
     auto options = std::make_shared<ImportOptions>();
-    sub->add_option("file", options->words,
-                    "the file; before it, where it is not to be recognised, its kind: nccl-tests, "
-                    "nvbandwidth, p2p, topo, megatron, deepspeed, torchtitan or torchrun")
+    sub->add_option(
+           "file", options->words,
+           "the file; before it, where it is not to be recognised, its kind: nccl-tests, "
+           "nvbandwidth, p2p, topo, megatron, deepspeed, torchtitan, torchrun or trace (of "
+           "PyTorch's profiler; one file of each rank)")
         ->required()
-        ->expected(1, 2)
+        ->expected(1, -1)
         ->type_name("[KIND] FILE");
     sub->add_option("-o,--output", options->output, "write what was imported")->type_name("FILE");
     sub->add_flag("--json", options->json, "print notes and content as JSON");
@@ -214,7 +230,8 @@ void add_import(CLI::App& program, Command& chosen)
         ->allow_extra_args(false);
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
                 "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"
-                "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json");
+                "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json\n"
+                "         trainyard import trace rank*.json.gz -o run.json");
     sub->callback([&chosen, options] { chosen = [options] { return run_import(*options); }; });
 }
 

@@ -113,7 +113,8 @@ void add_job_options(CLI::App& app, JobOptions& options)
     app.add_option("--model", options.model,
                    "model of a job: a Hugging Face config.json, or a shipped one")
         ->type_name("MODEL");
-    app.add_option("--topology", options.topology, "cluster of a job: a file, or a shipped one")
+    app.add_option("--topology", options.topology,
+                   "cluster of a job, or on which a trace was recorded: a file, or a shipped one")
         ->type_name("TOPOLOGY");
     app.add_option("--gpu", options.gpu,
                    "or its GPU (h100, a100-40gb, gb200, ...) in the node usual for it")

@@ -1,0 +1,33 @@
+#include "sim/base/json_syntax.h"
+
+namespace trainyard {
+
+JsonSyntaxProblem explain_json_error(std::string what)
+{
+    if (what.find("number overflow") != std::string::npos)
+        return {"a number is too large for any value here", ""};
+    if (const auto detail = what.find(" - "); detail != std::string::npos)
+        what = what.substr(detail + 3);
+    if (const auto read = what.find("; last read: "); read != std::string::npos)
+        what.resize(read);
+    const auto says = [&what](std::string_view part) {
+        return what.find(part) != std::string::npos;
+    };
+    if (says("unexpected end of input") || says("missing closing quote"))
+        return {"the text ends too early (truncated?)",
+                "a bracket, a brace or a quote is still open"};
+    if (says("expected end of input"))
+        return {"something follows the end of the JSON value", "a file holds one value"};
+    std::string hint;
+    if (says("; expected '}'") || says("; expected ']'"))
+        hint = "is a comma missing before it?";
+    else if (says("unexpected '}'") || says("unexpected ']'"))
+        hint = "is there a comma too many before it?";
+    else if (says("invalid literal"))
+        hint = "text and names stand in double quotes; else only true, false, null and numbers";
+    else if (says("ill-formed UTF-8"))
+        hint = "save the file as UTF-8";
+    return {"not valid JSON: " + what, std::move(hint)};
+}
+
+} // namespace trainyard

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct TraceFiles {
+    std::vector<std::string> files; // ranks of one run
+    std::string output;             // empty: nothing is written
+    std::string topology;           // a file or a shipped cluster whose rates to expect; or empty
+    bool json = false;
+};
+
+// Prints where the time of a recorded step goes, and writes it. Returns an ExitCode.
+int import_trace_files(const TraceFiles& traces);
+
+} // namespace trainyard

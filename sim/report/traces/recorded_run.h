@@ -1,0 +1,19 @@
+#pragma once
+
+// A recorded training step for a person and for programs, in the words of a simulated one.
+
+#include "sim/base/json.h"
+#include "sim/traces/run_summary.h"
+
+namespace trainyard {
+
+// Format of `recorded_run_json`.
+inline constexpr std::string_view recorded_run_format = "trainyard.recorded_run/1";
+
+// Times are seconds, sizes bytes, bandwidths bytes per second.
+Json recorded_run_json(const RunSummary& run);
+
+// For a terminal, in lines of at most `width` cells.
+std::string recorded_run_text(const RunSummary& run, std::size_t width);
+
+} // namespace trainyard

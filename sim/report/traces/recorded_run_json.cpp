@@ -1,0 +1,144 @@
+#include "sim/report/traces/recorded_run.h"
+
+namespace trainyard {
+namespace {
+
+template <class Name>
+Json named_or_null(const std::optional<Name>& value)
+{
+    return value ? Json(to_name(*value)) : Json();
+}
+
+std::string_view name_of(StepSource source)
+{
+    switch (source) {
+    case StepSource::annotations:
+        return "annotations";
+    case StepSource::periodicity:
+        return "periodicity";
+    case StepSource::whole:
+        break;
+    }
+    return "whole_trace";
+}
+
+std::string_view name_of(MovingFrom source)
+{
+    switch (source) {
+    case MovingFrom::stated:
+        return "stated";
+    case MovingFrom::arrivals:
+        return "arrivals";
+    case MovingFrom::quickest:
+        return "quickest_alike";
+    case MovingFrom::own_start:
+        break;
+    }
+    return "kernel";
+}
+
+Json json_of_rank(const RankSummary& rank)
+{
+    Json time = Json::object();
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind)
+        time[to_name(static_cast<TimeKind>(kind))] = rank.time[kind].value();
+    time["queued_gaps"] = rank.gaps.value();
+    Json work = Json::object();
+    for (std::size_t w = 0; w < device_work_count; ++w)
+        work[to_name(static_cast<DeviceWork>(w))] =
+            Json::Object{{"seconds", rank.work[w].value()}, {"ops", rank.ops[w]}};
+    return Json::Object{{"rank", rank.rank},
+                        {"file", rank.file},
+                        {"steps", static_cast<std::int64_t>(rank.steps)},
+                        {"step_seconds", rank.step.value()},
+                        {"time", std::move(time)},
+                        {"compute_busy", rank.compute_busy.value()},
+                        {"communication_busy", rank.communication_busy.value()},
+                        {"device_work", std::move(work)},
+                        {"streams", static_cast<std::int64_t>(rank.streams)},
+                        {"launches", rank.launches},
+                        {"host_waiting", rank.host_waiting.value()},
+                        {"clock_offset", rank.clock_offset.value()},
+                        {"clock_offset_spread", rank.offset_spread.value()}};
+}
+
+Json json_of_group(const JobTraceGroup& group)
+{
+    Json members = Json::array();
+    for (const int member : group.members)
+        members.push_back(member);
+    return Json::Object{{"name", group.name},
+                        {"description", group.purpose},
+                        {"ranks", group.ranks},
+                        {"members", std::move(members)},
+                        {"kind", named_or_null(group.role)},
+                        {"kind_from", group.role_stated ? "description" : "use"}};
+}
+
+Json json_of_transfer(const TransferRow& row)
+{
+    return Json::Object{{"collective", named_or_null(row.kind)},
+                        {"group", row.group},
+                        {"kind", named_or_null(row.role)},
+                        {"ranks", row.ranks},
+                        {"bytes", Json(row.bytes)},
+                        {"dtype", row.dtype},
+                        {"per_rank_and_step", row.count},
+                        {"kernel_seconds", row.kernel.value()},
+                        {"moving_seconds", row.moving.value()},
+                        {"quickest_seconds", row.quickest.value()},
+                        {"moving_from", name_of(row.source)},
+                        {"algorithm_bandwidth", row.algorithm_bandwidth.value()},
+                        {"bus_bandwidth", row.bus_bandwidth.value()},
+                        {"expected_seconds", row.expected ? Json(row.expected->value()) : Json()}};
+}
+
+template <class Item, class Write>
+Json list_of(const std::vector<Item>& items, Write&& write)
+{
+    Json out = Json::array();
+    for (const Item& item : items)
+        out.push_back(write(item));
+    return out;
+}
+
+} // namespace
+
+Json recorded_run_json(const RunSummary& run)
+{
+    Json sizes = Json::object();
+    for (std::size_t kind = 0; kind < group_kind_count; ++kind)
+        if (run.sizes[kind])
+            sizes[to_name(static_cast<GroupKind>(kind))] = *run.sizes[kind];
+    return Json::Object{
+        {"format", recorded_run_format},
+        {"world", run.world ? Json(*run.world) : Json()},
+        {"backend", run.backend},
+        {"device", run.device},
+        {"steps_from", name_of(run.step_source)},
+        {"steps", list_of(run.step_numbers, [](int number) { return Json(number); })},
+        {"step_seconds", run.step.value()},
+        {"not_recognised", run.not_recognised},
+        {"sizes", std::move(sizes)},
+        {"groups", list_of(run.groups, json_of_group)},
+        {"ranks", list_of(run.ranks, json_of_rank)},
+        {"transfers", list_of(run.transfers, json_of_transfer)},
+        {"stragglers", list_of(run.stragglers,
+                               [](const StragglerRow& row) {
+                                   return Json(Json::Object{{"rank", row.rank},
+                                                            {"last", row.last},
+                                                            {"kept_waiting", row.kept.value()},
+                                                            {"waited", row.waited.value()}});
+                               })},
+        {"kernels", list_of(run.kernels,
+                            [](const RecordedKernel& use) {
+                                return Json(Json::Object{{"class", to_name(use.work)},
+                                                         {"name", use.name},
+                                                         {"shapes", use.shapes},
+                                                         {"per_rank_and_step", use.count},
+                                                         {"seconds", use.time.value()}});
+                            })},
+        {"assumed", list_of(run.assumed, [](const std::string& text) { return Json(text); })}};
+}
+
+} // namespace trainyard

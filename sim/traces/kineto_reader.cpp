@@ -1,0 +1,282 @@
+#include "sim/traces/kineto_reader.h"
+
+#include "sim/base/json_syntax.h"
+#include "sim/traces/event_draft.h"
+#include "sim/traces/json_stream.h"
+#include "sim/traces/kineto_header.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+#include <map>
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t most_depth = 64;
+constexpr std::size_t longest_list = 4096; // characters of an argument that is kept
+
+// Takes nlohmann's events: the members of the file to the header, those of an event to its draft.
+class KinetoEvents final : public nlohmann::json_sax<nlohmann::json> {
+public:
+    KinetoEvents(const JsonStream& stream, std::string file)
+        : stream_(stream), file_(std::move(file))
+    {}
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t value) override { return integer(value); }
+    bool number_unsigned(number_unsigned_t value) override
+    {
+        return integer(static_cast<std::int64_t>(
+            std::min<number_unsigned_t>(value, std::numeric_limits<std::int64_t>::max())));
+    }
+    bool number_float(number_float_t value, const string_t& written) override
+    {
+        if (in_event())
+            draft_.number(field_, value, written);
+        return true;
+    }
+    bool string(string_t& value) override
+    {
+        if (list_ != nullptr)
+            add_to_list(value);
+        else if (in_event())
+            draft_.text(field_, value);
+        else if (!events_depth_)
+            header_.text(place_, value);
+        return true;
+    }
+    bool binary(binary_t&) override { return false; }
+
+    bool key(string_t& name) override
+    {
+        field_ = in_event() || !events_depth_ ? kineto_field(name) : KinetoField::other;
+        if (events_depth_ && is_argument(field_) != in_arguments())
+            field_ = KinetoField::other;
+        if (!events_depth_)
+            place_.back() = field_;
+        return true;
+    }
+
+    bool start_object(std::size_t) override
+    {
+        if (!events_depth_) {
+            header_.begin_object(std::span(place_).first(depth_ == 0 ? 0 : place_.size()));
+            place_.push_back(KinetoField::other);
+        } else if (depth_ == *events_depth_) {
+            draft_.clear();
+        }
+        return deeper();
+    }
+    bool end_object() override
+    {
+        --depth_;
+        if (!events_depth_)
+            place_.pop_back();
+        else if (depth_ == *events_depth_)
+            return keep();
+        return true;
+    }
+    bool start_array(std::size_t) override
+    {
+        const bool all = depth_ == 0 || (depth_ == 1 && field_ == KinetoField::trace_events);
+        if (all && !events_depth_)
+            events_depth_ = depth_ + 1;
+        else if (in_arguments() && list_ == nullptr &&
+                 (field_ == KinetoField::shapes || field_ == KinetoField::types))
+            begin_list();
+        if (list_ != nullptr)
+            open_list();
+        return deeper();
+    }
+    bool end_array() override
+    {
+        --depth_;
+        if (list_ != nullptr) {
+            *list_ += ']';
+            if (depth_ == list_depth_)
+                list_ = nullptr;
+        }
+        if (events_depth_ && depth_ < *events_depth_)
+            events_depth_.reset();
+        return true;
+    }
+
+    bool parse_error(std::size_t, const std::string&,
+                     const nlohmann::detail::exception& error) override
+    {
+        if (problems_.empty()) {
+            JsonSyntaxProblem problem = explain_json_error(error.what());
+            refuse(std::move(problem.message), std::move(problem.hint));
+        }
+        return false;
+    }
+
+    Problems& problems() { return problems_; }
+
+    // What the file as a whole says goes to each of its ranks. Requires that all was read.
+    std::vector<RankTrace> take_ranks()
+    {
+        std::vector<RankTrace> out;
+        for (auto& [process, rank] : ranks_) {
+            rank.file = file_;
+            rank.events = events_;
+            if (header_.simulated())
+                rank.rank = static_cast<int>(process);
+            header_.describe(rank);
+            const TraceTime base = header_.base();
+            for (DeviceEvent& event : rank.device_events)
+                event.span = {event.span.start + base, event.span.end + base};
+            for (HostEvent& event : rank.host_events)
+                event.span = {event.span.start + base, event.span.end + base};
+            for (TraceMessage& message : rank.messages)
+                if (message.moving_from > TraceTime())
+                    message.moving_from += base;
+            out.push_back(std::move(rank));
+        }
+        return out;
+    }
+    std::uint64_t known_events() const { return known_; }
+    bool execution_trace() const { return header_.execution_trace(); }
+
+private:
+    // Within the members of an event or of its arguments.
+    bool in_event() const
+    {
+        return events_depth_ && (depth_ == *events_depth_ + 1 || in_arguments());
+    }
+    bool in_arguments() const { return events_depth_ && depth_ == *events_depth_ + 2; }
+
+    bool integer(std::int64_t value)
+    {
+        if (list_ != nullptr)
+            add_to_list(fmt::format("{}", value));
+        else if (in_event())
+            draft_.integer(field_, value);
+        else if (!events_depth_)
+            header_.integer(place_, value);
+        return true;
+    }
+
+    bool deeper()
+    {
+        if (++depth_ > most_depth)
+            return refuse(fmt::format("nested deeper than {} levels", most_depth), "");
+        return true;
+    }
+
+    void begin_list()
+    {
+        list_ = &draft_.list_of(field_);
+        list_depth_ = depth_;
+        list_->clear();
+    }
+    void separate()
+    {
+        if (!list_->empty() && list_->back() != '[')
+            *list_ += ", ";
+    }
+    void open_list()
+    {
+        separate();
+        *list_ += '[';
+    }
+    void add_to_list(std::string_view word)
+    {
+        if (list_->size() + word.size() > longest_list)
+            return;
+        separate();
+        *list_ += word;
+    }
+
+    bool keep()
+    {
+        ++events_;
+        known_ += draft_.kept() ? 1 : 0;
+        if (!draft_.good_times())
+            return refuse("a time beyond any clock's", "ts and dur are microseconds");
+        if (draft_.kept() && !within_a_year(draft_.span()))
+            return refuse("an event more than a year from others of its file",
+                          "ts and dur are microseconds");
+        draft_.keep(ranks_[header_.simulated() ? draft_.process() : 0]);
+        return true;
+    }
+
+    bool within_a_year(const TraceSpan& span)
+    {
+        constexpr TraceTime year(31'556'952'000'000'000);
+        recorded_ = recorded_ ? TraceSpan{std::min(recorded_->start, span.start),
+                                          std::max(recorded_->end, span.end)}
+                              : span;
+        return recorded_->length() <= year;
+    }
+
+    bool refuse(std::string message, std::string hint)
+    {
+        problems_.push_back(
+            {file_, stream_.line(), "", std::move(message), std::move(hint), Severity::error});
+        return false;
+    }
+
+    const JsonStream& stream_;
+    std::string file_;
+    KinetoHeader header_;
+    EventDraft draft_;
+    std::map<std::int64_t, RankTrace> ranks_; // by process; one where the trace was recorded
+    Problems problems_;
+    std::vector<KinetoField> place_; // members from the file's on, outside the events
+    KinetoField field_ = KinetoField::other;
+    std::size_t depth_ = 0;
+    std::optional<std::size_t> events_depth_; // inside the list of events: the depth of each
+    std::string* list_ = nullptr;
+    std::size_t list_depth_ = 0;
+    std::optional<TraceSpan> recorded_; // from the first event's start to the last one's end
+    std::uint64_t events_ = 0;
+    std::uint64_t known_ = 0;
+};
+
+Problems one_problem(const std::string& file, int line, std::string message, std::string hint)
+{
+    return {{file, line, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+} // namespace
+
+Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkControl& work)
+{
+    InflatedFile bytes(file);
+    JsonStream stream(bytes, work);
+    if (stream.is_archive())
+        return tl::unexpected(one_problem(file, 0, "is an archive", "unpack it first: tar -xf"));
+    KinetoEvents events(stream, file);
+    const bool whole =
+        nlohmann::json::sax_parse(JsonStreamIterator(stream), JsonStreamIterator(), &events);
+    if (!bytes.damage().empty())
+        return tl::unexpected(
+            one_problem(file, stream.line(),
+                        fmt::format("{}, after {} bytes of text", bytes.damage(), stream.bytes()),
+                        "copy the file again, or wait until the profiler has written it"));
+    if (!whole)
+        return tl::unexpected(std::move(events.problems()));
+    if (events.execution_trace())
+        return tl::unexpected(
+            one_problem(file, 0, "is an execution trace (Chakra): ops without their times",
+                        "record the same steps with torch.profiler and export_chrome_trace"));
+    if (events.known_events() == 0)
+        return tl::unexpected(
+            one_problem(file, 0, "holds no event of PyTorch's profiler",
+                        "a trace that torch.profiler exported is expected (events of the "
+                        "categories cpu_op, kernel, cuda_runtime, ...)"));
+    std::vector<RankTrace> ranks = events.take_ranks();
+    std::erase_if(ranks, [](const RankTrace& rank) { return rank.device_events.empty(); });
+    if (ranks.empty())
+        return tl::unexpected(
+            one_problem(file, 0, "holds no event of a GPU",
+                        "profile with ProfilerActivity.CUDA; traces of the host alone, or of "
+                        "other accelerators, do not tell where a step's time goes"));
+    return ranks;
+}
+
+} // namespace trainyard

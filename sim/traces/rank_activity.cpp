@@ -1,0 +1,194 @@
+#include "sim/traces/rank_activity.h"
+
+#include "sim/traces/host_context.h"
+#include "sim/traces/kineto_header.h"
+#include "sim/traces/trace_steps.h"
+#include "sim/traces/trace_words.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+std::uint16_t busiest_device(const RankTrace& trace)
+{
+    std::map<std::uint16_t, TraceTime> busy;
+    for (const DeviceEvent& event : trace.device_events)
+        busy[event.device] += event.span.length();
+    return std::max_element(busy.begin(), busy.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+}
+
+// Whole buffer: of gathers what comes out, else what goes in.
+std::uint64_t whole_elements(CollectiveKind kind, std::uint64_t in, std::uint64_t out)
+{
+    return kind == CollectiveKind::all_gather ? out : in;
+}
+
+class ActivityBuilder {
+public:
+    ActivityBuilder(const RankTrace& trace, RankActivity& out)
+        : trace_(trace), contexts_(launch_contexts(trace)), out_(out)
+    {
+        for (std::size_t i = 0; i < trace.names.size(); ++i)
+            works_.push_back(work_of_kernel(trace.names.text(make_id<TraceNameId>(i))));
+    }
+
+    void add(std::size_t index)
+    {
+        const DeviceEvent& event = trace_.device_events[index];
+        const LaunchContext& context = contexts_[index];
+        TraceOp op;
+        op.span = event.span;
+        op.issued = context.issued;
+        op.name = event.name;
+        op.host_op = context.op;
+        op.shapes = context.shapes;
+        op.bytes = event.bytes;
+        op.stream = event.stream;
+        op.phase = event.phase.value_or(context.phase);
+        op.work = work_of(event, op.phase);
+        if (event.activity == DeviceActivity::copy) {
+            const std::string& name = trace_.text(event.name);
+            op.crosses_host = name.find("HtoD") != name.npos || name.find("DtoH") != name.npos ||
+                              name.find("Host") != name.npos || trace_.simulated;
+        }
+        if (op.work == DeviceWork::communication)
+            add_transfer(op, event, context);
+        out_.ops.push_back(op);
+    }
+
+private:
+    DeviceWork work_of(const DeviceEvent& event, Phase phase) const
+    {
+        if (event.activity != DeviceActivity::kernel)
+            return DeviceWork::copy;
+        if (event.message != 0)
+            return DeviceWork::communication;
+        const DeviceWork work = works_[event.name.value];
+        const bool general = work == DeviceWork::elementwise || work == DeviceWork::reduction ||
+                             work == DeviceWork::other;
+        return general && phase == Phase::optimizer ? DeviceWork::optimizer : work;
+    }
+
+    void add_transfer(TraceOp& op, const DeviceEvent& event, const LaunchContext& context)
+    {
+        TraceTransfer transfer;
+        const std::uint32_t message = event.message != 0 ? event.message : context.message;
+        if (message != 0)
+            describe(transfer, trace_.messages[message - 1]);
+        if (transfer.bytes == 0)
+            describe_by_op(transfer, context);
+        const std::string& name = trace_.text(event.name);
+        if (!transfer.kind)
+            transfer.kind = collective_of_kernel(name);
+        if (exchanges_tokens(name))
+            transfer.purpose = to_name(GroupKind::ep);
+        op.transfer = static_cast<std::uint32_t>(out_.transfers.size());
+        out_.transfers.push_back(std::move(transfer));
+    }
+
+    void describe(TraceTransfer& transfer, const TraceMessage& message) const
+    {
+        transfer.kind = collective_called(trace_.text(message.collective));
+        transfer.dtype = trace_.text(message.dtype);
+        if (transfer.kind)
+            transfer.bytes =
+                whole_elements(*transfer.kind, message.in_elements, message.out_elements) *
+                static_cast<std::uint64_t>(torch_element_bytes(transfer.dtype));
+        transfer.ranks = message.group_size;
+        transfer.group = trace_.text(message.group);
+        transfer.purpose = trace_.text(message.purpose);
+        transfer.members = listed_ranks(trace_.text(message.ranks));
+        transfer.peer = message.peer;
+        transfer.moving_from = message.moving_from;
+    }
+
+    // Before 2.3 the only trace of the size is the input of "nccl:all_to_all".
+    void describe_by_op(TraceTransfer& transfer, const LaunchContext& context) const
+    {
+        const std::string& op = trace_.text(context.op);
+        if (!op.starts_with("nccl:"))
+            return;
+        if (!transfer.kind)
+            transfer.kind = collective_called(op);
+        const std::string& types = trace_.text(context.types);
+        if (transfer.kind != CollectiveKind::all_gather)
+            transfer.bytes = elements_in(trace_.text(context.shapes)) *
+                             static_cast<std::uint64_t>(torch_element_bytes(types));
+    }
+
+    const RankTrace& trace_;
+    std::vector<LaunchContext> contexts_;
+    std::vector<DeviceWork> works_; // by name
+    RankActivity& out_;
+};
+
+void add_host_side(const RankTrace& trace, RankActivity& out)
+{
+    const auto has = [](const std::string& name, std::string_view part) {
+        return name.find(part) != name.npos;
+    };
+    for (const HostEvent& event : trace.host_events) {
+        if (event.activity != HostActivity::call)
+            continue;
+        const std::string& name = trace.text(event.name);
+        if (has(name, "Synchronize"))
+            out.host_waits.push_back(event.span);
+        else if (has(name, "Launch") || has(name, "Memcpy") || has(name, "Memset"))
+            ++out.launches;
+    }
+    out.host_recorded = out.launches > 0;
+    std::sort(out.host_waits.begin(), out.host_waits.end(),
+              [](const TraceSpan& a, const TraceSpan& b) { return a.start < b.start; });
+}
+
+// Members of a process group are numbered in the order in which their stream runs them.
+void number_transfers(RankActivity& out)
+{
+    std::map<std::pair<std::string, std::size_t>, std::uint32_t> next;
+    std::size_t step = 0;
+    for (const TraceOp& op : out.ops) {
+        while (step < out.steps.size() && op.span.start >= out.steps[step].span.end)
+            ++step;
+        if (op.transfer == TraceOp::no_transfer)
+            continue;
+        TraceTransfer& transfer = out.transfers[op.transfer];
+        transfer.sequence = next[{transfer.group, step}]++;
+    }
+}
+
+} // namespace
+
+RankActivity activity_of(RankTrace&& trace)
+{
+    RankActivity out;
+    out.file = trace.file;
+    out.rank = trace.rank.value_or(0);
+    out.device = busiest_device(trace);
+    {
+        ActivityBuilder builder(trace, out);
+        for (std::size_t i = 0; i < trace.device_events.size(); ++i) {
+            const std::uint16_t device = trace.device_events[i].device;
+            if (device == out.device)
+                builder.add(i);
+            else if (std::find(out.other_devices.begin(), out.other_devices.end(), device) ==
+                     out.other_devices.end())
+                out.other_devices.push_back(device);
+        }
+    }
+    trace.device_events.clear();
+    std::stable_sort(out.ops.begin(), out.ops.end(), [](const TraceOp& a, const TraceOp& b) {
+        return a.span.start < b.span.start;
+    });
+    add_host_side(trace, out);
+    find_steps(trace, out);
+    number_transfers(out);
+    trace.host_events.clear();
+    trace.messages.clear();
+    out.names = std::move(trace.names);
+    return out;
+}
+
+} // namespace trainyard

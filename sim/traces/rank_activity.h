@@ -1,0 +1,85 @@
+#pragma once
+
+// What one rank did, as the rest of this folder looks at it: its device's ops in time, each with
+// what it is and when the host issued it; transfers; steps.
+
+#include "sim/traces/kernel_rules.h"
+#include "sim/traces/rank_trace.h"
+
+#include <map>
+
+namespace trainyard {
+
+// A collective or message of one rank.
+struct TraceTransfer {
+    std::optional<CollectiveKind> kind;
+    std::uint64_t bytes = 0; // whole buffer, as nccl-tests counts; 0: the trace does not say
+    int ranks = 0;           // of its group; 0: the trace does not say
+    std::string group;       // name of the process group; empty: the trace does not say
+    std::string purpose;
+    std::vector<int> members; // empty: not listed, or not in full
+    std::string dtype;
+    int peer = -1;
+    std::uint32_t sequence = 0; // among those of its group and step, in the order of the stream
+    TraceTime moving_from;      // when data began to move, where the trace says so; else 0
+
+    bool operator==(const TraceTransfer&) const = default;
+};
+
+struct TraceOp {
+    static constexpr std::uint32_t no_transfer = ~std::uint32_t{0};
+
+    TraceSpan span;
+    std::optional<TraceTime> issued;
+    TraceNameId name;
+    TraceNameId host_op; // with these
+    TraceNameId shapes;
+    std::uint64_t bytes = 0; // of a copy
+    std::uint32_t stream = 0;
+    std::uint32_t transfer = no_transfer;
+    DeviceWork work = DeviceWork::other;
+    Phase phase = Phase::other;
+    bool crosses_host = false; // a copy to or from the host
+};
+
+// From the host's beginning of it (or the end of what the device had to do before, where that is
+// later) to that of the next; the last one ends with the host's part or its last op.
+struct TraceStep {
+    int number = 0;
+    TraceSpan span;
+    TraceSpan host; // its annotation
+
+    bool operator==(const TraceStep&) const = default;
+};
+
+enum class StepSource : std::uint8_t {
+    annotations, // ProfilerStep#
+    periodicity, // of the kernels
+    whole        // neither: all that was recorded counts as one
+};
+
+struct RankActivity {
+    std::string file;
+    int rank = 0;
+    std::uint16_t device = 0;                 // that most of the time is spent on
+    std::vector<std::uint16_t> other_devices; // with events in the same file
+    TraceNames names;
+    std::vector<TraceOp> ops; // by start; of `device` alone
+    std::vector<TraceTransfer> transfers;
+    std::vector<TraceStep> steps;
+    StepSource step_source = StepSource::whole;
+    std::uint64_t launches = 0;        // calls of the host that start device ops
+    std::vector<TraceSpan> host_waits; // calls in which the host waits for the device
+    bool host_recorded = false;
+
+    const std::string& text(TraceNameId id) const
+    {
+        static const std::string none;
+        return id.valid() ? names.text(id) : none;
+    }
+};
+
+// Takes the events and names out of the trace; what its header says stays.
+RankActivity activity_of(RankTrace&& trace);
+
+} // namespace trainyard

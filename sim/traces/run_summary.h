@@ -1,0 +1,82 @@
+#pragma once
+
+// What recorded ranks tell of a training step: the figures that are shown and written.
+
+#include "sim/traces/step_account.h"
+
+namespace trainyard {
+
+// Means over the steps of a rank.
+struct RankSummary {
+    int rank = 0;
+    std::string file;
+    std::size_t steps = 0;
+    Seconds step; // mean length
+    std::array<Seconds, time_kind_count> time{};
+    Seconds gaps;
+    Seconds compute_busy;
+    Seconds communication_busy;
+    std::array<Seconds, device_work_count> work{};
+    std::array<double, device_work_count> ops{}; // per step
+    std::size_t streams = 0;
+    double launches = 0;  // per step
+    Seconds host_waiting; // calls that wait for the device, per step
+    Seconds clock_offset;
+    Seconds offset_spread;
+};
+
+// Transfers of one kind, size and group; times are medians over all recorded ranks and steps.
+struct TransferRow {
+    std::optional<CollectiveKind> kind;
+    std::string group;
+    std::optional<GroupKind> role;
+    int ranks = 0;
+    std::uint64_t bytes = 0;
+    std::string dtype;
+    double count = 0;                          // per rank and step
+    Seconds kernel;                            // of its kernel
+    Seconds moving;                            // while data move, as far as known
+    Seconds quickest;                          // shortest of these
+    MovingFrom source = MovingFrom::own_start; // of the least certain
+    Bandwidth algorithm_bandwidth;             // bytes over `moving`; 0: not known
+    Bandwidth bus_bandwidth;                   // nccl-tests' factor applied
+    std::optional<Seconds> expected;           // of `moving`, by the constants of a cluster
+};
+
+// Who keeps the others waiting, in collectives all of whose members were recorded; per step.
+struct StragglerRow {
+    int rank = 0;
+    double last = 0; // how often it came last
+    Seconds kept;    // what the others waited for it, summed over them
+    Seconds waited;  // what it waited for others
+};
+
+// Products by shape, or kernels by name: the longest.
+struct RecordedKernel {
+    DeviceWork work = DeviceWork::other;
+    std::string name;
+    std::string shapes; // empty: not recorded
+    double count = 0;   // per rank and step
+    Seconds time;       // per rank and step
+};
+
+struct RunSummary {
+    std::optional<int> world;
+    std::string backend;
+    std::string device;
+    StepSource step_source = StepSource::whole;
+    std::vector<int> step_numbers;
+    Seconds step; // mean over ranks and steps
+    std::vector<RankSummary> ranks;
+    std::vector<JobTraceGroup> groups;    // that carry anything
+    std::vector<TransferRow> transfers;   // most time first
+    std::vector<StragglerRow> stragglers; // most kept waiting first; empty: nothing is known
+    std::vector<RecordedKernel> kernels;  // longest first
+    std::array<std::optional<int>, group_kind_count> sizes{}; // of parallel dimensions seen
+    std::vector<std::string> assumed;
+    double not_recognised = 0; // share of the device's time
+};
+
+RunSummary run_summary(const JobTrace& job);
+
+} // namespace trainyard

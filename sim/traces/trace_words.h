@@ -1,0 +1,23 @@
+#pragma once
+
+// How PyTorch spells collectives, data types and process groups, and what that means here.
+
+#include "sim/base/vocabulary.h"
+#include "sim/traces/rank_trace.h"
+
+namespace trainyard {
+
+// Of "_allgather_base", "allreduce", "alltoall_base", "send", "nccl:all_reduce", ...
+std::optional<CollectiveKind> collective_called(std::string_view name);
+
+// Bytes of an element of "BFloat16", "c10::BFloat16", "float", ...; 0: not known.
+int torch_element_bytes(std::string_view dtype);
+
+// What a group is for, where its description says so: "mesh_tp", "TENSOR_MODEL_PARALLEL_GROUP",
+// "dp". Nothing for names that tell nothing: "default_pg", "undefined".
+std::optional<GroupKind> group_purpose_called(std::string_view description);
+
+// Elements of all tensors in "[[8, 512], []]", lists of tensors too.
+std::uint64_t elements_in(std::string_view shapes);
+
+} // namespace trainyard

@@ -1,0 +1,98 @@
+#include "sim/base/files.h"
+#include "sim/traces/event_draft.h"
+#include "tests/unit/traces/written_trace.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+std::string refusal(const std::string& text)
+{
+    const testing::Folder folder;
+    const Checked<std::vector<RankTrace>> ranks = read_kineto(folder.file("bad.json", text));
+    REQUIRE(!ranks);
+    REQUIRE(ranks.error().size() == 1);
+    return fmt::format("{}: {}", ranks.error().front().line, ranks.error().front().message);
+}
+
+} // namespace
+
+TEST_CASE("an event keeps its times to the nanosecond, its names once")
+{
+    WrittenTrace written(3, 8);
+    written.kernel("a", 5239871100622.169, 7.168).kernel("b", 1, 2).kernel("a", 4, 1);
+    const RankTrace trace = written.read();
+    CHECK(trace.rank == 3);
+    CHECK(trace.world == 8);
+    CHECK(trace.backend == "nccl");
+    CHECK(trace.devices == std::vector<std::string>{"NVIDIA H100"});
+    REQUIRE(trace.device_events.size() == 3);
+    CHECK(trace.device_events[0].span.start == TraceTime(1'000'000'000 + 5'239'871'100'622'169));
+    CHECK(trace.device_events[0].span.length() == TraceTime(7168));
+    CHECK(trace.device_events[0].name == trace.device_events[2].name);
+    CHECK(trace.text(trace.device_events[1].name) == "b");
+    CHECK(trace.device_events[1].correlation == 2);
+}
+
+TEST_CASE("microseconds become nanoseconds without a detour through binary fractions")
+{
+    CHECK(nanoseconds("1740461679470813.123") == TraceTime(1740461679470813123));
+    CHECK(nanoseconds("0.5") == TraceTime(500));
+    CHECK(nanoseconds("-1.25") == TraceTime(-1250));
+    CHECK(!nanoseconds("1e3"));
+    CHECK(!nanoseconds("99999999999999999999"));
+}
+
+TEST_CASE("a collective keeps what PyTorch says of it")
+{
+    const RankTrace trace = WrittenTrace().all_reduce(10, 20, 1024).read();
+    REQUIRE(trace.messages.size() == 1);
+    const TraceMessage& message = trace.messages.front();
+    CHECK(trace.text(message.collective) == "allreduce");
+    CHECK(message.in_elements == 1024);
+    CHECK(message.group_size == 2);
+    CHECK(trace.text(message.ranks) == "[0, 1]");
+    CHECK(trace.device_events.front().message == 1);
+}
+
+TEST_CASE("a packed trace reads as the plain one")
+{
+    const testing::Folder folder;
+    const std::string text = WrittenTrace().kernel("a", 1, 2).text();
+    const std::string packed = (folder.path() / "t.json.gz").string();
+    write_file_gzip(packed, text);
+    const Checked<std::vector<RankTrace>> ranks = read_kineto(packed);
+    REQUIRE(ranks);
+    CHECK(ranks->front().device_events.size() == 1);
+    SECTION("cut, it is refused with how far it went")
+    {
+        const std::string whole = read_file(packed);
+        const std::string cut =
+            folder.file("cut.json.gz", std::string_view(whole).substr(0, whole.size() / 2));
+        const Checked<std::vector<RankTrace>> refused = read_kineto(cut);
+        REQUIRE(!refused);
+        CHECK_THAT(refused.error().front().message, ContainsSubstring("end too early"));
+        CHECK_THAT(refused.error().front().message, ContainsSubstring("bytes of text"));
+    }
+}
+
+TEST_CASE("what is no trace of a GPU's work is refused by name")
+{
+    const std::string whole = WrittenTrace().kernel("a", 1, 2).kernel("b", 3, 1).text();
+    CHECK_THAT(refusal(whole.substr(0, whole.size() - 150)), ContainsSubstring("ends too early"));
+    CHECK_THAT(refusal(whole.substr(0, whole.size() - 150)), StartsWith("3: "));
+    CHECK_THAT(refusal("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"v8\", \"name\": \"a\"}]}"),
+               ContainsSubstring("no event of PyTorch's profiler"));
+    CHECK_THAT(refusal("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": []}"),
+               ContainsSubstring("is an execution trace"));
+    CHECK_THAT(refusal(std::string(257, 'x') + "ustar" + std::string(300, ' ')),
+               ContainsSubstring("is an archive"));
+    CHECK_THAT(refusal("{\"a\": 1}"), ContainsSubstring("no event of PyTorch's profiler"));
+    CHECK_THAT(refusal(WrittenTrace().host("cpu_op", "aten::mm", 1, 2).text()),
+               ContainsSubstring("no event of a GPU"));
+    CHECK_THAT(refusal(WrittenTrace().kernel("a", 9e17, 2).text()),
+               ContainsSubstring("a time beyond any clock's"));
+    CHECK_THAT(refusal(std::string(100, '[')), ContainsSubstring("nested deeper"));
+    CHECK_THROWS_AS(read_kineto("/nowhere/trace.json"), WorldError);
+}

@@ -1,0 +1,117 @@
+#include "sim/traces/run_summary.h"
+#include "tests/unit/traces/written_trace.h"
+
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+Checked<JobTrace> joined(const std::vector<WrittenTrace>& written)
+{
+    std::vector<DigestedRank> ranks;
+    for (const WrittenTrace& trace : written)
+        ranks.push_back(digest(trace.read()));
+    return join_ranks(std::move(ranks));
+}
+
+std::string contradiction(const std::vector<WrittenTrace>& written)
+{
+    const Checked<JobTrace> job = joined(written);
+    REQUIRE(!job);
+    return job.error().front().message;
+}
+
+// Rank 1's clock is 1000 us ahead; it comes 30 us late to the first sum, rank 0 10 us to the
+// second.
+std::vector<WrittenTrace> two_ranks()
+{
+    WrittenTrace first(0);
+    first.step(1, 0, 200).kernel("gemm", 0, 20).all_reduce(20, 50, 1000).all_reduce(110, 20, 1000);
+    WrittenTrace second(1);
+    second.step(1, 1000, 200)
+        .kernel("gemm", 1000, 50)
+        .all_reduce(1050, 20, 1000)
+        .all_reduce(1100, 30, 1000);
+    return {first, second};
+}
+
+} // namespace
+
+TEST_CASE("a collective ends on all its ranks at one time, so clocks can be set by it")
+{
+    const Checked<JobTrace> job = joined(two_ranks());
+    REQUIRE(job);
+    REQUIRE(job->collectives.size() == 2);
+    CHECK(job->collectives.front().complete);
+    CHECK(job->clock_offsets[1] == us(1000));
+    CHECK(job->offset_spreads[1] == us(0));
+}
+
+TEST_CASE("who comes last keeps the others waiting, and data move from then on")
+{
+    const Checked<JobTrace> job = joined(two_ranks());
+    REQUIRE(job);
+    const RunSummary run = run_summary(*job);
+    REQUIRE(run.stragglers.size() == 2);
+    CHECK(run.stragglers[0].rank == 1);
+    CHECK_THAT(run.stragglers[0].kept.value(), WithinRel(30e-6, 1e-9));
+    CHECK_THAT(run.stragglers[0].waited.value(), WithinRel(10e-6, 1e-9));
+    CHECK(run.stragglers[0].last == 1);
+    CHECK_THAT(run.stragglers[1].kept.value(), WithinRel(10e-6, 1e-9));
+    REQUIRE(run.transfers.size() == 1);
+    const TransferRow& row = run.transfers.front();
+    CHECK(row.source == MovingFrom::arrivals);
+    CHECK(row.bytes == 4000);
+    CHECK_THAT(row.moving.value(), WithinRel(20e-6, 1e-9));
+    // Two ranks: 2 (n - 1) / n = 1 of 4000 B in 20 us.
+    CHECK_THAT(row.bus_bandwidth.value(), WithinRel(200e6, 1e-9));
+    CHECK_THAT(run.ranks[0].time[static_cast<std::size_t>(TimeKind::waiting)].value(),
+               WithinRel(30e-6, 1e-9));
+}
+
+TEST_CASE("of a rank alone the quickest of three alike is taken to wait for nobody")
+{
+    WrittenTrace written(0);
+    written.step(1, 0, 500)
+        .all_reduce(0, 100, 1000)
+        .all_reduce(200, 40, 1000)
+        .all_reduce(300, 60, 1000);
+    const Checked<JobTrace> job = joined({written});
+    REQUIRE(job);
+    const auto times = transfer_times(*job);
+    CHECK(times[0][0].source == MovingFrom::quickest);
+    CHECK(times[0][0].moving_from == at_us(60));
+    CHECK(times[0][1].moving_from == at_us(200));
+}
+
+TEST_CASE("a group that sums in the forward is TP's")
+{
+    WrittenTrace tensor(0);
+    tensor.step(1, 0, 500)
+        .host("cpu_op", "aten::all_reduce", 0, 20)
+        .all_reduce(10, 10, 1000)
+        .launch(5, 1)
+        .host("cpu_op", "autograd::engine::evaluate_function: X", 30, 30, "\"External id\": 4", 2)
+        .all_reduce(40, 10, 1000)
+        .launch(35, 1, 2);
+    const Checked<JobTrace> job = joined({tensor});
+    REQUIRE(job);
+    REQUIRE(job->groups.size() == 1);
+    CHECK(job->groups.front().role == GroupKind::tp);
+    CHECK(!job->groups.front().role_stated);
+}
+
+TEST_CASE("ranks of two runs are refused")
+{
+    const WrittenTrace first = two_ranks().front();
+    CHECK_THAT(contradiction({first, first}), ContainsSubstring("is of rank 0, and so is"));
+    CHECK_THAT(contradiction({first, WrittenTrace(1, 4).step(1, 0, 9).kernel("a", 1, 1)}),
+               ContainsSubstring("is of a job of 4 ranks"));
+    CHECK_THAT(contradiction({first, WrittenTrace(1).step(7, 0, 9).kernel("a", 1, 1)}),
+               ContainsSubstring("none in common"));
+    CHECK_THAT(
+        contradiction({first, WrittenTrace(1).step(1, 0, 200).all_reduce(20, 9, 77)}),
+        ContainsSubstring("all_reduce of 308 bytes on rank 1, all_reduce of 4000 bytes on rank 0"));
+}

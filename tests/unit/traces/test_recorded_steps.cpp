@@ -1,0 +1,114 @@
+#include "sim/traces/step_account.h"
+#include "sim/traces/trace_steps.h"
+#include "tests/unit/traces/written_trace.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+JobTrace job_of(const WrittenTrace& written)
+{
+    std::vector<DigestedRank> ranks;
+    ranks.push_back(digest(written.read()));
+    Checked<JobTrace> job = join_ranks(std::move(ranks));
+    if (!job)
+        FAIL(render(job.error(), ""));
+    return std::move(*job);
+}
+
+} // namespace
+
+TEST_CASE("a step begins when the device is free of the one before")
+{
+    // The host is ahead: what it issues in step 1 ends 30 us after it began step 2.
+    const JobTrace job = job_of(WrittenTrace()
+                                    .step(1, 0, 100)
+                                    .step(2, 100, 100)
+                                    .kernel("gemm", 20, 110)
+                                    .launch(10, 5)
+                                    .kernel("gemm", 130, 100)
+                                    .launch(110, 5));
+    const std::vector<TraceStep>& steps = job.ranks.front().steps;
+    REQUIRE(steps.size() == 2);
+    CHECK(steps[0].number == 1);
+    CHECK(steps[0].span == TraceSpan{at_us(0), at_us(130)});
+    CHECK(steps[1].span == TraceSpan{at_us(130), at_us(230)});
+}
+
+TEST_CASE("without annotations steps are what repeats")
+{
+    std::vector<TraceNameId> names;
+    for (std::size_t step = 0; step < 5; ++step)
+        for (const std::size_t name : {0, 1, 1, 2, 1, 1, 3})
+            names.push_back(make_id<TraceNameId>(name));
+    CHECK(period_of(names) == 7);
+    names.resize(13);
+    CHECK(period_of(names) == 0); // not twice
+    WrittenTrace written;
+    for (int step = 0; step < 3; ++step)
+        for (int kernel = 0; kernel < 4; ++kernel)
+            written.kernel("kernel " + std::to_string(kernel), 100 * step + 10 * kernel, 5);
+    const JobTrace job = job_of(written);
+    CHECK(job.ranks.front().step_source == StepSource::periodicity);
+    REQUIRE(job.ranks.front().steps.size() == 3);
+    CHECK(job.ranks.front().steps[1].span == TraceSpan{at_us(100), at_us(200)});
+}
+
+TEST_CASE("a step's time goes to phases, transfers, the host and gaps, and adds up")
+{
+    // us  0     10        30          70         90      120        130  140
+    //     idle  forward   all-reduce  backward   idle    optimizer  idle
+    WrittenTrace written;
+    written.step(1, 0, 140)
+        .host("cpu_op", "aten::mm", 0, 10,
+              "\"External id\": 1, \"Input Dims\": [[8, 512], [512, 64]], \"Input type\": "
+              "[\"float\", "
+              "\"float\"]")
+        .kernel("gemm", 10, 20, ", \"External id\": 1")
+        .launch(2, 3)
+        .all_reduce(30, 40, 1000)
+        .launch(6, 1)
+        .host("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 40, 40,
+              "\"External id\": 2", 2)
+        .kernel("gemm", 70, 20)
+        .launch(45, 3, 2)
+        .host("user_annotation", "Optimizer.step#AdamW.step", 85, 40, "\"External id\": 3")
+        .kernel("multi_tensor_apply_kernel<AdamFunctor>", 120, 10)
+        .launch(95, 10);
+    const JobTrace job = job_of(written);
+    const auto times = transfer_times(job);
+    const RankActivity& rank = job.ranks.front();
+    CHECK(rank.text(rank.ops.front().shapes) == "[[8, 512], [512, 64]]");
+    CHECK(rank.text(rank.ops.front().host_op) == "aten::mm");
+    const StepAccount account = step_account(job, times[0], 0, rank.steps.front().span);
+    CHECK(account.step == us(140));
+    CHECK(account.of(TimeKind::forward) == us(20));
+    CHECK(account.of(TimeKind::backward) == us(20));
+    CHECK(account.of(TimeKind::optimizer) == us(10));
+    // Issued in the forward, so TP; the backward began at its end.
+    CHECK(account.of(TimeKind::exposed_tp) == us(40));
+    // Until the first launch returned (5), while the optimizer's was under way (90 to 105), and at
+    // the end (130 to 140).
+    CHECK(account.of(TimeKind::host) == us(5 + 15 + 10));
+    CHECK(account.gaps == us(5 + 15)); // 5 to 10 and 105 to 120
+    TraceTime sum = account.gaps;
+    for (const TraceTime time : account.time)
+        sum += time;
+    CHECK(sum == account.step);
+}
+
+TEST_CASE("a transfer that outlasts the next kernel's start holds nothing up: the host is late")
+{
+    const JobTrace job = job_of(WrittenTrace()
+                                    .step(1, 0, 100)
+                                    .kernel("gemm", 0, 10)
+                                    .all_reduce(10, 80, 1000)
+                                    .kernel("gemm", 50, 50)
+                                    .launch(45, 5));
+    const auto times = transfer_times(job);
+    const StepAccount account =
+        step_account(job, times[0], 0, job.ranks.front().steps.front().span);
+    CHECK(account.of(TimeKind::host) == us(40));
+    CHECK(account.of(TimeKind::exposed_dp) == us(0));
+}

@@ -1,0 +1,105 @@
+#pragma once
+
+// A trace as PyTorch's profiler writes it, event by event. Times are microseconds.
+
+#include "sim/traces/kineto_reader.h"
+#include "tests/catch.h"
+#include "tests/support/folder.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace trainyard::test {
+
+class WrittenTrace {
+public:
+    explicit WrittenTrace(int rank = 0, int world = 2) : rank_(rank), world_(world) {}
+
+    WrittenTrace& kernel(const std::string& name, double start, double length,
+                         const std::string& arguments = "", int stream = 7)
+    {
+        return event("kernel", name, fmt::format("\"pid\": 0, \"tid\": {}", stream), start, length,
+                     fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}{}", stream,
+                                 ++launches_, arguments));
+    }
+    // Of the kernel that was added last.
+    WrittenTrace& launch(double start, double length, int thread = 1)
+    {
+        return event("cuda_runtime", "cudaLaunchKernel",
+                     fmt::format("\"pid\": 9, \"tid\": {}", thread), start, length,
+                     fmt::format("\"correlation\": {}", launches_));
+    }
+    WrittenTrace& host(const std::string& category, const std::string& name, double start,
+                       double length, const std::string& arguments = "\"Ev Idx\": 0",
+                       int thread = 1)
+    {
+        return event(category, name, fmt::format("\"pid\": 9, \"tid\": {}", thread), start, length,
+                     arguments);
+    }
+    WrittenTrace& step(int number, double start, double length)
+    {
+        return host("user_annotation", fmt::format("ProfilerStep#{}", number), start, length);
+    }
+    // A collective of ranks 0 and 1 with `elements` floats.
+    WrittenTrace& all_reduce(double start, double length, int elements)
+    {
+        return kernel(
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", start,
+            length,
+            fmt::format(", \"Collective name\": \"allreduce\", \"In msg nelems\": {0}, \"Out msg "
+                        "nelems\": {0}, \"Group size\": 2, \"dtype\": \"Float\", \"Process Group "
+                        "Name\": \"0\", \"Process Group Description\": \"default_pg\", \"Process "
+                        "Group Ranks\": \"[0, 1]\"",
+                        elements),
+            24);
+    }
+
+    std::string text() const
+    {
+        return fmt::format(
+            "{{\"schemaVersion\": 1, \"deviceProperties\": [{{\"id\": 0, \"name\": \"NVIDIA "
+            "H100\"}}], \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, "
+            "\"world_size\": "
+            "{}}}, \"traceEvents\": [\n{}\n], \"baseTimeNanoseconds\": 1000000000}}\n",
+            rank_, world_, fmt::join(events_, ",\n"));
+    }
+
+    RankTrace read() const
+    {
+        const testing::Folder folder;
+        Checked<std::vector<RankTrace>> ranks = read_kineto(folder.file("trace.json", text()));
+        if (!ranks)
+            FAIL(render(ranks.error(), ""));
+        REQUIRE(ranks->size() == 1);
+        return std::move(ranks->front());
+    }
+
+private:
+    WrittenTrace& event(const std::string& category, const std::string& name,
+                        const std::string& place, double start, double length,
+                        const std::string& arguments)
+    {
+        events_.push_back(fmt::format("{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", {}, "
+                                      "\"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{{}}}}}",
+                                      category, name, place, start, length, arguments));
+        return *this;
+    }
+
+    int rank_;
+    int world_;
+    int launches_ = 0;
+    std::vector<std::string> events_;
+};
+
+inline TraceTime at_us(double microseconds)
+{
+    return TraceTime(1'000'000'000 + static_cast<std::int64_t>(microseconds * 1000));
+}
+
+inline TraceTime us(double microseconds)
+{
+    return TraceTime(static_cast<std::int64_t>(microseconds * 1000));
+}
+
+} // namespace trainyard::test
