@@ -176,6 +176,8 @@ Partition partition_of(const Job& job)
     partition.precision = job.training.precision;
     partition.kernels = job.software.kernels;
     partition.lora = job.training.lora;
+    if (!job.training.recompute_modules.empty())
+        partition.recompute_modules = job.training.recompute_modules;
     if (job.training.packing)
         partition.documents = documents_of(*job.training.packing, job.training.sequence_length);
     partition.kernels.tp_beside_weight_gradient = *job.strategy.tensor.beside_weight_gradient;

@@ -37,11 +37,14 @@ const FieldTable<Training>& fields_of<Training>()
                         "adam keeps two moments per parameter, sgd one momentum, adafactor sums "
                         "over rows and columns, muon one momentum of matrices"})
             .field("recompute", &Training::recompute,
-                   {.help = "activations computed again in backward: none, the attention core "
-                            "(selective), or whole layers (full)"})
+                   {.help = "activations computed again in backward: none, parts of each layer "
+                            "(selective: recompute_modules), or whole layers (full)"})
             .field(
                 "recompute_layers", &Training::recompute_layers,
                 {.help = "with full: layers recomputed on each device; all when absent", .min = 0})
+            .field("recompute_modules", &Training::recompute_modules,
+                   {.help = "with selective: what of each layer is computed again; the attention "
+                            "core when absent"})
             .field("fp32_gradients", &Training::fp32_gradients,
                    {.help = "accumulate and reduce gradients in fp32; else as the framework does"})
             .field("lora", &Training::lora,

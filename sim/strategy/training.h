@@ -24,10 +24,11 @@ struct Training {
     Precision precision = Precision::bf16;
     Optimizer optimizer = Optimizer::adam;
     Recompute recompute = Recompute::none;
-    std::optional<int> recompute_layers; // of a stage, with full; all when absent
-    std::optional<bool> fp32_gradients;  // else the framework's habit
-    std::optional<Lora> lora;            // train adapters of a frozen model
-    std::optional<Packing> packing;      // else each sequence is one document
+    std::optional<int> recompute_layers;            // of a stage, with full; all when absent
+    std::vector<RecomputeModule> recompute_modules; // with selective; none: the attention core
+    std::optional<bool> fp32_gradients;             // else the framework's habit
+    std::optional<Lora> lora;                       // train adapters of a frozen model
+    std::optional<Packing> packing;                 // else each sequence is one document
     NumberFormats formats;
 
     bool operator==(const Training&) const = default;

@@ -32,7 +32,14 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
          "there is no tensor parallelism to overlap");
     note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
          "there is no pipeline to overlap");
+    note(job.training.recompute != Recompute::selective && !job.training.recompute_modules.empty(),
+         "/training/recompute_modules",
+         "parts of layers are recomputed with \"recompute\": \"selective\" alone; this has no "
+         "effect");
     note(job.training.recompute == Recompute::selective && job.model.is_transformer() &&
+             std::ranges::all_of(
+                 job.training.recompute_modules,
+                 [](RecomputeModule one) { return one == RecomputeModule::core_attn; }) &&
              job.software.kernels.attention != AttentionKernel::unfused,
          "/training/recompute",
          "fused attention keeps no scores: selective recompute has nothing to redo");

@@ -75,6 +75,7 @@ void take_recipe(MemberTaker from, RecordRecipe& to)
 {
     from.take("activation_offload_layers", to.activation_offload_layers)
         .take("recompute_layers", to.recompute_layers)
+        .take("recompute_modules", to.recompute_modules)
         .take("moe_dispatcher", to.moe_dispatcher)
         .take("expert_overlap", to.expert_overlap)
         .take("cuda_graphs", to.cuda_graphs)

@@ -42,6 +42,7 @@ struct RecordHardware {
 struct RecordRecipe {
     std::optional<int> activation_offload_layers; // whose activations wait in the host's memory
     std::optional<int> recompute_layers;          // recomputed whole
+    std::vector<std::string> recompute_modules;   // parts of each layer, in Megatron-Core's words
     std::string moe_dispatcher;                   // all_to_all, deepep, hybridep
     std::optional<bool> expert_overlap;           // exchanges beside another micro-batch's compute
     std::string cuda_graphs;                      // none, full_iteration, or whose

@@ -358,14 +358,21 @@ private:
                 std::min(*recipe.recompute_layers, out_.layers_per_device);
             return;
         }
+        for (const std::string& name : recipe.recompute_modules)
+            if (const auto module = from_name<RecomputeModule>(name)) {
+                out_.training.recompute = Recompute::selective;
+                out_.training.recompute_modules.push_back(*module);
+            }
         if (recipe.activation_offload_layers > 0) {
             const int layers = std::min(*recipe.activation_offload_layers, out_.layers_per_device);
             out_.strategy.offload.activation_layers = layers;
             assume(fmt::format("activations of {} of {} layers wait on the host, as the recipe "
-                               "says: none recomputed, copies hidden",
+                               "says: none recomputed whole, copies hidden",
                                layers, out_.layers_per_device));
             return;
         }
+        if (!out_.training.recompute_modules.empty())
+            return;
         const bool pax_fsdp = software_.family == FrameworkFamily::jax &&
                               mentions(record_.framework, {"pax"}) && out_.strategy.zero == 3 &&
                               record_.task == "pretrain";

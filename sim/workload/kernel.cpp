@@ -88,4 +88,9 @@ std::vector<EnumName<SequenceKernel>> enum_names<SequenceKernel>()
             {SequenceKernel::cuda_convolution, "cuda_convolution"}};
 }
 
+const std::string& name_of(const WorkItem& item)
+{
+    return std::visit([](const auto& what) -> const std::string& { return what.name; }, item);
+}
+
 } // namespace trainyard

@@ -157,6 +157,8 @@ using WorkList = std::vector<WorkItem>;
 
 Flops hardware_flops(const WorkList& items);
 
+const std::string& name_of(const WorkItem& item);
+
 template <>
 std::vector<EnumName<SequenceKernel>> enum_names<SequenceKernel>();
 

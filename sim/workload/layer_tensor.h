@@ -16,7 +16,7 @@ namespace trainyard {
 enum class TensorUse : std::uint8_t {
     forward,  // comes and goes within forward
     kept,     // from forward to backward; recomputed with the whole layer
-    core,     // likewise, made by the attention core: recomputed with that
+    again,    // likewise, and with selective recompute
     input,    // kept even when the whole layer is recomputed
     gradient, // comes and goes within backward
 };

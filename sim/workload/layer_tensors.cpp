@@ -95,14 +95,14 @@ constexpr std::array lives = {
     Life{"mlp_mask", "mlp_residual", "mlp_residual", "mlp_residual_backward"},
 };
 
-LayerTensor kept_tensor(const SavedTensor& saved, int repetition)
+LayerTensor kept_tensor(const LayerShape& shape, const SavedTensor& saved, int repetition)
 {
     LayerTensor tensor;
     tensor.name = saved.name;
     if (repetition > 1)
         tensor.name += " " + std::to_string(repetition);
     tensor.bytes = saved.elements * saved.width;
-    tensor.use = saved.attention_core ? TensorUse::core : TensorUse::kept;
+    tensor.use = made_again(shape, saved.name) ? TensorUse::again : TensorUse::kept;
     if (saved.attention_core)
         tensor.length_power = 2;
     if (saved.layer_input)
@@ -328,7 +328,7 @@ std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
                    (tensor.name.size() == saved.name.size() ||
                     tensor.name[saved.name.size()] == ' ');
         });
-        tensors.push_back(kept_tensor(saved, static_cast<int>(alike) + 1));
+        tensors.push_back(kept_tensor(s, saved, static_cast<int>(alike) + 1));
     }
     PassingTensors add(s, tensors);
     add_stream(add, s);
@@ -449,7 +449,7 @@ SavedActivations kept_bytes(const std::vector<LayerTensor>& tensors)
         case TensorUse::kept:
             kept.selective += bytes;
             [[fallthrough]];
-        case TensorUse::core:
+        case TensorUse::again:
             kept.none += bytes;
             [[fallthrough]];
         case TensorUse::forward:

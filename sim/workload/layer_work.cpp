@@ -150,8 +150,7 @@ LayerWork transformer_layer(const LayerShape& s)
         set_launches(work.backward, targets.backward + expert_launches(work.backward));
     capture(work.forward, s);
     capture(work.backward, s);
-    if (s.partition.kernels.attention == AttentionKernel::unfused)
-        work.selective_recompute = attention_core_forward(s);
+    work.selective_recompute = items_again(s, work.forward);
     set_parameters(work, s);
     work.tensors = transformer_tensors(s);
     work.output = boundary_bytes(s);

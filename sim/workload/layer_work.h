@@ -9,6 +9,7 @@
 #include "sim/workload/kernel.h"
 #include "sim/workload/layer_tensor.h"
 #include "sim/workload/model.h"
+#include "sim/workload/recompute_modules.h"
 
 namespace trainyard {
 
@@ -31,6 +32,8 @@ struct Partition {
     int weight_gradient_bytes = 2; // that a weight gradient's GEMM moves per element: its storage,
                                    // or 8 when it adds to an fp32 sum (read and written)
     std::optional<Lora> lora;      // only adapters have gradients
+    // What selective recompute makes again.
+    std::vector<RecomputeModule> recompute_modules{RecomputeModule::core_attn};
     // Lengths of the documents that fill a sequence: a token sees its own document only. Empty: the
     // sequence is one.
     std::vector<std::int64_t> documents;

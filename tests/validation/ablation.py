@@ -61,6 +61,7 @@ CAUSES = (
     ("choosing a kernel for new rows", None, software(expert_choice_launches=0)),
     ("the host's wait for counts", None, software(counts_on_host=False)),
     ("biases and clamps apart", None, software(expert_bias_apart=False)),
+    ("modules that are recomputed", forget("recompute_modules"), None),
     ("offloaded activations", forget("activation_offload_layers"), None),
     ("all of the recipe", lambda record: record.pop("recipe", None), None),
     ("details of published models", forget_name, None),

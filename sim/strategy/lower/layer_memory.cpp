@@ -7,11 +7,6 @@ namespace trainyard {
 
 namespace {
 
-const std::string& name_of(const WorkItem& item)
-{
-    return std::visit([](const auto& what) -> const std::string& { return what.name; }, item);
-}
-
 std::optional<std::size_t> find_last(const WorkList& items, std::string_view name)
 {
     for (std::size_t i = items.size(); i > 0; --i)
@@ -70,7 +65,7 @@ bool LayerMemory::kept(const LayerTensor& tensor) const
         return true;
     case TensorUse::kept:
         return layer_.recompute != Recompute::full;
-    case TensorUse::core:
+    case TensorUse::again:
         return layer_.recompute == Recompute::none;
     default:
         return false;
@@ -79,7 +74,7 @@ bool LayerMemory::kept(const LayerTensor& tensor) const
 
 bool LayerMemory::regained(const LayerTensor& tensor) const
 {
-    return (tensor.use == TensorUse::kept || tensor.use == TensorUse::core) && !kept(tensor);
+    return (tensor.use == TensorUse::kept || tensor.use == TensorUse::again) && !kept(tensor);
 }
 
 Tensor LayerMemory::tensor(const LayerTensor& tensor) const

@@ -54,6 +54,29 @@ TEST_CASE("unfused attention multiplies the full square, twice as much backward"
     CHECK(launch_count(layer.selective_recompute) == 7);
 }
 
+TEST_CASE("modules that are recomputed drop what they make, and run again no more than that")
+{
+    Partition p = partition(4096);
+    const LayerWork plain = work(mixtral(), moe_layer, p);
+    CHECK(plain.selective_recompute.empty());
+    CHECK(plain.saved.selective == plain.saved.none);
+    const auto with = [&](RecomputeModule module) {
+        p.recompute_modules = {module};
+        return work(mixtral(), moe_layer, p);
+    };
+    const LayerWork activation = with(RecomputeModule::moe_act);
+    REQUIRE(activation.selective_recompute.size() == 1);
+    CHECK(name_of(activation.selective_recompute[0]) == "expert_activation");
+    CHECK(activation.saved.none == plain.saved.none);
+    const LayerWork whole = with(RecomputeModule::moe);
+    CHECK(whole.saved.selective < activation.saved.selective);
+    CHECK(name_of(whole.selective_recompute.front()) == "router");
+    CHECK(name_of(whole.selective_recompute.back()) == "unpermute");
+    CHECK(with(RecomputeModule::mlp).selective_recompute.empty()); // no dense MLP here
+    CHECK(with(RecomputeModule::mla_up_proj).selective_recompute.empty());
+    CHECK(with(RecomputeModule::layernorm).selective_recompute.size() == 2);
+}
+
 TEST_CASE("a window of keys bounds the work of attention")
 {
     // Each query past the first w sees w keys: w s - w^2/2 pairs of the causal s^2/2.

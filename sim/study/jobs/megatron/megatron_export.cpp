@@ -160,9 +160,14 @@ ArgumentList training_arguments(const ExportedJob& exported)
     out.add("--global-batch-size", training.global_batch);
     add_precision(training, out);
     out.add("--optimizer", to_name(training.optimizer));
-    if (training.recompute == Recompute::selective)
+    if (training.recompute == Recompute::selective) {
         out.add("--recompute-granularity", "selective");
-    else if (training.recompute == Recompute::full) {
+        std::string modules;
+        for (const RecomputeModule module : training.recompute_modules)
+            modules += (modules.empty() ? "" : " ") + std::string(to_name(module));
+        if (!modules.empty())
+            out.add("--recompute-modules", modules);
+    } else if (training.recompute == Recompute::full) {
         out.add("--recompute-granularity", "full");
         const bool partly = training.recompute_layers.has_value();
         out.add("--recompute-method", partly ? "block" : "uniform");

@@ -1,5 +1,7 @@
 // Batches, number formats, recompute and optimizer of Megatron-LM's arguments.
 
+#include "sim/base/fields.h"
+#include "sim/base/spelling.h"
 #include "sim/study/graph_scopes.h"
 #include "sim/study/jobs/megatron/megatron.h"
 
@@ -169,11 +171,19 @@ private:
 
     void modules()
     {
-        const std::string modules = values_.text("--recompute-modules");
-        if (modules.empty() || modules == "core_attn")
+        if (training_.recompute != Recompute::selective)
             return;
-        draft_.assume(values_.origin("--recompute-modules"),
-                      "selective recompute is of the attention core");
+        std::vector<RecomputeModule> modules;
+        for (const std::string& name : values_.words("--recompute-modules"))
+            if (const auto module = from_name<RecomputeModule>(name))
+                modules.push_back(*module);
+            else
+                draft_.refuse(values_.origin("--recompute-modules"),
+                              fmt::format("\"{}\" is no module to recompute", name),
+                              suggestion(name, FieldValue<RecomputeModule>::names()));
+        if (!modules.empty())
+            take("--recompute-modules", training_.recompute_modules, modules,
+                 "training.recompute_modules");
     }
 
     void optimizer()

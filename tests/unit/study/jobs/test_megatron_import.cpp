@@ -283,3 +283,18 @@ TEST_CASE("a GPU is known by its whole number")
                                with_model(options, "models/llama-3.1-8b/config.json")));
     }
 }
+
+TEST_CASE("modules that Megatron-Core recomputes are those of the scenario")
+{
+    const std::string selective = "--recompute-granularity selective --recompute-modules ";
+    const ImportedJob job = with_arguments(selective + "layernorm mlp");
+    const Training& training = job.scenario.scenario.training;
+    CHECK(training.recompute == Recompute::selective);
+    CHECK(training.recompute_modules ==
+          std::vector{RecomputeModule::layernorm, RecomputeModule::mlp});
+    CHECK(with_arguments("--recompute-modules mlp").scenario.scenario.training.recompute ==
+          Recompute::none);
+    const Diagnostic problem =
+        refusal_of(JobKind::megatron, seven_billion + selective + "lm_head", on_h100(1));
+    CHECK(problem.message.ends_with("\"lm_head\" is no module to recompute"));
+}
