@@ -219,40 +219,47 @@ Problems batch_problem(std::int64_t batch, int gpus, const std::vector<std::int6
                     fmt::join(nearest, " or ")));
 }
 
-// With what comes and goes in the step, where the layout divides its batch.
-Bytes needed(const LargeLayout& layout, const SearchBase& base, Session& session)
-{
-    const Checked<MemoryEstimate> memory =
-        session.memory(scenario_of(layout.choice, base), {.view = AllocatorView::every_stage});
-    return memory ? std::max(memory->peak(), layout.memory) : layout.memory;
-}
+// What a layout needs does not hang on the batch where that is fitted.
+struct LeanestLayout {
+    const Start* start = nullptr; // null: no layout can be
+    LargeLayout layout;
+    Bytes needed; // with what comes and goes in the step
+};
 
-Problems memory_problem(const std::vector<Start>& starts, const Device& device, Session& session)
+LeanestLayout leanest_of(const std::vector<Start>& starts, Session& session)
 {
-    // What a layout needs does not hang on the batch where that is fitted.
-    std::optional<LargeLayout> leanest;
-    const Start* of = nullptr;
+    LeanestLayout out;
     for (const Start& start : starts) {
         SearchSpace fitted = start.space;
         fitted.global_batches = {std::int64_t{64} * start.base.facts.devices};
         const std::optional<LargeLayout> nearest =
             possible_layouts(fitted, start.base, Bytes(0), {}).nearest;
-        if (nearest && (!leanest || nearest->memory < leanest->memory)) {
-            leanest = nearest;
-            of = &start;
+        if (nearest && (out.start == nullptr || nearest->memory < out.layout.memory)) {
+            out.layout = *nearest;
+            out.start = &start;
         }
     }
-    const SearchBase& base = of != nullptr ? of->base : starts.front().base;
+    if (out.start == nullptr)
+        return out;
+    const Checked<MemoryEstimate> memory = session.memory(
+        scenario_of(out.layout.choice, out.start->base), {.view = AllocatorView::every_stage});
+    out.needed = memory ? std::max(memory->peak(), out.layout.memory) : out.layout.memory;
+    return out;
+}
+
+Problems memory_problem(const LeanestLayout& leanest, const SearchBase& base, const Device& device)
+{
     return one_problem(
         fmt::format("{} does not fit on {} x {}",
                     base.facts.model.name.empty() ? "the model" : base.facts.model.name,
                     base.facts.devices, device.name),
-        of == nullptr
+        leanest.start == nullptr
             ? "no layout of it can be"
-            : fmt::format("the leanest layout ({}) needs {} of {} on the fullest device: more "
-                          "GPUs, larger ones or shorter sequences",
-                          described(scenario_of(leanest->choice, base).scenario),
-                          to_display(needed(*leanest, base, session)), to_display(device.memory)));
+            : fmt::format(
+                  "the leanest layout ({}) needs at least {} of {} on the fullest device: "
+                  "more GPUs, larger ones or shorter sequences",
+                  described(scenario_of(leanest.layout.choice, leanest.start->base).scenario),
+                  to_display(leanest.needed), to_display(device.memory)));
 }
 
 struct NoLayout {
@@ -268,10 +275,8 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
     Problems problems = starts.add_all(model, largest_domain(*parts.topology));
     if (!problems.empty())
         return tl::unexpected(NoLayout{{std::move(problems), false}, {}});
-    std::uint64_t possible = 0;
     for (const double headroom : {roomy, 0.0}) {
         const Found found = search_all(starts.all(), headroom, request, session);
-        possible = found.possible;
         if (found.start == nullptr)
             continue;
         std::vector<std::string> reasons = first.reasons;
@@ -281,14 +286,15 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
                              found.best.step_time, std::move(reasons)};
     }
     const Device& device = parts.cost->profile().hardware.device;
+    const LeanestLayout leanest = leanest_of(starts.all(), session);
     std::vector<std::int64_t> batches;
-    for (const Start& start : starts.all()) {
-        if (possible == 0 && batches.empty()) // else it is not the batch
+    for (const Start& start : starts.all())
+        if (batches.empty() && leanest.needed <= device.memory) // else it is not the batch
             batches = nearest_batches(start.space, start.base,
                                       device_memory(parts.cost->profile()).capacity, request.work);
-    }
     if (batches.empty())
-        return tl::unexpected(NoLayout{{memory_problem(starts.all(), device, session), true}, {}});
+        return tl::unexpected(
+            NoLayout{{memory_problem(leanest, starts.all().front().base, device), true}, {}});
     return tl::unexpected(NoLayout{{batch_problem(first.scenario.training.global_batch,
                                                   starts.all().front().base.facts.devices, batches),
                                     false},
