@@ -108,9 +108,9 @@ private:
 };
 
 // Writes the trace of one rank.
-class RankTrace {
+class ExecutionGraph {
 public:
-    RankTrace(const Outcome& outcome, const engine::CompiledProgram& compiled,
+    ExecutionGraph(const Outcome& outcome, const engine::CompiledProgram& compiled,
               const ChakraGroups& groups, LaneId lane)
         : outcome_(outcome),
           program_(outcome.plan->program),
@@ -378,7 +378,7 @@ std::vector<std::string> chakra_traces(const Outcome& outcome)
     std::vector<std::string> out(outcome.binding->lanes.size());
     for (std::uint32_t i = 0; i < out.size(); ++i)
         out[outcome.binding->lanes[i].rank.value] =
-            RankTrace(outcome, compiled, groups, LaneId{i}).text();
+            ExecutionGraph(outcome, compiled, groups, LaneId{i}).text();
     return out;
 }
 
