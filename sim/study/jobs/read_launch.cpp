@@ -1,19 +1,23 @@
 // Jobs given as scripts: the launch, and the reader of what it starts.
 
+#include "sim/base/spelling.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/recipes/dialect.h"
+#include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
 #include "sim/study/problems.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <charconv>
 
 namespace trainyard {
 namespace {
-
-constexpr std::size_t longest_script = std::size_t{1} << 20;
 
 // Variables that libraries read; a script's own are not taken over.
 constexpr std::array<std::string_view, 9> library_prefixes{
@@ -45,18 +49,60 @@ void take_environment(const Launch& launch, JobDraft& draft)
     }
 }
 
-// torchtitan's file, with the arguments that override its values.
-void read_titan_launch(const Argument& config, Arguments& arguments, JobContext& context)
+// Launchers of their own take their sizes from the environment.
+void take_variable_size(const std::string& name, const Launch& launch, JobDraft& draft)
 {
-    const std::string path = config.values.empty() ? std::string() : config.values.front();
-    Checked<Json> json = Json::object();
-    if (const std::optional<std::string> text = context.beside(path))
-        json = path.ends_with(".json") ? parse_json(*text, path) : parse_toml(*text, path);
+    const auto found = launch.environment.find(name);
+    const bool own = launch.launcher == "megatron" || launch.launcher == "swift" ||
+                     launch.launcher == "llamafactory-cli" || launch.launcher.empty();
+    std::optional<int>& size = name == "NNODES" ? draft.size.nodes : draft.size.gpus_per_node;
+    if (!own || found == launch.environment.end() || size)
+        return;
+    const std::string& text = found->second.text;
+    int count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc() && end == text.data() + text.size() && count >= 1 &&
+        count <= 1'000'000) {
+        size = count;
+        draft.understand({found->second.line(), fmt::format("{}={}", name, text)}, "the launch");
+    }
+}
+
+// A model of torchtitan's registry by the name of its configuration: "llama3_8b.toml".
+Json titan_settings_named(const std::string& name)
+{
+    Json out = Json::object();
+    const std::string stem = std::filesystem::path(name).stem().string();
+    for (const TitanFlavor& one : titan_flavors()) {
+        const std::string family = plain_name(one.family);
+        const std::string plain = plain_name(stem);
+        if (plain == family + plain_name(one.flavor)) {
+            out["model"]["name"] = one.family;
+            out["model"]["flavor"] = one.flavor;
+        }
+    }
+    return out;
+}
+
+// torchtitan's file, with the arguments that override its values. Where it is not there, or is
+// Python, its name tells the model and nothing else.
+void read_titan_launch(const std::string& path, const Origin& origin, Arguments& arguments,
+                       JobContext& context)
+{
+    const std::optional<std::string> text =
+        path.ends_with(".toml") || path.ends_with(".json") ? context.beside(path) : std::nullopt;
+    Checked<Json> json = !text                     ? Checked<Json>(titan_settings_named(path))
+                         : path.ends_with(".json") ? parse_json(*text, path)
+                                                   : parse_toml(*text, path);
     if (!json) {
         append(context.draft.problems, json.error());
         return;
     }
-    context.draft.understand({config.line, config.text()}, "the configuration of torchtitan");
+    context.draft.understand(origin, "the configuration of torchtitan");
+    if (!text)
+        context.draft.flag(fmt::format("the settings of {} are not read: its model is as its name "
+                                       "says, all else torchtitan's defaults and the arguments",
+                                       path));
     json->set_lines(0);
     SettingTree settings(std::move(*json));
     for (const Argument& argument : arguments.unseen()) {
@@ -75,13 +121,36 @@ void read_titan_launch(const Argument& config, Arguments& arguments, JobContext&
     read_torchtitan(settings, context);
 }
 
+// The stage that the name of a configuration which cannot be read tells: "ds_config_zero2.json".
+std::optional<int> stage_in(std::string_view path)
+{
+    for (const std::string_view word : {"zero", "stage", "z", "zero_", "zero-", "stage_"})
+        for (int stage = 0; stage <= 3; ++stage)
+            if (path.find(fmt::format("{}{}", word, stage)) != std::string_view::npos)
+                return stage;
+    return std::nullopt;
+}
+
+// The configuration that a launch names; where it does not lie there, what its name tells.
+Checked<Json> deepspeed_config(const std::string& path, JobContext& context)
+{
+    const bool file = path.find('.') != std::string::npos;
+    if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
+        return parse_json(*text, path);
+    Json out = Json::object();
+    const std::optional<int> stage = stage_in(path.substr(path.rfind('/') + 1));
+    out["zero_optimization"]["stage"] = stage.value_or(0);
+    out["bf16"]["enabled"] = "auto"; // the arguments say
+    context.draft.assume(
+        stage ? fmt::format("ZeRO {}, as {} is called", *stage, path)
+              : fmt::format("ZeRO 0: {} is not there, and its name says nothing", path));
+    return out;
+}
+
 void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
 {
     const std::string path = config.values.empty() ? std::string() : config.values.front();
-    const std::optional<std::string> text = context.beside(path);
-    if (!text)
-        return;
-    const Checked<Json> json = parse_json(*text, path);
+    const Checked<Json> json = deepspeed_config(path, context);
     if (!json) {
         append(context.draft.problems, json.error());
         return;
@@ -95,23 +164,106 @@ void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobCont
     read_deepspeed(settings, context);
 }
 
+// "llamafactory-cli train job.yaml"
+bool read_named_recipe(const std::string& path, JobContext& context)
+{
+    if (!path.ends_with(".yaml") && !path.ends_with(".yml"))
+        return false;
+    const std::optional<std::string> text = context.beside(path);
+    if (!text)
+        context.draft.refuse({0, path}, "holds the job, and is not there", "import it by itself");
+    else
+        read_recipe(*text, context);
+    return true;
+}
+
+// accelerate's configuration: whether DeepSpeed or FSDP shards, and on how many ranks. Where it is
+// not there, what its name tells.
+void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const std::string& path = launch.config.text;
+    const int line = launch.config.line();
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const std::optional<std::string> text = context.beside(path);
+    const Checked<Json> json = text ? parse_yaml(*text, path) : Checked<Json>(Json::object());
+    if (!json) {
+        append(draft.problems, json.error());
+        return;
+    }
+    const auto word = [&](std::string_view setting) {
+        const Json* const value = setting_at(*json, setting);
+        return value == nullptr     ? std::string()
+               : value->is_string() ? value->as_string()
+                                    : to_text(*value, JsonStyle::compact);
+    };
+    const auto add = [&](std::string argument, std::string value) {
+        if (!arguments.contains(argument))
+            arguments.add({std::move(argument), {std::move(value)}, line});
+    };
+    const std::string type = word("distributed_type");
+    const auto stage = stage_in(name);
+    if (type == "FSDP" || (type.empty() && name.find("fsdp") != std::string::npos))
+        add("--fsdp", "full_shard");
+    else if (!arguments.contains("--deepspeed") && (type == "DEEPSPEED" || (type.empty() && stage)))
+    {
+        const std::string file = word("deepspeed_config.deepspeed_config_file");
+        const std::string said = word("deepspeed_config.zero_stage");
+        add("--deepspeed", !file.empty()  ? file
+                           : said.empty() ? name
+                                          : fmt::format("zero{}", said));
+    } else if (type.empty() && !text)
+        draft.flag(fmt::format("{}: how it shards is not known: as DDP", path));
+    if (const std::string mixed = word("mixed_precision"); mixed == "bf16" || mixed == "fp16")
+        add("--mixed-precision", mixed);
+    const int ranks = std::atoi(word("num_processes").c_str());
+    const int nodes = std::max(1, std::atoi(word("num_machines").c_str()));
+    if (ranks >= 1 && ranks <= 1'000'000 && ranks % nodes == 0 && !draft.size.gpus_per_node &&
+        !draft.size.nodes)
+    {
+        draft.size.nodes = nodes;
+        draft.size.gpus_per_node = ranks / nodes;
+        draft.understand({line, path}, fmt::format("{} nodes of {} GPUs", nodes, ranks / nodes));
+    }
+}
+
 // By what its arguments name.
 void read_program(const Launch& launch, JobContext& context)
 {
     Arguments arguments(launch.arguments);
-    const Argument* titan = nullptr;
-    for (const std::string_view name : {"--job.config-file", "--job.config_file"})
-        if (arguments.contains(name))
-            titan = arguments.find(name);
-    if (titan != nullptr) {
-        read_titan_launch(Argument(*titan), arguments, context);
-        return;
-    }
+    const bool titan = launch.program.find("torchtitan") != std::string::npos;
+    for (const std::string_view name : {"--job.config-file", "--job.config", "--config"})
+        if (arguments.contains(name) && (titan || name != "--config")) {
+            const Argument config = *arguments.find(name);
+            arguments.find("--module");
+            read_titan_launch(config.values.empty() ? std::string() : config.values.front(),
+                              {config.line, config.text()}, arguments, context);
+            return;
+        }
     if (megatron_names(arguments) >= 2) {
         read_megatron(arguments, launch.program, context);
         return;
     }
-    for (const std::string_view name : {"--deepspeed-config", "--deepspeed"})
+    if (!launch.arguments.empty() && read_named_recipe(launch.arguments.front().text, context))
+        return;
+    if (!launch.config.text.empty())
+        read_launcher_config(launch, arguments, context);
+    read_trainer_program(arguments, context);
+}
+
+// Settings in YAML or JSON, not a script.
+bool is_tree(std::string_view text)
+{
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return (first != std::string_view::npos && text[first] == '{') || looks_like_yaml(text);
+}
+
+} // namespace
+
+void read_trainer_program(Arguments& arguments, JobContext& context)
+{
+    for (const std::string_view name :
+         {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed"})
         if (const Argument* config = arguments.contains(name) ? arguments.find(name) : nullptr;
             config != nullptr && !config->values.empty())
         {
@@ -121,70 +273,6 @@ void read_program(const Launch& launch, JobContext& context)
     read_trainer_arguments(arguments, context, TrainerFor::torch);
 }
 
-// A test's YAML: MODEL_ARGS and ENV_VARS; or any tree of settings in Megatron's words.
-void read_yaml(const Json& root, JobContext& context)
-{
-    JobDraft& draft = context.draft;
-    Arguments arguments;
-    const std::function<void(const Json&)> collect = [&](const Json& node) {
-        for (const Json::Member& member : node.members()) {
-            const Json& value = member.second;
-            if (value.is_object()) {
-                collect(value);
-                continue;
-            }
-            Argument argument;
-            argument.name = member.first.starts_with("--") ? member.first : "--" + member.first;
-            std::replace(argument.name.begin() + 2, argument.name.end(), '_', '-');
-            argument.line = value.line();
-            const auto add = [&](const Json& item) {
-                argument.values.push_back(item.is_string() ? item.as_string()
-                                                           : to_text(item, JsonStyle::compact));
-            };
-            if (value.is_array())
-                for (const Json& item : value.items())
-                    add(item);
-            else if (!value.is_bool() && !value.is_null())
-                add(value);
-            if (!value.is_bool() || value.as_bool())
-                arguments.add(std::move(argument));
-        }
-    };
-    if (const Json* variables = root.find("ENV_VARS"); variables && variables->is_object())
-        for (const Json::Member& member : variables->members()) {
-            const std::string text = member.second.is_string()
-                                         ? member.second.as_string()
-                                         : to_text(member.second, JsonStyle::compact);
-            draft.scenario.environment[member.first] = text;
-        }
-    const Json* model = root.find("MODEL_ARGS");
-    collect(model != nullptr && model->is_object() ? *model : root);
-    if (megatron_names(arguments) == 0)
-        draft.refuse({}, "none of Megatron-LM's arguments is in it",
-                     "a test's YAML has them under MODEL_ARGS");
-    else
-        read_megatron(arguments, "", context);
-}
-
-// A mapping, not a script: its first line that says anything is "key:".
-bool looks_like_yaml(std::string_view text)
-{
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
-        const std::size_t first = line.find_first_not_of(" \t\r");
-        if (first == std::string_view::npos || line[first] == '#' || line.starts_with("---"))
-            continue;
-        const std::size_t end = line.find_first_of(" \t=(\"'$");
-        const std::string_view word = line.substr(first, end - first);
-        return word.find(':') != std::string_view::npos &&
-               (word.ends_with(':') || word.ends_with(":\r"));
-    }
-    return false;
-}
-
-} // namespace
-
 std::optional<Launch> read_launch(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
@@ -193,13 +281,15 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         return std::nullopt;
     }
     const Checked<ShellScript> script =
-        read_shell(traced(text), draft.file(), context.options.defined);
+        read_shell(traced(text), draft.file(), context.options.defined,
+                   [&](const std::string& path) { return context.beside(path); });
     if (!script) {
         append(draft.problems, script.error());
         return std::nullopt;
     }
     for (const std::string& skipped : script->skipped)
         add_note(draft.notes.ignored, skipped);
+    draft.left_out = script->skipped;
     std::optional<Launch> launch = find_launch(*script);
     if (!launch && script->too_deep > 0) {
         draft.problems.push_back({draft.file(), script->too_deep, "",
@@ -228,6 +318,11 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         draft.understand({launch->ranks->line, fmt::format("{} ranks", launch->ranks->value)},
                          fmt::format("{} nodes", *draft.size.nodes));
     }
+    for (const char* const name : {"NNODES", "NPROC_PER_NODE"})
+        take_variable_size(name, *launch, draft);
+    if (!launch->others.empty())
+        draft.assume(fmt::format("the launch of line {}; the script has others on lines {}",
+                                 launch->line, fmt::join(launch->others, ", ")));
     take_environment(*launch, draft);
     return launch;
 }
@@ -235,20 +330,18 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
 void read_megatron_job(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    if (looks_like_yaml(text)) {
-        const Checked<Json> root = parse_yaml(text, draft.file());
-        if (root && root->is_object())
-            read_yaml(*root, context);
-        else if (root)
-            draft.refuse({}, "is no mapping of settings", "");
-        else
-            append(draft.problems, root.error());
+    if (is_tree(text)) {
+        read_recipe(text, context);
         return;
     }
     const std::optional<Launch> launch = read_launch(text, context);
     if (!launch)
         return;
     Arguments arguments(launch->arguments);
+    // Primus: a script of its own reads the model from the file in EXP.
+    if (const auto named = launch->environment.find("EXP");
+        named != launch->environment.end() && !arguments.contains("--model"))
+        arguments.add({"--model", {named->second.text}, named->second.line()});
     if (megatron_names(arguments) == 0)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
                      "e.g. --num-layers, --tensor-model-parallel-size");
@@ -258,7 +351,9 @@ void read_megatron_job(const std::string& text, JobContext& context)
 
 void read_torchrun_job(const std::string& text, JobContext& context)
 {
-    if (const std::optional<Launch> launch = read_launch(text, context))
+    if (is_tree(text))
+        read_recipe(text, context);
+    else if (const std::optional<Launch> launch = read_launch(text, context))
         read_program(*launch, context);
 }
 

@@ -1,6 +1,7 @@
 // The architecture that Megatron-LM's arguments describe.
 
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ public:
 
     void read()
     {
+        hybrid_ = hybrid_pattern(reader_);
         if (!sizes())
             return;
         mlp();
@@ -37,6 +39,10 @@ public:
         predictions();
         latent_attention();
         encoder();
+        if (is_t5(reader_))
+            take_text_encoder(reader_, model_);
+        if (hybrid_)
+            take_hybrid_layers(reader_, *hybrid_, model_);
         Model model;
         model.name = name();
         model.architecture = model_;
@@ -53,7 +59,10 @@ private:
     bool sizes()
     {
         const std::size_t before = draft_.problems.size();
-        need(values_.either("--num-layers", "--encoder-num-layers"), model_.layers, "layers");
+        if (hybrid_ && !reader_.arguments.contains("--num-layers"))
+            model_.layers = 1; // the pattern says
+        else
+            need(values_.either("--num-layers", "--encoder-num-layers"), model_.layers, "layers");
         need("--hidden-size", model_.hidden, "hidden");
         need("--num-attention-heads", model_.heads, "heads");
         if (draft_.problems.size() != before)
@@ -125,6 +134,14 @@ private:
         const auto rows = values_.whole("--max-position-embeddings");
         if (model_.position == PositionKind::learned && rows)
             take("--max-position-embeddings", model_.max_positions, *rows, "max_positions");
+        const auto length = values_.whole("--seq-length");
+        if (model_.position == PositionKind::learned && !rows && length &&
+            !reader_.arguments.contains("--max-position-embeddings"))
+        {
+            model_.max_positions = *length;
+            draft_.assume("as many learned positions as a sequence has tokens: no "
+                          "--max-position-embeddings");
+        }
         if (model_.position == PositionKind::learned && model_.max_positions < 1)
             values_.refuse_missing("--max-position-embeddings",
                                    "it says how many positions are learned, at least the "
@@ -295,9 +312,10 @@ private:
 
     void encoder()
     {
-        const std::string& program = reader_.program;
-        if (program.find("bert") == std::string::npos)
+        if (!is_bert(reader_))
             return;
+        const std::string program =
+            reader_.program.empty() ? "--encoder-num-layers alone" : reader_.program;
         model_.causal = false;
         model_.bert_heads = true;
         model_.token_types = 2;
@@ -313,6 +331,7 @@ private:
     ArgumentValues& values_;
     JobDraft& draft_;
     Transformer model_;
+    std::optional<std::string> hybrid_; // letters of its layers
 };
 
 } // namespace

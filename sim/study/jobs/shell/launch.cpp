@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace trainyard {
@@ -21,6 +22,34 @@ bool is_python(const std::string& word)
 {
     const std::string name = file_name(word);
     return name == "python" || name.starts_with("python3") || name == "python2";
+}
+
+// Programs that are launchers of their own: their first word says what they do.
+bool trains_by_itself(const std::string& word, const std::string& next)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> commands{{
+        {"megatron", "sft"},
+        {"megatron", "pt"},
+        {"swift", "sft"},
+        {"swift", "pt"},
+        {"llamafactory-cli", "train"},
+        {"axolotl", "train"},
+        {"trl", "sft"},
+        {"trl", "dpo"},
+        {"xtuner", "train"},
+    }};
+    const std::string name = file_name(word);
+    return std::any_of(commands.begin(), commands.end(), [&](const auto& command) {
+        return command.first == name && command.second == next;
+    });
+}
+
+// What only shows its words, or moves files.
+bool only_talks(const std::string& word)
+{
+    constexpr std::array<std::string_view, 12> names{
+        "echo", "printf", "cat", "cp", "mkdir", "rm", "cd", "pip", "git", "tee", "sed", "log"};
+    return std::find(names.begin(), names.end(), file_name(word)) != names.end();
 }
 
 // "4", "2:4" (elastic: the most), "gpu:8", "gpu:h100:8": the last number; nothing when there is
@@ -68,6 +97,10 @@ public:
     // Nothing when the command launches no program.
     std::optional<Launch> read()
     {
+        if (!words_.empty() && only_talks(words_.front().text))
+            return std::nullopt;
+        if (take_own_launcher())
+            return std::move(out_);
         while (at_ < words_.size() && out_.program.empty() && step())
             continue;
         if (!launches_ && !is_program())
@@ -78,6 +111,21 @@ public:
     }
 
 private:
+    // "llamafactory-cli train": the program is the launcher.
+    bool take_own_launcher()
+    {
+        for (std::size_t i = 0; i + 1 < words_.size(); ++i)
+            if (trains_by_itself(words_[i].text, words_[i + 1].text)) {
+                at_ = i;
+                start(file_name(words_[i].text));
+                out_.program = out_.launcher + " " + words_[i + 1].text;
+                for (std::size_t j = i + 2; j < words_.size(); ++j)
+                    out_.arguments.push_back(words_[j]);
+                return true;
+            }
+        return false;
+    }
+
     static bool starts_programs(const std::string& word)
     {
         return launcher_options(file_name(word)).has_value() || is_python(word);
@@ -90,6 +138,8 @@ private:
         if (const std::optional<LauncherOptions> options = launcher_options(name)) {
             start(name);
             ++at_;
+            if (name == "colossalai" && at_ < words_.size() && words_[at_].text == "run")
+                ++at_;
             if (name == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
                 ++at_;
             read_options(*options);
@@ -139,6 +189,16 @@ private:
             if (meaning != none && equals == std::string::npos && at_ < words_.size())
                 value = words_[at_++];
             put_size(out_, meaning, name, value);
+            if (name == "--config-file" || name == "--deepspeed-config-file")
+                out_.config = value;
+            if (name == "--use-deepspeed" || name == "--use-fsdp" || name == "--mixed-precision" ||
+                name == "--zero-stage" || name == "--gradient-accumulation-steps")
+            {
+                out_.arguments.push_back(word);
+                if (!value.text.empty() && equals == std::string::npos)
+                    out_.arguments.push_back(value);
+                continue;
+            }
             if (meaning == none || meaning == takes_value)
                 out_.ignored.push_back(fmt::format("line {}: {}{}{}", word.line(), name,
                                                    value.text.empty() ? "" : " ", value.text));
@@ -218,6 +278,52 @@ void take_slurm_directives(Launch& launch, const ShellScript& script)
     }
 }
 
+// From so many on, the words of a command are a job's.
+constexpr std::ptrdiff_t fewest_options = 4;
+
+std::ptrdiff_t option_count(const std::vector<TracedText>& words)
+{
+    return std::count_if(words.begin(), words.end(), [](const TracedText& word) {
+        return word.text.size() > 2 && word.text.starts_with("--");
+    });
+}
+
+// A word as it stands; what was not known stays seen as such.
+TracedText as_text(const ShellToken& token)
+{
+    TracedText out;
+    for (const ShellPiece& piece : token.pieces) {
+        const int line = piece.text.line();
+        switch (piece.kind) {
+        case ShellPiece::Kind::literal:
+            out.append(piece.text);
+            break;
+        case ShellPiece::Kind::parameter:
+            out.append("${" + piece.text.text + "}", line);
+            break;
+        case ShellPiece::Kind::arithmetic:
+            out.append("$((" + piece.text.text + "))", line);
+            break;
+        case ShellPiece::Kind::command:
+            out.append("$(" + piece.text.text + ")", line);
+            break;
+        }
+    }
+    return out;
+}
+
+// A command that hands a job's options to a script that is not here.
+std::optional<Launch> by_options(const ShellCommand& command)
+{
+    if (only_talks(command.words.front().text) || option_count(command.words) < fewest_options)
+        return std::nullopt;
+    Launch out;
+    out.program = command.words.front().text;
+    out.line = command.words.front().line();
+    out.arguments.assign(command.words.begin() + 1, command.words.end());
+    return out;
+}
+
 // Lists of arguments kept in variables, for scripts whose launch line stands elsewhere.
 std::optional<Launch> from_variables(const ShellScript& script)
 {
@@ -227,15 +333,12 @@ std::optional<Launch> from_variables(const ShellScript& script)
         if (words.size() == 1 && words.front().text.find(' ') != std::string::npos) {
             std::vector<TracedText> split;
             for (const ShellToken& token : shell_tokens(words.front()).tokens)
-                if (token.kind == ShellToken::Kind::word && !token.pieces.empty()) {
-                    TracedText word;
-                    for (const ShellPiece& piece : token.pieces)
-                        word.append(piece.text);
-                    split.push_back(std::move(word));
-                }
+                if (token.kind == ShellToken::Kind::word && !token.pieces.empty())
+                    split.push_back(as_text(token));
             words = std::move(split);
         }
-        if (!words.empty() && words.front().text.starts_with("--"))
+        if (option_count(words) > 0 &&
+            (words.front().text.starts_with("--") || option_count(words) >= fewest_options))
             out.arguments.insert(out.arguments.end(), words.begin(), words.end());
     }
     return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
@@ -246,12 +349,16 @@ std::optional<Launch> from_variables(const ShellScript& script)
 std::optional<Launch> find_launch(const ShellScript& script)
 {
     std::optional<Launch> best;
-    Launch bare; // lines that are arguments and nothing else
+    std::vector<int> launches; // lines of all of them
+    Launch bare;               // lines that are arguments and nothing else
     const auto consider = [&](const ShellCommand& command, const ShellCommand& outer) {
         std::optional<Launch> launch = LaunchReader(command.words).read();
         if (!launch && command.words.front().text.starts_with("--"))
             bare.arguments.insert(bare.arguments.end(), command.words.begin(), command.words.end());
-        if (!launch || (best && launch->arguments.size() < best->arguments.size()))
+        if (!launch)
+            return;
+        launches.push_back(launch->line);
+        if (best && launch->arguments.size() < best->arguments.size())
             return;
         launch->environment = script.exported;
         for (const ShellCommand* at : {&outer, &command})
@@ -271,13 +378,23 @@ std::optional<Launch> find_launch(const ShellScript& script)
         bare.environment = script.exported;
         best = std::move(bare);
     }
+    for (const ShellCommand& command : script.commands)
+        if (std::optional<Launch> launch = best ? std::nullopt : by_options(command)) {
+            launch->environment = script.exported;
+            best = std::move(launch);
+        }
     if (!best) {
         best = from_variables(script);
         if (best)
             best->environment = script.exported;
     }
-    if (best)
+    if (best) {
         take_slurm_directives(*best, script);
+        best->others = std::move(launches);
+        const auto own = std::find(best->others.begin(), best->others.end(), best->line);
+        if (own != best->others.end())
+            best->others.erase(own);
+    }
     return best;
 }
 

@@ -92,3 +92,36 @@ TEST_CASE("a variable of the environment that would be refused stays out")
     CHECK(job.warnings.front().message.starts_with("NCCL_NTHREADS=16 is not accepted"));
     CHECK(says(job.notes.ignored, "NCCL_FROBNICATE=1"));
 }
+
+TEST_CASE("a launch that names its model has it, and Trainer's batch where it states none")
+{
+    JobImportOptions options = on_h100(1);
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "torchrun --nproc_per_node 8 train.py --bf16 "
+                                     "--model_name_or_path /data/Qwen2.5-7B-Instruct",
+                                     options);
+    CHECK(job.scenario.scenario.model.path == "qwen2.5-7b");
+    CHECK(job.job.training.micro_batch == 8);
+    CHECK(says(job.notes.assumed, "Hugging Face Trainer's default"));
+    const Diagnostic unknown =
+        refusal_of(JobKind::torchrun, "torchrun train.py --model_name_or_path me/mine-9b", options);
+    CHECK(unknown.message == "--model-name-or-path me/mine-9b: is none of the shipped models");
+    CHECK(unknown.hint.find("--model") != std::string::npos);
+}
+
+TEST_CASE("a configuration that is not there tells what its name does")
+{
+    JobImportOptions options = on_h100(1);
+    const ImportedJob zero = imported(JobKind::torchrun,
+                                      "deepspeed --num_gpus 8 train.py --bf16 --deepspeed "
+                                      "conf/ds_zero2.json --model_name_or_path llama-2-7b",
+                                      options);
+    CHECK(zero.job.strategy.zero == 2);
+    CHECK(says(zero.notes.assumed, "ZeRO 2, as conf/ds_zero2.json is called"));
+    const ImportedJob titan = imported(
+        JobKind::torchrun,
+        "torchrun --nproc_per_node 8 -m torchtitan.train --module llama3 --config llama3_8b",
+        options);
+    CHECK(titan.job.model.name == "llama3-8B");
+    CHECK(says(titan.notes.flagged, "the settings of llama3_8b are not read"));
+}

@@ -87,6 +87,12 @@ TEST_CASE("torchtitan's flavors are the published models")
     CHECK_THAT(count_parameters(job.job.model).total, Catch::Matchers::WithinRel(8.03e9, 1e-3));
     for (const auto& [family, flavor, billions] : {std::tuple("llama3", "70B", 70.55),
                                                    {"llama3", "405B", 405.85},
+                                                   {"llama3_ft", "8b", 8.03},
+                                                   {"llama2", "13B", 13.02},
+                                                   {"llama", "70B", 68.98},
+                                                   {"llama4", "17bx16e", 107.77},
+                                                   {"deepseek_v3", "16B", 15.71},
+                                                   {"deepseek_v3", "671B", 671.03},
                                                    {"qwen3", "8B", 8.19},
                                                    {"qwen3", "32B", 32.76},
                                                    {"qwen3", "30B-A3B", 30.53},
