@@ -12,10 +12,10 @@ namespace trainyard {
 namespace {
 
 // Words of a name that say how a model was tuned or packed, not of what shape it is.
-constexpr std::array<std::string_view, 24> tuning_words{
+constexpr std::array<std::string_view, 27> tuning_words{
     "instruct", "chat", "hf",      "base",    "it",       "sft",   "dpo",  "pt",
     "bf16",     "fp8",  "fp16",    "meta",    "coder",    "math",  "code", "text",
-    "thinking", "2507", "preview", "release", "pretrain", "model", "new",  "vllm"};
+    "thinking", "2507", "2407", "0324", "0528", "preview", "release", "pretrain", "model", "new",  "vllm"};
 
 // Other releases of the same sizes, by plain names without those words.
 struct SameShape {
@@ -44,6 +44,12 @@ constexpr std::array same_shapes{
     SameShape{"qwen215b", "qwen2.5-1.5b"},
     SameShape{"qwen27b", "qwen2.5-7b"},
     SameShape{"qwen272b", "qwen2.5-72b"},
+    SameShape{"mixtral8x7bv01", "mixtral-8x7b"},
+    SameShape{"mixtral8x22bv01", "mixtral-8x22b"},
+    SameShape{"mistralnemo", "mistral-nemo-12b"},
+    SameShape{"phi3mini4k", "phi-3-mini"},
+    SameShape{"phi3mini128k", "phi-3-mini"},
+    SameShape{"phi3medium4k", "phi-3-medium"},
     SameShape{"llama4scout17b16e", "llama-4-scout-17b-16e"},
     SameShape{"llama4maverick17b128e", "llama-4-maverick-17b-128e"},
 };

@@ -5,6 +5,7 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
+#include "sim/study/jobs/recipes/recipe_arguments.h"
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
@@ -22,6 +23,18 @@ namespace {
 // Variables that libraries read; a script's own are not taken over.
 constexpr std::array<std::string_view, 9> library_prefixes{
     "NCCL_", "CUDA_", "TORCH_NCCL_", "PYTORCH_", "NVTE_", "OMP_", "UCX_", "NVSHMEM_", "GLOO_"};
+
+constexpr std::string_view setting_letters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
+// A way out, and the parts of the script that may have had it.
+std::string with_left_out(std::string hint, const JobDraft& draft)
+{
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(most, draft.left_out.size()); ++i)
+        hint += "; " + draft.left_out[i];
+    return hint;
+}
 
 void take_size(std::optional<int>& size, const std::optional<LaunchSize>& stated,
                std::string_view what, JobDraft& draft)
@@ -227,10 +240,36 @@ void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext
     }
 }
 
+// "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has them.
+void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    Json tree = Json::object();
+    for (const TracedText& word : launch.arguments) {
+        const std::size_t equals = word.text.find('=');
+        const std::size_t dot = word.text.find('.');
+        const std::size_t first = word.text.find_first_not_of('+');
+        if (equals == std::string::npos || dot == std::string::npos || dot > equals ||
+            first == std::string::npos ||
+            word.text.substr(first, equals - first).find_first_not_of(setting_letters) !=
+                std::string::npos)
+            continue;
+        Json value(word.text.substr(equals + 1));
+        value.set_lines(word.line());
+        tree[word.text.substr(first, equals - first)] = std::move(value);
+    }
+    const RecipeDialect* const dialect = dialect_named("Megatron-Bridge");
+    if (tree.members().empty() || dialect == nullptr)
+        return;
+    const Arguments said = recipe_arguments(tree, *dialect, tree, context.options.defined);
+    for (const Argument& one : said.unseen())
+        arguments.add(one);
+}
+
 // By what its arguments name.
 void read_program(const Launch& launch, JobContext& context)
 {
     Arguments arguments(launch.arguments);
+    add_dotted_settings(launch, arguments, context);
     const bool titan = launch.program.find("torchtitan") != std::string::npos;
     for (const std::string_view name : {"--job.config-file", "--job.config", "--config"})
         if (arguments.contains(name) && (titan || name != "--config")) {
@@ -338,13 +377,14 @@ void read_megatron_job(const std::string& text, JobContext& context)
     if (!launch)
         return;
     Arguments arguments(launch->arguments);
+    add_dotted_settings(*launch, arguments, context);
     // Primus: a script of its own reads the model from the file in EXP.
     if (const auto named = launch->environment.find("EXP");
         named != launch->environment.end() && !arguments.contains("--model"))
         arguments.add({"--model", {named->second.text}, named->second.line()});
     if (megatron_names(arguments) == 0)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
-                     "e.g. --num-layers, --tensor-model-parallel-size");
+                     with_left_out("e.g. --num-layers, --tensor-model-parallel-size", draft));
     else
         read_megatron(arguments, launch->program, context);
 }

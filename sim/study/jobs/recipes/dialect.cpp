@@ -169,6 +169,13 @@ const RecipeDialect* dialect_of(const Json& root)
     return found == dialects.end() ? nullptr : found;
 }
 
+const RecipeDialect* dialect_named(std::string_view name)
+{
+    const auto* const found = std::find_if(
+        dialects.begin(), dialects.end(), [&](const RecipeDialect& one) { return one.name == name; });
+    return found == dialects.end() ? nullptr : found;
+}
+
 const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)
 {
     const std::string_view last = name.substr(name.rfind('.') + 1);

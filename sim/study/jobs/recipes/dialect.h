@@ -36,6 +36,8 @@ struct RecipeDialect {
 // The first whose marks a tree has; null when it is no recipe known here.
 const RecipeDialect* dialect_of(const Json& root);
 
+const RecipeDialect* dialect_named(std::string_view name); // null when there is none
+
 const Json* setting_at(const Json& root, std::string_view dotted);
 
 // The row for a setting by its whole name or by its last part; null when there is none.

@@ -59,6 +59,13 @@ private:
             argument.values.push_back(said);
         if (value.is_array() && argument.values.empty())
             return;
+        // What stands deeper in the tree belongs to something else there: it says nothing over one
+        // further out.
+        const auto depth = std::count(name.begin(), name.end(), '.');
+        const auto [known, first] = depths_.emplace(argument.name, depth);
+        if (!first && known->second < depth)
+            return;
+        known->second = depth;
         out_.add(std::move(argument));
     }
 
@@ -102,6 +109,7 @@ private:
     const Json& root_;
     const std::map<std::string, std::string>& defined_;
     Arguments out_;
+    std::map<std::string, std::ptrdiff_t> depths_; // of the setting each argument came from
 };
 
 } // namespace

@@ -79,6 +79,7 @@ void ShellInterpreter::take(const ShellToken& token)
     line_ = token.line;
     if (token.kind == ShellToken::Kind::redirect) {
         target_follows_ = true;
+        here_string_follows_ = token.operation == "<<<";
         return;
     }
     if (token.kind == ShellToken::Kind::operation) {
@@ -87,6 +88,8 @@ void ShellInterpreter::take(const ShellToken& token)
     }
     if (target_follows_) {
         target_follows_ = false;
+        if (here_string_follows_)
+            here_string_ = expander_.text(token.pieces);
         return;
     }
     if (in_patterns()) {
@@ -145,6 +148,7 @@ void ShellInterpreter::end_command(const std::string& op)
         run_command();
     command_.clear();
     condition_operators_.clear();
+    here_string_ = {};
 }
 
 void ShellInterpreter::run_command()
@@ -169,6 +173,8 @@ void ShellInterpreter::run_command()
         declare(at + 1, name == "export");
     else if (name == "exit" || name == "return")
         stopped_ = true;
+    else if (name == "read" && !here_string_.text.empty())
+        read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
     else if (name == "source" || name == ".")
         read_other_file(at + 1);
     else if (!call(name, at))
@@ -250,6 +256,25 @@ void ShellInterpreter::declare(std::size_t from, bool exports)
             }
         if (const auto found = out_.variables.find(name); exports && found != out_.variables.end())
             found->second.exported = true;
+    }
+    status_ = true;
+}
+
+// read -r A B <<< "1,2": the words of a text, the last name has what is left.
+void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
+{
+    std::vector<std::string> names;
+    for (std::size_t i = at; i < command_.size(); ++i)
+        if (const std::string name = command_[i]->plain(); !name.empty() && name.front() != '-')
+            names.push_back(name);
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t end = i + 1 == names.size()
+                                    ? here_string_.text.size()
+                                    : std::min(here_string_.text.find_first_of(separators, from),
+                                               here_string_.text.size());
+        out_.variables[names[i]].values = {here_string_.part(from, end - from)};
+        from = std::min(end + 1, here_string_.text.size());
     }
     status_ = true;
 }

@@ -82,6 +82,7 @@ private:
     void assign_defaults(std::size_t from);
     void declare(std::size_t from, bool exports);
     void record(std::size_t from, std::map<std::string, TracedText> assigned);
+    void read_words(std::size_t at, const std::string& separators);
     void read_other_file(std::size_t at);
 
     ShellScript& out_;
@@ -99,6 +100,8 @@ private:
     std::string condition_;             // the last one that was not decided
     std::optional<bool> status_ = true; // of the last command; nothing when it is not known
     bool target_follows_ = false;
+    bool here_string_follows_ = false;
+    TracedText here_string_; // <<< "text" of the command being read
     bool stopped_ = false;
     int line_ = 0;
     int depth_ = 0; // of functions and files in one another

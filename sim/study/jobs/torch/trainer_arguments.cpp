@@ -28,6 +28,7 @@ public:
         model();
         precision();
         sharding();
+        parallel_sizes();
         recompute();
         lengths();
         batches();
@@ -108,6 +109,23 @@ private:
         if (compiled && framework_ == TrainerFor::torch)
             take("--torch-compile", framework, std::string("torch-compile-fsdp"),
                  "software.framework");
+    }
+
+    // As ColossalAI and DeepSpeed's examples call them.
+    void parallel_sizes()
+    {
+        const auto size = [&](std::initializer_list<std::string_view> names, int& field,
+                              std::string_view place) {
+            for (const std::string_view name : names)
+                values_.take(name, field, place);
+        };
+        size({"--tp-size", "--tensor-parallel-size", "--tp"}, strategy_.tp, "strategy.tp");
+        size({"--pp-size", "--pipeline-parallel-size", "--pp"}, strategy_.pp, "strategy.pp");
+        size({"--ep-size", "--expert-parallel-size"}, strategy_.ep, "strategy.ep");
+        size({"--sp-size", "--sequence-parallel-size"}, strategy_.cp, "strategy.cp");
+        if (strategy_.cp > 1)
+            strategy_.context.kind = ContextKind::ulysses;
+        values_.take("--zero-stage", strategy_.zero, "strategy.zero");
     }
 
     void recompute()

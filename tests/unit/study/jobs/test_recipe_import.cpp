@@ -176,3 +176,25 @@ TEST_CASE("a mapping that is no recipe is refused with those that are")
                      on_h100(1))
               .hint.starts_with("--define NP=VALUE"));
 }
+
+TEST_CASE("what stands deeper in a tree says nothing over what stands further out")
+{
+    const ImportedJob job = as_recognised(R"({"pipe-parallel-size": 1, "model-parallel-size": 1,
+        "num-layers": 2, "hidden-size": 256, "num-attention-heads": 4, "seq-length": 128,
+        "max-position-embeddings": 128, "train_micro_batch_size_per_gpu": 2,
+        "autotuning": {"train_micro_batch_size_per_gpu": 64}})");
+    CHECK(job.job.training.micro_batch == 2);
+}
+
+TEST_CASE("settings of a recipe on the command line count as arguments")
+{
+    const ImportedJob job =
+        as_recognised("torchrun --nproc_per_node 8 run_recipe.py "
+                      "checkpoint.pretrained_checkpoint=/models/Qwen3-8B model.seq_length=4096 "
+                      "train.global_batch_size=16 train.micro_batch_size=2 "
+                      "model.tensor_model_parallel_size=2\n");
+    CHECK(job.scenario.scenario.model.path == "qwen3-8b");
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(job.job.training.micro_batch == 2);
+    CHECK(job.job.training.sequence_length == 4096);
+}

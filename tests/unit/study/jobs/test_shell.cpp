@@ -114,6 +114,12 @@ TEST_CASE("a function runs with its own parameters, which are the caller's again
     CHECK(words("f() { f; }\nf\nrun x") == Words{"run", "x"});
 }
 
+TEST_CASE("words that are read from a text are put into their variables")
+{
+    CHECK(words("C=1,2,4,8\nIFS=',' read -r EP TP REST <<< \"$C\"\nrun $EP $TP $REST") ==
+          Words{"run", "1", "2", "4,8"});
+}
+
 TEST_CASE("a default that a script gives its variable stays")
 {
     CHECK(words(": \"${TP:=4}\"\nPP=2\n: ${PP:=8}\nrun $TP $PP") == Words{"run", "4", "2"});
