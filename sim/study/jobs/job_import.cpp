@@ -36,13 +36,14 @@ std::optional<JobKind> recognise_job(std::string_view text)
         return std::nullopt;
     for (const std::string_view name :
          {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",
-          "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py", "megatron sft", "megatron pt"})
+          "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py",
+          "megatron sft", "megatron pt"})
         if (has(name))
             return JobKind::megatron;
     for (const std::string_view launcher :
          {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
-          "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft", "ft_launcher",
-          "--per_device_train_batch_size", "--model_name_or_path"})
+          "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft",
+          "ft_launcher", "--per_device_train_batch_size", "--model_name_or_path"})
         if (has(launcher))
             return JobKind::torchrun;
     return std::nullopt;

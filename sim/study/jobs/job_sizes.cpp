@@ -52,7 +52,8 @@ void settle_batches(const BatchSizes& stated, JobContext& context)
             draft.refuse(sizes.origin, fmt::format("{} is no batch", *size), "at least 1");
             return;
         }
-    if (!sizes.all && !sizes.micro) {
+    const bool defaulted = !sizes.all && !sizes.micro;
+    if (defaulted) {
         sizes.micro = sizes.usual_micro;
         draft.assume(fmt::format("{} {}, {} default: no size of a batch is stated "
                                  "(--set training.micro_batch=N and training.global_batch=N do)",
@@ -76,6 +77,11 @@ void settle_batches(const BatchSizes& stated, JobContext& context)
             refuse_contradiction(sizes, replicas, draft);
         else
             draft.refuse(sizes.origin, "is beyond any batch", "");
+        return;
+    }
+    if (defaulted) { // no line says so
+        training.micro_batch = *sizes.micro;
+        training.global_batch = *sizes.all;
         return;
     }
     const Origin origin = sizes.origin;

@@ -80,7 +80,11 @@ JobVerdict judge_job(const std::string& text, const std::string& file,
         out.what = "nothing of a job was recognised";
         return out;
     }
-    const Checked<ImportedJob> job = import_job(*out.kind, text, file, options, memos);
+    JobImportOptions alone = options;
+    alone.model = {};
+    Checked<ImportedJob> job = import_job(*out.kind, text, file, alone, memos);
+    if (!job && options.model.given())
+        job = import_job(*out.kind, text, file, options, memos);
     if (!job) {
         const Problems& problems = job.error();
         const auto first =

@@ -25,6 +25,7 @@ struct JobVerdict {
 // Why a text holds no job of training, by its form alone; nothing when it may hold one.
 std::optional<std::string> why_no_job(std::string_view text);
 
+// A model given beside counts only for a job that does not import without it.
 JobVerdict judge_job(const std::string& text, const std::string& file,
                      const JobImportOptions& options, StageMemos& memos);
 

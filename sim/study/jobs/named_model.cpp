@@ -13,9 +13,9 @@ namespace {
 
 // Words of a name that say how a model was tuned or packed, not of what shape it is.
 constexpr std::array<std::string_view, 27> tuning_words{
-    "instruct", "chat", "hf",      "base",    "it",       "sft",   "dpo",  "pt",
-    "bf16",     "fp8",  "fp16",    "meta",    "coder",    "math",  "code", "text",
-    "thinking", "2507", "2407", "0324", "0528", "preview", "release", "pretrain", "model", "new",  "vllm"};
+    "instruct", "chat", "hf",   "base",    "it",      "sft",      "dpo",   "pt",       "bf16",
+    "fp8",      "fp16", "meta", "coder",   "math",    "code",     "text",  "thinking", "2507",
+    "2407",     "0324", "0528", "preview", "release", "pretrain", "model", "new",      "vllm"};
 
 // Other releases of the same sizes, by plain names without those words.
 struct SameShape {

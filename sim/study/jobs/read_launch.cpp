@@ -240,7 +240,8 @@ void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext
     }
 }
 
-// "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has them.
+// "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has
+// them.
 void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context)
 {
     Json tree = Json::object();

@@ -102,6 +102,10 @@ constexpr std::array trainer_keys{
     RecipeKey{"finetuning_type", "lora", "--use-lora", on},
     RecipeKey{"train_type", "lora", "--use-lora", on},
     RecipeKey{"optimizer", "", "--optim", ""},
+    RecipeKey{"stage", "", "", ""},
+    RecipeKey{"template", "", "", ""},
+    RecipeKey{"finetuning_type", "", "", ""},
+    RecipeKey{"adapter", "", "", ""},
 };
 
 constexpr std::array dialects{
@@ -171,8 +175,9 @@ const RecipeDialect* dialect_of(const Json& root)
 
 const RecipeDialect* dialect_named(std::string_view name)
 {
-    const auto* const found = std::find_if(
-        dialects.begin(), dialects.end(), [&](const RecipeDialect& one) { return one.name == name; });
+    const auto* const found =
+        std::find_if(dialects.begin(), dialects.end(),
+                     [&](const RecipeDialect& one) { return one.name == name; });
     return found == dialects.end() ? nullptr : found;
 }
 

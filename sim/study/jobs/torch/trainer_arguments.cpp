@@ -236,7 +236,10 @@ private:
                                   fmt::format("{} is no matrix known here", module),
                                   FieldValue<AdapterTarget>::type_name());
             }
-        take(name, training_.lora, lora, "training.lora");
+        if (arguments_.contains(name))
+            take(name, training_.lora, lora, "training.lora");
+        else
+            training_.lora = lora;
     }
 
     // "q_proj,v_proj" is two of them.

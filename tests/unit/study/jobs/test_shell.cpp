@@ -107,8 +107,7 @@ TEST_CASE("loops over known words run; others, functions nobody calls and here-d
 
 TEST_CASE("a function runs with its own parameters, which are the caller's again behind it")
 {
-    CHECK(words("f() { g=\"$1-$#\"; h=$2; }\nf a b\nrun $g $h") ==
-          Words{"run", "a-2", "b"});
+    CHECK(words("f() { g=\"$1-$#\"; h=$2; }\nf a b\nrun $g $h") == Words{"run", "a-2", "b"});
     CHECK(words("f() { run \"$@\" end; }\nf --x 'a b'") == Words{"run", "--x", "a b", "end"});
     // A function that calls itself ends.
     CHECK(words("f() { f; }\nf\nrun x") == Words{"run", "x"});
