@@ -27,6 +27,25 @@ constexpr std::array<std::string_view, 9> library_prefixes{
 constexpr std::string_view setting_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
+// The code of a page in Markdown, lines where they are; any other text as it is.
+std::string code_of(const std::string& text)
+{
+    constexpr std::string_view fence = "```";
+    if (!text.starts_with(fence) && text.find("\n```") == std::string::npos)
+        return text;
+    std::string out;
+    bool inside = false;
+    for (std::size_t from = 0; from < text.size();) {
+        const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+        const std::string_view line = std::string_view(text).substr(from, end - from);
+        const bool mark = line.starts_with(fence);
+        out += inside && !mark ? line : std::string_view("\n");
+        inside = inside != mark;
+        from = end;
+    }
+    return out;
+}
+
 // A way out, and the parts of the script that may have had it.
 std::string with_left_out(std::string hint, const JobDraft& draft)
 {
@@ -321,7 +340,7 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         return std::nullopt;
     }
     const Checked<ShellScript> script =
-        read_shell(traced(text), draft.file(), context.options.defined,
+        read_shell(traced(code_of(text)), draft.file(), context.options.defined,
                    [&](const std::string& path) { return context.beside(path); });
     if (!script) {
         append(draft.problems, script.error());
@@ -360,6 +379,11 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     }
     for (const char* const name : {"NNODES", "NPROC_PER_NODE"})
         take_variable_size(name, *launch, draft);
+    if (launch->cut)
+        draft.flag(
+            fmt::format("line {}: a comment among its continued lines ends the launch there; "
+                        "the arguments below are taken as meant",
+                        launch->line));
     if (!launch->others.empty())
         draft.assume(fmt::format("the launch of line {}; the script has others on lines {}",
                                  launch->line, fmt::join(launch->others, ", ")));

@@ -83,7 +83,8 @@ std::optional<std::string> hybrid_pattern(MegatronReader& reader)
 {
     for (const char* const name : hybrid_patterns)
         if (const std::string text = reader.values.text(name); !text.empty()) {
-            if (text.find('/') != std::string::npos)
+            if (text.find('/') != std::string::npos &&
+                !reader.arguments.contains("--mtp-num-layers"))
                 reader.draft.flag(fmt::format("{}: layers that predict further tokens (after /) "
                                               "are left out",
                                               name));
@@ -148,13 +149,19 @@ bool is_t5(const MegatronReader& reader)
            reader.arguments.contains("--decoder-num-layers");
 }
 
-bool is_bert(const MegatronReader& reader)
+// Arguments without a program tell BERT by its data alone.
+bool is_bert(MegatronReader& reader)
 {
-    if (has_word(reader, "bert"))
-        return true;
-    const bool named = reader.arguments.contains("--encoder-num-layers") ||
-                       reader.arguments.contains("--bert-no-binary-head");
-    return reader.program.empty() && named && !is_t5(reader);
+    if (!reader.program.empty() || is_t5(reader))
+        return has_word(reader, "bert");
+    const auto of_bert = [&](std::string_view name) {
+        const Argument* const argument =
+            reader.arguments.contains(name) ? reader.arguments.find(name) : nullptr;
+        return argument != nullptr && argument->text().find("bert") != std::string::npos;
+    };
+    return reader.arguments.contains("--encoder-num-layers") ||
+           reader.arguments.contains("--bert-no-binary-head") || of_bert("--data-path") ||
+           of_bert("--vocab-file");
 }
 
 void take_text_encoder(MegatronReader& reader, Transformer& model)

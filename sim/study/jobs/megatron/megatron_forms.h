@@ -14,7 +14,7 @@ std::optional<std::string> hybrid_pattern(MegatronReader& reader);
 void take_hybrid_layers(MegatronReader& reader, const std::string& pattern, Transformer& model);
 
 bool is_t5(const MegatronReader& reader);
-bool is_bert(const MegatronReader& reader);
+bool is_bert(MegatronReader& reader);
 
 // The encoder that T5's decoder attends to, as wide as it.
 void take_text_encoder(MegatronReader& reader, Transformer& model);

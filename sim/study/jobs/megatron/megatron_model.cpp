@@ -3,6 +3,7 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
+#include "sim/study/jobs/named_model.h"
 
 #include <algorithm>
 #include <array>
@@ -187,6 +188,8 @@ private:
             take("--vocab-size", model_.vocabulary, *size, "vocabulary");
         else if (const auto padded = values_.whole("--padded-vocab-size"))
             take("--padded-vocab-size", model_.vocabulary, *padded, "vocabulary");
+        else if (const auto words = published_vocabulary())
+            take("--tokenizer-model", model_.vocabulary, *words, "vocabulary");
         else {
             const auto* const known =
                 std::find_if(tokenizers.begin(), tokenizers.end(),
@@ -207,6 +210,16 @@ private:
                            values_.whole("--tensor-model-parallel-size").value_or(1), 1, 100'000);
         const std::int64_t padded = (model_.vocabulary + unit - 1) / unit * unit;
         take("--make-vocab-size-divisible-by", model_.vocabulary, padded, "vocabulary");
+    }
+
+    // Of the shipped model whose tokenizer is named.
+    std::optional<std::int64_t> published_vocabulary()
+    {
+        const std::string named = shipped_model_named(values_.text("--tokenizer-model"));
+        const std::optional<Model> model = named.empty() ? std::nullopt : shipped_model(named);
+        const auto* const layers =
+            model ? std::get_if<Transformer>(&model->architecture) : nullptr;
+        return layers == nullptr ? std::nullopt : std::optional(layers->vocabulary);
     }
 
     void predictions()
@@ -251,6 +264,8 @@ private:
         if (const auto size = values_.whole("--moe-shared-expert-intermediate-size"))
             take("--moe-shared-expert-intermediate-size", moe.shared_expert_ffn, *size,
                  "moe.shared_expert_ffn");
+        if (const auto width = values_.whole("--moe-latent-size"))
+            take("--moe-latent-size", moe.latent_width, *width, "moe.latent_width");
         if (values_.on("--moe-shared-expert-gate"))
             take("--moe-shared-expert-gate", moe.shared_expert_gate, true,
                  "moe.shared_expert_gate");
@@ -314,8 +329,7 @@ private:
     {
         if (!is_bert(reader_))
             return;
-        const std::string program =
-            reader_.program.empty() ? "--encoder-num-layers alone" : reader_.program;
+        const std::string program = reader_.program.empty() ? "its data" : reader_.program;
         model_.causal = false;
         model_.bert_heads = true;
         model_.token_types = 2;

@@ -189,6 +189,8 @@ private:
             if (meaning != none && equals == std::string::npos && at_ < words_.size())
                 value = words_[at_++];
             put_size(out_, meaning, name, value);
+            if (name == "--include" || name == "-i")
+                put_included(value);
             if (name == "--config-file" || name == "--deepspeed-config-file")
                 out_.config = value;
             if (name == "--use-deepspeed" || name == "--use-fsdp" || name == "--mixed-precision" ||
@@ -203,6 +205,17 @@ private:
                 out_.ignored.push_back(fmt::format("line {}: {}{}{}", word.line(), name,
                                                    value.text.empty() ? "" : " ", value.text));
         }
+    }
+
+    // "localhost:0,1,2,3": the devices of one host.
+    void put_included(const TracedText& value)
+    {
+        const std::size_t colon = value.text.find(':');
+        if (colon == std::string::npos || value.text.find('@') != std::string::npos)
+            return;
+        const auto commas = std::count(value.text.begin() + static_cast<std::ptrdiff_t>(colon),
+                                       value.text.end(), ',');
+        out_.gpus_per_node = LaunchSize{static_cast<int>(commas) + 1, value.line()};
     }
 
     // After "python": options, then -m module or a program. True for launchers that are modules.
@@ -344,16 +357,38 @@ std::optional<Launch> from_variables(const ShellScript& script)
     return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
+// deepspeed takes the devices that are visible where it is told no number.
+void take_visible_devices(Launch& launch)
+{
+    const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
+    if (launch.launcher != "deepspeed" || launch.gpus_per_node || launch.nodes ||
+        found == launch.environment.end() || found->second.text.empty() ||
+        found->second.text.find_first_not_of("0123456789,") != std::string::npos)
+        return;
+    const auto commas = std::count(found->second.text.begin(), found->second.text.end(), ',');
+    launch.gpus_per_node = LaunchSize{static_cast<int>(commas) + 1, found->second.line()};
+}
+
 } // namespace
 
 std::optional<Launch> find_launch(const ShellScript& script)
 {
     std::optional<Launch> best;
     std::vector<int> launches; // lines of all of them
+    int last_line = 0;         // of the command before, where that is a launch
     Launch bare;               // lines that are arguments and nothing else
     const auto consider = [&](const ShellCommand& command, const ShellCommand& outer) {
         std::optional<Launch> launch = LaunchReader(command.words).read();
-        if (!launch && command.words.front().text.starts_with("--"))
+        const bool options = command.words.front().text.starts_with("--");
+        if (!launch && options && best && best->line == last_line) {
+            // A comment between continued lines ends a command; the rest is meant too.
+            best->arguments.insert(best->arguments.end(), command.words.begin(),
+                                   command.words.end());
+            best->cut = true;
+            return;
+        }
+        last_line = launch ? launch->line : 0;
+        if (!launch && options)
             bare.arguments.insert(bare.arguments.end(), command.words.begin(), command.words.end());
         if (!launch)
             return;
@@ -389,6 +424,7 @@ std::optional<Launch> find_launch(const ShellScript& script)
             best->environment = script.exported;
     }
     if (best) {
+        take_visible_devices(*best);
         take_slurm_directives(*best, script);
         best->others = std::move(launches);
         const auto own = std::find(best->others.begin(), best->others.end(), best->line);

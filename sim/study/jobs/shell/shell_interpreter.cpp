@@ -211,12 +211,12 @@ bool ShellInterpreter::assign(const ShellToken& token, std::map<std::string, Tra
     const bool adds = head[length] == '+';
     ShellVariable& variable = out_.variables[name];
     if (token.kind == ShellToken::Kind::array) {
-        if (!adds)
-            variable.values.clear();
-        std::vector<TracedText> items;
+        std::vector<TracedText> items; // which may hold what the list was
         for (const ShellToken& item : token.items)
             for (TracedText& value : expander_.words(item))
                 items.push_back(std::move(value));
+        if (!adds)
+            variable.values.clear();
         variable.values.insert(variable.values.end(), items.begin(), items.end());
         return true;
     }

@@ -106,6 +106,11 @@ private:
             return;
         }
         const TitanFlavor* const known = find_titan_flavor(family, *flavor);
+        if (known == nullptr && flavor->find('/') != std::string::npos) {
+            take_named_model(*flavor, settings_.origin(flavor_name), context_);
+            require_model(context_, "settings of torchtitan");
+            return;
+        }
         if (known == nullptr) {
             draft_.refuse(
                 settings_.origin(flavor_name),

@@ -291,6 +291,16 @@ TEST_CASE("the branch of a case that its word matches is read; one that is not k
           std::string::npos);
 }
 
+TEST_CASE("a tokenizer by the name of a shipped model has its vocabulary")
+{
+    const ImportedJob job = imported(JobKind::megatron,
+                                     "--num-layers 2 --hidden-size 512 --num-attention-heads 8 "
+                                     "--seq-length 512 --tokenizer-type HuggingFaceTokenizer "
+                                     "--tokenizer-model meta-llama/Llama-3.1-8B",
+                                     on_h100(1));
+    CHECK(model_of(job).vocabulary == 128256);
+}
+
 TEST_CASE("a place of a template that is not filled in is named")
 {
     for (const char* const place : {"{{ layers }}", "<FILL>"})

@@ -113,6 +113,12 @@ TEST_CASE("a function runs with its own parameters, which are the caller's again
     CHECK(words("f() { f; }\nf\nrun x") == Words{"run", "x"});
 }
 
+TEST_CASE("a list that is made of itself keeps what it was")
+{
+    CHECK(words("A=(--x 1)\nA=( \"${A[@]}\" --y 2 )\nrun ${A[@]}") ==
+          Words{"run", "--x", "1", "--y", "2"});
+}
+
 TEST_CASE("words that are read from a text are put into their variables")
 {
     CHECK(words("C=1,2,4,8\nIFS=',' read -r EP TP REST <<< \"$C\"\nrun $EP $TP $REST") ==

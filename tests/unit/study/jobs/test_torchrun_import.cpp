@@ -125,3 +125,31 @@ TEST_CASE("a configuration that is not there tells what its name does")
     CHECK(titan.job.model.name == "llama3-8B");
     CHECK(says(titan.notes.flagged, "the settings of llama3_8b are not read"));
 }
+
+TEST_CASE("a comment among continued lines ends a command, and what follows is meant too")
+{
+    JobImportOptions options = on_h100(1);
+    options.cluster.gpus_per_node.reset();
+    options.cluster.nodes.reset();
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "deepspeed --include localhost:0,1 train.py \\\n"
+                                     "    # its model\n"
+                                     "    --model_name_or_path llama-2-7b \\\n"
+                                     "    # its batch\n"
+                                     "    --per_device_train_batch_size 4 --bf16\n",
+                                     options);
+    CHECK(job.job.world() == 2);
+    CHECK(job.job.training.micro_batch == 4);
+    CHECK(says(job.notes.flagged, "a comment among its continued lines"));
+}
+
+TEST_CASE("of a page in Markdown the code is read, at its lines")
+{
+    const ImportedJob job =
+        imported(JobKind::torchrun,
+                 "Run `it`:\n\n```bash\ntorchrun --nproc_per_node 8 train.py --bf16 \\\n"
+                 "  --model_name_or_path llama-2-7b --max_seq_length 1024\n```\nand \"wait\n",
+                 on_h100(1));
+    CHECK(job.job.training.sequence_length == 1024);
+    CHECK(says(job.notes.understood, "line 5: --max-seq-length 1024"));
+}
