@@ -215,10 +215,12 @@ private:
     // Of the shipped model whose tokenizer is named.
     std::optional<std::int64_t> published_vocabulary()
     {
-        const std::string named = shipped_model_named(values_.text("--tokenizer-model"));
+        std::string named;
+        for (const Argument& one : reader_.arguments.unseen()) // else it stays one of the data
+            if (one.name == "--tokenizer-model" && one.values.size() == 1)
+                named = shipped_model_named(one.values.front());
         const std::optional<Model> model = named.empty() ? std::nullopt : shipped_model(named);
-        const auto* const layers =
-            model ? std::get_if<Transformer>(&model->architecture) : nullptr;
+        const auto* const layers = model ? std::get_if<Transformer>(&model->architecture) : nullptr;
         return layers == nullptr ? std::nullopt : std::optional(layers->vocabulary);
     }
 

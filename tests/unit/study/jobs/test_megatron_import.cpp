@@ -249,7 +249,8 @@ TEST_CASE("sizes that cannot be read are told once, at their line, and not as mi
           "--num-layers 99999999999999999999: is beyond any size");
 }
 
-TEST_CASE("two formats of the parameters are refused; learned positions are as long as a sequence")
+TEST_CASE(
+    "two formats of the parameters are refused, and learned positions are as long as a sequence")
 {
     const Diagnostic both = refusal_of(JobKind::megatron, seven_billion + "--fp16", on_h100(1));
     CHECK(both.message == "--fp16: --bf16 is given too");
@@ -262,7 +263,7 @@ TEST_CASE("two formats of the parameters are refused; learned positions are as l
     CHECK(says(job.notes.assumed, "as many learned positions as a sequence has tokens"));
 }
 
-TEST_CASE("a loop over known words starts its launch for each; the last is read, the others named")
+TEST_CASE("a loop over known words starts its launch for each, the last is read, the others named")
 {
     const ImportedJob job =
         imported(JobKind::megatron,
@@ -273,7 +274,8 @@ TEST_CASE("a loop over known words starts its launch for each; the last is read,
     CHECK(says(job.notes.assumed, "the script has others on lines"));
 }
 
-TEST_CASE("the branch of a case that its word matches is read; one that is not known lists them")
+TEST_CASE(
+    "the branch of a case that its word matches is read, and one that is not known lists them")
 {
     const std::string sizes =
         "case $SIZE in\n  7b|7B) L=32 ;;\n  13*) L=40 ;;\n  *) L=2 ;;\nesac\n"

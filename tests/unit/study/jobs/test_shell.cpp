@@ -92,7 +92,7 @@ TEST_CASE("conditions that depend on the machine are left out and told")
           "lines 1 to 5: an if whose condition is not known here was left out: -f config");
 }
 
-TEST_CASE("loops over known words run; others, functions nobody calls and here-documents do not")
+TEST_CASE("loops over known words run, others, functions nobody calls and here-documents do not")
 {
     const ShellScript read =
         script("for i in 1 2; do\n  X=$i\n  A+=(--x $i)\ndone\nwhile read l; do\n  W=1\ndone\n"
