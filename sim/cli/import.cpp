@@ -10,6 +10,7 @@
 #include "sim/cli/import_trace.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
+#include "sim/study/jobs/job_verdict.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -27,6 +28,7 @@ struct ImportOptions {
     std::string device;
     int ranks = 0;
     int nodes = 0;
+    std::string csv;
     int which = 1;
     bool json = false;
     JobOptions job;
@@ -151,6 +153,15 @@ int run_import(const ImportOptions& options)
             return refuse_file(options.words.front(), "is no kind of import",
                                suggestion(options.words.front(), kinds_to_import()));
     }
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) {
+        if (options.words.size() == 2 || !options.output.empty())
+            return refuse_file(file, "is a folder: the verdict of each file is printed",
+                               "without a kind and without -o; --csv FILE writes a table");
+        return import_job_folder(file, job_options(options), options.json, options.csv);
+    }
+    if (!options.csv.empty())
+        return refuse_file(file, "is one file: --csv is for a folder", "leave --csv out");
     const std::string text = read_file(file, most_bytes);
     if (is_compressed(text))
         return refuse_file(file, "is compressed",
@@ -158,6 +169,8 @@ int run_import(const ImportOptions& options)
                            "trainyard import trace FILE");
     if (!kind && !job_kind && recognise_import(text).empty())
         job_kind = recognise_job(text);
+    if (const auto why = kind ? std::nullopt : why_no_job(text); why && !job_kind)
+        return refuse_file(file, *why, "");
     if (job_kind)
         return import_job_file({*job_kind, file, text, options.output, options.json},
                                job_options(options));
@@ -168,7 +181,8 @@ int run_import(const ImportOptions& options)
                 file, "nothing in it was recognised",
                 "wanted: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, nvidia-smi "
                 "topo -m or NCCL topology XML; or a job of Megatron-LM, DeepSpeed, "
-                "torchtitan or torchrun");
+                "torchtitan or torchrun, or a recipe of NeMo, Megatron-Bridge, Primus, nanotron, "
+                "GPT-NeoX, LLaMA-Factory, axolotl or Hugging Face's Trainer");
         kind = others.front();
         others.erase(others.begin());
     }
@@ -200,14 +214,16 @@ void add_import(CLI::App& program, Command& chosen)
     auto options = std::make_shared<ImportOptions>();
     sub->add_option(
            "file", options->words,
-           "the file; before it, where it is not to be recognised, its kind: nccl-tests, "
-           "nvbandwidth, p2p, topo, megatron, deepspeed, torchtitan, torchrun or trace (of "
-           "PyTorch's profiler; one file of each rank)")
+           "the file, or a folder of jobs; before it, where it is not to be recognised, its kind: "
+           "nccl-tests, nvbandwidth, p2p, topo, megatron, deepspeed, torchtitan, torchrun or trace "
+           "(of PyTorch's profiler; one file of each rank)")
         ->required()
         ->expected(1, -1)
-        ->type_name("[KIND] FILE");
+        ->type_name("[KIND] FILE|FOLDER");
     sub->add_option("-o,--output", options->output, "write what was imported")->type_name("FILE");
     sub->add_flag("--json", options->json, "print notes and content as JSON");
+    sub->add_option("--csv", options->csv, "of a folder: write one line per file")
+        ->type_name("FILE");
     sub->add_option("--ranks", options->ranks, "ranks of the sweeps, where the log does not say")
         ->check(CLI::Range(1, 1'000'000));
     sub->add_option("--nodes", options->nodes, "nodes of the sweeps, or of the job")
@@ -231,6 +247,7 @@ void add_import(CLI::App& program, Command& chosen)
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
                 "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"
                 "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json\n"
+                "         trainyard import my-jobs/ --gpu h100\n"
                 "         trainyard import trace rank*.json.gz -o run.json");
     sub->callback([&chosen, options] { chosen = [options] { return run_import(*options); }; });
 }

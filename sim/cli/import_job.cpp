@@ -10,40 +10,6 @@
 namespace trainyard {
 namespace {
 
-Checked<JobImportOptions> settled(const JobFile& file, const JobOptions& options)
-{
-    Problems problems;
-    JobImportOptions out;
-    out.folder = folder_of(file.output);
-    if (!options.model.empty())
-        out.model = source_from(options.model, out.folder);
-    if (!options.topology.empty())
-        out.cluster.topology = source_from(options.topology, out.folder);
-    out.cluster.gpu = options.gpu;
-    if (options.gpus_per_node > 0)
-        out.cluster.gpus_per_node = options.gpus_per_node;
-    if (options.nodes > 0)
-        out.cluster.nodes = options.nodes;
-    for (const std::string& definition : options.definitions) {
-        const std::size_t equals = definition.find('=');
-        if (equals == std::string::npos || equals == 0)
-            problems.push_back({fmt::format("--define {}", definition), 0, "", "no name and value",
-                                "write NAME=VALUE", Severity::error});
-        else
-            out.defined[definition.substr(0, equals)] = definition.substr(equals + 1);
-    }
-    for (const std::string& change : options.changes) {
-        Checked<Override> parsed = parse_override(change);
-        if (parsed)
-            out.changes.push_back(std::move(*parsed));
-        else
-            problems.insert(problems.end(), parsed.error().begin(), parsed.error().end());
-    }
-    if (!problems.empty())
-        return tl::unexpected(std::move(problems));
-    return out;
-}
-
 // The scenario as it is written, with where it came from.
 Json written(const ImportedJob& job, const JobFile& file)
 {
@@ -108,6 +74,40 @@ std::filesystem::path folder_of(const std::string& output)
     return output.empty() ? std::filesystem::path() : std::filesystem::path(output).parent_path();
 }
 
+Checked<JobImportOptions> settled_job_options(const JobOptions& options, const std::string& output)
+{
+    Problems problems;
+    JobImportOptions out;
+    out.folder = folder_of(output);
+    if (!options.model.empty())
+        out.model = source_from(options.model, out.folder);
+    if (!options.topology.empty())
+        out.cluster.topology = source_from(options.topology, out.folder);
+    out.cluster.gpu = options.gpu;
+    if (options.gpus_per_node > 0)
+        out.cluster.gpus_per_node = options.gpus_per_node;
+    if (options.nodes > 0)
+        out.cluster.nodes = options.nodes;
+    for (const std::string& definition : options.definitions) {
+        const std::size_t equals = definition.find('=');
+        if (equals == std::string::npos || equals == 0)
+            problems.push_back({fmt::format("--define {}", definition), 0, "", "no name and value",
+                                "write NAME=VALUE", Severity::error});
+        else
+            out.defined[definition.substr(0, equals)] = definition.substr(equals + 1);
+    }
+    for (const std::string& change : options.changes) {
+        Checked<Override> parsed = parse_override(change);
+        if (parsed)
+            out.changes.push_back(std::move(*parsed));
+        else
+            problems.insert(problems.end(), parsed.error().begin(), parsed.error().end());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return out;
+}
+
 void add_job_options(CLI::App& app, JobOptions& options)
 {
     app.add_option("--model", options.model,
@@ -125,7 +125,7 @@ void add_job_options(CLI::App& app, JobOptions& options)
 
 int import_job_file(const JobFile& file, const JobOptions& options)
 {
-    const Checked<JobImportOptions> given = settled(file, options);
+    const Checked<JobImportOptions> given = settled_job_options(options, file.output);
     if (!given)
         return refuse(given.error(), "nothing was imported.");
     if (!file.output.empty())

@@ -35,6 +35,14 @@ struct JobFile {
 // Prints what was understood, assumed and ignored, and writes the scenario. Returns an ExitCode.
 int import_job_file(const JobFile& file, const JobOptions& options);
 
+// The verdict of each file of a folder that may hold a job, and how many there are of each; as
+// JSON, and as a table in the file `csv`, where asked. Returns an ExitCode.
+int import_job_folder(const std::string& folder, const JobOptions& options, bool json,
+                      const std::string& csv);
+
+// The options as they stand; paths are for a scenario that lies at `output`.
+Checked<JobImportOptions> settled_job_options(const JobOptions& options, const std::string& output);
+
 // Of an option that names a kind of jobs: what is wrong with it, or nothing.
 std::string check_job_kind(const std::string& name);
 

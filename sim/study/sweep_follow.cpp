@@ -13,7 +13,6 @@
 namespace trainyard {
 namespace {
 
-constexpr std::string_view batch_field = "training.global_batch";
 constexpr std::string_view layers_field = "strategy.stage_layers";
 
 bool sweeps(const SweepGrid& grid, std::string_view field)

@@ -8,8 +8,12 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string_view>
 
 namespace trainyard {
+
+// The field that layouts must divide.
+inline constexpr std::string_view batch_field = "training.global_batch";
 
 // Fields of the scenario that hold for its own sizes only, and what lets them follow the swept
 // ones:

@@ -3,6 +3,7 @@
 #include "sim/study/jobs/shell/shell_expansion.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -23,6 +24,21 @@ std::string unset_variable(std::string_view text)
     return std::string(rest.begin(), end);
 }
 
+// "{{ nodes }}", "<FILL>", "[[layers]]": what a template has for a value; empty when there is none.
+std::string template_placeholder(std::string_view text)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> marks{
+        {{"{{", "}}"}, {"{%", "%}"}, {"<", ">"}, {"[[", "]]"}}};
+    for (const auto& [open, close] : marks) {
+        const std::size_t begin = text.find(open);
+        const std::size_t end =
+            begin == std::string_view::npos ? begin : text.find(close, begin + open.size());
+        if (end != std::string_view::npos)
+            return std::string(text.substr(begin, end + close.size() - begin));
+    }
+    return {};
+}
+
 } // namespace
 
 const std::string* ArgumentValues::value(std::string_view name)
@@ -35,7 +51,7 @@ const std::string* ArgumentValues::value(std::string_view name)
         return nullptr;
     }
     const std::string& text = argument->values.front();
-    if (!has_unknown(text))
+    if (!has_unknown(text) && template_placeholder(text).empty())
         return &text;
     draft_.flag(fmt::format("line {}: {}: not known here, as if the argument were absent "
                             "(--define NAME=VALUE gives a variable)",
@@ -52,10 +68,33 @@ void ArgumentValues::refuse_missing(std::string_view name, const std::string& hi
     const std::string variable = unset_variable(text);
     if (!variable.empty())
         draft_.refuse(origin(name), fmt::format("the variable {} is not set", variable),
-                      fmt::format("--define {}=VALUE sets it", variable));
+                      define_hint(variable));
+    else if (const std::string placeholder = template_placeholder(text); !placeholder.empty())
+        draft_.refuse(origin(name),
+                      fmt::format("{} is a place of a template that is not filled in", placeholder),
+                      "write the value in its place");
     else if (has_unknown(text))
         draft_.refuse(origin(name), "is the output of a command, which is not run here",
                       "write the value in its place");
+}
+
+void ArgumentValues::refuse_unknown(std::string_view name)
+{
+    const Argument* const argument = arguments_.find(name);
+    if (argument != nullptr && !argument->values.empty() &&
+        (has_unknown(argument->values.front()) ||
+         !template_placeholder(argument->values.front()).empty()))
+        refuse_missing(name, "");
+}
+
+// What the script left out may set it.
+std::string ArgumentValues::define_hint(const std::string& variable) const
+{
+    std::string out = fmt::format("--define {}=VALUE sets it", variable);
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(most, draft_.left_out.size()); ++i)
+        out += "; " + draft_.left_out[i];
+    return out;
 }
 
 std::optional<std::int64_t> ArgumentValues::whole(std::string_view name)

@@ -38,6 +38,49 @@ std::string widen_switches(Json& topology, const Presets& presets)
     return {};
 }
 
+// Takes as many nodes as the job needs, where nothing says how many there are.
+void fit_nodes(JobDraft& draft, const ClusterChoice& cluster, int usual,
+               const std::vector<Override>& changes, std::optional<int>& nodes,
+               std::optional<int>& per_node)
+{
+    const auto fitting =
+        fitting_nodes(draft, per_node.value_or(usual), per_node.has_value(), changes);
+    nodes = fitting && (!per_node || fitting->gpus_per_node == *per_node) ? fitting->nodes : 1;
+    if (!fitting || fitting->why.empty()) {
+        draft.assume(nodes == 1 ? "1 node: neither the files nor --nodes say how many"
+                                : fmt::format("{} nodes", *nodes));
+        return;
+    }
+    if (!per_node && fitting->gpus_per_node != usual) {
+        per_node = fitting->gpus_per_node;
+        draft.assume(
+            fmt::format("{} of the {} GPUs usual for a node of {}", *per_node, usual, cluster.gpu));
+    }
+    draft.assume(fmt::format("{} node{}, which the files do not state: {} (--nodes says another)",
+                             *nodes, *nodes == 1 ? "" : "s", fitting->why));
+}
+
+// A script may start fewer GPUs than its own degrees need, as a template does: those are flagged
+// and given.
+void outgrow_launch(JobDraft& draft, int usual, const std::vector<Override>& changes,
+                    std::optional<int>& nodes, const std::optional<int>& per_node)
+{
+    const int each = per_node.value_or(usual);
+    const auto ranks = model_ranks(draft.scenario.strategy, changes);
+    const std::int64_t launched = std::int64_t{*nodes} * each;
+    if (!ranks || launched >= ranks->replica)
+        return;
+    const auto fitting = fitting_nodes(draft, each, true, changes);
+    if (!fitting || fitting->gpus_per_node != each || fitting->why.empty())
+        return;
+    draft.flag(fmt::format("the launch starts {} GPUs, fewer than a replica needs: {} nodes of {} "
+                           "instead, {} (--nodes says another)",
+                           launched, fitting->nodes, each, fitting->why));
+    nodes = fitting->nodes;
+    draft.size.nodes = fitting->nodes;
+    draft.size.gpus_per_node = each;
+}
+
 } // namespace
 
 Source source_from(const std::string& path, const fs::path& folder)
@@ -91,7 +134,8 @@ std::string known_gpus()
     return fmt::format("known: {}", fmt::join(names, ", "));
 }
 
-void choose_cluster(JobDraft& draft, const ClusterChoice& cluster)
+void choose_cluster(JobDraft& draft, const ClusterChoice& cluster,
+                    const std::vector<Override>& changes)
 {
     if (cluster.topology.given()) {
         draft.scenario.topology = cluster.topology;
@@ -110,14 +154,14 @@ void choose_cluster(JobDraft& draft, const ClusterChoice& cluster)
     }
     std::optional<int> per_node =
         cluster.gpus_per_node ? cluster.gpus_per_node : draft.size.gpus_per_node;
+    std::optional<int> nodes = cluster.nodes ? cluster.nodes : draft.size.nodes;
+    if (nodes && !cluster.nodes && !cluster.gpus_per_node)
+        outgrow_launch(draft, usual, changes, nodes, per_node);
+    if (!nodes)
+        fit_nodes(draft, cluster, usual, changes, nodes, per_node);
     if (!per_node) {
         per_node = usual;
         draft.assume(fmt::format("{} GPUs a node, as usual for {}", usual, cluster.gpu));
-    }
-    std::optional<int> nodes = cluster.nodes ? cluster.nodes : draft.size.nodes;
-    if (!nodes) {
-        nodes = 1;
-        draft.assume("1 node: neither the files nor --nodes say how many");
     }
     constexpr int most = 1'000'000;
     if (*nodes < 1 || *per_node < 1 || *nodes > most / *per_node) {

@@ -3,34 +3,15 @@
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
+#include "sim/study/jobs/job_degrees.h"
 #include "sim/study/problems.h"
 #include "sim/topology/read_topology.h"
 
-#include <charconv>
-
 namespace trainyard {
-namespace {
-
-// "strategy.tp" as the overrides change it.
-int with_changes(int value, std::string_view field, const std::vector<Override>& changes)
-{
-    for (const Override& change : changes)
-        if (change.field == field) {
-            int changed = 0;
-            const char* const last = change.value.data() + change.value.size();
-            if (const auto [end, error] = std::from_chars(change.value.data(), last, changed);
-                error == std::errc() && end == last)
-                value = changed;
-        }
-    return value;
-}
-
-} // namespace
-
 void JobContext::settle_gpus()
 {
     gpus_ = 0;
-    choose_cluster(draft, options.cluster);
+    choose_cluster(draft, options.cluster, options.changes);
     if (!draft.scenario.topology.given())
         return;
     ScenarioFile place;
@@ -74,34 +55,35 @@ int JobContext::gpus()
 
 int JobContext::replicas()
 {
-    const Strategy& s = draft.scenario.strategy;
-    const auto size = [&](int value, std::string_view field) {
-        return std::int64_t{with_changes(value, field, options.changes)};
-    };
-    constexpr std::int64_t most = 1'000'000;
-    std::int64_t ranks = 1;
-    for (const std::int64_t part :
-         {size(s.tp, "strategy.tp"), size(s.pp, "strategy.pp"), size(s.cp, "strategy.cp")})
-    {
-        if (part < 1 || part > most / ranks)
-            return 0;
-        ranks *= part;
-    }
-    if (const int dp = with_changes(s.dp.value_or(0), "strategy.dp", options.changes); dp > 0)
+    const Strategy& strategy = draft.scenario.strategy;
+    const std::optional<ModelRanks> ranks = model_ranks(strategy, options.changes);
+    if (!ranks)
+        return 0;
+    const int dp = with_changes(strategy.dp.value_or(0), "strategy.dp", options.changes);
+    if (dp > 0)
         return dp;
-    return gpus() % ranks == 0 ? static_cast<int>(gpus() / ranks) : 0;
+    return gpus() % ranks->replica == 0 ? static_cast<int>(gpus() / ranks->replica) : 0;
 }
 
 std::optional<std::string> JobContext::beside(const std::string& path)
 {
-    const std::filesystem::path folder = std::filesystem::path(draft.file()).parent_path();
-    try {
-        if (auto text = read_file_up_to(folder / path, input_limits.max_bytes))
-            return text;
-        draft.flag(fmt::format("{} is too long to be read", path));
-    } catch (const WorldError& error) {
-        draft.flag(error.message);
+    // Scripts name files from the root of their repository, some folders up.
+    constexpr int most_folders_up = 5;
+    std::filesystem::path folder = std::filesystem::path(draft.file()).parent_path();
+    for (int up = 0; up < most_folders_up; ++up, folder /= "..") {
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(folder / path, ignored))
+            continue;
+        try {
+            if (auto text = read_file_up_to(folder / path, input_limits.max_bytes))
+                return text;
+            draft.flag(fmt::format("{} is too long to be read", path));
+        } catch (const WorldError& error) {
+            draft.flag(error.message);
+        }
+        return std::nullopt;
     }
+    draft.flag(fmt::format("{} is not there", path));
     return std::nullopt;
 }
 

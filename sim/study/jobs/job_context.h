@@ -37,9 +37,31 @@ private:
     int devices_ = 0; // of the topology
 };
 
-// Fills in scenario.topology from what was given and, for what that leaves open, from draft.size;
-// problems go to the draft.
-void choose_cluster(JobDraft& draft, const ClusterChoice& cluster);
+// Ranks of the strategy, `changes` applied, beside data parallelism: replica = tp x pp x cp,
+// experts = what their layers divide the GPUs by. Nothing when a size makes no sense.
+struct ModelRanks {
+    std::int64_t replica = 1;
+    std::int64_t experts = 1;
+};
+std::optional<ModelRanks> model_ranks(const Strategy& strategy,
+                                      const std::vector<Override>& changes);
+
+// Fills in scenario.topology from what was given and, for what that leaves open, from draft.size
+// and from what the degrees of the strategy need; problems go to the draft.
+void choose_cluster(JobDraft& draft, const ClusterChoice& cluster,
+                    const std::vector<Override>& changes);
+
+// Nodes that hold a job whose files do not say how many, and why so many.
+struct FittingNodes {
+    int nodes = 1;
+    int gpus_per_node = 8;
+    std::string why;
+};
+
+// `per_node`: GPUs a node as usual, or as stated (then nodes are filled). Nothing where the degrees
+// make no sense or need more than a million GPUs.
+std::optional<FittingNodes> fitting_nodes(const JobDraft& draft, int per_node, bool stated,
+                                          const std::vector<Override>& changes);
 
 // "8 nodes of 8 x H100": the usual node of that GPU, with its usual network; or why there is none.
 struct UsualMachine {

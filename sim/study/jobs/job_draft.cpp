@@ -58,9 +58,10 @@ void JobDraft::ignore_unknown(const Origin& origin, std::string_view name,
 {
     if (notes.ignored.size() > most_notes)
         return;
-    ignore(origin, why);
     const std::string near = near_option(name, missed);
-    if (!near.empty())
+    if (near.empty())
+        ignore(origin, why);
+    else
         problems.push_back({file_, origin.line, "", fmt::format("{}: {}", origin.setting, why),
                             fmt::format("did you mean {}?", near), Severity::warning});
 }

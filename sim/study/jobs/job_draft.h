@@ -23,10 +23,13 @@ struct Origin {
     bool operator==(const Origin&) const = default;
 };
 
-// GPUs of the job, where its files say.
+// GPUs of the job, where its files say; else what they have to be a multiple of.
 struct JobSize {
     std::optional<int> nodes;
     std::optional<int> gpus_per_node;
+    std::optional<std::int64_t> replicas; // data-parallel ranks that the settings state
+    std::int64_t copies = 1;              // whole copies of the shards: replicas are a multiple
+    std::optional<std::int64_t> passes;   // of all replicas in a step: replicas divide them
 
     bool operator==(const JobSize&) const = default;
 };
@@ -46,6 +49,9 @@ public:
 
     Scenario scenario;
     std::optional<Model> model; // else the one that scenario.model names
+    std::string unknown_model;  // named by the files, none of those known here
+    Origin unknown_model_origin;
+    std::vector<std::string> left_out; // parts of a script that were not read, with their lines
     JobSize size;
     ImportNotes notes;
     Problems problems;

@@ -3,6 +3,7 @@
 #include "sim/study/environment.h"
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
 
@@ -24,18 +25,25 @@ std::optional<JobKind> recognise_job(std::string_view text)
     const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     const bool object = first != std::string_view::npos && text[first] == '{';
+    if (const std::optional<JobKind> recipe = recognise_recipe(text))
+        return recipe;
     if (object && (has("\"zero_optimization\"") || has("\"train_batch_size\"") ||
-                   has("\"train_micro_batch_size_per_gpu\"")))
+                   has("\"train_micro_batch_size_per_gpu\"") || has("\"bf16\"") || has("\"fp16\"")))
         return JobKind::deepspeed;
     if (object ? has("\"parallelism\"") : has("[parallelism]") || has("[training]"))
         return JobKind::torchtitan;
     if (object)
         return std::nullopt;
-    if (has("--hidden-size") || has("--tensor-model-parallel-size") || has("MODEL_ARGS:"))
-        return JobKind::megatron;
+    for (const std::string_view name :
+         {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",
+          "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py",
+          "megatron sft", "megatron pt"})
+        if (has(name))
+            return JobKind::megatron;
     for (const std::string_view launcher :
          {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
-          "deepspeed "})
+          "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft",
+          "ft_launcher", "--per_device_train_batch_size", "--model_name_or_path"})
         if (has(launcher))
             return JobKind::torchrun;
     return std::nullopt;

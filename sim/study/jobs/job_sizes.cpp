@@ -24,6 +24,22 @@ void refuse_contradiction(const BatchSizes& sizes, std::int64_t replicas, JobDra
                              sizes.all_name, product));
 }
 
+// What the batch says of the replicas, for a cluster that nothing states.
+void ask_for_replicas(const BatchSizes& sizes, JobSize& size)
+{
+    if (!sizes.all || size.replicas)
+        return;
+    const std::int64_t micro = sizes.micro.value_or(1);
+    const std::int64_t accumulation = sizes.accumulation.value_or(1);
+    if (micro > *sizes.all || *sizes.all / micro % accumulation != 0 || *sizes.all % micro != 0)
+        return;
+    const std::int64_t passes = *sizes.all / micro / accumulation;
+    if (sizes.micro && sizes.accumulation)
+        size.replicas = passes;
+    else
+        size.passes = passes;
+}
+
 } // namespace
 
 void settle_batches(const BatchSizes& stated, JobContext& context)
@@ -36,15 +52,17 @@ void settle_batches(const BatchSizes& stated, JobContext& context)
             draft.refuse(sizes.origin, fmt::format("{} is no batch", *size), "at least 1");
             return;
         }
+    const bool defaulted = !sizes.all && !sizes.micro;
+    if (defaulted) {
+        sizes.micro = sizes.usual_micro;
+        draft.assume(fmt::format("{} {}, {} default: no size of a batch is stated "
+                                 "(--set training.micro_batch=N and training.global_batch=N do)",
+                                 sizes.micro_name, *sizes.micro, sizes.whose_default));
+    }
+    ask_for_replicas(sizes, draft.size);
     const std::int64_t replicas = context.replicas();
     if (replicas == 0)
         return; // told elsewhere
-    if (!sizes.all && !sizes.micro) {
-        draft.refuse({}, "no batch size is stated",
-                     fmt::format("give {} or {}; or --set training.global_batch=N",
-                                 sizes.micro_name, sizes.all_name));
-        return;
-    }
     if (!sizes.accumulation)
         sizes.accumulation = sizes.all && sizes.micro
                                  ? std::max<std::int64_t>(1, *sizes.all / *sizes.micro / replicas)
@@ -59,6 +77,11 @@ void settle_batches(const BatchSizes& stated, JobContext& context)
             refuse_contradiction(sizes, replicas, draft);
         else
             draft.refuse(sizes.origin, "is beyond any batch", "");
+        return;
+    }
+    if (defaulted) { // no line says so
+        training.micro_batch = *sizes.micro;
+        training.global_batch = *sizes.all;
         return;
     }
     const Origin origin = sizes.origin;

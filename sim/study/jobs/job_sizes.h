@@ -16,10 +16,12 @@ struct BatchSizes {
     std::string accumulation_name;
     Origin origin;                      // told of contradictions
     std::optional<Origin> micro_origin; // where `micro` is stated; else it follows from the others
+    std::int64_t usual_micro = 1;       // where neither `all` nor `micro` is stated
+    std::string whose_default;          // "Hugging Face Trainer's"
 };
 
-// Sets training.micro_batch and training.global_batch; a contradiction, or nothing stated at all,
-// is a problem of the draft.
+// Sets training.micro_batch and training.global_batch; where nothing is stated, the default of the
+// framework, as an assumption. A contradiction is a problem of the draft.
 void settle_batches(const BatchSizes& sizes, JobContext& context);
 
 // Layers of the model, 0 when it is not known here.

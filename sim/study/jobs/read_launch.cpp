@@ -1,23 +1,51 @@
 // Jobs given as scripts: the launch, and the reader of what it starts.
 
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/megatron/megatron.h"
-#include "sim/study/jobs/structured_text.h"
-#include "sim/study/jobs/torch/trainer_arguments.h"
+#include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/problems.h"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <charconv>
 
 namespace trainyard {
 namespace {
 
-constexpr std::size_t longest_script = std::size_t{1} << 20;
-
 // Variables that libraries read; a script's own are not taken over.
 constexpr std::array<std::string_view, 9> library_prefixes{
     "NCCL_", "CUDA_", "TORCH_NCCL_", "PYTORCH_", "NVTE_", "OMP_", "UCX_", "NVSHMEM_", "GLOO_"};
+
+// The code of a page in Markdown, lines where they are; any other text as it is.
+std::string code_of(const std::string& text)
+{
+    constexpr std::string_view fence = "```";
+    if (!text.starts_with(fence) && text.find("\n```") == std::string::npos)
+        return text;
+    std::string out;
+    bool inside = false;
+    for (std::size_t from = 0; from < text.size();) {
+        const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+        const std::string_view line = std::string_view(text).substr(from, end - from);
+        const bool mark = line.starts_with(fence);
+        out += inside && !mark ? line : std::string_view("\n");
+        inside = inside != mark;
+        from = end;
+    }
+    return out;
+}
+
+// A way out, and the parts of the script that may have had it.
+std::string with_left_out(std::string hint, const JobDraft& draft)
+{
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(most, draft.left_out.size()); ++i)
+        hint += "; " + draft.left_out[i];
+    return hint;
+}
 
 void take_size(std::optional<int>& size, const std::optional<LaunchSize>& stated,
                std::string_view what, JobDraft& draft)
@@ -45,142 +73,30 @@ void take_environment(const Launch& launch, JobDraft& draft)
     }
 }
 
-// torchtitan's file, with the arguments that override its values.
-void read_titan_launch(const Argument& config, Arguments& arguments, JobContext& context)
+// Launchers of their own take their sizes from the environment.
+void take_variable_size(const std::string& name, const Launch& launch, JobDraft& draft)
 {
-    const std::string path = config.values.empty() ? std::string() : config.values.front();
-    Checked<Json> json = Json::object();
-    if (const std::optional<std::string> text = context.beside(path))
-        json = path.ends_with(".json") ? parse_json(*text, path) : parse_toml(*text, path);
-    if (!json) {
-        append(context.draft.problems, json.error());
+    const auto found = launch.environment.find(name);
+    const bool own = launch.launcher == "megatron" || launch.launcher == "swift" ||
+                     launch.launcher == "llamafactory-cli" || launch.launcher.empty();
+    std::optional<int>& size = name == "NNODES" ? draft.size.nodes : draft.size.gpus_per_node;
+    if (!own || found == launch.environment.end() || size)
         return;
+    const std::string& text = found->second.text;
+    int count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc() && end == text.data() + text.size() && count >= 1 &&
+        count <= 1'000'000) {
+        size = count;
+        draft.understand({found->second.line(), fmt::format("{}={}", name, text)}, "the launch");
     }
-    context.draft.understand({config.line, config.text()}, "the configuration of torchtitan");
-    json->set_lines(0);
-    SettingTree settings(std::move(*json));
-    for (const Argument& argument : arguments.unseen()) {
-        const std::size_t dot = argument.name.find('.');
-        if (dot == std::string::npos) {
-            context.draft.ignore({argument.line, argument.text()}, "not known here");
-            continue;
-        }
-        std::string name = argument.name.substr(2);
-        std::replace(name.begin(), name.end(), '-', '_');
-        const Checked<Json> value = argument.values.empty()
-                                        ? Checked<Json>(Json(true))
-                                        : parse_json(argument.values.front(), "argument");
-        settings.set(name, value ? *value : Json(argument.values.front()), argument.line);
-    }
-    read_torchtitan(settings, context);
 }
 
-void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
+// Settings in YAML or JSON, not a script.
+bool is_tree(std::string_view text)
 {
-    const std::string path = config.values.empty() ? std::string() : config.values.front();
-    const std::optional<std::string> text = context.beside(path);
-    if (!text)
-        return;
-    const Checked<Json> json = parse_json(*text, path);
-    if (!json) {
-        append(context.draft.problems, json.error());
-        return;
-    }
-    context.draft.understand({config.line, config.text()}, "the configuration of DeepSpeed");
-    // Its own values win; "auto" means those of the trainer.
-    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    Json values = *json;
-    values.set_lines(0);
-    SettingTree settings(std::move(values));
-    read_deepspeed(settings, context);
-}
-
-// By what its arguments name.
-void read_program(const Launch& launch, JobContext& context)
-{
-    Arguments arguments(launch.arguments);
-    const Argument* titan = nullptr;
-    for (const std::string_view name : {"--job.config-file", "--job.config_file"})
-        if (arguments.contains(name))
-            titan = arguments.find(name);
-    if (titan != nullptr) {
-        read_titan_launch(Argument(*titan), arguments, context);
-        return;
-    }
-    if (megatron_names(arguments) >= 2) {
-        read_megatron(arguments, launch.program, context);
-        return;
-    }
-    for (const std::string_view name : {"--deepspeed-config", "--deepspeed"})
-        if (const Argument* config = arguments.contains(name) ? arguments.find(name) : nullptr;
-            config != nullptr && !config->values.empty())
-        {
-            read_deepspeed_launch(Argument(*config), arguments, context);
-            return;
-        }
-    read_trainer_arguments(arguments, context, TrainerFor::torch);
-}
-
-// A test's YAML: MODEL_ARGS and ENV_VARS; or any tree of settings in Megatron's words.
-void read_yaml(const Json& root, JobContext& context)
-{
-    JobDraft& draft = context.draft;
-    Arguments arguments;
-    const std::function<void(const Json&)> collect = [&](const Json& node) {
-        for (const Json::Member& member : node.members()) {
-            const Json& value = member.second;
-            if (value.is_object()) {
-                collect(value);
-                continue;
-            }
-            Argument argument;
-            argument.name = member.first.starts_with("--") ? member.first : "--" + member.first;
-            std::replace(argument.name.begin() + 2, argument.name.end(), '_', '-');
-            argument.line = value.line();
-            const auto add = [&](const Json& item) {
-                argument.values.push_back(item.is_string() ? item.as_string()
-                                                           : to_text(item, JsonStyle::compact));
-            };
-            if (value.is_array())
-                for (const Json& item : value.items())
-                    add(item);
-            else if (!value.is_bool() && !value.is_null())
-                add(value);
-            if (!value.is_bool() || value.as_bool())
-                arguments.add(std::move(argument));
-        }
-    };
-    if (const Json* variables = root.find("ENV_VARS"); variables && variables->is_object())
-        for (const Json::Member& member : variables->members()) {
-            const std::string text = member.second.is_string()
-                                         ? member.second.as_string()
-                                         : to_text(member.second, JsonStyle::compact);
-            draft.scenario.environment[member.first] = text;
-        }
-    const Json* model = root.find("MODEL_ARGS");
-    collect(model != nullptr && model->is_object() ? *model : root);
-    if (megatron_names(arguments) == 0)
-        draft.refuse({}, "none of Megatron-LM's arguments is in it",
-                     "a test's YAML has them under MODEL_ARGS");
-    else
-        read_megatron(arguments, "", context);
-}
-
-// A mapping, not a script: its first line that says anything is "key:".
-bool looks_like_yaml(std::string_view text)
-{
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
-        const std::size_t first = line.find_first_not_of(" \t\r");
-        if (first == std::string_view::npos || line[first] == '#' || line.starts_with("---"))
-            continue;
-        const std::size_t end = line.find_first_of(" \t=(\"'$");
-        const std::string_view word = line.substr(first, end - first);
-        return word.find(':') != std::string_view::npos &&
-               (word.ends_with(':') || word.ends_with(":\r"));
-    }
-    return false;
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return (first != std::string_view::npos && text[first] == '{') || looks_like_yaml(text);
 }
 
 } // namespace
@@ -193,13 +109,15 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         return std::nullopt;
     }
     const Checked<ShellScript> script =
-        read_shell(traced(text), draft.file(), context.options.defined);
+        read_shell(traced(code_of(text)), draft.file(), context.options.defined,
+                   [&](const std::string& path) { return context.beside(path); });
     if (!script) {
         append(draft.problems, script.error());
         return std::nullopt;
     }
     for (const std::string& skipped : script->skipped)
         add_note(draft.notes.ignored, skipped);
+    draft.left_out = script->skipped;
     std::optional<Launch> launch = find_launch(*script);
     if (!launch && script->too_deep > 0) {
         draft.problems.push_back({draft.file(), script->too_deep, "",
@@ -228,6 +146,16 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         draft.understand({launch->ranks->line, fmt::format("{} ranks", launch->ranks->value)},
                          fmt::format("{} nodes", *draft.size.nodes));
     }
+    for (const char* const name : {"NNODES", "NPROC_PER_NODE"})
+        take_variable_size(name, *launch, draft);
+    if (launch->cut)
+        draft.flag(
+            fmt::format("line {}: a comment among its continued lines ends the launch there; "
+                        "the arguments below are taken as meant",
+                        launch->line));
+    if (!launch->others.empty())
+        draft.assume(fmt::format("the launch of line {}; the script has others on lines {}",
+                                 launch->line, fmt::join(launch->others, ", ")));
     take_environment(*launch, draft);
     return launch;
 }
@@ -235,30 +163,31 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
 void read_megatron_job(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    if (looks_like_yaml(text)) {
-        const Checked<Json> root = parse_yaml(text, draft.file());
-        if (root && root->is_object())
-            read_yaml(*root, context);
-        else if (root)
-            draft.refuse({}, "is no mapping of settings", "");
-        else
-            append(draft.problems, root.error());
+    if (is_tree(text)) {
+        read_recipe(text, context);
         return;
     }
     const std::optional<Launch> launch = read_launch(text, context);
     if (!launch)
         return;
     Arguments arguments(launch->arguments);
+    add_dotted_settings(*launch, arguments, context);
+    // Primus: a script of its own reads the model from the file in EXP.
+    if (const auto named = launch->environment.find("EXP");
+        named != launch->environment.end() && !arguments.contains("--model"))
+        arguments.add({"--model", {named->second.text}, named->second.line()});
     if (megatron_names(arguments) == 0)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
-                     "e.g. --num-layers, --tensor-model-parallel-size");
+                     with_left_out("e.g. --num-layers, --tensor-model-parallel-size", draft));
     else
         read_megatron(arguments, launch->program, context);
 }
 
 void read_torchrun_job(const std::string& text, JobContext& context)
 {
-    if (const std::optional<Launch> launch = read_launch(text, context))
+    if (is_tree(text))
+        read_recipe(text, context);
+    else if (const std::optional<Launch> launch = read_launch(text, context))
         read_program(*launch, context);
 }
 

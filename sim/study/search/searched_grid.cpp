@@ -3,6 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/parallel.h"
 #include "sim/base/units.h"
+#include "sim/study/inputs.h"
 #include "sim/study/problems.h"
 #include "sim/study/search/search.h"
 #include "sim/study/sweep_follow.h"
@@ -19,7 +20,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view replicas_field = "strategy.dp";
-constexpr std::string_view batch_field = "training.global_batch";
 
 bool is_searched_field(const std::string& field)
 {

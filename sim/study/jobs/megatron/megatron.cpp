@@ -1,5 +1,7 @@
 #include "sim/study/jobs/megatron/megatron.h"
 
+#include "sim/study/jobs/named_model.h"
+
 #include <algorithm>
 #include <array>
 
@@ -81,7 +83,6 @@ constexpr std::array arguments_aside{
     Aside{"--eval-", of_files},
     Aside{"--exit-", of_files},
     Aside{"--profile", of_files},
-    Aside{"--distributed-timeout", of_files},
     Aside{"--finetune", of_files},
     Aside{"--norm-epsilon", of_numbers},
     Aside{"--rotary-base", of_numbers},
@@ -127,6 +128,67 @@ void read_software(MegatronReader& reader)
                         "(--set software.version=0.14 does)");
 }
 
+// What starts models whose parts beside the decoder the arguments do not state.
+constexpr std::array other_programs{
+    Aside{"retro", "retrieval"},
+    Aside{"ict", "a pair of retrieval encoders"},
+    Aside{"vlm", "a vision encoder"},
+    Aside{"vision", "an image encoder"},
+    Aside{"multimodal", "a vision encoder"},
+    Aside{"mimo", "encoders of several kinds"},
+    Aside{"realm", "retrieval"},
+};
+
+void read_any_model(MegatronReader& reader)
+{
+    for (const Aside& other : other_programs)
+        if (reader.program.find(other.prefix) != std::string::npos) {
+            reader.draft.refuse({},
+                                fmt::format("{}: its model has {}, which the arguments do not "
+                                            "describe",
+                                            reader.program, other.why),
+                                "decoders, hybrids, T5 and BERT are read; --model FILE names "
+                                "another");
+            return;
+        }
+    if (reader.arguments.contains("--vision-model-type") ||
+        reader.arguments.contains("--disable-vision-class-token"))
+    {
+        reader.draft.refuse({},
+                            "its model has a vision encoder, which the arguments do not describe",
+                            "--model FILE names another");
+        return;
+    }
+    if (reader.described)
+        return read_megatron_model(reader);
+    // A launcher of published models: ms-swift, Megatron-Bridge, Primus.
+    for (const std::string_view name :
+         {"--model", "--hf-path", "--hf-model-id", "--hf-model-path", "--pretrained-checkpoint",
+          "--model-name-or-path", "--model-name", "--recipe"})
+        if (const std::string value = reader.values.text(name);
+            !value.empty() && !reader.draft.model)
+            take_named_model(value, reader.values.origin(name), reader.context);
+    if (!reader.draft.model && reader.draft.unknown_model.empty())
+        return read_megatron_model(reader); // says what is missing
+    require_model(reader.context, "the arguments");
+}
+
+// Of process groups, in minutes.
+void read_timeout(MegatronReader& reader)
+{
+    const std::string_view name = "--distributed-timeout-minutes";
+    const auto minutes = reader.values.whole(name);
+    constexpr std::int64_t most = 1'000'000;
+    if (!minutes)
+        return;
+    if (*minutes < 1 || *minutes > most)
+        reader.draft.refuse(reader.values.origin(name), "is no time to wait", "1 to 1000000");
+    else
+        reader.draft.take(reader.draft.scenario.software.timeout,
+                          Seconds(60.0 * static_cast<double>(*minutes)), "software.timeout",
+                          reader.values.origin(name));
+}
+
 void list_unseen(MegatronReader& reader)
 {
     const std::vector<std::string> missed = reader.arguments.missed();
@@ -159,18 +221,14 @@ int megatron_names(const Arguments& arguments)
 void read_megatron(Arguments& arguments, const std::string& program, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    for (const std::string_view other : {"t5", "retro", "mamba", "vlm", "vision", "ict"})
-        if (program.find("pretrain_" + std::string(other)) != std::string::npos) {
-            draft.refuse({}, fmt::format("{}: its model is not modelled", program),
-                         "decoders (pretrain_gpt.py) and BERT are; --model FILE names another");
-            return;
-        }
     MegatronReader reader{arguments, ArgumentValues(arguments, draft), draft, context, program};
+    reader.described = arguments.contains("--hidden-size") || arguments.contains("--num-layers");
     read_software(reader);
-    if (!draft.scenario.model.given())
-        read_megatron_model(reader);
+    if (!draft.scenario.model.given() && !draft.model)
+        read_any_model(reader);
     read_megatron_strategy(reader);
     read_megatron_training(reader);
+    read_timeout(reader);
     list_unseen(reader);
 }
 

@@ -26,6 +26,8 @@ struct MegatronReader {
     JobDraft& draft;
     JobContext& context;
     std::string program;
+    bool described = true;           // the arguments have the sizes of the model
+    std::vector<int> stage_layers{}; // that the pattern of its layers fixes
 };
 void read_megatron_model(MegatronReader& reader);
 void read_megatron_training(MegatronReader& reader);

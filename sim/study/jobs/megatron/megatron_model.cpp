@@ -1,7 +1,9 @@
 // The architecture that Megatron-LM's arguments describe.
 
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
+#include "sim/study/jobs/named_model.h"
 
 #include <algorithm>
 #include <array>
@@ -26,6 +28,7 @@ public:
 
     void read()
     {
+        hybrid_ = hybrid_pattern(reader_);
         if (!sizes())
             return;
         mlp();
@@ -37,6 +40,10 @@ public:
         predictions();
         latent_attention();
         encoder();
+        if (is_t5(reader_))
+            take_text_encoder(reader_, model_);
+        if (hybrid_)
+            take_hybrid_layers(reader_, *hybrid_, model_);
         Model model;
         model.name = name();
         model.architecture = model_;
@@ -53,7 +60,10 @@ private:
     bool sizes()
     {
         const std::size_t before = draft_.problems.size();
-        need(values_.either("--num-layers", "--encoder-num-layers"), model_.layers, "layers");
+        if (hybrid_ && !reader_.arguments.contains("--num-layers"))
+            model_.layers = 1; // the pattern says
+        else
+            need(values_.either("--num-layers", "--encoder-num-layers"), model_.layers, "layers");
         need("--hidden-size", model_.hidden, "hidden");
         need("--num-attention-heads", model_.heads, "heads");
         if (draft_.problems.size() != before)
@@ -125,6 +135,14 @@ private:
         const auto rows = values_.whole("--max-position-embeddings");
         if (model_.position == PositionKind::learned && rows)
             take("--max-position-embeddings", model_.max_positions, *rows, "max_positions");
+        const auto length = values_.whole("--seq-length");
+        if (model_.position == PositionKind::learned && !rows && length &&
+            !reader_.arguments.contains("--max-position-embeddings"))
+        {
+            model_.max_positions = *length;
+            draft_.assume("as many learned positions as a sequence has tokens: no "
+                          "--max-position-embeddings");
+        }
         if (model_.position == PositionKind::learned && model_.max_positions < 1)
             values_.refuse_missing("--max-position-embeddings",
                                    "it says how many positions are learned, at least the "
@@ -170,6 +188,8 @@ private:
             take("--vocab-size", model_.vocabulary, *size, "vocabulary");
         else if (const auto padded = values_.whole("--padded-vocab-size"))
             take("--padded-vocab-size", model_.vocabulary, *padded, "vocabulary");
+        else if (const auto words = published_vocabulary())
+            take("--tokenizer-model", model_.vocabulary, *words, "vocabulary");
         else {
             const auto* const known =
                 std::find_if(tokenizers.begin(), tokenizers.end(),
@@ -190,6 +210,18 @@ private:
                            values_.whole("--tensor-model-parallel-size").value_or(1), 1, 100'000);
         const std::int64_t padded = (model_.vocabulary + unit - 1) / unit * unit;
         take("--make-vocab-size-divisible-by", model_.vocabulary, padded, "vocabulary");
+    }
+
+    // Of the shipped model whose tokenizer is named.
+    std::optional<std::int64_t> published_vocabulary()
+    {
+        std::string named;
+        for (const Argument& one : reader_.arguments.unseen()) // else it stays one of the data
+            if (one.name == "--tokenizer-model" && one.values.size() == 1)
+                named = shipped_model_named(one.values.front());
+        const std::optional<Model> model = named.empty() ? std::nullopt : shipped_model(named);
+        const auto* const layers = model ? std::get_if<Transformer>(&model->architecture) : nullptr;
+        return layers == nullptr ? std::nullopt : std::optional(layers->vocabulary);
     }
 
     void predictions()
@@ -234,6 +266,8 @@ private:
         if (const auto size = values_.whole("--moe-shared-expert-intermediate-size"))
             take("--moe-shared-expert-intermediate-size", moe.shared_expert_ffn, *size,
                  "moe.shared_expert_ffn");
+        if (const auto width = values_.whole("--moe-latent-size"))
+            take("--moe-latent-size", moe.latent_width, *width, "moe.latent_width");
         if (values_.on("--moe-shared-expert-gate"))
             take("--moe-shared-expert-gate", moe.shared_expert_gate, true,
                  "moe.shared_expert_gate");
@@ -295,9 +329,9 @@ private:
 
     void encoder()
     {
-        const std::string& program = reader_.program;
-        if (program.find("bert") == std::string::npos)
+        if (!is_bert(reader_))
             return;
+        const std::string program = reader_.program.empty() ? "its data" : reader_.program;
         model_.causal = false;
         model_.bert_heads = true;
         model_.token_types = 2;
@@ -313,6 +347,7 @@ private:
     ArgumentValues& values_;
     JobDraft& draft_;
     Transformer model_;
+    std::optional<std::string> hybrid_; // letters of its layers
 };
 
 } // namespace

@@ -19,7 +19,8 @@ public:
           draft_(reader.draft),
           strategy_(reader.draft.scenario.strategy),
           context_(reader.context),
-          layers_(layers_of(reader.draft))
+          layers_(layers_of(reader.draft)),
+          pattern_stages_(reader.stage_layers)
     {}
 
     void read()
@@ -129,6 +130,13 @@ private:
                      pipeline.micro_batch_group, "strategy.pipeline.micro_batch_group");
         if (layers_ == 0 || strategy_.pp < 2 || strategy_.pp > layers_)
             return;
+        const auto parts = static_cast<int>(pattern_stages_.size());
+        if (parts > 0 && parts % strategy_.pp == 0) {
+            strategy_.vpp = parts / strategy_.pp;
+            strategy_.stage_layers = pattern_stages_;
+            draft_.assume("stages as the pattern of the layers cuts them");
+            return;
+        }
         if (first || last)
             ends_given(first, last);
     }
@@ -334,6 +342,7 @@ private:
     Strategy& strategy_;
     JobContext& context_;
     int layers_;
+    const std::vector<int>& pattern_stages_; // of a hybrid model, as its pattern cuts it
 };
 
 } // namespace

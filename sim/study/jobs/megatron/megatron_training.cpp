@@ -4,6 +4,7 @@
 #include "sim/base/spelling.h"
 #include "sim/study/graph_scopes.h"
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/nearest_optimizer.h"
 
 namespace trainyard {
 namespace {
@@ -11,7 +12,10 @@ namespace {
 class TrainingReader {
 public:
     explicit TrainingReader(MegatronReader& reader)
-        : values_(reader.values), draft_(reader.draft), training_(reader.draft.scenario.training)
+        : reader_(reader),
+          values_(reader.values),
+          draft_(reader.draft),
+          training_(reader.draft.scenario.training)
     {}
 
     void read()
@@ -35,14 +39,37 @@ private:
 
     void batches()
     {
-        values_.take("--seq-length", training_.sequence_length, "training.sequence_length");
+        sequence();
         values_.take("--micro-batch-size", training_.micro_batch, "training.micro_batch");
-        if (!values_.whole("--seq-length"))
-            values_.refuse_missing("--seq-length", "a launch of Megatron-LM has it");
         if (!values_.whole("--micro-batch-size"))
             draft_.assume("micro-batch 1: no --micro-batch-size");
         // Its default is one micro-batch per replica: known once the replicas are.
         values_.take("--global-batch-size", training_.global_batch, "training.global_batch");
+    }
+
+    // Older releases: --encoder-seq-length; ms-swift: --max-length.
+    void sequence()
+    {
+        for (const std::string_view name :
+             {"--seq-length", "--decoder-seq-length", "--encoder-seq-length", "--max-length"})
+            if (reader_.arguments.contains(name)) {
+                const auto length = values_.whole(name);
+                if (length)
+                    take(name, training_.sequence_length, *length, "training.sequence_length");
+                else
+                    values_.refuse_missing(name, "a launch of Megatron-LM has it");
+                return;
+            }
+        const std::string_view positions = "--max-position-embeddings";
+        if (const auto rows = values_.whole(positions)) {
+            take(positions, training_.sequence_length, *rows, "training.sequence_length");
+            draft_.assume("sequences as long as there are positions: no --seq-length");
+        } else if (reader_.described)
+            values_.refuse_missing("--seq-length", "a launch of Megatron-LM has it");
+        else
+            draft_.assume(fmt::format("sequences of {} tokens: no argument says (--set "
+                                      "training.sequence_length=4096 does)",
+                                      training_.sequence_length));
     }
 
     void precision()
@@ -65,10 +92,11 @@ private:
             take("--bf16", training_.precision, Precision::bf16, "training.precision");
         else if (values_.on("--fp16"))
             take("--fp16", training_.precision, Precision::fp16, "training.precision");
-        else {
+        else if (reader_.described) {
             training_.precision = Precision::fp32;
             draft_.assume("fp32: neither --bf16 nor --fp16");
-        }
+        } else
+            draft_.assume("bf16, in which the model is published: neither --bf16 nor --fp16");
     }
 
     // Parameters in the narrow format, and the layers that stay out of it.
@@ -163,7 +191,7 @@ private:
             else if (layers && *layers > 1)
                 draft_.assume(values_.origin("--recompute-num-layers"),
                               "the input of every layer is kept, not of one in so many");
-        } else if (!granularity.empty())
+        } else if (!granularity.empty() && granularity != "none")
             draft_.refuse(values_.origin("--recompute-granularity"), "is no granularity",
                           "full or selective");
         modules();
@@ -189,14 +217,17 @@ private:
     void optimizer()
     {
         const std::string name = values_.text("--optimizer");
-        if (name == "adam" || name == "sgd" || name.ends_with("muon"))
-            take("--optimizer", training_.optimizer,
-                 name == "sgd"    ? Optimizer::sgd
-                 : name == "adam" ? Optimizer::adam
-                                  : Optimizer::muon,
-                 "training.optimizer");
-        else if (!name.empty())
-            draft_.refuse(values_.origin("--optimizer"), "is not modelled", "adam, sgd or muon");
+        if (name.empty())
+            return;
+        const auto nearest = nearest_optimizer(name);
+        if (!nearest) {
+            draft_.refuse(values_.origin("--optimizer"), "is not modelled",
+                          "adam, sgd, adafactor or muon");
+            return;
+        }
+        take("--optimizer", training_.optimizer, nearest->optimizer, "training.optimizer");
+        if (!nearest->difference.empty())
+            draft_.assume(values_.origin("--optimizer"), nearest->difference);
     }
 
     void attention()
@@ -237,6 +268,7 @@ private:
                 "software.cuda_graphs true");
     }
 
+    MegatronReader& reader_;
     ArgumentValues& values_;
     JobDraft& draft_;
     Training& training_;

@@ -48,6 +48,8 @@ constexpr std::array torch_options{
     Option{"--main-process-ip", takes_value},
     Option{"--main-process-port", takes_value},
     Option{"--config-file", takes_value},
+    Option{"--zero-stage", takes_value},
+    Option{"--gradient-accumulation-steps", takes_value},
     Option{"--mixed-precision", takes_value},
     Option{"--deepspeed-config-file", takes_value},
 };
@@ -104,7 +106,8 @@ constexpr std::array mpi_options{
 
 std::optional<LauncherOptions> launcher_options(std::string_view launcher)
 {
-    if (launcher == "torchrun" || launcher == "deepspeed" || launcher == "accelerate")
+    if (launcher == "torchrun" || launcher == "deepspeed" || launcher == "accelerate" ||
+        launcher == "ft_launcher" || launcher == "colossalai")
         return LauncherOptions(torch_options);
     if (launcher == "srun" || launcher == "sbatch" || launcher == "salloc")
         return LauncherOptions(slurm_options);

@@ -135,8 +135,12 @@ std::optional<TracedText> ShellExpander::inner_text(const TracedText& inside)
 std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int line)
 {
     std::size_t length = name_length(inside.text);
-    if (inside.text == "@" || inside.text == "*")
-        return {}; // a script run without arguments
+    if (inside.text == "@" || inside.text == "*") { // a script run without arguments has none
+        const auto found = variables_.find("@");
+        return found == variables_.end() ? std::vector<TracedText>{} : found->second.values;
+    }
+    if (inside.text == "#")
+        return with_operator("#", {}, inside, line);
     if (length == 0 && !inside.text.empty() && inside.text.front() != '#' &&
         inside.text.front() != '!')
         length = 1;

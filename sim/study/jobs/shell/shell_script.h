@@ -24,9 +24,13 @@ struct ShellScript {
     int too_deep = 0; // line of expansions nested too deep to be read; 0: none
 };
 
-// `defined`: variables the caller knows. Refused: a text that is not text or too long, and
-// variables that grow beyond all reason.
+// The text of a file that a script names; nothing when it is not there.
+using ShellFiles = std::function<std::optional<std::string>(const std::string& path)>;
+
+// `defined`: variables the caller knows; `files`: those that it reads as parts of itself. Refused:
+// a text that is not text or too long, and variables that grow beyond all reason.
 Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
-                                const std::map<std::string, std::string>& defined);
+                                const std::map<std::string, std::string>& defined,
+                                const ShellFiles& files = {});
 
 } // namespace trainyard

@@ -2,6 +2,8 @@
 
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/job_sizes.h"
+#include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/nearest_optimizer.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
@@ -20,6 +22,9 @@ constexpr std::array settings_aside{
     Aside{"optimizer.params", "of the learning, not of the time of a step"},
     Aside{"scheduler", "of the learning, not of the time of a step"},
     Aside{"gradient_clipping", "of the learning, not of the time of a step"},
+    Aside{"gradient_predivide_factor", "of the numerics, within the noise of a step's time"},
+    Aside{"prescale_gradients", "of the numerics, within the noise of a step's time"},
+    Aside{"amp", "of the numerics, within the noise of a step's time"},
     Aside{"steps_per_print", "of logs, which are not part of a step"},
     Aside{"wall_clock_breakdown", "of logs, which are not part of a step"},
     Aside{"tensorboard", "of logs, which are not part of a step"},
@@ -61,10 +66,7 @@ public:
         checkpoints();
         batches();
         list_unseen();
-        if (!draft_.model && !draft_.scenario.model.given())
-            draft_.refuse({}, "a DeepSpeed configuration names no model",
-                          "give it beside: --model scenarios/models/llama-2-7b, or any Hugging "
-                          "Face config.json");
+        require_model(context_, "settings of DeepSpeed");
     }
 
 private:
@@ -218,20 +220,15 @@ private:
         const auto type = settings_.text("optimizer.type", draft_);
         if (!type)
             return;
-        std::string name = *type;
-        std::transform(name.begin(), name.end(), name.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        if (name == "adam" || name == "adamw" || name == "lion" || name == "lamb") {
-            take("optimizer.type", training_.optimizer, Optimizer::adam, "training.optimizer");
-            if (name == "lion" || name == "lamb")
-                draft_.assume(settings_.origin("optimizer.type"), "with the states of Adam");
-        } else if (name == "muon")
-            take("optimizer.type", training_.optimizer, Optimizer::muon, "training.optimizer");
-        else if (name == "sgd")
-            take("optimizer.type", training_.optimizer, Optimizer::sgd, "training.optimizer");
-        else
+        const auto nearest = nearest_optimizer(*type);
+        if (!nearest) {
             draft_.refuse(settings_.origin("optimizer.type"), "is not modelled",
-                          "Adam, AdamW, Muon or SGD");
+                          "Adam, AdamW, Adafactor, Muon or SGD");
+            return;
+        }
+        take("optimizer.type", training_.optimizer, nearest->optimizer, "training.optimizer");
+        if (!nearest->difference.empty())
+            draft_.assume(settings_.origin("optimizer.type"), nearest->difference);
     }
 
     // The model's code decides what is checkpointed; only pipelines state it here.
@@ -261,6 +258,9 @@ private:
                                                       : sizes.accumulation_name);
         if (sizes.micro)
             sizes.micro_origin = settings_.origin(sizes.micro_name);
+        constexpr std::int64_t trainers_usual = 8;
+        sizes.usual_micro = after_trainer_ ? trainers_usual : 1;
+        sizes.whose_default = after_trainer_ ? "Hugging Face Trainer's" : "DeepSpeed's";
         // What the trainer's arguments said stands where all is "auto".
         const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
         if (!nothing || training_.global_batch == 0)

@@ -2,7 +2,7 @@
 
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/job_sizes.h"
-#include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/named_model.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
@@ -11,12 +11,28 @@
 namespace trainyard {
 namespace {
 
-// Sections without a bearing on a step.
-constexpr std::array<std::string_view, 14> aside_sections{
-    "job",         "profiling",     "profiler",   "metrics",
-    "checkpoint",  "lr_scheduler",  "validation", "comm",
-    "debug",       "dataloader",    "tokenizer",  "experimental.custom_import",
-    "dump_folder", "hf_assets_path"};
+// Settings without a bearing on a step, by how they begin.
+constexpr std::array<std::string_view, 21> aside_settings{"fault_tolerance",
+                                                          "job",
+                                                          "profiling",
+                                                          "profiler",
+                                                          "metrics",
+                                                          "checkpoint",
+                                                          "lr_scheduler",
+                                                          "validation",
+                                                          "comm",
+                                                          "debug",
+                                                          "dataloader",
+                                                          "tokenizer",
+                                                          "experimental.custom_import",
+                                                          "dump_folder",
+                                                          "hf_assets_path",
+                                                          "optimizer.",
+                                                          "model.tokenizer",
+                                                          "training.dataset",
+                                                          "training.steps",
+                                                          "training.max_norm",
+                                                          "training.gc_"};
 
 class TitanReader {
 public:
@@ -37,8 +53,9 @@ public:
         if (has_errors(draft_.problems))
             return;
         read_titan_pipeline(settings_, draft_);
-        sharding();
+        data_parallel_sizes();
         batches();
+        sharding();
         recompute();
         optimizer();
         list_unseen();
@@ -74,22 +91,36 @@ private:
         const auto family =
             settings_.text(first_of({"model.name", "model_spec.name"}), draft_).value_or("llama3");
         const auto flavor = settings_.text(flavor_name, draft_);
-        if (draft_.scenario.model.given() || has_errors(draft_.problems))
+        if (family.starts_with("flux")) {
+            draft_.refuse(settings_.origin(first_of({"model.name", "model_spec.name"})),
+                          "a diffusion model of images is not modelled",
+                          "decoders of text are: llama3, llama4, deepseek_v3, qwen3, ...");
             return;
+        }
+        if (draft_.scenario.model.given() || draft_.model || has_errors(draft_.problems))
+            return;
+        const auto published = settings_.text("hf_transformers.model", draft_);
+        if (published && flavor.value_or("full") == "full") {
+            take_named_model(*published, settings_.origin("hf_transformers.model"), context_);
+            require_model(context_, "settings of torchtitan");
+            return;
+        }
         if (!flavor) {
             draft_.refuse({}, "no model flavor is stated",
                           "model.flavor, e.g. \"8B\"; or give the model beside: --model FILE");
             return;
         }
-        const TitanFlavor* known = find_titan_flavor(family, *flavor);
+        const TitanFlavor* const known = find_titan_flavor(family, *flavor);
+        if (known == nullptr && flavor->find('/') != std::string::npos) {
+            take_named_model(*flavor, settings_.origin(flavor_name), context_);
+            require_model(context_, "settings of torchtitan");
+            return;
+        }
         if (known == nullptr) {
-            std::string flavors;
-            for (const TitanFlavor& one : titan_flavors())
-                flavors +=
-                    fmt::format("{}{} {}", flavors.empty() ? "" : ", ", one.family, one.flavor);
-            draft_.refuse(settings_.origin(flavor_name),
-                          fmt::format("{} {} is no model known here", family, *flavor),
-                          fmt::format("known: {}; give another beside: --model FILE", flavors));
+            draft_.refuse(
+                settings_.origin(flavor_name),
+                fmt::format("{} {} is no model known here", family, *flavor),
+                fmt::format("known: {}; give another beside: --model FILE", titan_flavor_names()));
             return;
         }
         Model out;
@@ -128,6 +159,10 @@ private:
         if (const auto type = settings_.text(name, draft_))
             take(name, training_.precision, *type == "float32" ? Precision::fp32 : Precision::bf16,
                  "training.precision");
+        if (const auto type = settings_.text("training.dtype", draft_);
+            type == "bfloat16" && !settings_.has(name))
+            draft_.flag("training.dtype bfloat16: optimizer states in 16 bit are not modelled, "
+                        "taken as those of mixed precision");
         if (has_converter("mx"))
             take("model.converters", training_.precision, Precision::mxfp8, "training.precision");
         else if (has_converter("float8"))
@@ -176,26 +211,41 @@ private:
             draft_.assume("sequence parallelism with TP, torchtitan's default");
     }
 
+    // For a cluster that nothing states.
+    void data_parallel_sizes()
+    {
+        copies_name_ = first_of({"parallelism.data_parallel_replicate_degree",
+                                 "training.data_parallel_replicate_degree"});
+        shards_name_ =
+            first_of({"parallelism.data_parallel_shard_degree",
+                      "training.data_parallel_shard_degree", "training.data_parallel_degree"});
+        const std::int64_t copies = settings_.whole(copies_name_, draft_).value_or(1);
+        const std::int64_t shards = settings_.whole(shards_name_, draft_).value_or(-1);
+        constexpr std::int64_t most = 1'000'000;
+        if (copies < 1 || copies > most || shards > most)
+            return;
+        draft_.size.copies = copies;
+        if (shards >= 1)
+            draft_.size.replicas = copies * shards;
+    }
+
     void sharding()
     {
-        const std::string copies_name = first_of({"parallelism.data_parallel_replicate_degree",
-                                                  "training.data_parallel_replicate_degree"});
-        const std::string shards_name = first_of(
-            {"parallelism.data_parallel_shard_degree", "training.data_parallel_shard_degree"});
-        const std::int64_t copies = settings_.whole(copies_name, draft_).value_or(1);
-        std::int64_t shards = settings_.whole(shards_name, draft_).value_or(-1);
+        const std::int64_t copies = settings_.whole(copies_name_, draft_).value_or(1);
+        std::int64_t shards = settings_.whole(shards_name_, draft_).value_or(-1);
         const std::int64_t replicas = context_.replicas();
         if (replicas == 0)
             return; // told elsewhere
         if (copies < 1 || (shards < 1 && shards != -1) || replicas % copies != 0) {
-            draft_.refuse(settings_.origin(copies < 1 || shards == -1 ? copies_name : shards_name),
-                          fmt::format("does not divide the {} data-parallel ranks", replicas), "");
+            draft_.refuse(
+                settings_.origin(copies < 1 || shards == -1 ? copies_name_ : shards_name_),
+                fmt::format("does not divide the {} data-parallel ranks", replicas), "");
             return;
         }
         if (shards == -1)
             shards = replicas / copies;
         if (copies * shards != replicas) {
-            draft_.refuse(settings_.origin(shards_name),
+            draft_.refuse(settings_.origin(shards_name_),
                           fmt::format("{} x {} (replicate x shard) data-parallel ranks, the GPUs "
                                       "make {}",
                                       copies, shards, replicas),
@@ -205,10 +255,10 @@ private:
         // FSDP shards over context-parallel ranks too.
         const bool sharded = shards * strategy_.cp > 1;
         draft_.take(strategy_.zero, sharded ? 3 : 0, "strategy.zero",
-                    settings_.origin(shards > 1 ? shards_name : copies_name));
+                    settings_.origin(shards > 1 ? shards_name_ : copies_name_));
         if (sharded && copies > 1)
             draft_.take(strategy_.shard_group, shards * strategy_.cp, "strategy.shard_group",
-                        settings_.origin(copies_name));
+                        settings_.origin(copies_name_));
         const std::string offload = "training.enable_cpu_offload";
         if (settings_.flag(offload, draft_).value_or(false)) {
             take(offload, strategy_.offload.parameters, OffloadTarget::cpu,
@@ -246,6 +296,7 @@ private:
         BatchSizes sizes;
         sizes.all_name = "global_batch_size";
         sizes.micro_name = "local_batch_size";
+        sizes.whose_default = "torchtitan's";
         sizes.accumulation_name = "accumulation";
         sizes.micro = local.value_or(usual);
         if (all && *all > 0)
@@ -292,8 +343,11 @@ private:
             return;
         if (*name == "Adam" || *name == "AdamW")
             take("optimizer.name", training_.optimizer, Optimizer::adam, "training.optimizer");
+        else if (*name == "Muon" || *name == "DistMuon")
+            take("optimizer.name", training_.optimizer, Optimizer::muon, "training.optimizer");
         else
-            draft_.refuse(settings_.origin("optimizer.name"), "is not modelled", "Adam or AdamW");
+            draft_.refuse(settings_.origin("optimizer.name"), "is not modelled",
+                          "Adam, AdamW or Muon");
     }
 
     void list_unseen()
@@ -302,11 +356,8 @@ private:
         for (const Unseen& unseen : settings_.unseen()) {
             const std::string_view setting = unseen.name;
             const bool aside =
-                setting.starts_with("optimizer.") || setting.starts_with("model.tokenizer") ||
-                setting.starts_with("training.dataset") || setting.starts_with("training.steps") ||
-                setting.starts_with("training.max_norm") || setting.starts_with("training.gc_") ||
-                std::any_of(aside_sections.begin(), aside_sections.end(),
-                            [&](std::string_view section) { return setting.starts_with(section); });
+                std::any_of(aside_settings.begin(), aside_settings.end(),
+                            [&](std::string_view start) { return setting.starts_with(start); });
             if (aside)
                 draft_.ignore(unseen.origin, "no part of a step's time");
             else
@@ -319,6 +370,8 @@ private:
     JobDraft& draft_;
     Training& training_;
     Strategy& strategy_;
+    std::string copies_name_; // as this release calls the replicas and the shards
+    std::string shards_name_;
 };
 
 } // namespace
@@ -326,26 +379,6 @@ private:
 void read_torchtitan(SettingTree& settings, JobContext& context)
 {
     TitanReader(settings, context).read();
-}
-
-void read_torchtitan_job(const std::string& text, JobContext& context)
-{
-    JobDraft& draft = context.draft;
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != std::string::npos && text[first] == '{';
-    const Checked<Json> root =
-        json ? parse_json(text, draft.file()) : parse_toml(text, draft.file());
-    if (!root) {
-        append(draft.problems, root.error());
-        return;
-    }
-    if (root->members().empty()) {
-        draft.refuse({}, "holds no settings",
-                     "torchtitan's TOML, or a JSON dump of its dataclasses");
-        return;
-    }
-    SettingTree settings(*root);
-    read_torchtitan(settings, context);
 }
 
 } // namespace trainyard

@@ -3,6 +3,8 @@
 #include "sim/base/fields.h"
 #include "sim/base/quoted.h"
 #include "sim/study/jobs/job_sizes.h"
+#include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/nearest_optimizer.h"
 
 #include <algorithm>
 
@@ -23,8 +25,10 @@ public:
 
     void read()
     {
+        model();
         precision();
         sharding();
+        parallel_sizes();
         recompute();
         lengths();
         batches();
@@ -34,11 +38,8 @@ public:
         const std::vector<std::string> missed = arguments_.missed();
         for (const Argument& argument : arguments_.unseen())
             draft_.ignore_unknown({argument.line, argument.text()}, argument.name, missed);
-        const bool alone = framework_ == TrainerFor::torch;
-        if (alone && !draft_.model && !draft_.scenario.model.given())
-            draft_.refuse({}, "the arguments describe no model",
-                          "give it beside: --model scenarios/models/llama-2-7b, or any Hugging "
-                          "Face config.json");
+        if (framework_ == TrainerFor::torch)
+            require_model(context_, "the arguments");
     }
 
 private:
@@ -48,9 +49,25 @@ private:
         draft_.take(field, std::move(value), place, values_.origin(name));
     }
 
+    // By a path or by Hugging Face's name.
+    void model()
+    {
+        for (const std::string_view name :
+             {"--model-name-or-path", "--model-name", "--base-model",
+              "--pretrained-model-name-or-path", "--model-path", "--model-id", "--model"})
+            if (const std::string value = values_.text(name); !value.empty()) {
+                take_named_model(value, values_.origin(name), context_);
+                return;
+            }
+    }
+
     void precision()
     {
-        if (values_.on("--bf16"))
+        const std::string mixed = values_.text("--mixed-precision");
+        if (mixed == "bf16" || mixed == "fp16")
+            take("--mixed-precision", training_.precision,
+                 mixed == "bf16" ? Precision::bf16 : Precision::fp16, "training.precision");
+        else if (values_.on("--bf16"))
             take("--bf16", training_.precision, Precision::bf16, "training.precision");
         else if (values_.on("--fp16"))
             take("--fp16", training_.precision, Precision::fp16, "training.precision");
@@ -94,6 +111,23 @@ private:
                  "software.framework");
     }
 
+    // As ColossalAI and DeepSpeed's examples call them.
+    void parallel_sizes()
+    {
+        const auto size = [&](std::initializer_list<std::string_view> names, int& field,
+                              std::string_view place) {
+            for (const std::string_view name : names)
+                values_.take(name, field, place);
+        };
+        size({"--tp-size", "--tensor-parallel-size", "--tp"}, strategy_.tp, "strategy.tp");
+        size({"--pp-size", "--pipeline-parallel-size", "--pp"}, strategy_.pp, "strategy.pp");
+        size({"--ep-size", "--expert-parallel-size"}, strategy_.ep, "strategy.ep");
+        size({"--sp-size", "--sequence-parallel-size"}, strategy_.cp, "strategy.cp");
+        if (strategy_.cp > 1)
+            strategy_.context.kind = ContextKind::ulysses;
+        values_.take("--zero-stage", strategy_.zero, "strategy.zero");
+    }
+
     void recompute()
     {
         if (values_.on("--gradient-checkpointing"))
@@ -105,14 +139,23 @@ private:
     {
         for (const std::string_view name :
              {"--max-seq-length", "--max-length", "--block-size", "--model-max-length",
-              "--seq-length", "--seq-len", "--cutoff-len"})
+              "--seq-length", "--seq-len", "--cutoff-len", "--sequence-len", "--max-seq-len",
+              "--context-length", "--sequence-length", "--max-source-length"})
             if (const auto length = values_.whole(name)) {
                 take(name, training_.sequence_length, *length, "training.sequence_length");
                 return;
             }
-        draft_.assume(fmt::format("sequences of {} tokens: no argument says (--set "
+        const auto* const layers =
+            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
+        const bool fewer = layers != nullptr && layers->position == PositionKind::learned &&
+                           layers->max_positions > 0 &&
+                           layers->max_positions < training_.sequence_length;
+        if (fewer)
+            training_.sequence_length = layers->max_positions;
+        draft_.assume(fmt::format("sequences of {} tokens{}: no argument says (--set "
                                   "training.sequence_length=4096 does)",
-                                  training_.sequence_length));
+                                  training_.sequence_length,
+                                  fewer ? ", as many as the model has positions" : ""));
     }
 
     void batches()
@@ -123,48 +166,69 @@ private:
         sizes.accumulation_name = "--gradient-accumulation-steps";
         for (const std::string_view name :
              {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
-              "--micro-batch-size", "--batch-size"})
+              "--micro-batch-size", "--batch-size", "--train-batch-size",
+              "--per-gpu-train-batch-size", "--batch-size-training"})
             if (const auto size = values_.whole(name); size && !sizes.micro) {
                 sizes.micro = size;
                 sizes.micro_name = name;
             }
         sizes.all = values_.whole(sizes.all_name);
+        constexpr std::int64_t usual = 8;
+        sizes.usual_micro = usual;
+        sizes.whose_default = "Hugging Face Trainer's";
         sizes.accumulation = values_.whole(sizes.accumulation_name);
         sizes.origin = values_.origin(sizes.micro ? sizes.micro_name : sizes.all_name);
         // DeepSpeed's configuration may state them.
-        if (framework_ == TrainerFor::torch || sizes.all || sizes.micro)
+        if (framework_ == TrainerFor::torch || sizes.all || sizes.micro || sizes.accumulation)
             settle_batches(sizes, context_);
     }
 
     void optimizer()
     {
-        const std::string name = values_.text("--optim");
-        if (name == "sgd")
-            take("--optim", training_.optimizer, Optimizer::sgd, "training.optimizer");
-        else if (name == "adafactor")
-            take("--optim", training_.optimizer, Optimizer::adafactor, "training.optimizer");
-        else if (name.starts_with("adamw"))
-            take("--optim", training_.optimizer, Optimizer::adam, "training.optimizer");
-        else if (!name.empty())
-            draft_.refuse(values_.origin("--optim"), "is not modelled",
-                          "adamw_torch, adafactor or sgd");
+        const std::string_view option = values_.either("--optim", "--optimizer");
+        const std::string name = values_.text(option);
+        if (name.empty())
+            return;
+        const auto nearest = nearest_optimizer(name);
+        if (!nearest) {
+            draft_.refuse(values_.origin(option), "is not modelled",
+                          "adamw_torch, adafactor, muon or sgd");
+            return;
+        }
+        take(option, training_.optimizer, nearest->optimizer, "training.optimizer");
+        if (!nearest->difference.empty())
+            draft_.assume(values_.origin(option), nearest->difference);
     }
 
     // PEFT's words: --lora_r 8 --lora_target_modules q_proj v_proj
     void adapters()
     {
         const std::string_view name = values_.either("--lora-r", "--lora-rank");
-        const auto rank = values_.whole(name);
+        auto rank = values_.whole(name);
+        const bool adapts = values_.on("--use-lora") || values_.on("--use-peft") ||
+                            values_.on("--use-peft-lora") || values_.on("--lora");
+        if (adapts && !rank) {
+            constexpr std::int64_t usual = 8;
+            rank = usual;
+            draft_.assume("adapters of rank 8, PEFT's default");
+        }
         const Argument* modules = arguments_.find("--lora-target-modules");
         if (!rank)
             return;
         Lora lora;
+        const bool all =
+            modules != nullptr && modules->values.size() == 1 &&
+            (modules->values.front() == "all-linear" || modules->values.front() == "all");
         lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));
         if (modules == nullptr) {
             lora.targets = {AdapterTarget::q_proj, AdapterTarget::v_proj};
             draft_.assume("adapters on q_proj and v_proj, PEFT's default for Llama");
-        } else
-            for (const std::string& module : modules->values) {
+        } else if (all)
+            for (const std::string_view target :
+                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"})
+                lora.targets.push_back(*from_name<AdapterTarget>(target));
+        else
+            for (const std::string& module : words_of(*modules)) {
                 if (const auto target = from_name<AdapterTarget>(module))
                     lora.targets.push_back(*target);
                 else
@@ -172,7 +236,24 @@ private:
                                   fmt::format("{} is no matrix known here", module),
                                   FieldValue<AdapterTarget>::type_name());
             }
-        take(name, training_.lora, lora, "training.lora");
+        if (arguments_.contains(name))
+            take(name, training_.lora, lora, "training.lora");
+        else
+            training_.lora = lora;
+    }
+
+    // "q_proj,v_proj" is two of them.
+    static std::vector<std::string> words_of(const Argument& modules)
+    {
+        std::vector<std::string> out;
+        for (const std::string& value : modules.values)
+            for (std::size_t from = 0; from <= value.size();) {
+                const std::size_t end = std::min(value.find(',', from), value.size());
+                if (end > from)
+                    out.push_back(value.substr(from, end - from));
+                from = end + 1;
+            }
+        return out;
     }
 
     void buckets()

@@ -109,7 +109,6 @@ TEST_CASE("a DeepSpeed configuration without what it cannot say is refused with 
 {
     CHECK(refusal_of(JobKind::deepspeed, R"({"train_batch_size": 8})", on_h100(1))
               .hint.find("--model") != std::string::npos);
-    CHECK(refusal_of(JobKind::deepspeed, "{}", options()).message == "no batch size is stated");
     CHECK(refusal_of(JobKind::deepspeed, R"({"train_batch_size": "many"})", options()).message ==
           "train_batch_size = \"many\": expected a whole number");
     CHECK(refusal_of(
@@ -119,4 +118,14 @@ TEST_CASE("a DeepSpeed configuration without what it cannot say is refused with 
               .hint == "enable one of them");
     CHECK(!refusal_of(JobKind::deepspeed, "[1, 2]", options()).message.empty());
     CHECK(!refusal_of(JobKind::deepspeed, "{\"a\": ", options()).message.empty());
+}
+
+TEST_CASE("a DeepSpeed configuration that leaves its batch to others has DeepSpeed's own")
+{
+    for (const char* const text : {"{}", R"({"train_micro_batch_size_per_gpu": "auto"})"}) {
+        const ImportedJob job = imported(JobKind::deepspeed, text, options());
+        CHECK(job.job.training.micro_batch == 1);
+        CHECK(job.job.micro_batches() == 1);
+        CHECK(says(job.notes.assumed, "train_micro_batch_size_per_gpu 1, DeepSpeed's default"));
+    }
 }

@@ -89,18 +89,69 @@ TEST_CASE("conditions that depend on the machine are left out and told")
     CHECK(read.exported.empty());
     REQUIRE(read.skipped.size() == 1);
     CHECK(read.skipped.front() ==
-          "lines 1 to 5: an if whose condition is not known here was left out");
+          "lines 1 to 5: an if whose condition is not known here was left out: -f config");
 }
 
-TEST_CASE("loops, functions and here-documents are not run")
+TEST_CASE("loops over known words run, others, functions nobody calls and here-documents do not")
 {
     const ShellScript read =
-        script("for i in 1 2; do\n  X=$i\ndone\nf() {\n  Y=1\n}\ncat <<EOF > c\n"
-               "Z=1\nEOF\nrun");
-    CHECK(!read.variables.contains("X"));
+        script("for i in 1 2; do\n  X=$i\n  A+=(--x $i)\ndone\nwhile read l; do\n  W=1\ndone\n"
+               "f() {\n  Y=1\n}\ncat <<EOF > c\nZ=1\nEOF\nrun");
+    CHECK(read.variables.at("X").values.front().text == "2");
+    CHECK(read.variables.at("A").values.size() == 4);
+    CHECK(!read.variables.contains("W"));
     CHECK(!read.variables.contains("Y"));
     CHECK(!read.variables.contains("Z"));
     CHECK(read.skipped.size() == 3);
+}
+
+TEST_CASE("a function runs with its own parameters, which are the caller's again behind it")
+{
+    CHECK(words("f() { g=\"$1-$#\"; h=$2; }\nf a b\nrun $g $h") == Words{"run", "a-2", "b"});
+    CHECK(words("f() { run \"$@\" end; }\nf --x 'a b'") == Words{"run", "--x", "a b", "end"});
+    // A function that calls itself ends.
+    CHECK(words("f() { f; }\nf\nrun x") == Words{"run", "x"});
+}
+
+TEST_CASE("a list that is made of itself keeps what it was")
+{
+    CHECK(words("A=(--x 1)\nA=( \"${A[@]}\" --y 2 )\nrun ${A[@]}") ==
+          Words{"run", "--x", "1", "--y", "2"});
+}
+
+TEST_CASE("words that are read from a text are put into their variables")
+{
+    CHECK(words("C=1,2,4,8\nIFS=',' read -r EP TP REST <<< \"$C\"\nrun $EP $TP $REST") ==
+          Words{"run", "1", "2", "4,8"});
+}
+
+TEST_CASE("a default that a script gives its variable stays")
+{
+    CHECK(words(": \"${TP:=4}\"\nPP=2\n: ${PP:=8}\nrun $TP $PP") == Words{"run", "4", "2"});
+}
+
+TEST_CASE("a file that a script reads as part of itself sets variables, or is named")
+{
+    const ShellFiles files = [](const std::string& path) {
+        return path == "env.sh" ? std::optional<std::string>("TP=4\n") : std::nullopt;
+    };
+    const Checked<ShellScript> read =
+        read_shell(traced("source env.sh\n. other.sh\nrun $TP"), "run.sh", {}, files);
+    REQUIRE(read);
+    CHECK(read->commands.back().words.back().text == "4");
+    REQUIRE(read->skipped.size() == 1);
+    CHECK(read->skipped.front() == "line 2: other.sh was not read, which may set variables");
+}
+
+TEST_CASE("loops in loops beyond all reason are refused")
+{
+    std::string text;
+    for (int i = 0; i < 12; ++i)
+        text += "for i" + std::to_string(i) + " in 1 2 3 4 5 6 7 8 9; do ";
+    text += "X=1; ";
+    for (int i = 0; i < 12; ++i)
+        text += "done; ";
+    CHECK(!read_shell(traced(text), "run.sh", {}));
 }
 
 TEST_CASE("every word knows the line it was written in, through variables too")

@@ -92,3 +92,64 @@ TEST_CASE("a variable of the environment that would be refused stays out")
     CHECK(job.warnings.front().message.starts_with("NCCL_NTHREADS=16 is not accepted"));
     CHECK(says(job.notes.ignored, "NCCL_FROBNICATE=1"));
 }
+
+TEST_CASE("a launch that names its model has it, and Trainer's batch where it states none")
+{
+    JobImportOptions options = on_h100(1);
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "torchrun --nproc_per_node 8 train.py --bf16 "
+                                     "--model_name_or_path /data/Qwen2.5-7B-Instruct",
+                                     options);
+    CHECK(job.scenario.scenario.model.path == "qwen2.5-7b");
+    CHECK(job.job.training.micro_batch == 8);
+    CHECK(says(job.notes.assumed, "Hugging Face Trainer's default"));
+    const Diagnostic unknown =
+        refusal_of(JobKind::torchrun, "torchrun train.py --model_name_or_path me/mine-9b", options);
+    CHECK(unknown.message == "--model-name-or-path me/mine-9b: is none of the shipped models");
+    CHECK(unknown.hint.find("--model") != std::string::npos);
+}
+
+TEST_CASE("a configuration that is not there tells what its name does")
+{
+    JobImportOptions options = on_h100(1);
+    const ImportedJob zero = imported(JobKind::torchrun,
+                                      "deepspeed --num_gpus 8 train.py --bf16 --deepspeed "
+                                      "conf/ds_zero2.json --model_name_or_path llama-2-7b",
+                                      options);
+    CHECK(zero.job.strategy.zero == 2);
+    CHECK(says(zero.notes.assumed, "ZeRO 2, as conf/ds_zero2.json is called"));
+    const ImportedJob titan = imported(
+        JobKind::torchrun,
+        "torchrun --nproc_per_node 8 -m torchtitan.train --module llama3 --config llama3_8b",
+        options);
+    CHECK(titan.job.model.name == "llama3-8B");
+    CHECK(says(titan.notes.flagged, "the settings of llama3_8b are not read"));
+}
+
+TEST_CASE("a comment among continued lines ends a command, and what follows is meant too")
+{
+    JobImportOptions options = on_h100(1);
+    options.cluster.gpus_per_node.reset();
+    options.cluster.nodes.reset();
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "deepspeed --include localhost:0,1 train.py \\\n"
+                                     "    # its model\n"
+                                     "    --model_name_or_path llama-2-7b \\\n"
+                                     "    # its batch\n"
+                                     "    --per_device_train_batch_size 4 --bf16\n",
+                                     options);
+    CHECK(job.job.world() == 2);
+    CHECK(job.job.training.micro_batch == 4);
+    CHECK(says(job.notes.flagged, "a comment among its continued lines"));
+}
+
+TEST_CASE("of a page in Markdown the code is read, at its lines")
+{
+    const ImportedJob job =
+        imported(JobKind::torchrun,
+                 "Run `it`:\n\n```bash\ntorchrun --nproc_per_node 8 train.py --bf16 \\\n"
+                 "  --model_name_or_path llama-2-7b --max_seq_length 1024\n```\nand \"wait\n",
+                 on_h100(1));
+    CHECK(job.job.training.sequence_length == 1024);
+    CHECK(says(job.notes.understood, "line 5: --max-seq-length 1024"));
+}

@@ -87,6 +87,12 @@ TEST_CASE("torchtitan's flavors are the published models")
     CHECK_THAT(count_parameters(job.job.model).total, Catch::Matchers::WithinRel(8.03e9, 1e-3));
     for (const auto& [family, flavor, billions] : {std::tuple("llama3", "70B", 70.55),
                                                    {"llama3", "405B", 405.85},
+                                                   {"llama3_ft", "8b", 8.03},
+                                                   {"llama2", "13B", 13.02},
+                                                   {"llama", "70B", 68.98},
+                                                   {"llama4", "17bx16e", 107.77},
+                                                   {"deepseek_v3", "16B", 15.71},
+                                                   {"deepseek_v3", "671B", 671.03},
                                                    {"qwen3", "8B", 8.19},
                                                    {"qwen3", "32B", 32.76},
                                                    {"qwen3", "30B-A3B", 30.53},
@@ -164,4 +170,22 @@ TEST_CASE("torchtitan's unknown settings are listed")
         with_sections("[parallelism]\nfrobnicate = 3\n[metrics]\nlog_freq = 10\n");
     CHECK(says(job.notes.ignored, "parallelism.frobnicate = 3: not known here"));
     CHECK(says(job.notes.ignored, "metrics.log_freq = 10: no part of a step's time"));
+}
+
+TEST_CASE("a diffusion model is refused, whatever model is given beside")
+{
+    const std::string flux = "[model]\nname = \"flux\"\nflavor = \"flux-dev\"\n";
+    const Diagnostic refused =
+        refusal_of(JobKind::torchtitan, flux, with_model(on_h100(1), "llama-2-7b"));
+    CHECK(refused.line == 2);
+    CHECK(refused.message.find("a diffusion model") != std::string::npos);
+}
+
+TEST_CASE("a flavor that is a published model's name is that model")
+{
+    const ImportedJob job = imported(JobKind::torchtitan,
+                                     "[model]\nname = \"deepseek_v2\"\nflavor = "
+                                     "\"deepseek-ai/DeepSeek-V2-Lite\"\n",
+                                     on_h100(1));
+    CHECK(job.scenario.scenario.model.path == "deepseek-v2-lite");
 }

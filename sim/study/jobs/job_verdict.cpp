@@ -1,0 +1,131 @@
+#include "sim/study/jobs/job_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace fs = std::filesystem;
+
+template <>
+std::vector<EnumName<JobFate>> enum_names<JobFate>()
+{
+    return {
+        {JobFate::imported, "imported"}, {JobFate::no_job, "no job"}, {JobFate::failed, "failed"}};
+}
+
+namespace {
+
+constexpr std::size_t most_files = 20'000;
+
+// "qwen2.5-7b, 2 x 8 GPUs, tp 2 x pp 2 x dp 4, batch 128 in passes of 1"
+std::string in_a_line(const Job& job)
+{
+    const Strategy& s = job.strategy;
+    std::string out = fmt::format("{}, {} GPUs", job.model.name, job.world());
+    const auto add = [&out](std::string_view name, int size) {
+        if (size > 1)
+            out += fmt::format(", {} {}", name, size);
+    };
+    add("tp", s.tp);
+    add("pp", s.pp);
+    add("cp", s.cp);
+    add("ep", s.ep);
+    add("dp", s.dp.value_or(1));
+    if (s.zero > 0)
+        out += fmt::format(", zero {}", s.zero);
+    return out + fmt::format(", batch {} in passes of {}, {} tokens", job.training.global_batch,
+                             job.training.micro_batch, job.training.sequence_length);
+}
+
+bool may_hold_a_job(const fs::path& file)
+{
+    constexpr std::array<std::string_view, 13> endings{
+        "",      ".sh",   ".bash", ".slurm", ".sbatch", ".sub",  ".pbs",
+        ".qsub", ".yaml", ".yml",  ".json",  ".toml",   ".ipynb"};
+    return std::find(endings.begin(), endings.end(), file.extension().string()) != endings.end();
+}
+
+} // namespace
+
+std::optional<std::string> why_no_job(std::string_view text)
+{
+    const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+        return "is empty";
+    constexpr std::size_t looked_at = 8192;
+    if (text.substr(0, looked_at).find('\0') != std::string_view::npos)
+        return "is no text";
+    if (has("\"nbformat\""))
+        return "is a notebook: save its launch as a script";
+    for (const std::string_view word :
+         {"--inference-", "--num-tokens-to-generate", "run_text_generation"})
+        if (has(word))
+            return "is inference, not training";
+    return std::nullopt;
+}
+
+JobVerdict judge_job(const std::string& text, const std::string& file,
+                     const JobImportOptions& options, StageMemos& memos)
+{
+    JobVerdict out;
+    out.file = file;
+    if (const auto why = why_no_job(text)) {
+        out.what = *why;
+        return out;
+    }
+    out.kind = recognise_job(text);
+    if (!out.kind) {
+        out.what = "nothing of a job was recognised";
+        return out;
+    }
+    JobImportOptions alone = options;
+    alone.model = {};
+    Checked<ImportedJob> job = import_job(*out.kind, text, file, alone, memos);
+    if (!job && options.model.given())
+        job = import_job(*out.kind, text, file, options, memos);
+    if (!job) {
+        const Problems& problems = job.error();
+        const auto first =
+            std::find_if(problems.begin(), problems.end(), [](const Diagnostic& problem) {
+                return problem.severity == Severity::error;
+            });
+        out.fate = JobFate::failed;
+        if (first != problems.end()) {
+            out.line = first->line;
+            out.what = first->message;
+            out.hint = first->hint;
+        }
+        return out;
+    }
+    out.fate = JobFate::imported;
+    out.what = in_a_line(job->job);
+    out.assumed = job->notes.assumed.size();
+    out.flagged = job->notes.flagged.size();
+    out.scenario = job->scenario.json;
+    return out;
+}
+
+std::vector<std::string> files_of_jobs(const fs::path& folder)
+{
+    std::vector<std::string> out;
+    std::error_code error;
+    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied,
+                                        error);
+    for (; !error && it != fs::recursive_directory_iterator() && out.size() < most_files;
+         it.increment(error))
+    {
+        std::error_code ignored;
+        const bool hidden = it->path().filename().string().starts_with('.');
+        if (it->is_directory(ignored)) {
+            if (hidden)
+                it.disable_recursion_pending();
+        } else if (!hidden && it->is_regular_file(ignored) && may_hold_a_job(it->path()))
+            out.push_back(it->path().string());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,245 @@
+#include "sim/study/jobs/launch_program.h"
+
+#include "sim/base/spelling.h"
+#include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/recipes/dialect.h"
+#include "sim/study/jobs/recipes/read_recipe.h"
+#include "sim/study/jobs/recipes/recipe_arguments.h"
+#include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/torchtitan.h"
+#include "sim/study/jobs/torch/trainer_arguments.h"
+#include "sim/study/problems.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view setting_letters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
+// A model of torchtitan's registry by the name of its configuration: "llama3_8b.toml".
+Json titan_settings_named(const std::string& name)
+{
+    Json out = Json::object();
+    const std::string stem = std::filesystem::path(name).stem().string();
+    for (const TitanFlavor& one : titan_flavors()) {
+        const std::string family = plain_name(one.family);
+        const std::string plain = plain_name(stem);
+        if (plain == family + plain_name(one.flavor)) {
+            out["model"]["name"] = one.family;
+            out["model"]["flavor"] = one.flavor;
+        }
+    }
+    return out;
+}
+
+// torchtitan's file, with the arguments that override its values. Where it is not there, or is
+// Python, its name tells the model and nothing else.
+void read_titan_launch(const std::string& path, const Origin& origin, Arguments& arguments,
+                       JobContext& context)
+{
+    const std::optional<std::string> text =
+        path.ends_with(".toml") || path.ends_with(".json") ? context.beside(path) : std::nullopt;
+    Checked<Json> json = !text                     ? Checked<Json>(titan_settings_named(path))
+                         : path.ends_with(".json") ? parse_json(*text, path)
+                                                   : parse_toml(*text, path);
+    if (!json) {
+        append(context.draft.problems, json.error());
+        return;
+    }
+    context.draft.understand(origin, "the configuration of torchtitan");
+    if (!text)
+        context.draft.flag(fmt::format("the settings of {} are not read: its model is as its name "
+                                       "says, all else torchtitan's defaults and the arguments",
+                                       path));
+    json->set_lines(0);
+    SettingTree settings(std::move(*json));
+    for (const Argument& argument : arguments.unseen()) {
+        const std::size_t dot = argument.name.find('.');
+        if (dot == std::string::npos) {
+            context.draft.ignore({argument.line, argument.text()}, "not known here");
+            continue;
+        }
+        std::string name = argument.name.substr(2);
+        std::replace(name.begin(), name.end(), '-', '_');
+        const Checked<Json> value = argument.values.empty()
+                                        ? Checked<Json>(Json(true))
+                                        : parse_json(argument.values.front(), "argument");
+        settings.set(name, value ? *value : Json(argument.values.front()), argument.line);
+    }
+    read_torchtitan(settings, context);
+}
+
+// The stage that the name of a configuration which cannot be read tells: "ds_config_zero2.json".
+std::optional<int> stage_in(std::string_view path)
+{
+    for (const std::string_view word : {"zero", "stage", "z", "zero_", "zero-", "stage_"})
+        for (int stage = 0; stage <= 3; ++stage)
+            if (path.find(fmt::format("{}{}", word, stage)) != std::string_view::npos)
+                return stage;
+    return std::nullopt;
+}
+
+// The configuration that a launch names; where it does not lie there, what its name tells.
+Checked<Json> deepspeed_config(const std::string& path, JobContext& context)
+{
+    const bool file = path.find('.') != std::string::npos;
+    if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
+        return parse_json(*text, path);
+    Json out = Json::object();
+    const std::optional<int> stage = stage_in(path.substr(path.rfind('/') + 1));
+    out["zero_optimization"]["stage"] = stage.value_or(0);
+    out["bf16"]["enabled"] = "auto"; // the arguments say
+    context.draft.assume(
+        stage ? fmt::format("ZeRO {}, as {} is called", *stage, path)
+              : fmt::format("ZeRO 0: {} is not there, and its name says nothing", path));
+    return out;
+}
+
+void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
+{
+    const std::string path = config.values.empty() ? std::string() : config.values.front();
+    const Checked<Json> json = deepspeed_config(path, context);
+    if (!json) {
+        append(context.draft.problems, json.error());
+        return;
+    }
+    context.draft.understand({config.line, config.text()}, "the configuration of DeepSpeed");
+    // Its own values win; "auto" means those of the trainer.
+    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
+    Json values = *json;
+    values.set_lines(0);
+    SettingTree settings(std::move(values));
+    read_deepspeed(settings, context);
+}
+
+// "llamafactory-cli train job.yaml"
+bool read_named_recipe(const std::string& path, JobContext& context)
+{
+    if (!path.ends_with(".yaml") && !path.ends_with(".yml"))
+        return false;
+    const std::optional<std::string> text = context.beside(path);
+    if (!text)
+        context.draft.refuse({0, path}, "holds the job, and is not there", "import it by itself");
+    else
+        read_recipe(*text, context);
+    return true;
+}
+
+// accelerate's configuration: whether DeepSpeed or FSDP shards, and on how many ranks. Where it is
+// not there, what its name tells.
+void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const std::string& path = launch.config.text;
+    const int line = launch.config.line();
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const std::optional<std::string> text = context.beside(path);
+    const Checked<Json> json = text ? parse_yaml(*text, path) : Checked<Json>(Json::object());
+    if (!json) {
+        append(draft.problems, json.error());
+        return;
+    }
+    const auto word = [&](std::string_view setting) {
+        const Json* const value = setting_at(*json, setting);
+        return value == nullptr     ? std::string()
+               : value->is_string() ? value->as_string()
+                                    : to_text(*value, JsonStyle::compact);
+    };
+    const auto add = [&](std::string argument, std::string value) {
+        if (!arguments.contains(argument))
+            arguments.add({std::move(argument), {std::move(value)}, line});
+    };
+    const std::string type = word("distributed_type");
+    const auto stage = stage_in(name);
+    if (type == "FSDP" || (type.empty() && name.find("fsdp") != std::string::npos))
+        add("--fsdp", "full_shard");
+    else if (!arguments.contains("--deepspeed") && (type == "DEEPSPEED" || (type.empty() && stage)))
+    {
+        const std::string file = word("deepspeed_config.deepspeed_config_file");
+        const std::string said = word("deepspeed_config.zero_stage");
+        add("--deepspeed", !file.empty()  ? file
+                           : said.empty() ? name
+                                          : fmt::format("zero{}", said));
+    } else if (type.empty() && !text)
+        draft.flag(fmt::format("{}: how it shards is not known: as DDP", path));
+    if (const std::string mixed = word("mixed_precision"); mixed == "bf16" || mixed == "fp16")
+        add("--mixed-precision", mixed);
+    const int ranks = std::atoi(word("num_processes").c_str());
+    const int nodes = std::max(1, std::atoi(word("num_machines").c_str()));
+    if (ranks >= 1 && ranks <= 1'000'000 && ranks % nodes == 0 && !draft.size.gpus_per_node &&
+        !draft.size.nodes)
+    {
+        draft.size.nodes = nodes;
+        draft.size.gpus_per_node = ranks / nodes;
+        draft.understand({line, path}, fmt::format("{} nodes of {} GPUs", nodes, ranks / nodes));
+    }
+}
+
+} // namespace
+
+void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    Json tree = Json::object();
+    for (const TracedText& word : launch.arguments) {
+        const std::size_t equals = word.text.find('=');
+        const std::size_t dot = word.text.find('.');
+        const std::size_t first = word.text.find_first_not_of('+');
+        if (equals == std::string::npos || dot == std::string::npos || dot > equals ||
+            first == std::string::npos ||
+            word.text.substr(first, equals - first).find_first_not_of(setting_letters) !=
+                std::string::npos)
+            continue;
+        Json value(word.text.substr(equals + 1));
+        value.set_lines(word.line());
+        tree[word.text.substr(first, equals - first)] = std::move(value);
+    }
+    const RecipeDialect* const dialect = dialect_named("Megatron-Bridge");
+    if (tree.members().empty() || dialect == nullptr)
+        return;
+    const Arguments said = recipe_arguments(tree, *dialect, tree, context.options.defined);
+    for (const Argument& one : said.unseen())
+        arguments.add(one);
+}
+
+void read_program(const Launch& launch, JobContext& context)
+{
+    Arguments arguments(launch.arguments);
+    add_dotted_settings(launch, arguments, context);
+    const bool titan = launch.program.find("torchtitan") != std::string::npos;
+    for (const std::string_view name : {"--job.config-file", "--job.config", "--config"})
+        if (arguments.contains(name) && (titan || name != "--config")) {
+            const Argument config = *arguments.find(name);
+            arguments.find("--module");
+            read_titan_launch(config.values.empty() ? std::string() : config.values.front(),
+                              {config.line, config.text()}, arguments, context);
+            return;
+        }
+    if (megatron_names(arguments) >= 2) {
+        read_megatron(arguments, launch.program, context);
+        return;
+    }
+    if (!launch.arguments.empty() && read_named_recipe(launch.arguments.front().text, context))
+        return;
+    if (!launch.config.text.empty())
+        read_launcher_config(launch, arguments, context);
+    read_trainer_program(arguments, context);
+}
+
+void read_trainer_program(Arguments& arguments, JobContext& context)
+{
+    for (const std::string_view name :
+         {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed"})
+        if (const Argument* config = arguments.contains(name) ? arguments.find(name) : nullptr;
+            config != nullptr && !config->values.empty())
+        {
+            read_deepspeed_launch(Argument(*config), arguments, context);
+            return;
+        }
+    read_trainer_arguments(arguments, context, TrainerFor::torch);
+}
+
+} // namespace trainyard

@@ -1,0 +1,17 @@
+#pragma once
+
+// What a launch starts, by what its arguments name: torchtitan, Megatron-LM, DeepSpeed or a program
+// in Trainer's words.
+
+#include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/shell/arguments.h"
+
+namespace trainyard {
+
+void read_program(const Launch& launch, JobContext& context);
+
+// "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has
+// them, as arguments.
+void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context);
+
+} // namespace trainyard

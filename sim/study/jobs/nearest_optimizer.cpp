@@ -1,0 +1,61 @@
+#include "sim/study/jobs/nearest_optimizer.h"
+
+#include "sim/base/spelling.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view one_state = "taken as Adam: it keeps one state a parameter, Adam two";
+constexpr std::string_view byte_states = "taken as Adam with states in fp32: its own are of 8 bit";
+constexpr std::string_view same_states = "taken as Adam, whose two states a parameter it has";
+
+// The longest beginning that fits counts.
+constexpr std::array optimizers{
+    NearestOptimizer{"adam", Optimizer::adam, ""},
+    NearestOptimizer{"adamw", Optimizer::adam, ""},
+    NearestOptimizer{"fusedadam", Optimizer::adam, ""},
+    NearestOptimizer{"distributedfusedadam", Optimizer::adam, ""},
+    NearestOptimizer{"mcoredistributedoptim", Optimizer::adam, ""},
+    NearestOptimizer{"pagedadamw", Optimizer::adam, "taken as Adam: states stay on the device"},
+    NearestOptimizer{"pagedadamw8bit", Optimizer::adam, byte_states},
+    NearestOptimizer{"adamw8bit", Optimizer::adam, byte_states},
+    NearestOptimizer{"adamwbnb8bit", Optimizer::adam, byte_states},
+    NearestOptimizer{"adamwtorch8bit", Optimizer::adam, byte_states},
+    NearestOptimizer{"adamwtorch4bit", Optimizer::adam,
+                     "taken as Adam with states in fp32: its own are of 4 bit"},
+    NearestOptimizer{"onebitadam", Optimizer::adam,
+                     "taken as Adam: gradients cross the network uncompressed"},
+    NearestOptimizer{"onebitlamb", Optimizer::adam,
+                     "taken as Adam: gradients cross the network uncompressed"},
+    NearestOptimizer{"zerooneadam", Optimizer::adam,
+                     "taken as Adam: gradients cross the network uncompressed"},
+    NearestOptimizer{"ademamix", Optimizer::adam,
+                     "taken as Adam: it keeps three states a parameter, Adam two"},
+    NearestOptimizer{"lamb", Optimizer::adam, same_states},
+    NearestOptimizer{"fusedlamb", Optimizer::adam, same_states},
+    NearestOptimizer{"lion", Optimizer::adam, one_state},
+    NearestOptimizer{"sgd", Optimizer::sgd, ""},
+    NearestOptimizer{"adafactor", Optimizer::adafactor, ""},
+    NearestOptimizer{"muon", Optimizer::muon, ""},
+    NearestOptimizer{"distmuon", Optimizer::muon, ""},
+    NearestOptimizer{"adaptivemuon", Optimizer::muon, ""},
+};
+
+} // namespace
+
+std::optional<NearestOptimizer> nearest_optimizer(std::string_view name)
+{
+    const std::string plain = plain_name(name);
+    std::optional<NearestOptimizer> best;
+    for (const NearestOptimizer& one : optimizers)
+        if (plain.starts_with(one.name) && (!best || one.name.size() > best->name.size()))
+            best = one;
+    const bool family = best && (plain == best->name || best->name.starts_with("adamw") ||
+                                 best->name.starts_with("pagedadamw"));
+    return family ? best : std::nullopt;
+}
+
+} // namespace trainyard

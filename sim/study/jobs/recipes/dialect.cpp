@@ -1,0 +1,198 @@
+#include "sim/study/jobs/recipes/dialect.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view on = "-";
+
+// Configurations of NeMo and Megatron-Core's dataclasses, as Megatron-LM's arguments.
+constexpr std::array core_keys{
+    RecipeKey{"num_moe_experts", "", "--num-experts", ""},
+    RecipeKey{"num_nodes", "", "--num-nodes", ""},
+    RecipeKey{"devices", "", "--gpus-per-node", ""},
+    RecipeKey{"encoder_seq_length", "", "--seq-length", ""},
+    RecipeKey{"virtual_pipeline_model_parallel_size", "", "--num-virtual-stages-per-pipeline-rank",
+              ""},
+    RecipeKey{"activations_checkpoint_granularity", "", "--recompute-granularity", ""},
+    RecipeKey{"activations_checkpoint_method", "", "--recompute-method", ""},
+    RecipeKey{"activations_checkpoint_num_layers", "", "--recompute-num-layers", ""},
+    RecipeKey{"trainer.precision", "bf16", "--bf16", on},
+    RecipeKey{"trainer.precision", "16", "--fp16", on},
+    RecipeKey{"trainer.precision", "", "", ""},
+    RecipeKey{"mixed_precision", "bf16", "--bf16", on},
+    RecipeKey{"mixed_precision", "fp16", "--fp16", on},
+    RecipeKey{"megatron_amp_O2", "", "", ""},
+    RecipeKey{"activation", "fast-swiglu", "--swiglu", on},
+    RecipeKey{"activation", "swiglu", "--swiglu", on},
+    RecipeKey{"activation", "squared-relu", "--squared-relu", on},
+    RecipeKey{"gated_linear_unit", "true", "--swiglu", on},
+    RecipeKey{"bias", "false", "--disable-bias-linear", on},
+    RecipeKey{"add_bias_linear", "false", "--disable-bias-linear", on},
+    RecipeKey{"add_bias_linear", "", "", ""},
+    RecipeKey{"share_embeddings_and_output_weights", "false",
+              "--untie-embeddings-and-output-weights", on},
+    RecipeKey{"share_embeddings_and_output_weights", "", "", ""},
+    RecipeKey{"normalization", "rmsnorm", "--normalization", "RMSNorm"},
+    RecipeKey{"normalization", "layernorm", "--normalization", "LayerNorm"},
+    RecipeKey{"num_query_groups", "", "--num-query-groups", ""},
+    RecipeKey{"optim.name", "", "--optimizer", ""},
+    RecipeKey{"optimizer.optimizer", "", "--optimizer", ""},
+    RecipeKey{"restore_from_path", "", "--pretrained-checkpoint", ""},
+    RecipeKey{"fp8", "hybrid", "--fp8-format", "hybrid"},
+    RecipeKey{"fp8", "e4m3", "--fp8-format", "e4m3"},
+    RecipeKey{"fp8_hybrid", "true", "--fp8-format", "hybrid"},
+    RecipeKey{"checkpoint.load", "", "", ""},
+    RecipeKey{"model.name", "", "", ""},
+    RecipeKey{"name", "", "", ""},
+    RecipeKey{"config", "", "", ""},
+};
+
+// GPT-NeoX: Megatron-LM's words of 2021, DeepSpeed's for batches.
+constexpr std::array neox_keys{
+    RecipeKey{"pipe_parallel_size", "", "--pipeline-model-parallel-size", ""},
+    RecipeKey{"model_parallel_size", "", "--tensor-model-parallel-size", ""},
+    RecipeKey{"train_micro_batch_size_per_gpu", "", "--micro-batch-size", ""},
+    RecipeKey{"train_batch_size", "", "--global-batch-size", ""},
+    RecipeKey{"pos_emb", "rotary", "--position-embedding-type", "rope"},
+    RecipeKey{"pos_emb", "learned", "--position-embedding-type", "learned_absolute"},
+    RecipeKey{"pos_emb", "none", "--position-embedding-type", "none"},
+    RecipeKey{"fp16.enabled", "true", "--fp16", on},
+    RecipeKey{"fp16.fp16", "true", "--fp16", on},
+    RecipeKey{"bf16.enabled", "true", "--bf16", on},
+    RecipeKey{"precision", "bfloat16", "--bf16", on},
+    RecipeKey{"precision", "fp16", "--fp16", on},
+    RecipeKey{"no_weight_tying", "true", "--untie-embeddings-and-output-weights", on},
+    RecipeKey{"norm", "rmsnorm", "--normalization", "RMSNorm"},
+    RecipeKey{"activation", "swiglu", "--swiglu", on},
+    RecipeKey{"intermediate_size", "", "--ffn-hidden-size", ""},
+    RecipeKey{"checkpoint_activations", "true", "--checkpoint-activations", on},
+    RecipeKey{"zero_optimization.stage", "1", "--use-distributed-optimizer", on},
+    RecipeKey{"optimizer.type", "", "--optimizer", ""},
+    RecipeKey{"enabled", "", "", ""},
+    RecipeKey{"stage", "", "", ""},
+    RecipeKey{"type", "", "", ""},
+};
+
+constexpr std::array nanotron_keys{
+    RecipeKey{"parallelism.tp", "", "--tensor-model-parallel-size", ""},
+    RecipeKey{"parallelism.pp", "", "--pipeline-model-parallel-size", ""},
+    RecipeKey{"parallelism.expert_parallel_size", "", "--expert-model-parallel-size", ""},
+    RecipeKey{"parallelism.tp_mode", "REDUCE_SCATTER", "--sequence-parallel", on},
+    RecipeKey{"parallelism.tp_mode", "", "", ""},
+    RecipeKey{"tokens.sequence_length", "", "--seq-length", ""},
+    RecipeKey{"tokens.micro_batch_size", "", "--micro-batch-size", ""},
+    RecipeKey{"model.dtype", "bfloat16", "--bf16", on},
+    RecipeKey{"model.dtype", "float16", "--fp16", on},
+    RecipeKey{"optimizer.zero_stage", "1", "--use-distributed-optimizer", on},
+    RecipeKey{"optimizer.accumulate_grad_in_fp32", "true", "--accumulate-allreduce-grads-in-fp32",
+              on},
+    RecipeKey{"parallelism.recompute_layer", "true", "--checkpoint-activations", on},
+};
+
+// axolotl, LLaMA-Factory and whatever else ends at Hugging Face's Trainer.
+constexpr std::array trainer_keys{
+    RecipeKey{"micro_batch_size", "", "--per-device-train-batch-size", ""},
+    RecipeKey{"lora_target_linear", "true", "--lora-target-modules", "all-linear"},
+    RecipeKey{"lora_target", "", "--lora-target-modules", ""},
+    RecipeKey{"adapter", "lora", "--use-lora", on},
+    RecipeKey{"adapter", "qlora", "--use-lora", on},
+    RecipeKey{"finetuning_type", "lora", "--use-lora", on},
+    RecipeKey{"train_type", "lora", "--use-lora", on},
+    RecipeKey{"optimizer", "", "--optim", ""},
+    RecipeKey{"stage", "", "", ""},
+    RecipeKey{"template", "", "", ""},
+    RecipeKey{"finetuning_type", "", "", ""},
+    RecipeKey{"adapter", "", "", ""},
+};
+
+constexpr std::array dialects{
+    RecipeDialect{"a test of Megatron-LM", "MODEL_ARGS", "", RecipeWords::megatron, {}, ""},
+    RecipeDialect{"Primus", "modules.pre_trainer", "", RecipeWords::megatron, core_keys, "--bf16"},
+    RecipeDialect{"Primus", "modules.post_trainer", "", RecipeWords::megatron, core_keys, "--bf16"},
+    RecipeDialect{"NeMo", "trainer", "model.tensor_model_parallel_size", RecipeWords::megatron,
+                  core_keys, ""},
+    RecipeDialect{"Megatron-Bridge", "model.tensor_model_parallel_size", "train",
+                  RecipeWords::megatron, core_keys, "--bf16"},
+    RecipeDialect{"Megatron-Bridge", "model", "train.micro_batch_size", RecipeWords::megatron,
+                  core_keys, "--bf16"},
+    RecipeDialect{"nanotron", "parallelism.tp", "tokens", RecipeWords::megatron, nanotron_keys, ""},
+    RecipeDialect{"GPT-NeoX", "pipe_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
+    RecipeDialect{"GPT-NeoX", "model_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
+    RecipeDialect{"LLaMA-Factory", "model_name_or_path", "stage", RecipeWords::trainer,
+                  trainer_keys, ""},
+    RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, ""},
+    RecipeDialect{"Hugging Face's Trainer", "model_name_or_path", "", RecipeWords::trainer,
+                  trainer_keys, ""},
+    RecipeDialect{"Hugging Face's Trainer", "per_device_train_batch_size", "", RecipeWords::trainer,
+                  trainer_keys, ""},
+    RecipeDialect{"Megatron-LM", "hidden_size", "num_layers", RecipeWords::megatron, core_keys, ""},
+    RecipeDialect{"FlagScale", "system.tensor_model_parallel_size", "", RecipeWords::megatron,
+                  core_keys, ""},
+};
+
+// GPT-NeoX writes its names with dashes too.
+bool same_name(std::string_view a, std::string_view b)
+{
+    const auto plain = [](char c) { return c == '-' ? '_' : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return plain(x) == plain(y); });
+}
+
+} // namespace
+
+const Json* setting_at(const Json& root, std::string_view dotted)
+{
+    const Json* node = &root;
+    while (node != nullptr && !dotted.empty()) {
+        const std::size_t dot = std::min(dotted.find('.'), dotted.size());
+        const std::string_view part = dotted.substr(0, dot);
+        dotted = dotted.substr(std::min(dot + 1, dotted.size()));
+        if (!node->is_object())
+            return nullptr;
+        const Json* found = nullptr;
+        for (const Json::Member& member : node->members())
+            if (same_name(member.first, part))
+                found = &member.second;
+        node = found;
+    }
+    return node;
+}
+
+const RecipeDialect* dialect_of(const Json& root)
+{
+    const auto has = [&](std::string_view mark) {
+        return mark.empty() || setting_at(root, mark) != nullptr;
+    };
+    const auto* const found =
+        std::find_if(dialects.begin(), dialects.end(), [&](const RecipeDialect& one) {
+            return has(one.mark) && has(one.other_mark);
+        });
+    return found == dialects.end() ? nullptr : found;
+}
+
+const RecipeDialect* dialect_named(std::string_view name)
+{
+    const auto* const found =
+        std::find_if(dialects.begin(), dialects.end(),
+                     [&](const RecipeDialect& one) { return one.name == name; });
+    return found == dialects.end() ? nullptr : found;
+}
+
+const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)
+{
+    const std::string_view last = name.substr(name.rfind('.') + 1);
+    const auto ends_so = [&](std::string_view key) {
+        if (key.find('.') == std::string_view::npos)
+            return same_name(key, last);
+        return name.size() >= key.size() && same_name(name.substr(name.size() - key.size()), key);
+    };
+    for (const RecipeKey& one : dialect.keys)
+        if (ends_so(one.key) && (one.when.empty() || value.starts_with(one.when)))
+            return &one;
+    return nullptr;
+}
+
+} // namespace trainyard

@@ -1,0 +1,47 @@
+#pragma once
+
+// Recipes: jobs of other frameworks as trees of settings (YAML, JSON), in whose words the readers
+// of arguments are told what they say. A framework is a table.
+
+#include "sim/base/json.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+// Whose words the arguments are that a recipe becomes.
+enum class RecipeWords { megatron, trainer };
+
+// A setting as an argument.
+struct RecipeKey {
+    std::string_view key;      // "trainer.precision", or the last part alone: "num_moe_experts"
+    std::string_view when;     // how its value begins; empty: any
+    std::string_view argument; // empty: it says nothing of a job
+    std::string_view value;    // empty: its own; "-": the argument is a switch
+};
+
+struct RecipeDialect {
+    std::string_view name;
+    std::string_view mark;       // a setting that its recipes have: "modules.pre_trainer"
+    std::string_view other_mark; // and this one; empty: none
+    RecipeWords words = RecipeWords::megatron;
+    std::span<const RecipeKey> keys; // what is not in it is called as it is: "seq_length"
+    std::string_view unsaid;         // a switch that is on where nothing says so: "--bf16"
+};
+
+// The first whose marks a tree has; null when it is no recipe known here.
+const RecipeDialect* dialect_of(const Json& root);
+
+const RecipeDialect* dialect_named(std::string_view name); // null when there is none
+
+const Json* setting_at(const Json& root, std::string_view dotted);
+
+// The row for a setting by its whole name or by its last part; null when there is none.
+const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name,
+                        std::string_view value);
+
+} // namespace trainyard

@@ -1,0 +1,184 @@
+#include "sim/study/jobs/recipes/read_recipe.h"
+
+#include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/recipes/recipe_arguments.h"
+#include "sim/study/jobs/structured_text.h"
+#include "sim/study/problems.h"
+#include "sim/workload/model_reader.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+bool is_json(std::string_view text)
+{
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{';
+}
+
+Checked<Json> parsed(std::string_view text, const std::string& file)
+{
+    return is_json(text) ? parse_json(std::string(text), file)
+                         : parse_yaml(std::string(text), file);
+}
+
+// A whole number of the tree that is at least 1.
+std::optional<std::int64_t> count_at(const Json& root, std::string_view name)
+{
+    const Json* const value = setting_at(root, name);
+    constexpr std::int64_t most = 1'000'000;
+    return value != nullptr && value->is_integer() && value->as_integer() >= 1 &&
+                   value->as_integer() <= most
+               ? std::optional(value->as_integer())
+               : std::nullopt;
+}
+
+// nanotron states the ranks, the passes of each, and its model as Hugging Face's configuration.
+void read_nanotron(const Json& root, Arguments& arguments, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const auto replicas = count_at(root, "parallelism.dp");
+    const auto passes = count_at(root, "tokens.batch_accumulation_per_replica");
+    const auto micro = count_at(root, "tokens.micro_batch_size");
+    draft.size.replicas = replicas;
+    if (replicas && micro)
+        arguments.add({"--global-batch-size",
+                       {std::to_string(*replicas * passes.value_or(1) * *micro)},
+                       setting_at(root, "parallelism.dp")->line()});
+    draft.assume("nanotron's layers and kernels as those of Megatron-Core");
+    const Json* const sizes = setting_at(root, "model.model_config");
+    if (sizes == nullptr || !sizes->is_object() || draft.scenario.model.given())
+        return;
+    Json config = *sizes;
+    if (config.find("model_type") == nullptr)
+        config["model_type"] = "llama";
+    const Checked<Model> model = read_model(config, draft.file());
+    if (!model) {
+        append(draft.problems, model.error());
+        return;
+    }
+    draft.model = *model;
+    draft.understand({sizes->line(), "model.model_config"}, "the model");
+}
+
+void take_size(std::string_view name, std::optional<int>& size, Arguments& arguments,
+               JobDraft& draft)
+{
+    ArgumentValues values(arguments, draft);
+    const auto count = arguments.contains(name) ? values.whole(name) : std::nullopt;
+    if (count && *count >= 1 && *count <= 1'000'000)
+        draft.take(size, *count, name.substr(2), values.origin(name));
+}
+
+void read_environment(const Json& root, JobDraft& draft)
+{
+    const Json* const variables = root.find("ENV_VARS");
+    if (variables == nullptr || !variables->is_object())
+        return;
+    for (const Json::Member& member : variables->members())
+        draft.scenario.environment[member.first] = member.second.is_string()
+                                                       ? member.second.as_string()
+                                                       : to_text(member.second, JsonStyle::compact);
+}
+
+// The part of the tree that has the job's settings.
+const Json& job_part(const Json& root)
+{
+    for (const std::string_view name :
+         {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer"})
+        if (const Json* const part = setting_at(root, name); part != nullptr && part->is_object())
+            return *part;
+    return root;
+}
+
+// Primus may start torchtitan, whose settings the overrides are.
+bool read_titan_overrides(const Json& part, JobContext& context)
+{
+    const Json* const framework = setting_at(part, "framework");
+    const Json* const overrides = setting_at(part, "overrides");
+    if (framework == nullptr || !framework->is_string() || framework->as_string() != "torchtitan")
+        return false;
+    if (const Json* const model = setting_at(part, "model"); model && model->is_string())
+        take_named_model(model->as_string(), {model->line(), "model " + model->as_string()},
+                         context);
+    SettingTree settings(overrides != nullptr && overrides->is_object() ? *overrides
+                                                                        : Json::object());
+    if (!context.draft.unknown_model.empty())
+        require_model(context, "the settings");
+    else
+        read_torchtitan(settings, context);
+    return true;
+}
+
+void read_tree(const Json& root, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const RecipeDialect* const dialect = dialect_of(root);
+    if (dialect == nullptr) {
+        draft.refuse({}, "is no recipe of a job known here",
+                     "Megatron-LM's tests (MODEL_ARGS), Megatron-Bridge, NeMo, Primus, nanotron, "
+                     "GPT-NeoX, LLaMA-Factory, axolotl and Hugging Face's Trainer are");
+        return;
+    }
+    draft.understand({0, fmt::format("a recipe of {}", dialect->name)},
+                     "its settings as arguments");
+    const Json& part = job_part(root);
+    read_environment(root, draft);
+    if (read_titan_overrides(part, context))
+        return;
+    Arguments arguments = recipe_arguments(part, *dialect, root, context.options.defined);
+    if (dialect->words == RecipeWords::trainer) {
+        read_trainer_program(arguments, context);
+        return;
+    }
+    take_size("--num-nodes", draft.size.nodes, arguments, draft);
+    take_size("--gpus-per-node", draft.size.gpus_per_node, arguments, draft);
+    if (dialect->name == "nanotron")
+        read_nanotron(root, arguments, context);
+    read_megatron(arguments, "", context);
+}
+
+} // namespace
+
+bool looks_like_yaml(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        if (first == std::string_view::npos || line[first] == '#' || line.starts_with("---"))
+            continue;
+        std::string_view word = line.substr(first, line.find_first_of(" \t=(\"'$", first) - first);
+        if (word.ends_with('\r'))
+            word.remove_suffix(1);
+        return word.size() > 1 && word.ends_with(':');
+    }
+    return false;
+}
+
+std::optional<JobKind> recognise_recipe(std::string_view text)
+{
+    if (text.size() > longest_script || (!is_json(text) && !looks_like_yaml(text)))
+        return std::nullopt;
+    const Checked<Json> root = parsed(text, "");
+    const RecipeDialect* const dialect = root && root->is_object() ? dialect_of(*root) : nullptr;
+    if (dialect == nullptr)
+        return std::nullopt;
+    return dialect->words == RecipeWords::trainer ? JobKind::torchrun : JobKind::megatron;
+}
+
+void read_recipe(const std::string& text, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const Checked<Json> root = parsed(text, draft.file());
+    if (!root)
+        append(draft.problems, root.error());
+    else if (!root->is_object())
+        draft.refuse({}, "is no mapping of settings", "");
+    else
+        read_tree(*root, context);
+}
+
+} // namespace trainyard

@@ -1,0 +1,23 @@
+#pragma once
+
+// Jobs that are a tree of settings in YAML or JSON.
+
+#include "sim/study/jobs/job_readers.h"
+
+namespace trainyard {
+
+// A mapping, not a script: its first line that says anything is "key:".
+bool looks_like_yaml(std::string_view text);
+
+// The kind whose reader takes a recipe; nothing for what is none, or is longer than a script may
+// be.
+std::optional<JobKind> recognise_recipe(std::string_view text);
+
+void read_recipe(const std::string& text, JobContext& context);
+
+// What a recipe or a launch says in Trainer's words, and in the DeepSpeed configuration it names.
+void read_trainer_program(Arguments& arguments, JobContext& context);
+
+inline constexpr std::size_t longest_script = std::size_t{1} << 20;
+
+} // namespace trainyard

@@ -1,0 +1,123 @@
+#include "sim/study/jobs/recipes/recipe_arguments.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+std::string text_of(const Json& value)
+{
+    return value.is_string() ? value.as_string() : to_text(value, JsonStyle::compact);
+}
+
+class RecipeWalk {
+public:
+    RecipeWalk(const RecipeDialect& dialect, const Json& root,
+               const std::map<std::string, std::string>& defined)
+        : dialect_(dialect), root_(root), defined_(defined)
+    {}
+
+    Arguments take(const Json& part)
+    {
+        collect(part, "");
+        if (!dialect_.unsaid.empty() && !out_.contains("--bf16") && !out_.contains("--fp16"))
+            out_.add({std::string(dialect_.unsaid), {}, 0});
+        return std::move(out_);
+    }
+
+private:
+    void collect(const Json& node, const std::string& path)
+    {
+        for (const Json::Member& member : node.members()) {
+            const std::string name = path.empty() ? member.first : path + "." + member.first;
+            if (member.second.is_object())
+                collect(member.second, name);
+            else if (!member.second.is_null())
+                setting(name, member.second, node);
+        }
+    }
+
+    void setting(const std::string& name, const Json& value, const Json& siblings)
+    {
+        const std::string said =
+            value.is_array() ? std::string() : filled(text_of(value), siblings);
+        const RecipeKey* const key = key_of(dialect_, name, said);
+        if (key != nullptr && key->argument.empty())
+            return;
+        Argument argument;
+        argument.line = value.line();
+        argument.name = key != nullptr ? std::string(key->argument) : as_argument(name);
+        if (key != nullptr && !key->value.empty()) {
+            if (key->value != "-")
+                argument.values.emplace_back(key->value);
+        } else if (value.is_array())
+            for (const Json& item : value.items())
+                argument.values.push_back(filled(text_of(item), siblings));
+        else if (value.is_bool() && !value.as_bool())
+            return;
+        else if (!value.is_bool())
+            argument.values.push_back(said);
+        if (value.is_array() && argument.values.empty())
+            return;
+        // What stands deeper in the tree belongs to something else there: it says nothing over one
+        // further out.
+        const auto depth = std::count(name.begin(), name.end(), '.');
+        const auto [known, first] = depths_.emplace(argument.name, depth);
+        if (!first && known->second < depth)
+            return;
+        known->second = depth;
+        out_.add(std::move(argument));
+    }
+
+    static std::string as_argument(const std::string& name)
+    {
+        std::string out = name.substr(name.rfind('.') + 1);
+        if (!out.starts_with("--"))
+            out = "--" + out;
+        std::replace(out.begin() + 2, out.end(), '_', '-');
+        return out;
+    }
+
+    // $NAME, ${NAME}, ${NAME:default}, ${.sibling} and ${a.b} of a text that is nothing else.
+    std::string filled(std::string text, const Json& siblings) const
+    {
+        if (text.size() < 2 || text.front() != '$')
+            return text;
+        if (text[1] != '{')
+            text = "${" + text.substr(1) + "}";
+        if (text.back() != '}' || text.find("${", 2) != std::string::npos)
+            return text;
+        std::string inside = text.substr(2, text.size() - 3);
+        for (const std::string_view resolver : {"oc.env:", "env:"})
+            if (inside.starts_with(resolver))
+                inside = inside.substr(resolver.size());
+        const std::size_t end = inside.find_first_of(":,");
+        const std::string name = inside.substr(0, end);
+        if (const auto found = defined_.find(name); found != defined_.end())
+            return found->second;
+        if (end != std::string::npos) {
+            const std::string fallback = inside.substr(end + 1);
+            return fallback.starts_with('-') ? fallback.substr(1) : fallback;
+        }
+        const Json* const other =
+            name.starts_with('.') ? setting_at(siblings, name.substr(1)) : setting_at(root_, name);
+        const bool plain = other != nullptr && !other->is_object() && !other->is_array();
+        return plain && !text_of(*other).starts_with("$") ? text_of(*other) : text;
+    }
+
+    const RecipeDialect& dialect_;
+    const Json& root_;
+    const std::map<std::string, std::string>& defined_;
+    Arguments out_;
+    std::map<std::string, std::ptrdiff_t> depths_; // of the setting each argument came from
+};
+
+} // namespace
+
+Arguments recipe_arguments(const Json& part, const RecipeDialect& dialect, const Json& root,
+                           const std::map<std::string, std::string>& defined)
+{
+    return RecipeWalk(dialect, root, defined).take(part);
+}
+
+} // namespace trainyard

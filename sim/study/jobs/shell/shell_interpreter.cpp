@@ -1,0 +1,317 @@
+#include "sim/study/jobs/shell/shell_interpreter.h"
+
+#include "sim/study/jobs/shell/shell_test.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t most_commands = 100'000;
+constexpr std::size_t most_steps = 5'000'000; // tokens, those of loops and functions counted again
+constexpr int deepest_file = 8;
+constexpr std::size_t longest_told = 80; // characters of a condition
+
+bool is_either(const std::string& word, std::initializer_list<std::string_view> list)
+{
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// Length of "NAME" in "NAME=..." or "NAME+=..."; 0 when it is no assignment.
+std::size_t assigned_name(const std::string& text)
+{
+    std::size_t end = 0;
+    while (end < text.size() &&
+           (text[end] == '_' || std::isalnum(static_cast<unsigned char>(text[end])) != 0))
+        ++end;
+    if (end == 0 || std::isdigit(static_cast<unsigned char>(text.front())) != 0)
+        return 0;
+    const std::string_view rest = std::string_view(text).substr(end);
+    return rest.starts_with("=") || rest.starts_with("+=") ? end : 0;
+}
+
+} // namespace
+
+bool ShellInterpreter::overflown() const
+{
+    return expander_.overflown() || out_.commands.size() > most_commands || steps_ > most_steps;
+}
+
+void ShellInterpreter::run(const std::vector<ShellToken>& tokens)
+{
+    walk(tokens, 0, tokens.size());
+    while (!frames_.empty())
+        pop(frames_.back().line);
+    for (const auto& [name, function] : functions_)
+        if (!function.called)
+            out_.skipped.push_back(fmt::format("lines {} to {}: function {} was not run",
+                                               function.first_line, function.last_line, name));
+}
+
+// Between two tokens, as a part of the script that is run by itself: its blocks end with it.
+void ShellInterpreter::walk(const Tokens& tokens, std::size_t begin, std::size_t end)
+{
+    const Tokens* const outer_tokens = tokens_;
+    const std::size_t outer_at = at_;
+    const std::size_t outer_frames = frames_.size();
+    const std::string outer_chain = std::exchange(chain_, {});
+    tokens_ = &tokens;
+    ++depth_;
+    for (at_ = begin; at_ < end && !stopped_ && !overflown();) {
+        ++steps_;
+        take(tokens[at_++]);
+    }
+    end_command("\n");
+    while (depth_ > 1 && frames_.size() > outer_frames)
+        pop(line_);
+    if (depth_ > 1)
+        stopped_ = false; // its return
+    --depth_;
+    tokens_ = outer_tokens;
+    at_ = outer_at;
+    chain_ = outer_chain;
+}
+
+void ShellInterpreter::take(const ShellToken& token)
+{
+    line_ = token.line;
+    if (token.kind == ShellToken::Kind::redirect) {
+        target_follows_ = true;
+        here_string_follows_ = token.operation == "<<<";
+        return;
+    }
+    if (token.kind == ShellToken::Kind::operation) {
+        operation(token.operation);
+        return;
+    }
+    if (target_follows_) {
+        target_follows_ = false;
+        if (here_string_follows_)
+            here_string_ = expander_.text(token.pieces);
+        return;
+    }
+    if (in_patterns()) {
+        if (frames_.back().patterns.empty() && token.plain() == "esac")
+            pop(line_);
+        else
+            frames_.back().patterns.push_back(expander_.text(token.pieces).text);
+        return;
+    }
+    if (command_.empty() && keyword(token.plain()))
+        return;
+    command_.push_back(&token);
+}
+
+// Inside [[ ]] the operators belong to the condition.
+bool ShellInterpreter::inside_double_brackets() const
+{
+    return !command_.empty() && command_.front()->plain() == "[[" &&
+           command_.back()->plain() != "]]";
+}
+
+void ShellInterpreter::operation(const std::string& op)
+{
+    target_follows_ = false;
+    if (in_patterns()) {
+        if (op == ")" && !frames_.back().patterns.empty())
+            close_patterns();
+        return;
+    }
+    if (inside_double_brackets() && op != "\n" && op != ";") {
+        condition_operators_.emplace_back(command_.size(), op);
+        return;
+    }
+    if (op == "(" && command_.size() == 1) {
+        function_name_ = command_.front()->plain();
+        command_.clear();
+        return;
+    }
+    if (op == ")" && command_.empty())
+        return;
+    end_command(op);
+    if (op == ";;" && !frames_.empty() && frames_.back().kind == Frame::Kind::choice) {
+        frames_.back().testing = true;
+        frames_.back().runs = false;
+    }
+}
+
+// `op` ends the command; && and || decide whether the next one runs.
+void ShellInterpreter::end_command(const std::string& op)
+{
+    const bool chained_out = chain_ == "&&"   ? status_ != true
+                             : chain_ == "||" ? status_ != false
+                                              : false;
+    chain_ = op == "&&" || op == "||" ? op : std::string();
+    if (!command_.empty() && runs() && !chained_out)
+        run_command();
+    command_.clear();
+    condition_operators_.clear();
+    here_string_ = {};
+}
+
+void ShellInterpreter::run_command()
+{
+    std::map<std::string, TracedText> assigned;
+    std::size_t at = 0;
+    while (at < command_.size() && assign(*command_[at], assigned))
+        ++at;
+    if (at == command_.size()) {
+        for (auto& [name, value] : assigned)
+            out_.variables[name].values = {std::move(value)};
+        status_ = true;
+        return;
+    }
+    const std::string name = command_[at]->plain();
+    if (name == "[" || name == "[[" || name == "test")
+        status_ = condition(at + 1);
+    else if (name == "true" || name == ":" || name == "false") {
+        assign_defaults(at + 1);
+        status_ = name != "false";
+    } else if (is_either(name, {"export", "declare", "typeset", "local", "readonly"}))
+        declare(at + 1, name == "export");
+    else if (name == "exit" || name == "return")
+        stopped_ = true;
+    else if (name == "read" && !here_string_.text.empty())
+        read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
+    else if (name == "source" || name == ".")
+        read_other_file(at + 1);
+    else if (!call(name, at))
+        record(at, std::move(assigned));
+}
+
+std::optional<bool> ShellInterpreter::condition(std::size_t from)
+{
+    std::vector<std::string> words;
+    auto next = condition_operators_.begin();
+    for (std::size_t i = from; i < command_.size(); ++i) {
+        for (; next != condition_operators_.end() && next->first <= i; ++next)
+            words.push_back(next->second);
+        if (const std::string plain = command_[i]->plain(); plain != "]" && plain != "]]")
+            words.push_back(expander_.text(command_[i]->pieces).text);
+    }
+    const std::optional<bool> out = shell_test(words);
+    if (!out)
+        condition_ = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_told);
+    return out;
+}
+
+// Whether the word is an assignment; lists are set at once, texts go to `assigned`.
+bool ShellInterpreter::assign(const ShellToken& token, std::map<std::string, TracedText>& assigned)
+{
+    if (token.pieces.empty() || token.pieces.front().kind != ShellPiece::Kind::literal ||
+        token.pieces.front().quoted)
+        return false;
+    const std::string& head = token.pieces.front().text.text;
+    const std::size_t length = assigned_name(head);
+    if (length == 0)
+        return false;
+    const std::string name = head.substr(0, length);
+    const bool adds = head[length] == '+';
+    ShellVariable& variable = out_.variables[name];
+    if (token.kind == ShellToken::Kind::array) {
+        std::vector<TracedText> items; // which may hold what the list was
+        for (const ShellToken& item : token.items)
+            for (TracedText& value : expander_.words(item))
+                items.push_back(std::move(value));
+        if (!adds)
+            variable.values.clear();
+        variable.values.insert(variable.values.end(), items.begin(), items.end());
+        return true;
+    }
+    std::vector<ShellPiece> pieces = token.pieces;
+    pieces.front().text = pieces.front().text.part(length + (adds ? 2 : 1));
+    TracedText value = expander_.text(pieces);
+    if (adds && !variable.values.empty())
+        variable.values.front().append(value);
+    else
+        assigned[name] = std::move(value);
+    return true;
+}
+
+// ": ${NAME:=value}" gives NAME a value where it has none.
+void ShellInterpreter::assign_defaults(std::size_t from)
+{
+    for (std::size_t i = from; i < command_.size(); ++i)
+        for (const ShellPiece& piece : command_[i]->pieces) {
+            const std::size_t operation = piece.text.text.find_first_of(":=");
+            if (piece.kind != ShellPiece::Kind::parameter || operation == std::string::npos ||
+                !piece.text.text.substr(operation).starts_with(
+                    piece.text.text[operation] == ':' ? ":=" : "="))
+                continue;
+            out_.variables[piece.text.text.substr(0, operation)].values = {expander_.text({piece})};
+        }
+}
+
+void ShellInterpreter::declare(std::size_t from, bool exports)
+{
+    for (std::size_t i = from; i < command_.size(); ++i) {
+        std::map<std::string, TracedText> assigned;
+        std::string name = command_[i]->plain();
+        if (assign(*command_[i], assigned))
+            for (auto& [key, value] : assigned) {
+                name = key;
+                out_.variables[key].values = {std::move(value)};
+            }
+        if (const auto found = out_.variables.find(name); exports && found != out_.variables.end())
+            found->second.exported = true;
+    }
+    status_ = true;
+}
+
+// read -r A B <<< "1,2": the words of a text, the last name has what is left.
+void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
+{
+    std::vector<std::string> names;
+    for (std::size_t i = at; i < command_.size(); ++i)
+        if (const std::string name = command_[i]->plain(); !name.empty() && name.front() != '-')
+            names.push_back(name);
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t end = i + 1 == names.size()
+                                    ? here_string_.text.size()
+                                    : std::min(here_string_.text.find_first_of(separators, from),
+                                               here_string_.text.size());
+        out_.variables[names[i]].values = {here_string_.part(from, end - from)};
+        from = std::min(end + 1, here_string_.text.size());
+    }
+    status_ = true;
+}
+
+// A file that the script reads as part of itself; its lines count as the one that names it.
+void ShellInterpreter::read_other_file(std::size_t at)
+{
+    const std::string path =
+        at < command_.size() ? expander_.text(command_[at]->pieces).text : std::string();
+    const int line = line_;
+    std::optional<std::string> text;
+    if (!path.empty() && !has_unknown(path) && files_ && depth_ < deepest_file)
+        text = files_(path);
+    if (!text) {
+        out_.skipped.push_back(
+            fmt::format("line {}: {} was not read, which may set variables", line, path));
+        status_ = true;
+        return;
+    }
+    other_files_.push_back(shell_tokens({*text, std::vector<int>(text->size(), line)}));
+    command_.clear();
+    walk(other_files_.back().tokens, 0, other_files_.back().tokens.size());
+    line_ = line;
+    status_ = true;
+}
+
+void ShellInterpreter::record(std::size_t from, std::map<std::string, TracedText> assigned)
+{
+    ShellCommand command;
+    command.environment = std::move(assigned);
+    for (std::size_t i = from; i < command_.size(); ++i)
+        for (TracedText& word : expander_.words(*command_[i]))
+            command.words.push_back(std::move(word));
+    const bool decides = !frames_.empty() && frames_.back().testing;
+    status_ = decides ? std::nullopt : std::optional(true); // else taken to succeed
+    if (!command.words.empty())
+        out_.commands.push_back(std::move(command));
+}
+
+} // namespace trainyard

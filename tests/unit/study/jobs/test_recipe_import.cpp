@@ -1,0 +1,200 @@
+#include "tests/unit/study/jobs/importing.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+// As a user imports it: nothing but the GPU.
+ImportedJob as_recognised(const std::string& text)
+{
+    JobImportOptions options = on_h100(1);
+    options.cluster = {};
+    options.cluster.gpu = "h100";
+    const std::optional<JobKind> kind = recognise_job(text);
+    REQUIRE(kind.has_value());
+    return imported(*kind, text, options);
+}
+
+} // namespace
+
+TEST_CASE("a recipe of LLaMA-Factory names model, batch and adapters")
+{
+    const ImportedJob job = as_recognised(R"(model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct
+stage: sft
+finetuning_type: lora
+lora_rank: 16
+lora_target: all
+cutoff_len: 2048
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 4
+bf16: true
+)");
+    CHECK(job.scenario.scenario.model.path == "llama-3.1-8b");
+    CHECK(job.job.training.sequence_length == 2048);
+    CHECK(job.job.training.global_batch == 32); // 1 x 4 on 8 GPUs
+    REQUIRE(job.job.training.lora.has_value());
+    CHECK(job.job.training.lora->rank == 16);
+    CHECK(job.job.training.lora->targets.size() == 7);
+}
+
+TEST_CASE("a recipe of axolotl has its own words for batch and length")
+{
+    const ImportedJob job = as_recognised(R"(base_model: NousResearch/Llama-2-7b-hf
+sequence_len: 4096
+micro_batch_size: 2
+gradient_accumulation_steps: 4
+optimizer: adamw_bnb_8bit
+bf16: auto
+gradient_checkpointing: true
+)");
+    CHECK(job.scenario.scenario.model.path == "llama-2-7b");
+    CHECK(job.job.training.micro_batch == 2);
+    CHECK(job.job.training.global_batch == 64);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.recompute == Recompute::full);
+    CHECK(says(job.notes.assumed, "of 8 bit"));
+}
+
+TEST_CASE("nanotron states its ranks: the cluster has as many GPUs")
+{
+    const ImportedJob job = as_recognised(R"(model:
+  dtype: bfloat16
+  model_config:
+    hidden_size: 2048
+    intermediate_size: 5632
+    num_attention_heads: 32
+    num_hidden_layers: 22
+    num_key_value_heads: 4
+    vocab_size: 32000
+parallelism:
+  dp: 8
+  pp: 2
+  tp: 4
+  tp_mode: REDUCE_SCATTER
+tokens:
+  batch_accumulation_per_replica: 4
+  micro_batch_size: 2
+  sequence_length: 2048
+)");
+    CHECK(job.job.world() == 64);
+    CHECK(job.job.dp() == 8);
+    CHECK(job.job.training.global_batch == 64); // 8 x 4 x 2
+    CHECK(model_of(job).layers == 22);
+    CHECK(model_of(job).kv_heads == 4);
+}
+
+TEST_CASE("NeMo's and Megatron-Bridge's words become Megatron-LM's")
+{
+    const ImportedJob nemo = as_recognised(R"(trainer:
+  devices: 8
+  num_nodes: 4
+  precision: bf16
+model:
+  micro_batch_size: 1
+  global_batch_size: 128
+  tensor_model_parallel_size: 4
+  pipeline_model_parallel_size: 2
+  encoder_seq_length: 4096
+  max_position_embeddings: ${.encoder_seq_length}
+  num_layers: 32
+  hidden_size: 4096
+  ffn_hidden_size: 11008
+  num_attention_heads: 32
+  activation: fast-swiglu
+  normalization: rmsnorm
+  bias: false
+  position_embedding_type: rope
+  hidden_dropout: 0.0
+  attention_dropout: 0.0
+)");
+    CHECK(nemo.job.world() == 32);
+    CHECK(nemo.job.strategy.pp == 2);
+    CHECK(model_of(nemo).gated_mlp);
+    CHECK(!model_of(nemo).linear_bias);
+    CHECK(nemo.job.training.precision == Precision::bf16);
+    const ImportedJob bridge = as_recognised(R"(train:
+  global_batch_size: 64
+  micro_batch_size: 1
+model:
+  seq_length: 8192
+  tensor_model_parallel_size: 4
+  expert_model_parallel_size: 4
+  expert_tensor_parallel_size: 1
+  context_parallel_size: 4
+  mtp_num_layers: null
+checkpoint:
+  pretrained_checkpoint: /ckpt/Qwen3-30B-A3B
+)");
+    CHECK(bridge.scenario.scenario.model.path == "qwen3-30b-a3b");
+    CHECK(bridge.job.world() == 16); // tp 4 x cp 4
+    CHECK(bridge.job.strategy.ep == 4);
+}
+
+TEST_CASE("Primus's references become their defaults, or what --define says")
+{
+    const std::string text = R"(modules:
+  pre_trainer:
+    framework: megatron
+    model: qwen2.5_7B.yaml
+    overrides:
+      micro_batch_size: 2
+      global_batch_size: 64
+      seq_length: ${PRIMUS_SEQ:2048}
+      tensor_model_parallel_size: 2
+)";
+    CHECK(as_recognised(text).job.training.sequence_length == 2048);
+    JobImportOptions options = on_h100(1);
+    options.defined["PRIMUS_SEQ"] = "8192";
+    CHECK(imported(JobKind::megatron, text, options).job.training.sequence_length == 8192);
+    CHECK(imported(JobKind::megatron, text, options).scenario.scenario.model.path == "qwen2.5-7b");
+}
+
+TEST_CASE("GPT-NeoX writes Megatron-LM's sizes and DeepSpeed's batches")
+{
+    const ImportedJob job = as_recognised(R"({"pipe-parallel-size": 2, "model-parallel-size": 2,
+        "num-layers": 24, "hidden-size": 2048, "num-attention-heads": 16, "seq-length": 2048,
+        "max-position-embeddings": 2048, "pos-emb": "rotary", "train_micro_batch_size_per_gpu": 4,
+        "zero_optimization": {"stage": 1}, "fp16": {"enabled": true}})");
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(job.job.strategy.pp == 2);
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.training.micro_batch == 4);
+    CHECK(job.job.training.precision == Precision::fp16);
+    CHECK(model_of(job).position == PositionKind::rotary);
+}
+
+TEST_CASE("a mapping that is no recipe is refused with those that are")
+{
+    CHECK(!recognise_job("name: x\nother: 3\n"));
+    CHECK(refusal_of(JobKind::megatron, "name: x\nother: 3\n", on_h100(1)).message ==
+          "is no recipe of a job known here");
+    CHECK(!refusal_of(JobKind::megatron, "- 1\n- 2\n", on_h100(1)).message.empty());
+    CHECK(refusal_of(JobKind::megatron,
+                     "model_parallel_size: $NP\nnum_layers: 2\nhidden_size: 8\n"
+                     "num_attention_heads: 2\nseq_length: 8\n",
+                     on_h100(1))
+              .hint.starts_with("--define NP=VALUE"));
+}
+
+TEST_CASE("what stands deeper in a tree says nothing over what stands further out")
+{
+    const ImportedJob job = as_recognised(R"({"pipe-parallel-size": 1, "model-parallel-size": 1,
+        "num-layers": 2, "hidden-size": 256, "num-attention-heads": 4, "seq-length": 128,
+        "max-position-embeddings": 128, "train_micro_batch_size_per_gpu": 2,
+        "autotuning": {"train_micro_batch_size_per_gpu": 64}})");
+    CHECK(job.job.training.micro_batch == 2);
+}
+
+TEST_CASE("settings of a recipe on the command line count as arguments")
+{
+    const ImportedJob job =
+        as_recognised("torchrun --nproc_per_node 8 run_recipe.py "
+                      "checkpoint.pretrained_checkpoint=/models/Qwen3-8B model.seq_length=4096 "
+                      "train.global_batch_size=16 train.micro_batch_size=2 "
+                      "model.tensor_model_parallel_size=2\n");
+    CHECK(job.scenario.scenario.model.path == "qwen3-8b");
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(job.job.training.micro_batch == 2);
+    CHECK(job.job.training.sequence_length == 4096);
+}
