@@ -14,7 +14,8 @@ minimise, on that linear model,
 
 with rho linear beyond 10 % and w such that a source of many near-repeats counts little more than a small one.
 --leave-out repeats the fit without one source at a time and simulates that source with the constants found:
-the error to expect from tables nobody has looked at. Needs numpy.
+the error to expect from tables nobody has looked at. `--leave-out model` leaves out the runs of one model at a time,
+`--leave-out release` those of one release and its patches; --of SOURCE does so for groups of one source only. Needs numpy.
 """
 
 import argparse
@@ -30,6 +31,7 @@ import numpy as np
 
 from error_tables import report
 from profile_files import PROFILES, ROOT, Constants
+from record_groups import GROUPS
 
 STEP = 1.05
 ROBUST = 0.10
@@ -123,14 +125,16 @@ def fit(entries, jacobian, errors, record_weights):
     return x
 
 
-def leave_out(runner, records, jacobian, errors):
-    """Verdicts of each source with the constants fitted to the others."""
+def leave_out(runner, records, jacobian, errors, groups):
+    """Verdicts of each group with the constants fitted to the others; `groups`: by id of the records to leave out."""
     out = []
-    for source in sorted({r["source"] for r in records}):
-        keep = np.array([r["source"] != source for r in records])
-        step = fit(runner.constants.entries, jacobian[keep], errors[keep], weights([r for r in records if r["source"] != source]))
-        out += runner(np.exp(step), {r["id"] for r in records if r["source"] == source}).values()
-        print(f"  without {source}", file=sys.stderr, flush=True)
+    group_of = [groups.get(r["id"]) for r in records]
+    for group in sorted(set(groups.values())):
+        keep = np.array([g != group for g in group_of])
+        step = fit(runner.constants.entries, jacobian[keep], errors[keep], weights([r for r, k in zip(records, keep) if k]))
+        left = runner(np.exp(step), {i for i, g in groups.items() if g == group}).values()
+        out += [dict(r, group=group) for r in left]
+        print(f"  without {group}", file=sys.stderr, flush=True)
     return out
 
 
@@ -140,7 +144,9 @@ def main():
         os.path.join(ROOT, "tests/validation/records", name)
         for name in ("training_dev.json", "a100_megatron_single_node.json")])
     parser.add_argument("--program", required=True, help="the built trainyard")
-    parser.add_argument("--leave-out", action="store_true", help="fit without each source, predict it")
+    parser.add_argument("--leave-out", nargs="?", const="source", choices=GROUPS,
+                        help="fit without each source, model or release, predict it")
+    parser.add_argument("--of", metavar="SOURCE", help="leave out groups of this source only")
     parser.add_argument("--verdicts", metavar="FILE", help="write what --leave-out predicts, as `validate --json` does: "
                         "calibrate_intervals.py --left-out takes it")
     parser.add_argument("--write", action="store_true", help="change the shipped profiles")
@@ -150,6 +156,8 @@ def main():
     options = parser.parse_args()
     if options.verdicts and not options.leave_out:
         parser.error("--verdicts: of runs that were left out; --leave-out is missing")
+    if options.of and not options.leave_out:
+        parser.error("--of: groups that are left out; --leave-out is missing")
 
     constants = Constants()
     scratch = tempfile.TemporaryDirectory()
@@ -179,8 +187,12 @@ def main():
               f"{entry['shipped'] * math.exp(entry['prior']):8.4g}")
     report("Fitted", list(runner(np.exp(x)).values()))
     if options.leave_out:
-        left_out = leave_out(runner, records, jacobian, errors)
-        report("Each source predicted with the constants fitted to the others", left_out)
+        group_of = GROUPS[options.leave_out]
+        groups = {r["id"]: group_of(r) for r in runner.records if r["id"] in base and options.of in (None, r["source"]["key"])}
+        if not groups:
+            parser.error(f"--of {options.of}: no record of that source was scored")
+        left_out = leave_out(runner, records, jacobian, errors, groups)
+        report(f"Each {options.leave_out} predicted with the constants fitted to the others", left_out, "group")
         if options.verdicts:
             with open(options.verdicts, "w") as file:
                 json.dump({"records": left_out}, file)

@@ -67,7 +67,6 @@ def table():
     add("Triton attention", [(f, "attention.triton") for f in hopper], .39 * .55, .20)
     add("GEMM tf32", every_device("gemm_efficiency.tf32"), .80, .15, is_class("encoder", "cnn"))
     add("launch gap, A100", [(f, "launch_gap") for f in devices("A100")], 4, .40)
-    add("clock, H100 96 GB", [("devices/h100-sxm5-96.json", "under_load.clock")], .93, .07)
     add("convolution", every_device("convolution"), .85, .15, is_class("cnn"))
     add("NVLink in situ, A100", [("fabrics/nvlink3.json", "in_situ"), ("fabrics/nvlink2.json", "in_situ")], 1.34, .15,
         is_parallel)
