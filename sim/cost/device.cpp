@@ -174,7 +174,9 @@ FieldTable<Device> with_identity(FieldTable<Device> table)
                {.help = "of CUDA, 90 for 9.0; 0: no NVIDIA GPU", .min = 0, .max = 999})
         .field("typical", &D::typical,
                {.help = "the device that is meant where only its generation is told"})
-        .field("pci_ids", &D::pci_ids, {.help = "device numbers, such as 0x2330"});
+        .field("pci_ids", &D::pci_ids, {.help = "device numbers, such as 0x2330"})
+        .field("board_watts", &D::board_watts,
+               not_negative("thermal design power, in W; 0: unknown"));
 }
 
 // How fast matrix products run.

@@ -119,6 +119,8 @@ struct Device {
     bool typical = false;             // the one that is meant where only its generation is told
     std::vector<std::string> pci_ids; // device numbers, e.g. "0x2330"
 
+    double board_watts = 0; // thermal design power; 0: unknown
+
     int sms = 0;
     PerPrecision<FlopRate> peak;            // dense; 0: the device has no such units
     PerPrecision<double> gemm_efficiency;   // of the peak, large shapes, hot, random data

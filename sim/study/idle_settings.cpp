@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace trainyard {
 
 Problems idle_settings(const Scenario& scenario, const Job& job)
@@ -17,7 +19,7 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
     const bool sharded = job.strategy.zero == 3;
     const bool buckets =
         stated.bucket_cap != usual.bucket_cap || stated.first_bucket != usual.first_bucket;
-    const auto note = [&](bool applies, const char* pointer, const char* message) {
+    const auto note = [&](bool applies, const char* pointer, const std::string& message) {
         if (applies)
             problems.push_back({"", 0, pointer, message, "", Severity::warning});
     };
@@ -36,6 +38,19 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
          "/training/recompute_modules",
          "parts of layers are recomputed with \"recompute\": \"selective\" alone; this has no "
          "effect");
+    const auto* const model = std::get_if<Transformer>(&job.model.architecture);
+    for (const RecomputeModule module : job.training.recompute_modules) {
+        using enum RecomputeModule;
+        const bool of_experts = module == moe || module == moe_act || module == shared_experts;
+        note(model != nullptr && ((of_experts && !job.model.is_moe()) ||
+                                  (module == mla_up_proj && !model->latent &&
+                                   std::ranges::none_of(model->layer_forms,
+                                                        [](const LayerForm& form) {
+                                                            return form.latent.has_value();
+                                                        }))),
+             "/training/recompute_modules",
+             fmt::format("no layer of the model has \"{}\"; this has no effect", to_name(module)));
+    }
     note(job.training.recompute == Recompute::selective && job.model.is_transformer() &&
              std::ranges::all_of(
                  job.training.recompute_modules,

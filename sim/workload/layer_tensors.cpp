@@ -103,7 +103,7 @@ LayerTensor kept_tensor(const LayerShape& shape, const SavedTensor& saved, int r
         tensor.name += " " + std::to_string(repetition);
     tensor.bytes = saved.elements * saved.width;
     tensor.use = made_again(shape, saved.name) ? TensorUse::again : TensorUse::kept;
-    if (saved.attention_core)
+    if (saved.square)
         tensor.length_power = 2;
     if (saved.layer_input)
         tensor.use = TensorUse::input;

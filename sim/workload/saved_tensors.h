@@ -19,9 +19,9 @@ namespace trainyard {
 struct SavedTensor {
     std::string_view name;
     std::int64_t elements = 0;
-    std::int64_t width = 2;      // bytes per element
-    bool attention_core = false; // made by the attention core: recomputed when that is
-    bool layer_input = false;    // kept even when the whole layer is recomputed
+    std::int64_t width = 2;   // bytes per element
+    bool square = false;      // of queries and keys: grows with the length's square
+    bool layer_input = false; // kept even when the whole layer is recomputed
 };
 
 std::vector<SavedTensor> saved_tensors(const LayerShape& shape);

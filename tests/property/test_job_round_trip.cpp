@@ -79,6 +79,10 @@ Scenario megatron_job(Draw& draw)
         pick<Recompute>(random, {Recompute::none, Recompute::selective, Recompute::full});
     if (out.training.recompute == Recompute::full && pick<bool>(random, {true, false}))
         out.training.recompute_layers = s.vpp;
+    if (out.training.recompute == Recompute::selective && pick<bool>(random, {true, false}))
+        out.training.recompute_modules = {
+            pick<RecomputeModule>(random, {RecomputeModule::layernorm, RecomputeModule::mlp}),
+            RecomputeModule::core_attn};
     out.software.attention =
         pick<AttentionKernel>(random, {AttentionKernel::flash2, AttentionKernel::cudnn});
     out.software.cuda_graphs = pick<bool>(random, {true, false});

@@ -117,7 +117,8 @@ bool is_of_layout(const std::string& field)
                                        "training.global_batch",
                                        "training.micro_batch",
                                        "training.recompute",
-                                       "training.recompute_layers"};
+                                       "training.recompute_layers",
+                                       "training.recompute_modules"};
     return std::ranges::find(fields, field) != fields.end();
 }
 

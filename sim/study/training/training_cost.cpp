@@ -2,38 +2,12 @@
 
 #include "sim/cost/device_catalogue.h"
 
-#include <array>
-#include <string_view>
-
 namespace trainyard {
 
 namespace {
 
 constexpr double hour = 3600;
 constexpr double month = 30.44 * 24 * hour;
-
-struct BoardPower {
-    std::string_view key; // in the catalogue
-    double watts;
-};
-
-// Thermal design power of the vendors' data sheets (2017 to 2025).
-constexpr std::array board_powers{
-    BoardPower{"v100_sxm2_16", 300},  BoardPower{"v100_sxm2_32", 300},
-    BoardPower{"v100_sxm3_32", 350},  BoardPower{"a100_sxm4_40", 400},
-    BoardPower{"a100_sxm4_80", 400},  BoardPower{"a800_sxm4_80", 400},
-    BoardPower{"a100_pcie_40", 250},  BoardPower{"a100_pcie_80", 300},
-    BoardPower{"a10", 150},           BoardPower{"l40s", 350},
-    BoardPower{"rtx4090", 450},       BoardPower{"h100_sxm5_80", 700},
-    BoardPower{"h100_sxm5_96", 700},  BoardPower{"h100_pcie_80", 350},
-    BoardPower{"h100_nvl_94", 400},   BoardPower{"h200_sxm_141", 700},
-    BoardPower{"h800_sxm_80", 700},   BoardPower{"h20_sxm_96", 400},
-    BoardPower{"gh200_96", 700},      BoardPower{"gh200_144", 900},
-    BoardPower{"b200_sxm_180", 1000}, BoardPower{"gb200_186", 1200},
-    BoardPower{"b300_sxm_288", 1100}, BoardPower{"gb300_279", 1400},
-    BoardPower{"mi300x", 750},        BoardPower{"mi325x", 1000},
-    BoardPower{"mi355x", 1400},
-};
 
 // Of the site, in J.
 double energy_of(const WholeTrainingRequest& request, int spare_nodes, double watts,
@@ -54,12 +28,9 @@ double energy_of(const WholeTrainingRequest& request, int spare_nodes, double wa
 std::optional<double> rated_watts(const std::string& device)
 {
     const KnownDevice* const known = shipped_devices().named_in(device);
-    if (known == nullptr)
+    if (known == nullptr || known->device.board_watts <= 0)
         return std::nullopt;
-    for (const BoardPower& board : board_powers)
-        if (board.key == known->key)
-            return board.watts;
-    return std::nullopt;
+    return known->device.board_watts;
 }
 
 TrainingCost training_cost(const WholeTrainingRequest& request, const FailureProcess& process,

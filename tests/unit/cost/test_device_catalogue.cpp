@@ -4,9 +4,11 @@
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 
+#include <cmath>
 #include <set>
 
 using namespace trainyard;
+using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using trainyard::testing::Folder;
 
@@ -93,4 +95,24 @@ TEST_CASE("a file of one's own makes a device known, and one that cannot be read
     CHECK(devices.named_in("8 x X900 400GB")->key == "x900");
     CHECK(devices.named_in("Y900") == nullptr);
     CHECK(devices.name_in("NVIDIA H100") == "H100-SXM5-80GB");
+}
+
+TEST_CASE(
+    "clocks under load follow the power of boards, against the board that shares are fitted on")
+{
+    const auto watts = [](std::string_view device) {
+        return shipped_devices().named_in(device)->device.board_watts;
+    };
+    const double hopper = watts("H100-SXM5-80GB");
+    const double blackwell = watts("GB200");
+    int limited = 0;
+    for (const KnownDevice& known : shipped_devices().all()) {
+        const double clock = known.device.under_load.clock;
+        if (clock == 1)
+            continue;
+        ++limited;
+        const double reference = known.device.compute_capability < 100 ? hopper : blackwell;
+        CHECK_THAT(clock, WithinAbs(std::cbrt(known.device.board_watts / reference), 5e-4));
+    }
+    CHECK(limited == 4);
 }

@@ -1,23 +1,18 @@
 // Rates from somebody's own steps: a machine whose rates are known is found again.
 
-#include "sim/base/files.h"
 #include "sim/cost/profile_library.h"
 #include "sim/study/own_steps/own_profile.h"
 #include "sim/study/own_steps/step_findings.h"
 #include "tests/catch.h"
+#include "tests/support/folder.h"
 #include "tests/unit/study/measured_llama.h"
 
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include <cmath>
-#include <filesystem>
 
 using namespace trainyard;
 using namespace trainyard::test;
 using Catch::Matchers::Contains;
 using Catch::Matchers::WithinAbs;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -172,9 +167,8 @@ TEST_CASE("one measurement does not count twice, in a file or on a profile that 
     const MeasuredSteps steps = measured_on({small_llama(1, 1)}, {{"gemm_16", -0.2}}, session);
     RateTrials trials(session, steps.base);
     const Json mine = own_profile(steps, fit_rates(steps, trials).value(), "mine");
-    const fs::path file = fs::temp_directory_path() / fmt::format("own-{}.json", ::getpid());
-    const std::string path = file.string();
-    write_file(path, to_text(mine));
+    const testing::Folder folder;
+    const std::string path = folder.file("mine.json", to_text(mine));
     const auto known =
         measured_steps(std::vector{file_of_steps({small_llama(1, 1)})}, path, session);
     REQUIRE_FALSE(known);
@@ -190,7 +184,6 @@ TEST_CASE("one measurement does not count twice, in a file or on a profile that 
         profile_of_json(own_profile(more, fit, "both"), "both.json").value().profile;
     REQUIRE(both.own_steps);
     CHECK(both.own_steps->ids == std::vector<std::string>{"tp1-mb1", "tp4-mb1"});
-    fs::remove(file);
 }
 
 TEST_CASE("steps as the profile has them contradict nothing")
