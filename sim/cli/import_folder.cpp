@@ -119,9 +119,16 @@ int import_job_folder(const std::string& folder, const JobOptions& options, bool
         return refuse(given.error(), "nothing was imported.");
     if (!csv.empty())
         require_writable(csv);
+    const std::vector<std::string> files = files_of_jobs(folder);
+    if (files.size() > most_job_files)
+        return refuse(
+            problem_with(folder,
+                         fmt::format("more than {} files in it may hold jobs", most_job_files),
+                         "a folder inside it"),
+            "nothing was imported.");
     StageMemos memos;
     std::vector<JobVerdict> verdicts;
-    for (const std::string& file : files_of_jobs(folder)) {
+    for (const std::string& file : files) {
         if (interrupt_flag().cancelled())
             return interrupted_exit();
         verdicts.push_back(verdict_on(file, *given, memos));

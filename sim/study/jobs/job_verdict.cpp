@@ -17,8 +17,6 @@ std::vector<EnumName<JobFate>> enum_names<JobFate>()
 
 namespace {
 
-constexpr std::size_t most_files = 20'000;
-
 // "qwen2.5-7b, 2 x 8 GPUs, tp 2 x pp 2 x dp 4, batch 128 in passes of 1"
 std::string in_a_line(const Job& job)
 {
@@ -37,6 +35,19 @@ std::string in_a_line(const Job& job)
         out += fmt::format(", zero {}", s.zero);
     return out + fmt::format(", batch {} in passes of {}, {} tokens", job.training.global_batch,
                              job.training.micro_batch, job.training.sequence_length);
+}
+
+// Outside lines that are comments.
+bool stands_in_code(std::string_view text, std::string_view word)
+{
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+        const std::size_t line = text.substr(0, at).rfind('\n') + 1; // npos + 1 is 0
+        const std::size_t first = text.find_first_not_of(" \t", line);
+        if (text[first] != '#')
+            return true;
+    }
+    return false;
 }
 
 bool may_hold_a_job(const fs::path& file)
@@ -61,7 +72,7 @@ std::optional<std::string> why_no_job(std::string_view text)
         return "is a notebook: save its launch as a script";
     for (const std::string_view word :
          {"--inference-", "--num-tokens-to-generate", "run_text_generation"})
-        if (has(word))
+        if (stands_in_code(text, word))
             return "is inference, not training";
     return std::nullopt;
 }
@@ -113,7 +124,7 @@ std::vector<std::string> files_of_jobs(const fs::path& folder)
     std::error_code error;
     fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied,
                                         error);
-    for (; !error && it != fs::recursive_directory_iterator() && out.size() < most_files;
+    for (; !error && it != fs::recursive_directory_iterator() && out.size() <= most_job_files;
          it.increment(error))
     {
         std::error_code ignored;

@@ -29,7 +29,10 @@ std::optional<std::string> why_no_job(std::string_view text);
 JobVerdict judge_job(const std::string& text, const std::string& file,
                      const JobImportOptions& options, StageMemos& memos);
 
-// Files of a folder and those in it that may hold jobs, sorted: no hidden ones, at most 20,000.
+inline constexpr std::size_t most_job_files = 20'000;
+
+// Files of a folder and those in it that may hold jobs, sorted: no hidden ones. It ends with the
+// first one beyond `most_job_files`.
 std::vector<std::string> files_of_jobs(const std::filesystem::path& folder);
 
 } // namespace trainyard

@@ -162,11 +162,11 @@ ArgumentList training_arguments(const ExportedJob& exported)
     out.add("--optimizer", to_name(training.optimizer));
     if (training.recompute == Recompute::selective) {
         out.add("--recompute-granularity", "selective");
-        std::string modules;
+        std::vector<std::string_view> modules;
         for (const RecomputeModule module : training.recompute_modules)
-            modules += (modules.empty() ? "" : " ") + std::string(to_name(module));
+            modules.push_back(to_name(module));
         if (!modules.empty())
-            out.add("--recompute-modules", modules);
+            out.add(fmt::format("--recompute-modules {}", fmt::join(modules, " ")));
     } else if (training.recompute == Recompute::full) {
         out.add("--recompute-granularity", "full");
         const bool partly = training.recompute_layers.has_value();

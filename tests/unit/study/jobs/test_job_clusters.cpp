@@ -129,3 +129,11 @@ TEST_CASE("every file gets a verdict, and no form of it a crash")
     CHECK(read.kind == JobKind::megatron);
     CHECK(read.what == "megatron-16x2048, 8 GPUs, dp 8, batch 8 in passes of 1, 512 tokens");
 }
+
+TEST_CASE("words of inference count in commands, not in comments")
+{
+    CHECK(why_no_job("python run_text_generation_server.py --num-layers 2\n") ==
+          "is inference, not training");
+    CHECK_FALSE(why_no_job("  # then: run_text_generation_server.py\npython pretrain_gpt.py\n"));
+    CHECK(why_no_job("# see below\npython x.py --inference-max-requests 8").has_value());
+}
