@@ -86,8 +86,10 @@ TEST_CASE("what is no trace of a GPU's work is refused by name")
                ContainsSubstring("no event of PyTorch's profiler"));
     CHECK_THAT(refusal("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": []}"),
                ContainsSubstring("is an execution trace"));
-    CHECK_THAT(refusal(std::string(257, 'x') + "ustar" + std::string(300, ' ')),
-               ContainsSubstring("is an archive"));
+    std::string archive(257, 'x');
+    archive += "ustar";
+    archive.append(300, ' ');
+    CHECK_THAT(refusal(archive), ContainsSubstring("is an archive"));
     CHECK_THAT(refusal("{\"a\": 1}"), ContainsSubstring("no event of PyTorch's profiler"));
     CHECK_THAT(refusal(WrittenTrace().host("cpu_op", "aten::mm", 1, 2).text()),
                ContainsSubstring("no event of a GPU"));
