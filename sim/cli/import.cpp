@@ -29,6 +29,7 @@ struct ImportOptions {
     int ranks = 0;
     int nodes = 0;
     std::string csv;
+    int scale_to = 0;
     int which = 1;
     bool json = false;
     JobOptions job;
@@ -137,7 +138,13 @@ int run_import(const ImportOptions& options)
         return import_trace_files({{options.words.begin() + 1, options.words.end()},
                                    options.output,
                                    options.job.topology,
+                                   options.job.gpu,
+                                   options.job.gpus_per_node,
+                                   options.scale_to,
                                    options.json});
+    if (options.scale_to > 0)
+        return refuse_file(options.words.back(), "is not read as a trace, which --scale-to is for",
+                           "trainyard import trace FILE ... --scale-to RANKS");
     if (options.words.size() > 2)
         return refuse_file(options.words[2], "is one file too many",
                            "one file at a time; traces of several ranks: trainyard import trace "
@@ -244,11 +251,15 @@ void add_import(CLI::App& program, Command& chosen)
     sub->add_option("--set", options->job.changes, "change a field of a job's scenario; repeatable")
         ->type_name("FIELD=VALUE")
         ->allow_extra_args(false);
+    sub->add_option("--scale-to", options->scale_to,
+                    "of traces: what a step would take on so many ranks, the work of each the same")
+        ->check(CLI::Range(2, 10'000'000))
+        ->type_name("RANKS");
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
                 "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"
                 "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json\n"
                 "         trainyard import my-jobs/ --gpu h100\n"
-                "         trainyard import trace rank*.json.gz -o run.json");
+                "         trainyard import trace rank*.json.gz -o run.json --scale-to 1024");
     sub->callback([&chosen, options] { chosen = [options] { return run_import(*options); }; });
 }
 

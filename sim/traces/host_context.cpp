@@ -53,6 +53,7 @@ public:
         if (call != none) {
             const HostEvent& launch = trace_.host_events[call];
             out.issued = std::min(launch.span.end, event.span.start);
+            out.call = launch.span;
             if (external == 0 && launch.external != launch.correlation)
                 external = launch.external;
         }

@@ -10,6 +10,7 @@ namespace trainyard {
 // Of a device event, as far as the host's side was recorded.
 struct LaunchContext {
     std::optional<TraceTime> issued; // the launching call returned, or the op began before that
+    std::optional<TraceSpan> call;   // that launched it
     Phase phase = Phase::other;
     TraceNameId op;            // the innermost op with shapes
     TraceNameId shapes;        // of its inputs

@@ -53,6 +53,10 @@ public:
             const std::string& name = trace_.text(event.name);
             op.crosses_host = name.find("HtoD") != name.npos || name.find("DtoH") != name.npos ||
                               name.find("Host") != name.npos || trace_.simulated;
+            if (op.crosses_host && context.call && context.call->end >= op.span.end) {
+                op.blocks_host = true;
+                out_.host_waits.push_back(*context.call);
+            }
         }
         if (op.work == DeviceWork::communication)
             add_transfer(op, event, context);
@@ -136,12 +140,15 @@ void add_host_side(const RankTrace& trace, RankActivity& out)
         const std::string& name = trace.text(event.name);
         if (has(name, "Synchronize"))
             out.host_waits.push_back(event.span);
+        else if (has(name, "StreamWaitEvent"))
+            out.stream_waits.push_back(event.span.start);
         else if (has(name, "Launch") || has(name, "Memcpy") || has(name, "Memset"))
             ++out.launches;
     }
     out.host_recorded = out.launches > 0;
     std::sort(out.host_waits.begin(), out.host_waits.end(),
               [](const TraceSpan& a, const TraceSpan& b) { return a.start < b.start; });
+    std::sort(out.stream_waits.begin(), out.stream_waits.end());
 }
 
 // Members of a process group are numbered in the order in which their stream runs them.

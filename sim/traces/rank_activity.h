@@ -40,6 +40,7 @@ struct TraceOp {
     DeviceWork work = DeviceWork::other;
     Phase phase = Phase::other;
     bool crosses_host = false; // a copy to or from the host
+    bool blocks_host = false;  // the call that issued it returned when it had ended
 };
 
 // From the host's beginning of it (or the end of what the device had to do before, where that is
@@ -68,8 +69,9 @@ struct RankActivity {
     std::vector<TraceTransfer> transfers;
     std::vector<TraceStep> steps;
     StepSource step_source = StepSource::whole;
-    std::uint64_t launches = 0;        // calls of the host that start device ops
-    std::vector<TraceSpan> host_waits; // calls in which the host waits for the device
+    std::uint64_t launches = 0;          // calls of the host that start device ops
+    std::vector<TraceSpan> host_waits;   // calls in which the host waits for the device
+    std::vector<TraceTime> stream_waits; // calls that make a stream wait for an event
     bool host_recorded = false;
 
     const std::string& text(TraceNameId id) const

@@ -1,6 +1,7 @@
 #include "sim/traces/run_summary.h"
 
 #include "sim/cost/collective_form.h"
+#include "sim/traces/trace_steps.h"
 
 #include <fmt/core.h>
 
@@ -12,17 +13,6 @@ namespace trainyard {
 namespace {
 
 using TransferTimesOfRanks = std::vector<std::vector<TransferMoving>>;
-
-// The step that an op begins in, or none.
-std::optional<std::size_t> step_at(const std::vector<TraceStep>& steps, TraceTime time)
-{
-    const auto after =
-        std::upper_bound(steps.begin(), steps.end(), time,
-                         [](TraceTime at, const TraceStep& step) { return at < step.span.start; });
-    if (after == steps.begin() || time >= (after - 1)->span.end)
-        return std::nullopt;
-    return static_cast<std::size_t>(after - steps.begin() - 1);
-}
 
 RankSummary rank_summary(const JobTrace& job, const TransferTimesOfRanks& times, std::size_t r)
 {

@@ -2,6 +2,7 @@
 
 // What recorded ranks tell of a training step: the figures that are shown and written.
 
+#include "sim/traces/scaled_step.h"
 #include "sim/traces/step_account.h"
 
 namespace trainyard {
@@ -75,6 +76,8 @@ struct RunSummary {
     std::array<std::optional<int>, group_kind_count> sizes{}; // of parallel dimensions seen
     std::vector<std::string> assumed;
     double not_recognised = 0; // share of the device's time
+    std::optional<RebuiltStep> rebuilt;
+    std::optional<ScaledStep> scaled; // where asked
 };
 
 RunSummary run_summary(const JobTrace& job);

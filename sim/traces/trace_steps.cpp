@@ -146,4 +146,14 @@ void find_steps(const RankTrace& trace, RankActivity& activity)
     activity.step_source = StepSource::whole;
 }
 
+std::optional<std::size_t> step_at(const std::vector<TraceStep>& steps, TraceTime time)
+{
+    const auto after =
+        std::upper_bound(steps.begin(), steps.end(), time,
+                         [](TraceTime at, const TraceStep& step) { return at < step.span.start; });
+    if (after == steps.begin() || time >= (after - 1)->span.end)
+        return std::nullopt;
+    return static_cast<std::size_t>(after - steps.begin() - 1);
+}
+
 } // namespace trainyard

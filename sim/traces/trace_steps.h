@@ -15,4 +15,7 @@ void find_steps(const RankTrace& trace, RankActivity& activity);
 // there is none with three kernels or more that fits in twice.
 std::size_t period_of(const std::vector<TraceNameId>& names);
 
+// The step in which an op begins at `time`, or none.
+std::optional<std::size_t> step_at(const std::vector<TraceStep>& steps, TraceTime time);
+
 } // namespace trainyard

@@ -102,6 +102,55 @@ Json list_of(const std::vector<Item>& items, Write&& write)
     return out;
 }
 
+Json json_of_rebuilt(const RebuiltStep& step)
+{
+    Json work = Json::object();
+    for (std::size_t w = 0; w < device_work_count; ++w)
+        work[to_name(static_cast<DeviceWork>(w))] =
+            Json::Object{{"recorded_seconds", step.recorded_work[w].value()},
+                         {"rebuilt_seconds", step.rebuilt_work[w].value()}};
+    return Json::Object{
+        {"steps", Json(step.steps)},
+        {"recorded_seconds", step.recorded().value()},
+        {"rebuilt_seconds", step.rebuilt().value()},
+        {"ranks", list_of(step.ranks,
+                          [](const RebuiltRank& rank) {
+                              return Json(Json::Object{{"rank", rank.rank},
+                                                       {"times_taken", rank.known},
+                                                       {"recorded_seconds", rank.recorded.value()},
+                                                       {"rebuilt_seconds", rank.rebuilt.value()}});
+                          })},
+        {"device_work", std::move(work)},
+        {"ops", Json(step.ops)},
+        {"ops_unlike_those_taken", Json(step.unknown)},
+        {"collectives_joined", Json(step.joined)},
+        {"transfers_alone", Json(step.lone)},
+        {"slowdown_beside_transfers", step.slowdown}};
+}
+
+Json json_of_scaled(const ScaledStep& step)
+{
+    return Json::Object{
+        {"world", step.world},
+        {"ranks", step.scaled},
+        {"step_seconds", step.predicted().value()},
+        {"recorded_seconds", step.recorded.value()},
+        {"rebuilt_seconds", step.rebuilt.value()},
+        {"rebuilt_scaled_seconds", step.scaled_step.value()},
+        {"transfers", list_of(step.transfers,
+                              [](const ScaledTransfer& row) {
+                                  return Json(
+                                      Json::Object{{"collective", to_name(row.kind)},
+                                                   {"kind", to_name(row.role)},
+                                                   {"bytes", Json(row.bytes)},
+                                                   {"ranks", row.ranks},
+                                                   {"scaled_ranks", row.scaled_ranks},
+                                                   {"moving_seconds", row.recorded.value()},
+                                                   {"scaled_moving_seconds", row.scaled.value()}});
+                              })},
+        {"transfers_unchanged", Json(step.unchanged)}};
+}
+
 } // namespace
 
 Json recorded_run_json(const RunSummary& run)
@@ -138,6 +187,8 @@ Json recorded_run_json(const RunSummary& run)
                                                          {"per_rank_and_step", use.count},
                                                          {"seconds", use.time.value()}});
                             })},
+        {"rebuilt", run.rebuilt ? json_of_rebuilt(*run.rebuilt) : Json()},
+        {"scaled", run.scaled ? json_of_scaled(*run.scaled) : Json()},
         {"assumed", list_of(run.assumed, [](const std::string& text) { return Json(text); })}};
 }
 

@@ -1,6 +1,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
 #include "sim/report/text/table.h"
+#include "sim/report/traces/rebuilt_text.h"
 #include "sim/report/traces/recorded_run.h"
 
 #include <fmt/core.h>
@@ -262,6 +263,10 @@ std::string recorded_run_text(const RunSummary& run, std::size_t width)
     add(transfers(run, width));
     add(stragglers(run, width));
     add(kernels(run, width));
+    if (run.rebuilt)
+        add(rebuilt_step_text(*run.rebuilt, width));
+    if (run.scaled)
+        add(scaled_step_text(*run.scaled, width));
     std::string assumed;
     for (const std::string& text : run.assumed)
         assumed += hung("  ", text, width);

@@ -8,14 +8,6 @@ using namespace trainyard::test;
 
 namespace {
 
-Checked<JobTrace> joined(const std::vector<WrittenTrace>& written)
-{
-    std::vector<DigestedRank> ranks;
-    for (const WrittenTrace& trace : written)
-        ranks.push_back(digest(trace.read()));
-    return join_ranks(std::move(ranks));
-}
-
 std::string contradiction(const std::vector<WrittenTrace>& written)
 {
     const Checked<JobTrace> job = joined(written);

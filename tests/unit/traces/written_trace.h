@@ -2,6 +2,7 @@
 
 // A trace as PyTorch's profiler writes it, event by event. Times are microseconds.
 
+#include "sim/traces/job_trace.h"
 #include "sim/traces/kineto_reader.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
@@ -36,6 +37,11 @@ public:
     {
         return event(category, name, fmt::format("\"pid\": 9, \"tid\": {}", thread), start, length,
                      arguments);
+    }
+    // A call of the runtime that launches nothing: "cudaStreamWaitEvent", "cudaDeviceSynchronize".
+    WrittenTrace& call(const std::string& name, double start, double length)
+    {
+        return event("cuda_runtime", name, "\"pid\": 9, \"tid\": 1", start, length, "\"x\": 0");
     }
     WrittenTrace& step(int number, double start, double length)
     {
@@ -100,6 +106,14 @@ inline TraceTime at_us(double microseconds)
 inline TraceTime us(double microseconds)
 {
     return TraceTime(static_cast<std::int64_t>(microseconds * 1000));
+}
+
+inline Checked<JobTrace> joined(const std::vector<WrittenTrace>& written)
+{
+    std::vector<DigestedRank> ranks;
+    for (const WrittenTrace& trace : written)
+        ranks.push_back(digest(trace.read()));
+    return join_ranks(std::move(ranks));
 }
 
 } // namespace trainyard::test

@@ -1,0 +1,146 @@
+#include "sim/traces/scaled_step.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard {
+namespace {
+
+bool is_data_parallel(GroupKind role)
+{
+    return role == GroupKind::dp || role == GroupKind::edp || role == GroupKind::replicate ||
+           role == GroupKind::world;
+}
+
+class Scaling {
+public:
+    Scaling(const JobTrace& job, int times, const Topology& topology, const CostModel& cost)
+        : job_(job), times_(times), topology_(topology), cost_(cost)
+    {}
+
+    // Nothing where the transfer's group does not grow, or its kind or size is unknown.
+    std::optional<double> operator()(const TraceTransfer& transfer, double recorded)
+    {
+        const std::optional<GroupKind> role = job_.role_of(transfer);
+        if (!role || !is_data_parallel(*role) || transfer.ranks < 2)
+            return std::nullopt;
+        if (!transfer.kind || transfer.kind == CollectiveKind::send_receive || transfer.bytes == 0)
+        {
+            ++unchanged;
+            return std::nullopt;
+        }
+        const auto seconds = [&](const GroupShape& shape) {
+            return cost_.collective(*transfer.kind, Bytes(transfer.bytes), shape, Backend::nccl)
+                .total.value();
+        };
+        const GroupShape before = shape_of(transfer, transfer.ranks);
+        const GroupShape after = shape_of(transfer, transfer.ranks * times_);
+        double scaled = seconds(after);
+        if ((before.domains > 1) == (after.domains > 1))
+            scaled *= recorded / seconds(before);
+        scaled = std::max(scaled, recorded);
+        note({*transfer.kind, *role, transfer.bytes, transfer.ranks, transfer.ranks * times_,
+              Seconds(recorded), Seconds(scaled)});
+        return scaled;
+    }
+
+    std::vector<ScaledTransfer> transfers;
+    std::size_t unchanged = 0;
+
+private:
+    // Members stand as far apart as those that were recorded.
+    GroupShape shape_of(const TraceTransfer& transfer, int ranks) const
+    {
+        const JobTraceGroup* const group = job_.group_of(transfer);
+        const std::vector<int>& members =
+            group != nullptr && group->members.size() > 1 ? group->members : transfer.members;
+        int stride = std::max(1, job_.world.value_or(transfer.ranks) / transfer.ranks);
+        for (std::size_t i = 1; i < members.size(); ++i)
+            stride = std::max(1, i == 1 ? members[i] - members[i - 1]
+                                        : std::min(stride, members[i] - members[i - 1]));
+        std::vector<DeviceId> devices;
+        for (int i = 0; i < ranks; ++i)
+            devices.push_back(make_id<DeviceId>(to_size(i * stride)));
+        return group_shape(topology_, devices);
+    }
+
+    void note(const ScaledTransfer& row)
+    {
+        const auto like = [&](const ScaledTransfer& other) {
+            return other.kind == row.kind && other.role == row.role && other.bytes == row.bytes &&
+                   other.ranks == row.ranks;
+        };
+        if (std::none_of(transfers.begin(), transfers.end(), like))
+            transfers.push_back(row);
+    }
+
+    const JobTrace& job_;
+    int times_;
+    const Topology& topology_;
+    const CostModel& cost_;
+};
+
+Problems refusal(const JobTrace& job, std::string message, std::string hint)
+{
+    return {{job.ranks.front().file, 0, "", std::move(message), std::move(hint), Severity::error}};
+}
+
+Problems flaws_of_question(const JobTrace& job, int ranks, const Topology& topology)
+{
+    if (!job.world)
+        return refusal(job, "does not say how many ranks the job had",
+                       "record with PyTorch 2.2 or later");
+    if (ranks <= *job.world || ranks % *job.world != 0)
+        return refusal(
+            job, fmt::format("{} ranks are no multiple of the {} that ran", ranks, *job.world),
+            fmt::format("{} or {}", *job.world * std::max(2, ranks / *job.world),
+                        *job.world * (std::max(2, ranks / *job.world) + 1)));
+    if (topology.device_count() < ranks)
+        return refusal(job,
+                       fmt::format("{} ranks need more than the {} devices of the cluster", ranks,
+                                   topology.device_count()),
+                       "--topology with more nodes");
+    const bool grows = std::any_of(job.groups.begin(), job.groups.end(), [](const auto& group) {
+        return group.ranks > 1 && group.role && is_data_parallel(*group.role);
+    });
+    if (!grows)
+        return refusal(job, "no process group of data parallelism was recorded",
+                       "describe the job and simulate it: trainyard init");
+    return {};
+}
+
+} // namespace
+
+Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& topology,
+                               const CostModel& cost, const WorkControl& work)
+{
+    if (Problems problems = flaws_of_question(job, ranks, topology); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    RebuildQuestion question;
+    question.known.resize(job.ranks.size());
+    std::iota(question.known.begin(), question.known.end(), std::size_t{0});
+    const Checked<RebuiltStep> rebuilt = rebuild_step(job, question, work);
+    if (!rebuilt)
+        return tl::unexpected(rebuilt.error());
+    Scaling scaling(job, ranks / *job.world, topology, cost);
+    question.transfer_time = std::ref(scaling);
+    const Checked<RebuiltStep> scaled = rebuild_step(job, question, work);
+    if (!scaled)
+        return tl::unexpected(scaled.error());
+    ScaledStep out;
+    out.world = *job.world;
+    out.scaled = ranks;
+    out.recorded = rebuilt->recorded();
+    out.rebuilt = rebuilt->rebuilt();
+    out.scaled_step = scaled->rebuilt();
+    out.transfers = std::move(scaling.transfers);
+    out.unchanged = scaling.unchanged;
+    std::stable_sort(
+        out.transfers.begin(), out.transfers.end(),
+        [](const ScaledTransfer& a, const ScaledTransfer& b) { return a.scaled > b.scaled; });
+    return out;
+}
+
+} // namespace trainyard

@@ -1,0 +1,46 @@
+#pragma once
+
+// A recorded step on more ranks: the same work on each, data parallelism over as many more.
+
+#include "sim/cost/cost_model.h"
+#include "sim/topology/topology.h"
+#include "sim/traces/rebuilt_step.h"
+
+namespace trainyard {
+
+// A kind of transfer whose group grows; times are those in which data move.
+struct ScaledTransfer {
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    GroupKind role = GroupKind::dp;
+    std::uint64_t bytes = 0;
+    int ranks = 0; // as recorded
+    int scaled_ranks = 0;
+    Seconds recorded;
+    Seconds scaled;
+
+    bool operator==(const ScaledTransfer&) const = default;
+};
+
+struct ScaledStep {
+    int world = 0;  // as recorded
+    int scaled = 0; // ranks
+    Seconds recorded;
+    Seconds rebuilt;                       // with what ops took on all recorded ranks ...
+    Seconds scaled_step;                   // ... and with transfers of larger groups
+    std::vector<ScaledTransfer> transfers; // without repeats, those that take longest first
+    std::size_t unchanged = 0; // transfers of these groups of unknown kind or size: as recorded
+
+    // Of the recorded step, by the growth of the rebuilt one.
+    Seconds predicted() const { return (scaled_step / rebuilt) * recorded; }
+};
+
+// Groups of data parallelism (of several layers of it the outermost) grow `ranks` / world times;
+// all others, the batch of a rank and the bytes of each transfer stay. A transfer takes what `cost`
+// says of the larger group on `topology`, times what it took over what `cost` says of the recorded
+// one where both cross NVLink domains or neither does, and never less than it took. Problems where
+// the world is unknown, does not divide `ranks`, is all of them, or no group is of data
+// parallelism. Ranks are the topology's first devices in order.
+Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& topology,
+                               const CostModel& cost, const WorkControl& work = {});
+
+} // namespace trainyard

@@ -1,0 +1,77 @@
+#include "sim/cost/profile_library.h"
+#include "sim/traces/scaled_step.h"
+#include "tests/support/cluster_text.h"
+#include "tests/unit/traces/written_trace.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+// Two ranks that compute for 100 us and then sum 4 MB for `moving` us.
+std::vector<WrittenTrace> summing(double moving)
+{
+    std::vector<WrittenTrace> out;
+    for (const int rank : {0, 1})
+        out.push_back(WrittenTrace(rank)
+                          .step(1, 0, 100 + moving)
+                          .kernel("gemm", 0, 100)
+                          .all_reduce(100, moving, 1'000'000));
+    return out;
+}
+
+Checked<ScaledStep> scaled(const std::vector<WrittenTrace>& written, int ranks)
+{
+    const Checked<JobTrace> job = joined(written);
+    REQUIRE(job);
+    const Topology topology = testing::topology_of(
+        R"({"format": "trainyard.topology/1", "generator": "cluster", "node": "dgx-h100",
+            "nodes": 16, "fabric": {"kind": "rail", "network": "ib_ndr"}})");
+    ProfileRequest request;
+    request.device = "h100_sxm5_80";
+    request.software = "fsdp-eager";
+    const Checked<Profile> profile = assemble(request);
+    if (!profile)
+        FAIL(render(profile.error(), ""));
+    return scale_step(*job, ranks, topology, CostModel(*profile));
+}
+
+} // namespace
+
+TEST_CASE("the groups of data parallelism grow, and with them the step")
+{
+    const Checked<ScaledStep> inside = scaled(summing(50), 8);
+    REQUIRE(inside);
+    REQUIRE(inside->transfers.size() == 1);
+    CHECK(inside->transfers[0].ranks == 2);
+    CHECK(inside->transfers[0].scaled_ranks == 8);
+    // What is measured over what is expected stays, inside a node.
+    const Checked<ScaledStep> slower = scaled(summing(100), 8);
+    REQUIRE(slower);
+    CHECK_THAT(slower->transfers[0].scaled / inside->transfers[0].scaled, WithinRel(2.0, 1e-6));
+    // Longer by what the transfer takes longer.
+    CHECK_THAT(
+        (inside->scaled_step - inside->rebuilt).value(),
+        WithinRel((inside->transfers[0].scaled - inside->transfers[0].recorded).value(), 1e-3));
+    const Checked<ScaledStep> across = scaled(summing(50), 128);
+    REQUIRE(across);
+    CHECK(across->predicted() > inside->predicted());
+    // Never less than what was measured.
+    const Checked<ScaledStep> slow = scaled(summing(100'000), 128);
+    REQUIRE(slow);
+    CHECK(slow->transfers[0].scaled == slow->transfers[0].recorded);
+}
+
+TEST_CASE("what cannot be scaled is refused")
+{
+    const auto message = [](const Checked<ScaledStep>& step) {
+        REQUIRE(!step);
+        return step.error().front().message;
+    };
+    CHECK_THAT(message(scaled(summing(50), 2)), ContainsSubstring("no multiple of the 2"));
+    CHECK_THAT(message(scaled(summing(50), 7)), ContainsSubstring("no multiple of the 2"));
+    CHECK_THAT(message(scaled(summing(50), 130)), ContainsSubstring("more than the 128 devices"));
+    WrittenTrace alone(0, 1);
+    alone.step(1, 0, 100).kernel("gemm", 0, 100);
+    CHECK_THAT(message(scaled({alone}, 8)), ContainsSubstring("no process group"));
+}
