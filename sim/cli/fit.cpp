@@ -13,6 +13,7 @@
 #include "sim/base/units.h"
 #include "sim/cli/command.h"
 #include "sim/cli/fit_steps.h"
+#include "sim/cli/fit_trace.h"
 #include "sim/cli/terminal.h"
 #include "sim/cost/device_catalogue.h"
 #include "sim/report/fit/fit_html.h"
@@ -41,6 +42,7 @@ struct FitCommand {
     std::string nic_rate;
     FitRequest request;
     bool steps = false; // the files are records of steps
+    bool trace = false; // the files are traces of a job's ranks
     std::string base;
     std::string target;
     bool report = false;
@@ -223,6 +225,9 @@ int run_fit(const FitCommand& command)
     if (command.steps)
         return run_fit_steps({command.files, command.base, command.target, command.output,
                               command.request.name, command.json});
+    if (command.trace)
+        return run_fit_trace({command.files, command.target, command.base, command.output,
+                              command.request.name, command.json});
     const Checked<FitInput> input = read_fit_input(command.files, {&interrupt_flag(), {}});
     if (!input)
         return refuse(input.error(), "nothing was fitted.");
@@ -254,57 +259,83 @@ void add_options(CLI::App& sub, FitCommand& command)
     sub.add_option(
            "files", command.files,
            "logs of nccl-tests, with the node's topology if there is a file, or a profile that "
-           "fit wrote; with --steps records of steps")
+           "fit wrote; with --steps records of steps, with --trace traces of a job's ranks")
         ->required()
         ->type_name("FILE");
     sub.add_option("-o,--output", command.output, "write a profile")->type_name("FILE");
     CLI::Option* const steps = sub.add_flag(
         "--steps", command.steps,
         "the files are records of one to ten own training steps, which solve the profile's rates");
+    CLI::Option* const trace =
+        sub.add_flag("--trace", command.trace,
+                     "the files are a recorded step (PyTorch's profiler, one file of each rank), "
+                     "which tells the profile's rates")
+            ->excludes(steps);
     sub.add_option("--profile", command.base,
-                   "whose rates are believed before; else what the records name, or shipped ones")
-        ->type_name("NAME")
-        ->needs(steps);
+                   "of --steps and --trace: whose rates are believed before; else what the records "
+                   "or the scenario name, or shipped ones")
+        ->type_name("NAME");
     sub.add_option("--for", command.target,
-                   "scenario whose step a further run should tell of; else the rates")
-        ->type_name("SCENARIO")
-        ->needs(steps);
+                   "of --trace: scenario of the recorded job; of --steps: scenario whose step a "
+                   "further run should tell of, else the rates")
+        ->type_name("SCENARIO");
     sub.add_flag("--report", command.report, "print errors by collective and size")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_flag("--compare", command.compare, "print how it stands against published figures")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_flag("--json", command.json, "print the report or the comparison as JSON");
     sub.add_option("--html", command.html, "write the report as one page with plots")
         ->type_name("FILE")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--tuner", command.tuner,
                    "write a CSV for NCCL's tuner plugin, from forced algorithms")
         ->type_name("FILE")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--device", command.request.device, "the GPU, where logs do not say")
         ->type_name("NAME")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--network", command.request.network, "class of the network between nodes")
         ->type_name("NAME")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--nics", command.request.nics_per_node, "NICs of a node")
         ->type_name("COUNT")
         ->check(CLI::Range(1, 1024))
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--nic-rate", command.nic_rate, "line rate of one, as \"400 Gb/s\"")
         ->type_name("RATE")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--name", command.request.name, "of the profile; else that of its file")
         ->type_name("NAME");
     sub.add_option("--date", command.request.date, "of the measurement, kept in the profile")
         ->type_name("DATE")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--host", command.request.host, "machine, kept in the profile")
         ->type_name("NAME")
-        ->excludes(steps);
+        ->excludes(steps)
+        ->excludes(trace);
     sub.add_option("--remake-profiles", command.remake,
                    "make this folder of profiles and ../reference again, by ../sweeps/shipped.json")
         ->type_name("FOLDER");
+}
+
+// What --profile and --for belong to, and what --trace needs.
+void check_recorded(const FitCommand& command)
+{
+    if (!command.steps && !command.trace && !command.base.empty())
+        throw CLI::ValidationError("--profile", "is for --steps and --trace");
+    if (!command.steps && !command.trace && !command.target.empty())
+        throw CLI::ValidationError("--for", "is for --steps and --trace");
+    if (command.trace && command.target.empty())
+        throw CLI::ValidationError("--trace", "needs --for SCENARIO, of the job that was recorded");
 }
 
 // Takes the rate's text; a usage error when it is none.
@@ -323,13 +354,15 @@ void take_nic_rate(FitCommand& command)
 void add_fit(CLI::App& program, Command& chosen)
 {
     CLI::App* const sub = program.add_subcommand(
-        "fit", "A profile from logs of nccl-tests or own steps, and how well it fits them");
+        "fit", "A profile from logs of nccl-tests, own steps or traces, and how well it fits them");
     auto command = std::make_shared<FitCommand>();
     add_options(*sub, *command);
     sub->footer("Example: trainyard fit all_reduce.log all_gather.json -o my-node.json\n"
-                "         trainyard fit --steps my-steps.json -o my-profile.json");
+                "         trainyard fit --steps my-steps.json -o my-profile.json\n"
+                "         trainyard fit --trace rank*.json.gz --for mine.json -o my-profile.json");
     sub->callback([&chosen, command] {
         take_nic_rate(*command);
+        check_recorded(*command);
         chosen = [command] { return run_fit(*command); };
     });
 }

@@ -30,6 +30,7 @@ struct ImportOptions {
     int nodes = 0;
     std::string csv;
     int scale_to = 0;
+    std::string against;
     int which = 1;
     bool json = false;
     JobOptions job;
@@ -141,10 +142,14 @@ int run_import(const ImportOptions& options)
                                    options.job.gpu,
                                    options.job.gpus_per_node,
                                    options.scale_to,
+                                   options.against,
+                                   options.job.changes,
                                    options.json});
-    if (options.scale_to > 0)
-        return refuse_file(options.words.back(), "is not read as a trace, which --scale-to is for",
-                           "trainyard import trace FILE ... --scale-to RANKS");
+    if (options.scale_to > 0 || !options.against.empty())
+        return refuse_file(options.words.back(),
+                           fmt::format("is not read as a trace, which --{} is for",
+                                       options.scale_to > 0 ? "scale-to" : "against"),
+                           "trainyard import trace FILE ...");
     if (options.words.size() > 2)
         return refuse_file(options.words[2], "is one file too many",
                            "one file at a time; traces of several ranks: trainyard import trace "
@@ -248,13 +253,17 @@ void add_import(CLI::App& program, Command& chosen)
                     "a variable of a script that is set elsewhere; repeatable")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    sub->add_option("--set", options->job.changes, "change a field of a job's scenario; repeatable")
+    sub->add_option("--set", options->job.changes,
+                    "change a field of a job's scenario, or of --against; repeatable")
         ->type_name("FIELD=VALUE")
         ->allow_extra_args(false);
     sub->add_option("--scale-to", options->scale_to,
                     "of traces: what a step would take on so many ranks, the work of each the same")
         ->check(CLI::Range(2, 10'000'000))
         ->type_name("RANKS");
+    sub->add_option("--against", options->against,
+                    "of traces: a scenario of the same job, simulated and shown beside")
+        ->type_name("SCENARIO");
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
                 "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"
                 "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json\n"

@@ -3,13 +3,15 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/cli/terminal.h"
-#include "sim/report/traces/expected_rates.h"
+#include "sim/cli/traced_scenario.h"
 #include "sim/report/traces/recorded_run.h"
+#include "sim/report/traces/side_by_side_text.h"
 #include "sim/study/cost_part.h"
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_context.h"
+#include "sim/study/traced/expected_rates.h"
+#include "sim/study/traced/recorded_path.h"
 #include "sim/topology/read_topology.h"
-#include "sim/traces/kineto_reader.h"
 #include "sim/traces/scaled_step.h"
 
 #include <fmt/core.h>
@@ -18,26 +20,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view nothing_imported = "nothing was imported.";
-
-// All ranks of all files, or every file's problem.
-Checked<std::vector<DigestedRank>> read_traces(const std::vector<std::string>& files)
-{
-    WorkControl work;
-    work.cancel = &interrupt_flag();
-    std::vector<DigestedRank> ranks;
-    Problems problems;
-    for (const std::string& file : files) {
-        Checked<std::vector<RankTrace>> read = read_kineto(file, work);
-        if (read)
-            for (RankTrace& rank : *read)
-                ranks.push_back(digest(std::move(rank)));
-        else
-            problems.insert(problems.end(), read.error().begin(), read.error().end());
-    }
-    if (!problems.empty())
-        return tl::unexpected(std::move(problems));
-    return ranks;
-}
 
 // A cluster with the constants that transfers on it are timed with.
 struct TimedCluster {
@@ -120,16 +102,14 @@ int import_trace_files(const TraceFiles& traces)
 {
     if (!traces.output.empty())
         require_writable(traces.output);
-    Checked<std::vector<DigestedRank>> ranks = read_traces(traces.files);
-    if (!ranks)
-        return refuse(ranks.error(), nothing_imported);
-    const Checked<JobTrace> job = join_ranks(std::move(*ranks));
+    const Checked<JobTrace> job = read_job_trace(traces.files);
     if (!job)
         return refuse(job.error(), nothing_imported);
     RunSummary run = run_summary(*job);
     WorkControl work;
     work.cancel = &interrupt_flag();
     add_rebuilt_step(run, *job, work);
+    add_critical_path(run, *job, work);
     if (!traces.topology.empty() || !traces.gpu.empty() || traces.scale_to > 0) {
         const Checked<TimedCluster> cluster = cluster_of(traces, *job);
         if (!cluster)
@@ -143,11 +123,24 @@ int import_trace_files(const TraceFiles& traces)
         }
         add_expected_rates(run, cluster->topology, *cluster->costs->cost);
     }
+    std::optional<SideBySide> sides;
+    if (!traces.against.empty()) {
+        Session session;
+        const Checked<TracedScenario> scenario =
+            simulate_beside(traces.against, traces.changes, run, traces.files.front(), session);
+        if (!scenario)
+            return refuse(scenario.error(), nothing_imported);
+        sides = side_by_side(run, scenario->outcome);
+    }
     Json json = recorded_run_json(run);
+    json["beside"] = sides ? to_json(*sides) : Json();
     json["source"] = fmt::format("imported by trainyard {}", version());
     if (!traces.output.empty())
         write_file(traces.output, to_text(json) + "\n");
-    print_data(traces.json ? to_text(json) + "\n" : recorded_run_text(run, width_of_stdout()));
+    std::string text = recorded_run_text(run, width_of_stdout());
+    if (sides)
+        text += "\n" + side_by_side_text(*sides, width_of_stdout());
+    print_data(traces.json ? to_text(json) + "\n" : text);
     return exit_ok;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/report/kernel_classes.h"
 
 #include "sim/cost/kernel_time.h"
+#include "sim/study/kernel_uses.h"
 
 #include <fmt/core.h>
 
@@ -33,47 +34,18 @@ std::string shape_text(const Kernel& kernel)
     return "";
 }
 
-// How often one role's step asks for each cost, on ops with each scale.
-using Uses = std::map<std::pair<CostId, ScaleSlot>, std::uint64_t>;
-
-Uses uses_of(const Program& program, const Role& role)
-{
-    std::vector<std::uint64_t> by_block(program.blocks.size());
-    for (const BlockUse& use : role.order)
-        ++by_block[use.block.value];
-    Uses uses;
-    for (std::size_t b = 0; b < by_block.size(); ++b)
-        if (by_block[b] > 0)
-            for (const Op& op : program.blocks[b].ops)
-                if (op.kind == OpKind::compute)
-                    uses[{op.cost, op.scale}] += by_block[b];
-    return uses;
-}
-
 class Classes {
 public:
-    Classes(const Outcome& outcome, const Lane& lane)
-        : outcome_(outcome), lane_(lane), context_(outcome.cost->compute_context())
+    explicit Classes(const Outcome& outcome)
+        : outcome_(outcome), context_(outcome.cost->compute_context())
     {}
 
-    void add(CostId cost, ScaleSlot scale, std::uint64_t count)
+    void add(const KernelUses& uses)
     {
-        const ComputeRequest& request = outcome_.plan->compute[cost.value];
-        const double slower =
-            scale.valid() ? static_cast<double>(lane_.scales[scale.value]) / full_share : 1.0;
-        const Seconds time = to_seconds(outcome_.binding->costs.compute[cost.value]) *
-                             (slower * static_cast<double>(count));
-        const Seconds alone = outcome_.cost->kernel_time(request.kernels);
-        bool any = false;
-        for (const WorkItem& item : request.kernels)
-            if (const auto* kernel = std::get_if<Kernel>(&item); kernel != nullptr) {
-                any = true;
-                const double share =
-                    alone.value() > 0 ? outcome_.cost->kernel_time(*kernel) / alone : 0;
-                add(*kernel, request.phase, count, time * share);
-            }
-        if (!any && time.value() > 0)
-            of(KernelPart::other, request.phase).time += time;
+        if (uses.kernel != nullptr)
+            add(*uses.kernel, uses.phase, uses.count, uses.time);
+        else
+            of(KernelPart::other, uses.phase).time += uses.time;
     }
 
     std::vector<KernelClass> take()
@@ -122,7 +94,6 @@ private:
     }
 
     const Outcome& outcome_;
-    const Lane& lane_;
     ComputeContext context_;
     std::map<Key, KernelClass> classes_;
     std::map<Key, std::map<std::tuple<std::string, std::string, Precision>, KernelRow>> rows_;
@@ -187,11 +158,8 @@ KernelLimit KernelClass::limit() const
 
 std::vector<KernelClass> kernel_classes(const Outcome& outcome, LaneId lane)
 {
-    const Lane& at = outcome.binding->lanes[lane.value];
-    const Program& program = outcome.plan->program;
-    Classes classes(outcome, at);
-    for (const auto& [what, count] : uses_of(program, program.roles[at.role.value]))
-        classes.add(what.first, what.second, count);
+    Classes classes(outcome);
+    for_each_kernel(outcome, lane, [&](const KernelUses& uses) { classes.add(uses); });
     return classes.take();
 }
 

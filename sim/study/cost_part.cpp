@@ -169,4 +169,23 @@ std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Topol
         hash_key(topology_hash, content_hash(software), hash_of(scenario.environment)), make);
 }
 
+Checked<Profile> stated_constants(const ScenarioFile& file, const Profile& timed)
+{
+    if (!file.scenario.profile.empty()) {
+        Checked<ProfileFile> read = load_profile(profile_path(file));
+        if (!read)
+            return tl::unexpected(read.error());
+        return std::move(read->profile);
+    }
+    Profile profile = timed;
+    Checked<SoftwareClass> software = load_software(profile.software.name);
+    if (!software)
+        return tl::unexpected(software.error());
+    profile.software = std::move(*software);
+    if (profile.name.empty())
+        profile.name = fmt::format("shipped constants of {} and {}", profile.hardware.device.name,
+                                   profile.hardware.network.name);
+    return profile;
+}
+
 } // namespace trainyard

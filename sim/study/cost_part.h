@@ -31,4 +31,7 @@ std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Topol
 // The profile that the scenario names: a file beside the scenario, else as it is written.
 std::string profile_path(const ScenarioFile& file);
 
+// The constants that a step was timed with (`timed`), without what its scenario changed of them.
+Checked<Profile> stated_constants(const ScenarioFile& file, const Profile& timed);
+
 } // namespace trainyard

@@ -1,7 +1,5 @@
 #include "sim/traces/rebuilt_step.h"
 
-#include "sim/engine/engine.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,35 +7,9 @@
 namespace trainyard {
 namespace {
 
-std::vector<int> common_steps(const JobTrace& job)
-{
-    constexpr std::size_t most = 8;
-    std::vector<int> out;
-    for (const TraceStep& step : job.ranks.front().steps) {
-        const auto has = [&](const RankActivity& rank) {
-            return std::any_of(rank.steps.begin(), rank.steps.end(),
-                               [&](const TraceStep& other) { return other.number == step.number; });
-        };
-        if (out.size() < most && std::all_of(job.ranks.begin(), job.ranks.end(), has))
-            out.push_back(step.number);
-    }
-    return out;
-}
-
 Problems problem(const JobTrace& job, std::string message, std::string hint)
 {
     return {{job.ranks.front().file, 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
-// The last of so many steps, all its records.
-Checked<Run> run_steps(const RebuiltProgram& rebuilt, int steps, const WorkControl& work)
-{
-    RunControl control;
-    control.work = work;
-    control.steps = steps;
-    control.record.lane = [](LaneId) { return true; };
-    control.record.first_step = static_cast<std::uint16_t>(steps - 1);
-    return run(rebuilt.program, rebuilt.binding, control);
 }
 
 // Adds up the steps of all ranks.
@@ -64,10 +36,10 @@ public:
         const bool single = job_.ranks.front().steps.size() == 1;
         const RebuiltProgram rebuilt =
             rebuilt_program(job_, times_, known_, step, question_.transfer_time);
-        const Checked<Run> alone = run_steps(rebuilt, 1, work);
+        const Checked<StepResult> alone = run_rebuilt(rebuilt, 1, work);
         if (!alone)
             return alone.error();
-        const Checked<Run> behind = single ? alone : run_steps(rebuilt, 2, work);
+        const Checked<StepResult> behind = single ? alone : run_rebuilt(rebuilt, 2, work);
         if (!behind)
             return behind.error();
         ++out.steps;
@@ -76,14 +48,14 @@ public:
         out.joined += rebuilt.joined;
         out.lone += rebuilt.lone;
         for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
-            const SimTime start = single ? SimTime() : alone->result.lane_ends[r];
+            const SimTime start = single ? SimTime() : alone->lane_ends[r];
             const TraceSpan& span = step_numbered(job_.ranks[r], step).span;
             out.ranks[r].recorded += share * to_seconds(span.length());
-            out.ranks[r].rebuilt += share * to_seconds(behind->result.lane_ends[r] - start);
+            out.ranks[r].rebuilt += share * to_seconds(behind->lane_ends[r] - start);
             if (counts(r))
                 add_recorded(r, span, share / ranks_that_count());
         }
-        for (const OpRecord& record : behind->result.records) {
+        for (const OpRecord& record : behind->records) {
             const std::size_t r = record.lane.value;
             const std::size_t op = rebuilt.op[r][record.op];
             if (counts(r) && op != RebuiltProgram::no_op)
@@ -143,6 +115,33 @@ Seconds mean_of(const RebuiltStep& step, Seconds RebuiltRank::*time)
 }
 
 } // namespace
+
+std::vector<int> common_steps(const JobTrace& job)
+{
+    constexpr std::size_t most = 8;
+    std::vector<int> out;
+    for (const TraceStep& step : job.ranks.front().steps) {
+        const auto has = [&](const RankActivity& rank) {
+            return std::any_of(rank.steps.begin(), rank.steps.end(),
+                               [&](const TraceStep& other) { return other.number == step.number; });
+        };
+        if (out.size() < most && std::all_of(job.ranks.begin(), job.ranks.end(), has))
+            out.push_back(step.number);
+    }
+    return out;
+}
+
+Checked<StepResult> run_rebuilt(const RebuiltProgram& rebuilt, int steps, const WorkControl& work)
+{
+    RunControl control;
+    control.work = work;
+    control.steps = steps;
+    control.record.lane = [](LaneId) { return true; };
+    control.record.first_step = static_cast<std::uint16_t>(steps - 1);
+    return run(rebuilt.program, rebuilt.binding, control).map([](Run done) {
+        return std::move(done.result);
+    });
+}
 
 bool RebuiltStep::judged() const
 {

@@ -4,7 +4,7 @@
 // with times of ops that may be others than those recorded there. Where it meets the recorded step,
 // it may be asked what other times would make of it.
 
-#include "sim/base/progress.h"
+#include "sim/engine/engine.h"
 #include "sim/traces/rebuilt_program.h"
 
 namespace trainyard {
@@ -48,5 +48,11 @@ struct RebuildQuestion {
 // Cancelled.
 Checked<RebuiltStep> rebuild_step(const JobTrace& job, const RebuildQuestion& question,
                                   const WorkControl& work = {});
+
+// The numbers of these steps, in order.
+std::vector<int> common_steps(const JobTrace& job);
+
+// The last of so many steps, one behind the other, with all its records.
+Checked<StepResult> run_rebuilt(const RebuiltProgram& rebuilt, int steps, const WorkControl& work);
 
 } // namespace trainyard

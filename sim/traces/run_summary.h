@@ -42,6 +42,7 @@ struct TransferRow {
     Bandwidth algorithm_bandwidth;             // bytes over `moving`; 0: not known
     Bandwidth bus_bandwidth;                   // nccl-tests' factor applied
     std::optional<Seconds> expected;           // of `moving`, by the constants of a cluster
+    bool expected_across = false;              // its domains, there
 };
 
 // Who keeps the others waiting, in collectives all of whose members were recorded; per step.
@@ -61,6 +62,21 @@ struct RecordedKernel {
     Seconds time;       // per rank and step
 };
 
+// What a part of the critical path is.
+enum class PathThing : std::uint8_t {
+    op,
+    host,
+    queued // nothing, though the next op is queued; or a wait for a rank that was not recorded
+};
+
+struct RecordedPathShare {
+    PathThing thing = PathThing::op;
+    DeviceWork work = DeviceWork::other; // of ops
+    Seconds time;
+
+    bool operator==(const RecordedPathShare&) const = default;
+};
+
 struct RunSummary {
     std::optional<int> world;
     std::string backend;
@@ -77,7 +93,8 @@ struct RunSummary {
     std::vector<std::string> assumed;
     double not_recognised = 0; // share of the device's time
     std::optional<RebuiltStep> rebuilt;
-    std::optional<ScaledStep> scaled; // where asked
+    std::optional<ScaledStep> scaled;    // where asked
+    std::vector<RecordedPathShare> path; // the critical path of a step, longest first
 };
 
 RunSummary run_summary(const JobTrace& job);

@@ -73,6 +73,24 @@ std::string rebuilt_step_text(const RebuiltStep& step, std::size_t width)
     return table.text_within(width) + hung("  ", how, width);
 }
 
+std::string critical_path_text(const std::vector<RecordedPathShare>& path, std::size_t width)
+{
+    Seconds whole;
+    for (const RecordedPathShare& share : path)
+        whole += share.time;
+    std::string text;
+    for (const RecordedPathShare& share : path) {
+        if (share.time < least_share * whole)
+            break;
+        const std::string_view title = share.thing == PathThing::op     ? title_of(share.work)
+                                       : share.thing == PathThing::host ? "host"
+                                                                        : "between queued kernels";
+        text += fmt::format("{}{} {}", text.empty() ? "Critical path over the ranks: " : ", ",
+                            title, percent(share.time / whole));
+    }
+    return text.empty() ? text : hung("  ", text + ".", width);
+}
+
 std::string scaled_step_text(const ScaledStep& step, std::size_t width)
 {
     const double longer = step.scaled_step / step.rebuilt;

@@ -37,6 +37,19 @@ std::string_view name_of(MovingFrom source)
     return "kernel";
 }
 
+std::string_view name_of(const RecordedPathShare& share)
+{
+    switch (share.thing) {
+    case PathThing::op:
+        return to_name(share.work);
+    case PathThing::host:
+        return "host";
+    case PathThing::queued:
+        break;
+    }
+    return "queued";
+}
+
 Json json_of_rank(const RankSummary& rank)
 {
     Json time = Json::object();
@@ -188,6 +201,12 @@ Json recorded_run_json(const RunSummary& run)
                                                          {"seconds", use.time.value()}});
                             })},
         {"rebuilt", run.rebuilt ? json_of_rebuilt(*run.rebuilt) : Json()},
+        {"critical_path",
+         list_of(
+             run.path,
+             [](const RecordedPathShare& share) {
+                 return Json(Json::Object{{"of", name_of(share)}, {"seconds", share.time.value()}});
+             })},
         {"scaled", run.scaled ? json_of_scaled(*run.scaled) : Json()},
         {"assumed", list_of(run.assumed, [](const std::string& text) { return Json(text); })}};
 }

@@ -264,7 +264,7 @@ std::string recorded_run_text(const RunSummary& run, std::size_t width)
     add(stragglers(run, width));
     add(kernels(run, width));
     if (run.rebuilt)
-        add(rebuilt_step_text(*run.rebuilt, width));
+        add(rebuilt_step_text(*run.rebuilt, width) + critical_path_text(run.path, width));
     if (run.scaled)
         add(scaled_step_text(*run.scaled, width));
     std::string assumed;

@@ -23,26 +23,6 @@ Diagnostic problem_of(const MeasuredRecord& record, std::size_t index, std::stri
             Severity::error};
 }
 
-// The constants that the step was timed with, without what its scenario changed of them.
-Checked<Profile> constants_of(const ScenarioFile& question, const Outcome& outcome)
-{
-    if (!question.scenario.profile.empty()) {
-        Checked<ProfileFile> file = load_profile(profile_path(question));
-        if (!file)
-            return tl::unexpected(file.error());
-        return std::move(file->profile);
-    }
-    Profile profile = outcome.cost->profile();
-    Checked<SoftwareClass> software = load_software(profile.software.name);
-    if (!software)
-        return tl::unexpected(software.error());
-    profile.software = std::move(*software);
-    if (profile.name.empty())
-        profile.name = fmt::format("shipped constants of {} and {}", profile.hardware.device.name,
-                                   profile.hardware.network.name);
-    return profile;
-}
-
 // What differs between the machines of two records: in words, and the member that says it.
 struct Difference {
     std::string member;
@@ -162,7 +142,7 @@ tl::expected<AskedRecord, std::string> ask_record(const MeasuredRecord& record,
     const Checked<Outcome> outcome = session.simulate(question.file);
     if (!outcome)
         return tl::unexpected(first_problem(outcome.error()));
-    Checked<Profile> profile = constants_of(question.file, *outcome);
+    Checked<Profile> profile = stated_constants(question.file, outcome->cost->profile());
     if (!profile)
         return tl::unexpected(first_problem(profile.error()));
     // The framework of a record that names no profile is its own, not that of a profile fitted

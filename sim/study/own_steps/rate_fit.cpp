@@ -155,34 +155,17 @@ RateFit fit_rates(std::span<const StepResponse> responses, std::span<const doubl
     return out;
 }
 
-Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
-                           const RateFitOptions& options, const WorkControl& work)
+Checked<RateFit> fit_rates(const SimulatedResponses& simulated,
+                           std::span<const double> log_measured, std::span<const double> prior,
+                           const RateFitOptions& options)
 {
-    std::vector<double> prior;
-    for (const OwnRate& rate : own_rates())
-        prior.push_back(prior_spread(rate, trials.base()));
-    std::vector<double> measured;
-    for (const MeasuredStep& step : steps.steps)
-        measured.push_back(std::log(step.measured.value()));
-    const auto simulated =
-        [&](const std::vector<double>& rates) -> Checked<std::vector<StepResponse>> {
-        std::vector<StepResponse> responses;
-        for (const MeasuredStep& step : steps.steps) {
-            work.check();
-            Checked<StepResponse> response = trials.response(step.question, rates);
-            if (!response)
-                return tl::unexpected(response.error());
-            responses.push_back(std::move(*response));
-        }
-        return responses;
-    };
     std::vector<double> rates(prior.size(), 0.0);
     Checked<std::vector<StepResponse>> responses = simulated(rates);
     if (!responses)
         return tl::unexpected(responses.error());
     constexpr int rounds = 6;
     for (int round = 0;; ++round) {
-        const RateFit fit = fit_rates(*responses, measured, prior, options, rates);
+        const RateFit fit = fit_rates(*responses, log_measured, prior, options, rates);
         double moved = 0;
         for (std::size_t k = 0; k < rates.size(); ++k)
             moved = std::max(moved, std::abs(fit.changes[k] - rates[k]));
@@ -202,11 +185,35 @@ Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
         rates = next;
         responses = std::move(there);
         if (beyond) {
-            RateFit last = fit_rates(*responses, measured, prior, options, rates);
+            RateFit last = fit_rates(*responses, log_measured, prior, options, rates);
             last.changes = rates;
             return last;
         }
     }
+}
+
+Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
+                           const RateFitOptions& options, const WorkControl& work)
+{
+    std::vector<double> prior;
+    for (const OwnRate& rate : own_rates())
+        prior.push_back(prior_spread(rate, trials.base()));
+    std::vector<double> measured;
+    for (const MeasuredStep& step : steps.steps)
+        measured.push_back(std::log(step.measured.value()));
+    const SimulatedResponses simulated =
+        [&](const std::vector<double>& rates) -> Checked<std::vector<StepResponse>> {
+        std::vector<StepResponse> responses;
+        for (const MeasuredStep& step : steps.steps) {
+            work.check();
+            Checked<StepResponse> response = trials.response(step.question, rates);
+            if (!response)
+                return tl::unexpected(response.error());
+            responses.push_back(std::move(*response));
+        }
+        return responses;
+    };
+    return fit_rates(simulated, measured, prior, options);
 }
 
 } // namespace trainyard

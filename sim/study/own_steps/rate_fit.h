@@ -4,6 +4,8 @@
 
 #include "sim/study/own_steps/rate_responses.h"
 
+#include <functional>
+
 namespace trainyard {
 
 struct RateFitOptions {
@@ -26,6 +28,11 @@ RateFit fit_rates(std::span<const StepResponse> responses, std::span<const doubl
 
 // The same through the simulator: responses are simulated again at what was found, until the rates
 // stay within 0.3 %.
+using SimulatedResponses =
+    std::function<Checked<std::vector<StepResponse>>(const std::vector<double>& rates)>;
+Checked<RateFit> fit_rates(const SimulatedResponses& simulated,
+                           std::span<const double> log_measured, std::span<const double> prior,
+                           const RateFitOptions& options = {});
 Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
                            const RateFitOptions& options = {}, const WorkControl& work = {});
 

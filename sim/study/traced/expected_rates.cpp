@@ -1,4 +1,4 @@
-#include "sim/report/traces/expected_rates.h"
+#include "sim/study/traced/expected_rates.h"
 
 #include <fmt/core.h>
 
@@ -38,9 +38,9 @@ void add_expected_rates(RunSummary& run, const Topology& topology, const CostMod
             ++outside;
             continue;
         }
-        row.expected = cost.collective(*row.kind, Bytes(row.bytes), group_shape(topology, devices),
-                                       Backend::nccl)
-                           .total;
+        const GroupShape shape = group_shape(topology, devices);
+        row.expected = cost.collective(*row.kind, Bytes(row.bytes), shape, Backend::nccl).total;
+        row.expected_across = shape.domains > 1;
     }
     if (outside > 0)
         run.assumed.push_back(fmt::format("nothing is expected of {} kinds and sizes of transfers "

@@ -1,0 +1,24 @@
+#pragma once
+
+// Traces of a job and the scenario of the same job, for the commands that look at both.
+
+#include "sim/study/session.h"
+#include "sim/study/traced/side_by_side.h"
+
+namespace trainyard {
+
+// The ranks of all files, or every file's problem.
+Checked<JobTrace> read_job_trace(const std::vector<std::string>& files);
+
+struct TracedScenario {
+    ScenarioFile file;
+    Outcome outcome;
+};
+
+// Simulates the scenario with `changes` ("FIELD=VALUE"). What its constants expect of transfers is
+// added to `run`. Problems where it is not of the recorded job, located in `trace`.
+Checked<TracedScenario> simulate_beside(const std::string& scenario,
+                                        const std::vector<std::string>& changes, RunSummary& run,
+                                        const std::string& trace, Session& session);
+
+} // namespace trainyard

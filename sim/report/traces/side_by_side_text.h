@@ -1,0 +1,16 @@
+#pragma once
+
+// A recorded step beside the simulated one, for a person and for programs.
+
+#include "sim/base/json.h"
+#include "sim/study/traced/trace_fit.h"
+
+namespace trainyard {
+
+std::string side_by_side_text(const SideBySide& sides, std::size_t width);
+Json to_json(const SideBySide& sides);
+
+std::string trace_fit_text(const TraceFit& fit, std::size_t width);
+Json to_json(const TraceFit& fit);
+
+} // namespace trainyard

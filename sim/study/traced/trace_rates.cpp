@@ -1,0 +1,225 @@
+#include "sim/study/traced/trace_rates.h"
+
+#include "sim/cost/profile_library.h"
+#include "sim/study/traced/expected_rates.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+namespace {
+
+constexpr double nudge = -0.05;                // of a logarithm, for the difference quotient
+constexpr double least_share = 0.01;           // of the device's time
+constexpr std::uint64_t least_bytes = 1 << 20; // below, latency counts
+
+enum class TransferPlace : std::uint8_t { inside, across, all_to_all };
+constexpr std::size_t place_count = 3;
+constexpr std::size_t class_count = compared_work_count + place_count;
+
+using ClassTimes = std::array<double, class_count>; // s
+
+std::string title_of_class(std::size_t index)
+{
+    static constexpr std::array<std::string_view, place_count> places{
+        "transfers inside a domain", "transfers across domains", "all-to-alls"};
+    return std::string(index < compared_work_count ? title_of(static_cast<ComparedWork>(index))
+                                                   : places[index - compared_work_count]);
+}
+
+// Whether a transfer tells of a rate, and in which class.
+std::optional<std::size_t> class_of_transfer(const TransferRow& row)
+{
+    if (!row.expected || row.bytes < least_bytes || row.moving.value() <= 0 ||
+        row.source == MovingFrom::own_start)
+        return std::nullopt;
+    const TransferPlace place = row.kind == CollectiveKind::all_to_all ? TransferPlace::all_to_all
+                                : row.expected_across                  ? TransferPlace::across
+                                                                       : TransferPlace::inside;
+    return compared_work_count + static_cast<std::size_t>(place);
+}
+
+// One step as both sides have it, with some rates.
+struct BothTimes {
+    ClassTimes recorded{};
+    ClassTimes simulated{};
+    Seconds step;
+    double recorded_kernels = 0;
+    double simulated_kernels = 0;
+};
+
+class TraceProblem {
+public:
+    TraceProblem(const RunSummary& recorded, const ScenarioFile& scenario, const Json& base,
+                 Session& session, const WorkControl& work)
+        : recorded_(recorded), scenario_(scenario), profiles_(base), session_(session), work_(work)
+    {}
+
+    Checked<BothTimes> at(std::span<const double> rates)
+    {
+        work_.check();
+        const Checked<std::shared_ptr<const Profile>> constants = profiles_.with(rates);
+        if (!constants)
+            return tl::unexpected(constants.error());
+        ScenarioFile asked = scenario_;
+        asked.constants = *constants;
+        SimulateRequest request;
+        request.memory = AllocatorView::nobody;
+        const Checked<Outcome> outcome = session_.simulate(asked, request);
+        if (!outcome)
+            return tl::unexpected(outcome.error());
+        BothTimes out;
+        out.step = to_seconds(outcome->result->step_time);
+        const SideBySide sides = side_by_side(recorded_, *outcome);
+        for (std::size_t w = 0; w < compared_work_count; ++w) {
+            out.recorded[w] = sides.work[w].recorded.value();
+            out.simulated[w] = sides.work[w].simulated.value();
+            out.recorded_kernels += sides.work[w].recorded_ops;
+            out.simulated_kernels += sides.work[w].simulated_ops;
+        }
+        RunSummary expected = recorded_;
+        add_expected_rates(expected, *outcome->topology, *outcome->cost);
+        for (const TransferRow& row : expected.transfers)
+            if (const std::optional<std::size_t> index = class_of_transfer(row)) {
+                out.recorded[*index] += row.count * row.moving.value();
+                out.simulated[*index] += row.count * row.expected->value();
+            }
+        return out;
+    }
+
+    // Which classes tell something.
+    void choose(const BothTimes& times)
+    {
+        double device = 0;
+        for (std::size_t w = 0; w < compared_work_count; ++w)
+            device += times.recorded[w];
+        for (std::size_t c = 0; c < class_count; ++c) {
+            const double least = c < compared_work_count ? least_share * device : 0;
+            if (times.recorded[c] > least && times.simulated[c] > 0)
+                chosen.push_back(c);
+        }
+    }
+
+    Checked<std::vector<StepResponse>> responses(const std::vector<double>& rates)
+    {
+        const Checked<BothTimes> here = at(rates);
+        if (!here)
+            return tl::unexpected(here.error());
+        std::vector<StepResponse> out(chosen.size());
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            out[i].log_time = std::log(here->simulated[chosen[i]]);
+        std::vector<double> moved = rates;
+        for (std::size_t k = 0; k < moved.size(); ++k) {
+            for (StepResponse& response : out)
+                response.shares.push_back(0);
+            if (!stands_in(own_rates()[k], profiles_.base()))
+                continue;
+            moved[k] += nudge;
+            const Checked<BothTimes> there = at(moved);
+            moved[k] -= nudge;
+            if (!there)
+                return tl::unexpected(there.error());
+            for (std::size_t i = 0; i < chosen.size(); ++i)
+                out[i].shares[k] = (1 - there->simulated[chosen[i]] / here->simulated[chosen[i]]) /
+                                   -std::expm1(-nudge);
+        }
+        return out;
+    }
+
+    std::vector<std::size_t> chosen; // classes
+
+private:
+    const RunSummary& recorded_;
+    const ScenarioFile& scenario_;
+    ChangedProfiles profiles_;
+    Session& session_;
+    const WorkControl& work_;
+};
+
+// No machine is twice as fast as stated: then the recording is of another job.
+Problems too_fast(const RateFit& fit, const std::string& trace)
+{
+    constexpr double most_fast = 2;
+    for (std::size_t k = 0; k < own_rates().size(); ++k)
+        if (const double faster = std::exp(fit.changes[k]);
+            faster > most_fast && fit.learnt(k) > 0.5)
+            return {
+                {trace, 0, "",
+                 fmt::format("is not of the scenario's job: {} would be {:.1f} times the stated "
+                             "one",
+                             own_rates()[k].title, faster),
+                 "trainyard import trace FILE ... --against SCENARIO shows what differs",
+                 Severity::error}};
+    return {};
+}
+
+Json profile_with(const Json& base, const RateFit& fit, const std::string& name,
+                  const std::string& trace)
+{
+    constexpr double felt = 0.01; // of the variance: less is no evidence
+    Json out = base;
+    out["description"] =
+        fmt::format("{}, its rates as {} has them.", out["name"].as_string(), trace);
+    out["name"] = name;
+    for (std::size_t k = 0; k < own_rates().size(); ++k)
+        if (fit.learnt(k) >= felt)
+            write_rate(out, own_rates()[k],
+                       {fit.changes[k], fit.spread[k],
+                        fmt::format("trace {}: log rate {:+.3f} +- {:.3f} against {:+.3f} +- "
+                                    "{:.3f} before",
+                                    trace, fit.changes[k], fit.spread[k], 0.0, fit.prior[k])});
+    return out;
+}
+
+} // namespace
+
+Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scenario,
+                            const Json& base, Session& session, const std::string& name,
+                            const std::string& trace, const WorkControl& work)
+{
+    TraceProblem problem(recorded, scenario, base, session, work);
+    std::vector<double> prior;
+    for (const OwnRate& rate : own_rates())
+        prior.push_back(prior_spread(rate, base));
+    const std::vector<double> as_stated(prior.size(), 0.0);
+    const Checked<BothTimes> before = problem.at(as_stated);
+    if (!before)
+        return tl::unexpected(before.error());
+    problem.choose(*before);
+    if (problem.chosen.empty())
+        return tl::unexpected(Problems{{trace, 0, "",
+                                        "tells no rate: it has no kernels that the scenario has, "
+                                        "and no transfers of known beginning",
+                                        "", Severity::error}});
+    std::vector<double> log_recorded;
+    for (const std::size_t c : problem.chosen)
+        log_recorded.push_back(std::log(before->recorded[c]));
+    RateFitOptions options;
+    options.unexplained = 0.05;
+    Checked<RateFit> fit =
+        fit_rates([&](const std::vector<double>& rates) { return problem.responses(rates); },
+                  log_recorded, prior, options);
+    if (!fit)
+        return tl::unexpected(fit.error());
+    if (Problems problems = too_fast(*fit, trace); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    const Checked<BothTimes> after = problem.at(fit->changes);
+    if (!after)
+        return tl::unexpected(after.error());
+    TraceFit out;
+    for (const std::size_t c : problem.chosen)
+        out.classes.push_back({title_of_class(c), Seconds(before->recorded[c]),
+                               Seconds(before->simulated[c]), Seconds(after->simulated[c])});
+    out.recorded = recorded.step;
+    out.before = before->step;
+    out.after = after->step;
+    out.recorded_kernels = before->recorded_kernels;
+    out.simulated_kernels = before->simulated_kernels;
+    out.profile = profile_with(base, *fit, name, trace);
+    out.rates = std::move(*fit);
+    return out;
+}
+
+} // namespace trainyard
