@@ -31,6 +31,7 @@ struct ImportOptions {
     std::string csv;
     int scale_to = 0;
     std::string against;
+    std::string trace;
     int which = 1;
     bool json = false;
     JobOptions job;
@@ -135,6 +136,8 @@ std::vector<std::string> kinds_to_import()
 
 int run_import(const ImportOptions& options)
 {
+    if (!options.trace.empty() && options.against.empty())
+        return refuse_file(options.trace, "would hold one step alone", "add --against SCENARIO");
     if (options.words.size() > 1 && options.words.front() == trace_kind)
         return import_trace_files({{options.words.begin() + 1, options.words.end()},
                                    options.output,
@@ -144,6 +147,7 @@ int run_import(const ImportOptions& options)
                                    options.scale_to,
                                    options.against,
                                    options.job.changes,
+                                   options.trace,
                                    options.json});
     if (options.scale_to > 0 || !options.against.empty())
         return refuse_file(options.words.back(),
@@ -264,6 +268,9 @@ void add_import(CLI::App& program, Command& chosen)
     sub->add_option("--against", options->against,
                     "of traces: a scenario of the same job, simulated and shown beside")
         ->type_name("SCENARIO");
+    sub->add_option("--trace", options->trace,
+                    "write that step and the recorded one as one trace, for Perfetto")
+        ->type_name("FILE");
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
                 "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"
                 "         trainyard import megatron pretrain.sh --gpu h100 --nodes 8 -o mine.json\n"

@@ -4,6 +4,7 @@
 #include "sim/base/files.h"
 #include "sim/cli/terminal.h"
 #include "sim/cli/traced_scenario.h"
+#include "sim/report/traces/recorded_events.h"
 #include "sim/report/traces/recorded_run.h"
 #include "sim/report/traces/side_by_side_text.h"
 #include "sim/study/cost_part.h"
@@ -100,8 +101,9 @@ void add_rebuilt_step(RunSummary& run, const JobTrace& job, const WorkControl& w
 
 int import_trace_files(const TraceFiles& traces)
 {
-    if (!traces.output.empty())
-        require_writable(traces.output);
+    for (const std::string& file : {traces.output, traces.trace})
+        if (!file.empty())
+            require_writable(file);
     const Checked<JobTrace> job = read_job_trace(traces.files);
     if (!job)
         return refuse(job.error(), nothing_imported);
@@ -131,6 +133,8 @@ int import_trace_files(const TraceFiles& traces)
         if (!scenario)
             return refuse(scenario.error(), nothing_imported);
         sides = side_by_side(run, scenario->outcome);
+        if (!traces.trace.empty())
+            write_both_steps(traces.trace, *job, scenario->outcome);
     }
     Json json = recorded_run_json(run);
     json["beside"] = sides ? to_json(*sides) : Json();

@@ -14,6 +14,7 @@ struct TraceFiles {
     int scale_to = 0;                 // ranks; 0: as recorded
     std::string against;              // a scenario of the same job, to be shown beside; or empty
     std::vector<std::string> changes; // of it
+    std::string trace;                // both steps as one trace; empty: not written
     bool json = false;
 };
 

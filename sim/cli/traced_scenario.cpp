@@ -1,6 +1,7 @@
 #include "sim/cli/traced_scenario.h"
 
 #include "sim/cli/terminal.h"
+#include "sim/report/timeline/recorded.h"
 #include "sim/study/traced/expected_rates.h"
 #include "sim/traces/kineto_reader.h"
 
@@ -51,6 +52,10 @@ Checked<TracedScenario> simulate_beside(const std::string& scenario,
     if (std::none_of(run.transfers.begin(), run.transfers.end(),
                      [](const TransferRow& row) { return row.expected.has_value(); }))
         add_expected_rates(run, *outcome->topology, *outcome->cost);
+    request.record = default_trace_lanes(*outcome);
+    outcome = session.simulate(*file, request); // again: now it is known which lanes to record
+    if (!outcome)
+        return tl::unexpected(outcome.error());
     return TracedScenario{std::move(*file), std::move(*outcome)};
 }
 

@@ -12,10 +12,10 @@ namespace trainyard {
 namespace {
 
 constexpr double width = 1000;
-constexpr double left = 70;
-constexpr double right = 985;
-constexpr double top = 14;
-constexpr double bottom = 300; // of the times
+constexpr double plot_left = 70;
+constexpr double plot_right = 985;
+constexpr double plot_top = 14;
+constexpr double plot_bottom = 300; // of the times
 constexpr double residual_top = 336;
 constexpr double residual_bottom = 436;
 constexpr double height = 476;
@@ -42,11 +42,12 @@ public:
 
     double x(double size) const
     {
-        return left + (std::log2(size) - first_) / (last_ - first_) * (right - left);
+        return plot_left + (std::log2(size) - first_) / (last_ - first_) * (plot_right - plot_left);
     }
     double y(double seconds) const
     {
-        return bottom - (std::log10(seconds) - low_) / (high_ - low_) * (bottom - top);
+        return plot_bottom -
+               (std::log10(seconds) - low_) / (high_ - low_) * (plot_bottom - plot_top);
     }
     double residual_y(double percent) const
     {
@@ -59,21 +60,22 @@ public:
         std::string out;
         for (double power = low_; power <= high_; ++power) {
             const double at = y(std::pow(10.0, power));
-            out += svg_line(left, at, right, at, "grid");
-            out += svg_text({left - 6, at + 4, Anchor::end, "muted"},
+            out += svg_line(plot_left, at, plot_right, at, "grid");
+            out += svg_text({plot_left - 6, at + 4, Anchor::end, "muted"},
                             to_display(Seconds(std::pow(10.0, power))));
         }
         const double step = std::max(1.0, std::ceil((last_ - first_) / 14));
         for (double power = std::ceil(first_); power <= last_; power += step) {
             const double at = x(std::exp2(power));
-            out += svg_line(at, top, at, bottom, "grid");
+            out += svg_line(at, plot_top, at, plot_bottom, "grid");
             out += svg_line(at, residual_top, at, residual_bottom, "grid");
             out += svg_text({at, residual_bottom + 16, Anchor::middle, "muted"},
                             to_text(Bytes(static_cast<std::uint64_t>(std::exp2(power)))));
         }
         for (const double percent : {-range_, 0.0, range_}) {
-            out += svg_line(left, residual_y(percent), right, residual_y(percent), "grid");
-            out += svg_text({left - 6, residual_y(percent) + 4, Anchor::end, "muted"},
+            out +=
+                svg_line(plot_left, residual_y(percent), plot_right, residual_y(percent), "grid");
+            out += svg_text({plot_left - 6, residual_y(percent) + 4, Anchor::end, "muted"},
                             fmt::format("{:+.0f} %", percent));
         }
         return out;
@@ -163,10 +165,10 @@ std::string switches(const SweepFit& fit, const Axes& axes)
     std::string out;
     for (const Bytes size : switch_points(fit.lines)) {
         const double at = axes.x(static_cast<double>(size.value()));
-        if (at < left || at > right)
+        if (at < plot_left || at > plot_right)
             continue;
-        out += svg_line(at, top, at, bottom, "switch");
-        out += svg_text({at + 4, top + 12, Anchor::start, "muted"}, to_display(size));
+        out += svg_line(at, plot_top, at, plot_bottom, "switch");
+        out += svg_text({at + 4, plot_top + 12, Anchor::start, "muted"}, to_display(size));
     }
     return out;
 }
@@ -212,10 +214,11 @@ std::string fit_chart(const SweepFit& fit)
     const std::string body =
         axes.grid() + band(fit, axes) + switches(fit, axes) + compact(fit, axes) +
         curve(fit, axes) + points(fit, axes) +
-        svg_text({left, residual_top - 8, Anchor::start, "muted"},
+        svg_text({plot_left, residual_top - 8, Anchor::start, "muted"},
                  "error at sizes left out: fitted / measured - 1") +
         residuals(fit, axes) +
-        svg_text({(left + right) / 2, height - 6, Anchor::middle, "muted"}, "size of the buffer");
+        svg_text({(plot_left + plot_right) / 2, height - 6, Anchor::middle, "muted"},
+                 "size of the buffer");
     return svg_figure(width, height, fmt::format("Times of {} over size", fit.source), body);
 }
 

@@ -35,7 +35,8 @@ public:
           records_(outcome.result->records),
           layout_(outcome.job),
           graph_(program_, *outcome.binding, records_),
-          arguments_(outcome, graph_)
+          arguments_(outcome, graph_),
+          more_events_(options.more_events)
     {
         for (std::size_t i = 0; i < records_.size(); ++i)
             if (options.ranks.empty() || contains(options.ranks, lane_of(records_[i]).rank))
@@ -65,6 +66,8 @@ public:
         write_messages();
         for (const LaneId lane : lanes)
             write_memory(lane);
+        if (!more_events_.empty())
+            event("{}", more_events_);
         out_ += "\n]}\n";
         return std::move(out_);
     }
@@ -340,6 +343,7 @@ private:
     RankLayout layout_;
     RecordGraph graph_;
     OpArguments arguments_;
+    const std::string& more_events_;
     std::vector<std::size_t> chosen_;
     std::array<bool, memory_kind_count> held_kinds_{}; // that the program names at all
     std::string out_;

@@ -10,6 +10,7 @@ namespace trainyard {
 struct TraceOptions {
     std::vector<RankId> ranks{}; // these only (one file per rank is what trace analysers want);
                                  // empty: all that were recorded
+    std::string more_events{};   // behind the step's own, as they are written; may be empty
 };
 
 // One process per rank, one thread per stream and one for the host. A collective's slice covers its
