@@ -67,6 +67,8 @@ int JobContext::replicas()
 
 std::optional<std::string> JobContext::beside(const std::string& path)
 {
+    if (const auto own = written.find(path); own != written.end())
+        return own->second;
     // Scripts name files from the root of their repository, some folders up.
     constexpr int most_folders_up = 5;
     std::filesystem::path folder = std::filesystem::path(draft.file()).parent_path();

@@ -117,7 +117,10 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     }
     for (const std::string& skipped : script->skipped)
         add_note(draft.notes.ignored, skipped);
+    for (const std::string& doubtful : script->doubtful)
+        draft.flag(doubtful);
     draft.left_out = script->skipped;
+    context.written = script->files;
     std::optional<Launch> launch = find_launch(*script);
     if (!launch && script->too_deep > 0) {
         draft.problems.push_back({draft.file(), script->too_deep, "",

@@ -124,12 +124,11 @@ std::vector<Unseen> SettingTree::unseen() const
     return out;
 }
 
-std::vector<std::string> SettingTree::missed() const
+SoughtNames SettingTree::sought() const
 {
-    std::vector<std::string> out;
+    SoughtNames out;
     for (const std::string& name : looked_for_)
-        if (at(name) == nullptr)
-            out.push_back(name);
+        (at(name) != nullptr ? out.found : out.missed).push_back(name);
     return out;
 }
 

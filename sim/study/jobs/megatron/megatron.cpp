@@ -1,6 +1,9 @@
 #include "sim/study/jobs/megatron/megatron.h"
 
+#include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/named_model.h"
+#include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
@@ -118,6 +121,8 @@ void read_software(MegatronReader& reader)
 {
     SoftwareChoice& software = reader.draft.scenario.software;
     software.framework = "megatron-core";
+    if (reader.arguments.contains("--deepspeed"))
+        return; // which brings its own
     if (reader.values.on("--use-legacy-models")) {
         reader.draft.take(software.framework, std::string("Megatron-LM"), "software.framework",
                           reader.values.origin("--use-legacy-models"));
@@ -141,16 +146,18 @@ constexpr std::array other_programs{
 
 void read_any_model(MegatronReader& reader)
 {
+    const std::string provider = reader.values.text("--model-provider");
     for (const Aside& other : other_programs)
-        if (reader.program.find(other.prefix) != std::string::npos) {
-            reader.draft.refuse({},
-                                fmt::format("{}: its model has {}, which the arguments do not "
-                                            "describe",
-                                            reader.program, other.why),
-                                "decoders, hybrids, T5 and BERT are read; --model FILE names "
-                                "another");
-            return;
-        }
+        for (const std::string& starter : {reader.program, provider})
+            if (starter.find(other.prefix) != std::string::npos) {
+                reader.draft.refuse({},
+                                    fmt::format("{}: its model has {}, which the arguments do not "
+                                                "describe",
+                                                starter, other.why),
+                                    "decoders, hybrids, T5 and BERT are read; --model FILE names "
+                                    "another");
+                return;
+            }
     if (reader.arguments.contains("--vision-model-type") ||
         reader.arguments.contains("--disable-vision-class-token"))
     {
@@ -189,9 +196,39 @@ void read_timeout(MegatronReader& reader)
                           reader.values.origin(name));
 }
 
+constexpr std::array<std::string_view, 3> batch_settings{
+    "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"};
+
+// Megatron-DeepSpeed: "--deepspeed --deepspeed_config FILE --zero-stage 1". The file shards; of
+// batches it repeats what the arguments say.
+void read_deepspeed_part(MegatronReader& reader)
+{
+    const bool on = reader.values.on("--deepspeed");
+    const auto stage = reader.values.whole("--zero-stage");
+    const std::string_view name = reader.values.either("--deepspeed-config", "--ds-config");
+    const Argument* const config = reader.arguments.find(name);
+    if (!on || has_errors(reader.draft.problems))
+        return;
+    reader.draft.take(reader.draft.scenario.software.framework, std::string("deepspeed"),
+                      "software.framework", reader.values.origin("--deepspeed"));
+    const std::string path =
+        config == nullptr || config->values.empty() ? std::string() : config->values.front();
+    Checked<Json> json = deepspeed_config(path, stage, reader.context);
+    if (!json)
+        return append(reader.draft.problems, json.error());
+    json->set_lines(0);
+    Json shards = Json::object();
+    for (const Json::Member& member : json->members())
+        if (std::find(batch_settings.begin(), batch_settings.end(), member.first) ==
+            batch_settings.end())
+            shards[member.first] = member.second;
+    SettingTree settings(std::move(shards));
+    read_deepspeed(settings, reader.context);
+}
+
 void list_unseen(MegatronReader& reader)
 {
-    const std::vector<std::string> missed = reader.arguments.missed();
+    const SoughtNames sought = reader.arguments.sought();
     const bool of_model = reader.draft.scenario.model.given();
     for (const Argument& argument : reader.arguments.unseen()) {
         const Origin origin{argument.line, argument.text()};
@@ -199,7 +236,7 @@ void list_unseen(MegatronReader& reader)
             reader.draft.ignore(origin, *aside);
         else
             reader.draft.ignore_unknown(
-                origin, argument.name, missed,
+                origin, argument.name, sought,
                 of_model ? "not known here, or of the model, which is given beside"
                          : "not known here");
     }
@@ -229,6 +266,7 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
     read_megatron_strategy(reader);
     read_megatron_training(reader);
     read_timeout(reader);
+    read_deepspeed_part(reader);
     list_unseen(reader);
 }
 

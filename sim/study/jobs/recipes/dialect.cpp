@@ -96,16 +96,9 @@ constexpr std::array nanotron_keys{
 constexpr std::array trainer_keys{
     RecipeKey{"micro_batch_size", "", "--per-device-train-batch-size", ""},
     RecipeKey{"lora_target_linear", "true", "--lora-target-modules", "all-linear"},
-    RecipeKey{"lora_target", "", "--lora-target-modules", ""},
-    RecipeKey{"adapter", "lora", "--use-lora", on},
-    RecipeKey{"adapter", "qlora", "--use-lora", on},
-    RecipeKey{"finetuning_type", "lora", "--use-lora", on},
-    RecipeKey{"train_type", "lora", "--use-lora", on},
     RecipeKey{"optimizer", "", "--optim", ""},
     RecipeKey{"stage", "", "", ""},
     RecipeKey{"template", "", "", ""},
-    RecipeKey{"finetuning_type", "", "", ""},
-    RecipeKey{"adapter", "", "", ""},
 };
 
 constexpr std::array dialects{

@@ -269,12 +269,12 @@ private:
 
     void list_unseen()
     {
-        const std::vector<std::string> missed = settings_.missed();
+        const SoughtNames sought = settings_.sought();
         for (const Unseen& unseen : settings_.unseen()) {
             if (const auto why = why_aside(settings_aside, unseen.name))
                 draft_.ignore(unseen.origin, *why);
             else
-                draft_.ignore_unknown(unseen.origin, unseen.name, missed);
+                draft_.ignore_unknown(unseen.origin, unseen.name, sought);
         }
     }
 

@@ -7,6 +7,7 @@
 #include "sim/study/jobs/nearest_optimizer.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace trainyard {
 namespace {
@@ -35,9 +36,9 @@ public:
         optimizer();
         adapters();
         buckets();
-        const std::vector<std::string> missed = arguments_.missed();
+        const SoughtNames sought = arguments_.sought();
         for (const Argument& argument : arguments_.unseen())
-            draft_.ignore_unknown({argument.line, argument.text()}, argument.name, missed);
+            draft_.ignore_unknown({argument.line, argument.text()}, argument.name, sought);
         if (framework_ == TrainerFor::torch)
             require_model(context_, "the arguments");
     }
@@ -73,34 +74,40 @@ private:
             take("--fp16", training_.precision, Precision::fp16, "training.precision");
         else if (values_.on("--tf32"))
             take("--tf32", training_.precision, Precision::tf32, "training.precision");
-        else {
+        else if (draft_.settings_elsewhere) {
+            training_.precision = Precision::bf16;
+            draft_.assume("bf16: the file that may say is not there");
+        } else {
             training_.precision = Precision::fp32;
             draft_.assume("fp32: neither --bf16 nor --fp16");
         }
     }
 
-    // --fsdp "full_shard auto_wrap"
+    // --fsdp "full_shard auto_wrap"; OLMo's --fsdp.sharding_strategy=FULL_SHARD
     void sharding()
     {
         std::string& framework = draft_.scenario.software.framework;
         framework = framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
         const bool compiled = values_.on("--torch-compile");
-        const Argument* fsdp = arguments_.find("--fsdp");
-        const std::string said = fsdp == nullptr ? std::string() : fsdp->text();
+        const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
+        const Argument* fsdp = arguments_.find(option);
+        std::string said = fsdp == nullptr ? std::string() : fsdp->text();
+        std::transform(said.begin(), said.end(), said.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
         if (says("full_shard") || says("shard_grad_op") || says("hybrid_shard")) {
             framework = "torch-fsdp";
-            take("--fsdp", strategy_.zero, 3, "strategy.zero");
+            take(option, strategy_.zero, 3, "strategy.zero");
             if (says("shard_grad_op"))
-                take("--fsdp", strategy_.reshard_after_forward, false,
+                take(option, strategy_.reshard_after_forward, false,
                      "strategy.reshard_after_forward");
             if (says("hybrid_shard") && draft_.size.gpus_per_node)
-                take("--fsdp", strategy_.shard_group, *draft_.size.gpus_per_node,
+                take(option, strategy_.shard_group, *draft_.size.gpus_per_node,
                      "strategy.shard_group");
             if (says("offload")) {
-                take("--fsdp", strategy_.offload.parameters, OffloadTarget::cpu,
+                take(option, strategy_.offload.parameters, OffloadTarget::cpu,
                      "strategy.offload.parameters");
                 strategy_.offload.optimizer = OffloadTarget::cpu;
             }
@@ -161,13 +168,17 @@ private:
     void batches()
     {
         BatchSizes sizes;
-        sizes.all_name = "--global-batch-size";
+        sizes.all_name =
+            std::string(values_.either("--global-batch-size", "--global-train-batch-size"));
         sizes.micro_name = "--per-device-train-batch-size";
         sizes.accumulation_name = "--gradient-accumulation-steps";
+        for (const std::string_view name : {"--accumulation-steps", "--grad-acc"})
+            sizes.accumulation_name = std::string(values_.either(sizes.accumulation_name, name));
         for (const std::string_view name :
              {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
               "--micro-batch-size", "--batch-size", "--train-batch-size",
-              "--per-gpu-train-batch-size", "--batch-size-training"})
+              "--per-gpu-train-batch-size", "--batch-size-training",
+              "--device-train-microbatch-size"})
             if (const auto size = values_.whole(name); size && !sizes.micro) {
                 sizes.micro = size;
                 sizes.micro_name = name;
@@ -203,16 +214,28 @@ private:
     // PEFT's words: --lora_r 8 --lora_target_modules q_proj v_proj
     void adapters()
     {
-        const std::string_view name = values_.either("--lora-r", "--lora-rank");
+        std::string_view name = values_.either("--lora-r", "--lora-rank");
+        if (!arguments_.contains(name))
+            name = values_.either(name, "--lora-dim");
         auto rank = values_.whole(name);
+        // LLaMA-Factory's and ms-swift's words for what is trained.
+        std::string tuned;
+        for (const std::string_view type :
+             {"--finetuning-type", "--tuner-type", "--train-type", "--sft-type", "--adapter"})
+            if (const std::string said = values_.text(type); !said.empty())
+                tuned = said;
         const bool adapts = values_.on("--use-lora") || values_.on("--use-peft") ||
-                            values_.on("--use-peft-lora") || values_.on("--lora");
+                            values_.on("--use-peft-lora") || values_.on("--lora") ||
+                            tuned == "lora" || tuned == "qlora";
+        if (!tuned.empty() && !adapts)
+            return; // a rank that stands there anyway is of no effect
         if (adapts && !rank) {
             constexpr std::int64_t usual = 8;
             rank = usual;
             draft_.assume("adapters of rank 8, PEFT's default");
         }
-        const Argument* modules = arguments_.find("--lora-target-modules");
+        const std::string_view places = values_.either("--lora-target-modules", "--lora-target");
+        const Argument* modules = arguments_.find(places);
         if (!rank)
             return;
         Lora lora;
@@ -232,7 +255,7 @@ private:
                 if (const auto target = from_name<AdapterTarget>(module))
                     lora.targets.push_back(*target);
                 else
-                    draft_.refuse(values_.origin("--lora-target-modules"),
+                    draft_.refuse(values_.origin(places),
                                   fmt::format("{} is no matrix known here", module),
                                   FieldValue<AdapterTarget>::type_name());
             }

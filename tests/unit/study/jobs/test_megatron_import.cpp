@@ -86,7 +86,7 @@ TEST_CASE("an unknown argument that looks like a known one is a warning at its l
     CHECK(with_arguments("--expert-model-parallel-sizes 4").warnings.front().hint ==
           "did you mean --expert-model-parallel-size?");
     // What is given already is not what was meant, and what has no part in a step warns of nothing.
-    CHECK(with_arguments("--num-layer 2 --lr-wramup 3").warnings.empty());
+    CHECK(with_arguments("--lr-wramup 3").warnings.empty());
 }
 
 TEST_CASE("a size that must be there and stands in a variable that nothing sets names the variable")
@@ -379,4 +379,67 @@ TEST_CASE("modules that Megatron-Core recomputes are those of the scenario")
     const Diagnostic problem =
         refusal_of(JobKind::megatron, seven_billion + selective + "lm_head", on_h100(1));
     CHECK(problem.message.ends_with("\"lm_head\" is no module to recompute"));
+}
+
+TEST_CASE("Megatron-DeepSpeed shards as the configuration that its script writes")
+{
+    const std::string text =
+        "C=$OUT/ds.json\ncat <<EOT > $C\n{\"zero_optimization\": {\"stage\": 1}, "
+        "\"train_micro_batch_size_per_gpu\": 2, \"bf16\": {\"enabled\": true}}\nEOT\n"
+        "deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed --deepspeed_config $C "
+        "--tensor-model-parallel-size 2 --num-layers 8 --hidden-size 1024 "
+        "--num-attention-heads 16 --num-key-value-heads 4 --normalization rmsnorm "
+        "--seq-length 4_096 --max-position-embeddings 4_096 --micro-batch-size 2 "
+        "--global-batch-size 16 --bf16\n";
+    const ImportedJob job = imported(JobKind::megatron, text, on_h100(1));
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.scenario.scenario.software.framework == "deepspeed");
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(job.job.training.global_batch == 16);
+    CHECK(model_of(job).kv_heads == 4);
+    CHECK(model_of(job).norm == NormKind::rms_norm);
+    CHECK(model_of(job).vocabulary % 256 == 0);
+    // Where it does not write one, the argument says.
+    const std::string stated = text.substr(text.find("deepspeed --num_gpus"));
+    CHECK(imported(JobKind::megatron, stated.substr(0, stated.size() - 1) + " --zero-stage 2\n",
+                   on_h100(1))
+              .job.strategy.zero == 2);
+}
+
+TEST_CASE("norms of latent attention are those of the latents")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+        "--num-attention-heads 16 --seq-length 512 --position-embedding-type rope "
+        "--micro-batch-size 1 --multi-latent-attention --qk-layernorm --disable-bias-linear "
+        "--swiglu --normalization RMSNorm --bf16\n",
+        on_h100(1));
+    CHECK(model_of(job).latent.has_value());
+    CHECK(!model_of(job).qk_norm);
+}
+
+TEST_CASE("a provider of a model with an image encoder is refused like its program")
+{
+    const Diagnostic refused = refusal_of(
+        JobKind::megatron,
+        "MODEL_ARGS:\n  --num-layers: 8\n  --hidden-size: 1024\n  --num-attention-heads: 16\n"
+        "  --seq-length: 512\n  --micro-batch-size: 1\n  --model-provider: llava_vlm\n",
+        on_h100(1));
+    CHECK(refused.message.find("a vision encoder") != std::string::npos);
+}
+
+TEST_CASE("a slip of a name that is there too is a warning")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+        "--num-attention-heads 16 --seq-length 512 --max-position-embeddings 512 "
+        "--micro-batch-size 1 --tensor-model-parallel-size 2 --tensor-model-paralel-size 4 "
+        "--bf16\n",
+        on_h100(1));
+    CHECK(job.job.strategy.tp == 2);
+    REQUIRE(!job.warnings.empty());
+    CHECK(job.warnings.front().hint ==
+          "did you mean --tensor-model-parallel-size, which is there too?");
 }

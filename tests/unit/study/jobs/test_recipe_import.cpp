@@ -167,6 +167,8 @@ TEST_CASE("GPT-NeoX writes Megatron-LM's sizes and DeepSpeed's batches")
 TEST_CASE("a mapping that is no recipe is refused with those that are")
 {
     CHECK(!recognise_job("name: x\nother: 3\n"));
+    CHECK(!recognise_job("card:\n  command: torchrun --nproc_per_node=8 compare.py\n"));
+    CHECK(recognise_job("apiVersion: v1\nargs: torchrun train.py\n") == JobKind::torchrun);
     CHECK(refusal_of(JobKind::megatron, "name: x\nother: 3\n", on_h100(1)).message ==
           "is no recipe of a job known here");
     CHECK(!refusal_of(JobKind::megatron, "- 1\n- 2\n", on_h100(1)).message.empty());
@@ -197,4 +199,19 @@ TEST_CASE("settings of a recipe on the command line count as arguments")
     CHECK(job.job.strategy.tp == 2);
     CHECK(job.job.training.micro_batch == 2);
     CHECK(job.job.training.sequence_length == 4096);
+}
+
+TEST_CASE("a Trainer's dump holds DeepSpeed's configuration, and ranks of adapters it has not")
+{
+    const std::string dump = R"({"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4,
+        "bf16": true, "max_length": 4096, "tuner_type": "full", "lora_rank": 8,
+        "deepspeed": {"bf16": {"enabled": "auto"}, "train_batch_size": "auto",
+                      "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}}}})";
+    const ImportedJob job =
+        imported(*recognise_job(dump), dump, with_model(on_h100(1), "llama-2-7b"));
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.strategy.offload.optimizer == OffloadTarget::cpu);
+    CHECK(job.job.training.global_batch == 64);
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(!job.job.training.lora);
 }

@@ -153,3 +153,35 @@ TEST_CASE("of a page in Markdown the code is read, at its lines")
     CHECK(job.job.training.sequence_length == 1024);
     CHECK(says(job.notes.understood, "line 5: --max-seq-length 1024"));
 }
+
+TEST_CASE("a launch whose recipe is not there is its arguments and the model that is given")
+{
+    const std::string launch = "CUDA_VISIBLE_DEVICES=0,1 accelerate launch train.py conf/sft.yaml "
+                               "--fsdp.sharding_strategy=FULL_SHARD "
+                               "--device_train_microbatch_size=2\n";
+    const ImportedJob job = imported(JobKind::torchrun, launch, llama_on_h100());
+    CHECK(job.job.dp() == 2);
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.training.micro_batch == 2);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(says(job.notes.flagged, "the settings of conf/sft.yaml are not read: all that the "
+                                  "arguments do not say is as Hugging Face's Trainer has it"));
+    JobImportOptions alone = llama_on_h100();
+    alone.model = {};
+    CHECK(refusal_of(JobKind::torchrun, launch, alone).message ==
+          "conf/sft.yaml: holds the job, and is not there");
+}
+
+TEST_CASE("what is trained is adapters or all, in the words of each framework")
+{
+    const auto lora = [](const std::string& words) {
+        return imported(JobKind::torchrun,
+                        "torchrun --nproc_per_node 8 train.py --bf16 --max_length 512 " + words,
+                        llama_on_h100())
+            .job.training.lora;
+    };
+    CHECK(lora("--finetuning_type lora --lora_target q_proj,v_proj")->rank == 8);
+    CHECK(lora("--train_type lora --lora_rank 16")->rank == 16);
+    CHECK(lora("--lora_dim 4")->rank == 4);
+    CHECK(!lora("--finetuning_type full --lora_rank 8"));
+}
