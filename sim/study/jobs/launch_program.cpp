@@ -162,7 +162,11 @@ void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext
                                           : fmt::format("zero{}", said));
     } else if (type.empty() && !text)
         draft.flag(fmt::format("{}: how it shards is not known: as DDP", path));
-    if (const std::string mixed = word("mixed_precision"); mixed == "bf16" || mixed == "fp16")
+    std::string mixed = word("mixed_precision");
+    for (const std::string_view format : {"bf16", "fp16"})
+        if (!text && name.find(format) != std::string::npos)
+            mixed = format;
+    if (mixed == "bf16" || mixed == "fp16")
         add("--mixed-precision", mixed);
     const int ranks = std::atoi(word("num_processes").c_str());
     const int nodes = std::max(1, std::atoi(word("num_machines").c_str()));

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/megatron/megatron.h"
 
+#include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/named_model.h"
@@ -266,6 +267,11 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
     read_megatron_strategy(reader);
     read_megatron_training(reader);
     read_timeout(reader);
+    read_adapters(arguments, draft,
+                  {32,
+                   {AdapterTarget::linear_qkv, AdapterTarget::o_proj, AdapterTarget::linear_fc1,
+                    AdapterTarget::down_proj},
+                   "Megatron-Bridge's"});
     read_deepspeed_part(reader);
     list_unseen(reader);
 }

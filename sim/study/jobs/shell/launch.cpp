@@ -16,7 +16,8 @@ using enum LauncherMeaning;
 std::vector<ShellCommand> unwrapped(const ShellCommand& command, const ShellScript& script)
 {
     for (const TracedText& word : command.words) {
-        const bool nested = word.text.find(' ') != std::string::npos &&
+        const bool nested = !word.text.starts_with("$(") &&
+                            word.text.find(' ') != std::string::npos &&
                             (word.text.find("torchrun ") != std::string::npos ||
                              word.text.find("python") != std::string::npos);
         if (!nested)

@@ -202,13 +202,23 @@ void ShellInterpreter::run_command()
     } else if (is_either(name, {"export", "declare", "typeset", "local", "readonly"}))
         declare(at + 1, name == "export");
     else if (name == "exit" || name == "return")
-        stopped_ = true;
+        leave(at);
     else if (name == "read" && !here_string_.text.empty())
         read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
     else if (name == "source" || name == ".")
         read_other_file(at + 1);
     else if (!call(name, at) && !read_document(name, at))
         record(at, std::move(assigned));
+}
+
+// A script that gives up, because what it needs is not given, is read on: it is meant to run.
+void ShellInterpreter::leave(std::size_t at)
+{
+    const std::string status = at + 1 < command_.size() ? command_[at + 1]->plain() : std::string();
+    const bool gives_up = !status.empty() && status != "0" && !frames_.empty();
+    if (gives_up && depth_ == 1)
+        out_.skipped.push_back(fmt::format("line {}: it would give up there; read on", line_));
+    stopped_ = !gives_up || depth_ > 1;
 }
 
 std::optional<bool> ShellInterpreter::condition(std::size_t from)

@@ -82,6 +82,7 @@ private:
     bool read_document(const std::string& name, std::size_t at);
     void read_inner_script(const std::string& text);
     void run_command();
+    void leave(std::size_t at);
     std::optional<bool> condition(std::size_t from);
     bool assign(const ShellToken& token, std::map<std::string, TracedText>& assigned);
     void assign_defaults(std::size_t from);

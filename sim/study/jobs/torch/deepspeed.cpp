@@ -141,6 +141,10 @@ private:
         groups();
         offload("offload_optimizer", strategy_.offload.optimizer, "strategy.offload.optimizer");
         offload("offload_param", strategy_.offload.parameters, "strategy.offload.parameters");
+        // As they were called until 2021.
+        older_offload("cpu_offload", strategy_.offload.optimizer, "strategy.offload.optimizer");
+        older_offload("cpu_offload_params", strategy_.offload.parameters,
+                      "strategy.offload.parameters");
     }
 
     // Counted in elements.
@@ -213,6 +217,13 @@ private:
             take(name, field, OffloadTarget::cpu, place);
         else
             draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+    }
+
+    void older_offload(const std::string& what, OffloadTarget& field, std::string_view place)
+    {
+        const std::string name = "zero_optimization." + what;
+        if (settings_.flag(name, draft_).value_or(false))
+            take(name, field, OffloadTarget::cpu, place);
     }
 
     void optimizer()

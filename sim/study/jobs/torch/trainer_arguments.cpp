@@ -2,6 +2,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/quoted.h"
+#include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
@@ -34,7 +35,7 @@ public:
         lengths();
         batches();
         optimizer();
-        adapters();
+        read_adapters(arguments_, draft_, {});
         buckets();
         const SoughtNames sought = arguments_.sought();
         for (const Argument& argument : arguments_.unseen())
@@ -209,74 +210,6 @@ private:
         take(option, training_.optimizer, nearest->optimizer, "training.optimizer");
         if (!nearest->difference.empty())
             draft_.assume(values_.origin(option), nearest->difference);
-    }
-
-    // PEFT's words: --lora_r 8 --lora_target_modules q_proj v_proj
-    void adapters()
-    {
-        std::string_view name = values_.either("--lora-r", "--lora-rank");
-        if (!arguments_.contains(name))
-            name = values_.either(name, "--lora-dim");
-        auto rank = values_.whole(name);
-        // LLaMA-Factory's and ms-swift's words for what is trained.
-        std::string tuned;
-        for (const std::string_view type :
-             {"--finetuning-type", "--tuner-type", "--train-type", "--sft-type", "--adapter"})
-            if (const std::string said = values_.text(type); !said.empty())
-                tuned = said;
-        const bool adapts = values_.on("--use-lora") || values_.on("--use-peft") ||
-                            values_.on("--use-peft-lora") || values_.on("--lora") ||
-                            tuned == "lora" || tuned == "qlora";
-        if (!tuned.empty() && !adapts)
-            return; // a rank that stands there anyway is of no effect
-        if (adapts && !rank) {
-            constexpr std::int64_t usual = 8;
-            rank = usual;
-            draft_.assume("adapters of rank 8, PEFT's default");
-        }
-        const std::string_view places = values_.either("--lora-target-modules", "--lora-target");
-        const Argument* modules = arguments_.find(places);
-        if (!rank)
-            return;
-        Lora lora;
-        const bool all =
-            modules != nullptr && modules->values.size() == 1 &&
-            (modules->values.front() == "all-linear" || modules->values.front() == "all");
-        lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));
-        if (modules == nullptr) {
-            lora.targets = {AdapterTarget::q_proj, AdapterTarget::v_proj};
-            draft_.assume("adapters on q_proj and v_proj, PEFT's default for Llama");
-        } else if (all)
-            for (const std::string_view target :
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"})
-                lora.targets.push_back(*from_name<AdapterTarget>(target));
-        else
-            for (const std::string& module : words_of(*modules)) {
-                if (const auto target = from_name<AdapterTarget>(module))
-                    lora.targets.push_back(*target);
-                else
-                    draft_.refuse(values_.origin(places),
-                                  fmt::format("{} is no matrix known here", module),
-                                  FieldValue<AdapterTarget>::type_name());
-            }
-        if (arguments_.contains(name))
-            take(name, training_.lora, lora, "training.lora");
-        else
-            training_.lora = lora;
-    }
-
-    // "q_proj,v_proj" is two of them.
-    static std::vector<std::string> words_of(const Argument& modules)
-    {
-        std::vector<std::string> out;
-        for (const std::string& value : modules.values)
-            for (std::size_t from = 0; from <= value.size();) {
-                const std::size_t end = std::min(value.find(',', from), value.size());
-                if (end > from)
-                    out.push_back(value.substr(from, end - from));
-                from = end + 1;
-            }
-        return out;
     }
 
     void buckets()

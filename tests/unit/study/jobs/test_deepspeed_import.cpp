@@ -72,6 +72,10 @@ TEST_CASE("DeepSpeed's shard groups and offload are taken over")
                                   .job.strategy;
     CHECK(strategy.shard_group == 4);
     CHECK(strategy.offload.optimizer == OffloadTarget::cpu);
+    const ImportedJob old = config(R"({"train_batch_size": 8, "fp16": {"enabled": "true"},
+        "zero_optimization": {"stage": 2, "cpu_offload": true}})");
+    CHECK(old.job.strategy.offload.optimizer == OffloadTarget::cpu);
+    CHECK(old.job.training.precision == Precision::fp16);
 }
 
 TEST_CASE("ZeRO stages overlap as DeepSpeed does unless told otherwise")

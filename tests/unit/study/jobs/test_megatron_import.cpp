@@ -85,7 +85,7 @@ TEST_CASE("an unknown argument that looks like a known one is a warning at its l
     CHECK(!says(job.notes.ignored, "--context-paralell-size"));
     CHECK(with_arguments("--expert-model-parallel-sizes 4").warnings.front().hint ==
           "did you mean --expert-model-parallel-size?");
-    // What is given already is not what was meant, and what has no part in a step warns of nothing.
+    // What has no part in a step warns of nothing.
     CHECK(with_arguments("--lr-wramup 3").warnings.empty());
 }
 
@@ -442,4 +442,22 @@ TEST_CASE("a slip of a name that is there too is a warning")
     REQUIRE(!job.warnings.empty());
     CHECK(job.warnings.front().hint ==
           "did you mean --tensor-model-parallel-size, which is there too?");
+}
+
+TEST_CASE("adapters of Megatron-Bridge and of ms-swift have their own defaults")
+{
+    const auto lora = [](const std::string& words) {
+        return imported(JobKind::megatron,
+                        "torchrun --nproc_per_node 8 run.py --micro-batch-size 1 --bf16 "
+                        "--seq-length 512 --recompute-granularity selective " +
+                            words,
+                        with_model(on_h100(1), "llama-2-7b"))
+            .job.training.lora;
+    };
+    using enum AdapterTarget;
+    CHECK(lora("--peft_scheme lora") == Lora{32, {linear_qkv, o_proj, linear_fc1, down_proj}});
+    CHECK(lora("--train_type lora --lora_rank 8 --target_modules linear_proj q_proj") ==
+          Lora{8, {o_proj, q_proj}});
+    CHECK(!lora("--train_type full --lora_rank 8"));
+    CHECK(!lora(""));
 }

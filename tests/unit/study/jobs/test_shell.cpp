@@ -126,6 +126,21 @@ TEST_CASE("a script that is given to a shell or to Slurm runs, one that is only 
     CHECK(script("cat > j.sh <<'EOF'\n" + inner + "EOF\n").commands.empty());
 }
 
+TEST_CASE("quotes hold a default value together and are none of it")
+{
+    CHECK(words("N=${N:-\"8\"}\nA=${B:-'x'}\nrun $N $A ${C:-\"\"} \"${D:-\"a b\"}\"") ==
+          Words{"run", "8", "x", "a b"});
+    CHECK(words("run --n $((8 * $COUNT)) --x 1") ==
+          Words{"run", "--n", "$((8 * ${COUNT}))", "--x", "1"});
+}
+
+TEST_CASE("a script that would give up for want of a variable is read on, one that ends is not")
+{
+    CHECK(words("if [[ -z $W ]]; then\n  exit 1\nfi\nrun x") == Words{"run", "x"});
+    const ShellScript ended = script("if [ -z $W ]; then\n  exit 0\nfi\nrun x");
+    CHECK(ended.commands.empty());
+}
+
 TEST_CASE("variables that a branch left out may set otherwise are told")
 {
     const ShellScript read = script("TP=2\nA=x\nif grep -q fast config; then\n  TP=1\n  PP=4\n"

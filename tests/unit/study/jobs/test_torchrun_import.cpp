@@ -154,6 +154,29 @@ TEST_CASE("of a page in Markdown the code is read, at its lines")
     CHECK(says(job.notes.understood, "line 5: --max-seq-length 1024"));
 }
 
+TEST_CASE("blocks of a page that are of no shell are not read, and none goes on in the next")
+{
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "# Page\n ```bash\n torchrun --nproc_per_node 8 train.py \\\n"
+                                     "   --bf16 --max_length 512\n ```\n then\n```shell\n"
+                                     "--use_lora True\n```\n```python\nbf16 = torchrun(4)\n```\n",
+                                     llama_on_h100());
+    CHECK(job.job.dp() == 8);
+    CHECK(job.job.training.sequence_length == 512);
+    CHECK(!job.job.training.lora);
+}
+
+TEST_CASE("a launcher's configuration that is not there tells by its name how it shards")
+{
+    const ImportedJob job = imported(
+        JobKind::torchrun,
+        "R=$(echo a | python3 -c 'print(1)')\naccelerate launch --num_processes $((8 * $N)) "
+        "--machine_rank $R --config_file conf/zero2-bf16.yaml train.py\n",
+        llama_on_h100());
+    CHECK(job.job.strategy.zero == 2);
+    CHECK(job.job.training.precision == Precision::bf16);
+}
+
 TEST_CASE("a launch whose recipe is not there is its arguments and the model that is given")
 {
     const std::string launch = "CUDA_VISIBLE_DEVICES=0,1 accelerate launch train.py conf/sft.yaml "
