@@ -2,7 +2,10 @@
 
 #include "sim/base/fields.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cctype>
 
 namespace trainyard {
 namespace {
@@ -36,17 +39,59 @@ std::vector<std::string> words_of(const Argument& modules)
     return out;
 }
 
+// What a pattern of module names ends in: "layers.*(q|k|v)_proj" is q_proj, k_proj, v_proj.
+std::vector<std::string> names_in_pattern(std::string_view pattern)
+{
+    constexpr std::string_view ending = "_proj";
+    std::vector<std::string> out;
+    for (std::size_t at = pattern.find(ending); at != std::string_view::npos;
+         at = pattern.find(ending, at + 1))
+    {
+        const bool group = at > 0 && pattern[at - 1] == ')';
+        const std::size_t open = group ? pattern.rfind('(', at) : std::string_view::npos;
+        if (group && open != std::string_view::npos) {
+            for (std::size_t from = open + 1; from < at;) {
+                const std::size_t end = std::min(pattern.find('|', from), at - 1);
+                out.push_back(fmt::format("{}{}", pattern.substr(from, end - from), ending));
+                from = end + 1;
+            }
+            continue;
+        }
+        std::size_t begin = at;
+        while (begin > 0 && std::isalnum(static_cast<unsigned char>(pattern[begin - 1])) != 0)
+            --begin;
+        out.push_back(fmt::format("{}{}", pattern.substr(begin, at - begin), ending));
+    }
+    return out;
+}
+
+// Modules are named by how their names end. Matrices that are not modelled are left out, where
+// others are left.
 std::vector<AdapterTarget> targets_of(const Argument& modules, JobDraft& draft)
 {
+    const Origin origin{modules.line, modules.text()};
+    std::vector<std::string> names;
+    for (const std::string& module : words_of(modules))
+        if (module.find_first_of("(*[|\\") != std::string::npos)
+            for (std::string& name : names_in_pattern(module))
+                names.push_back(std::move(name));
+        else
+            names.push_back(module.substr(module.rfind('.') + 1));
     std::vector<AdapterTarget> out;
-    for (const std::string& module : words_of(modules)) {
-        const std::vector<AdapterTarget> targets = targets_named(module);
-        out.insert(out.end(), targets.begin(), targets.end());
+    std::vector<std::string> unknown;
+    for (const std::string& name : names) {
+        const std::vector<AdapterTarget> targets = targets_named(name);
         if (targets.empty())
-            draft.refuse({modules.line, modules.text()},
-                         fmt::format("{} is no matrix known here", module),
-                         FieldValue<AdapterTarget>::type_name());
+            unknown.push_back(name);
+        for (const AdapterTarget target : targets)
+            if (std::find(out.begin(), out.end(), target) == out.end())
+                out.push_back(target);
     }
+    if (out.empty())
+        draft.refuse(origin, "names no matrix known here", FieldValue<AdapterTarget>::type_name());
+    else if (!unknown.empty())
+        draft.flag(fmt::format("line {}: adapters on {} are not modelled, left out", modules.line,
+                               fmt::join(unknown, ", ")));
     return out;
 }
 
@@ -73,8 +118,11 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
                         tuned == "qlora";
     const Argument* const modules = arguments.find(
         one_of(arguments, {"--lora-target-modules", "--lora-target", "--target-modules"}));
-    if (!tuned.empty() && !adapts)
-        return; // a rank that stands there anyway is of no effect
+    if (!tuned.empty() && !adapts) { // a rank that stands there anyway is of no effect
+        if (tuned != "full")
+            draft.flag(fmt::format("{}: not modelled, all parameters are trained", tuned));
+        return;
+    }
     if (adapts && !rank) {
         rank = defaults.rank;
         draft.assume(fmt::format("adapters of rank {}, {} default", defaults.rank, defaults.whose));

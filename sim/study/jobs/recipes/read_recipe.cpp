@@ -166,6 +166,8 @@ void read_tree(const Json& root, JobContext& context)
 
 bool looks_like_yaml(std::string_view text)
 {
+    if (text.find("\n```") != std::string_view::npos)
+        return false; // a page
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -20,7 +21,8 @@ public:
     Arguments take(const Json& part)
     {
         collect(part, "");
-        if (!dialect_.unsaid.empty() && !out_.contains("--bf16") && !out_.contains("--fp16"))
+        if (!dialect_.unsaid.empty() && !denied_.contains(dialect_.unsaid) &&
+            !out_.contains("--bf16") && !out_.contains("--fp16"))
             out_.add({std::string(dialect_.unsaid), {}, 0});
         return std::move(out_);
     }
@@ -53,9 +55,10 @@ private:
         } else if (value.is_array())
             for (const Json& item : value.items())
                 argument.values.push_back(filled(text_of(item), siblings));
-        else if (value.is_bool() && !value.as_bool())
+        else if (value.is_bool() && !value.as_bool()) {
+            denied_.insert(argument.name);
             return;
-        else if (!value.is_bool())
+        } else if (!value.is_bool())
             argument.values.push_back(said);
         if (value.is_array() && argument.values.empty())
             return;
@@ -109,6 +112,7 @@ private:
     const Json& root_;
     const std::map<std::string, std::string>& defined_;
     Arguments out_;
+    std::set<std::string, std::less<>> denied_;    // switches that are said to be off
     std::map<std::string, std::ptrdiff_t> depths_; // of the setting each argument came from
 };
 

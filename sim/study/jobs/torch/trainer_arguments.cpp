@@ -101,15 +101,19 @@ private:
         if (says("full_shard") || says("shard_grad_op") || says("hybrid_shard")) {
             framework = "torch-fsdp";
             take(option, strategy_.zero, 3, "strategy.zero");
+            if (values_.on("--no-reshard-after-forward"))
+                take("--no-reshard-after-forward", strategy_.reshard_after_forward, false,
+                     "strategy.reshard_after_forward");
             if (says("shard_grad_op"))
                 take(option, strategy_.reshard_after_forward, false,
                      "strategy.reshard_after_forward");
             if (says("hybrid_shard") && draft_.size.gpus_per_node)
                 take(option, strategy_.shard_group, *draft_.size.gpus_per_node,
                      "strategy.shard_group");
-            if (says("offload")) {
-                take(option, strategy_.offload.parameters, OffloadTarget::cpu,
-                     "strategy.offload.parameters");
+            const bool apart = values_.on("--fsdp-offload");
+            if (says("offload") || apart) {
+                take(apart ? "--fsdp-offload" : option, strategy_.offload.parameters,
+                     OffloadTarget::cpu, "strategy.offload.parameters");
                 strategy_.offload.optimizer = OffloadTarget::cpu;
             }
         } else if (framework_ == TrainerFor::torch)
@@ -130,10 +134,32 @@ private:
         size({"--tp-size", "--tensor-parallel-size", "--tp"}, strategy_.tp, "strategy.tp");
         size({"--pp-size", "--pipeline-parallel-size", "--pp"}, strategy_.pp, "strategy.pp");
         size({"--ep-size", "--expert-parallel-size"}, strategy_.ep, "strategy.ep");
-        size({"--sp-size", "--sequence-parallel-size"}, strategy_.cp, "strategy.cp");
+        size({"--sp-size", "--sequence-parallel-size", "--sequence-parallel-degree",
+              "--context-parallel-size"},
+             strategy_.cp, "strategy.cp");
+        // axolotl's context parallelism is ring attention.
         if (strategy_.cp > 1)
-            strategy_.context.kind = ContextKind::ulysses;
+            strategy_.context.kind = arguments_.contains("--context-parallel-size") ||
+                                             arguments_.contains("--sequence-parallel-degree")
+                                         ? ContextKind::ring
+                                         : ContextKind::ulysses;
+        shards();
         values_.take("--zero-stage", strategy_.zero, "strategy.zero");
+    }
+
+    // axolotl's copies and shards of FSDP.
+    void shards()
+    {
+        const auto copies = values_.whole("--dp-replicate-size");
+        const auto shards = values_.whole("--dp-shard-size");
+        constexpr std::int64_t most = 1'000'000;
+        if (!shards || *shards < 1 || *shards > most || copies.value_or(1) < 1 ||
+            copies.value_or(1) > most)
+            return;
+        draft_.size.replicas = *shards * copies.value_or(1);
+        if (copies.value_or(1) > 1 && *shards > 1)
+            take("--dp-shard-size", strategy_.shard_group, *shards * strategy_.cp,
+                 "strategy.shard_group");
     }
 
     void recompute()
