@@ -245,6 +245,16 @@ void read_program(const Launch& launch, JobContext& context)
     if (!launch.config.text.empty())
         read_launcher_config(launch, arguments, context);
     read_trainer_program(arguments, context);
+    if (!arguments.sought().found.empty() || context.draft.settings_elsewhere)
+        return;
+    if (launch.launcher.empty())
+        context.draft.refuse({launch.line, launch.program},
+                             "starts something, and none of its arguments is known here",
+                             "give the line that starts the training");
+    else
+        context.draft.flag(fmt::format("line {}: no argument of {} says anything of the job: "
+                                       "its batch, length and format are defaults",
+                                       launch.line, launch.program));
 }
 
 void read_trainer_program(Arguments& arguments, JobContext& context)

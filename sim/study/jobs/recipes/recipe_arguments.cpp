@@ -59,7 +59,7 @@ private:
             denied_.insert(argument.name);
             return;
         } else if (!value.is_bool())
-            argument.values.push_back(said);
+            argument.values = as_words(said);
         if (value.is_array() && argument.values.empty())
             return;
         // What stands deeper in the tree belongs to something else there: it says nothing over one
@@ -70,6 +70,23 @@ private:
             return;
         known->second = depth;
         out_.add(std::move(argument));
+    }
+
+    // Tests of Megatron-LM put their values into a command line: "2 2" and "[attn mlp]" are two.
+    std::vector<std::string> as_words(std::string_view said) const
+    {
+        if (dialect_.mark != "MODEL_ARGS" || said.find(' ') == std::string_view::npos)
+            return {std::string(said)};
+        if (said.starts_with('[') && said.ends_with(']'))
+            said = said.substr(1, said.size() - 2);
+        std::vector<std::string> out;
+        while (!said.empty()) {
+            const std::size_t end = std::min(said.find(' '), said.size());
+            if (end > 0)
+                out.emplace_back(said.substr(0, end));
+            said = said.substr(std::min(end + 1, said.size()));
+        }
+        return out;
     }
 
     static std::string as_argument(const std::string& name)

@@ -140,7 +140,11 @@ private:
         buckets();
         groups();
         offload("offload_optimizer", strategy_.offload.optimizer, "strategy.offload.optimizer");
-        offload("offload_param", strategy_.offload.parameters, "strategy.offload.parameters");
+        if (strategy_.zero == 3 || !settings_.has(at + "offload_param.device"))
+            offload("offload_param", strategy_.offload.parameters, "strategy.offload.parameters");
+        else
+            draft_.ignore(settings_.origin(at + "offload_param.device"),
+                          "of effect at stage 3 alone");
         // As they were called until 2021.
         older_offload("cpu_offload", strategy_.offload.optimizer, "strategy.offload.optimizer");
         older_offload("cpu_offload_params", strategy_.offload.parameters,

@@ -461,3 +461,26 @@ TEST_CASE("adapters of Megatron-Bridge and of ms-swift have their own defaults")
     CHECK(!lora("--train_type full --lora_rank 8"));
     CHECK(!lora(""));
 }
+
+TEST_CASE("a decoder behind an encoder of images has a length of its own")
+{
+    const ImportedJob job = imported(JobKind::megatron,
+                                     "torchrun --nproc_per_node 8 examples/multimodal/train.py "
+                                     "--seq-length 256 --decoder-seq-length 2048 "
+                                     "--micro-batch-size 1 --bf16\n",
+                                     with_model(on_h100(1), "llama-2-7b"));
+    CHECK(job.job.training.sequence_length == 2048);
+}
+
+TEST_CASE("values of a test's YAML are words of a command line")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "MODEL_ARGS:\n  --num-layers: 8\n  --hidden-size: 1024\n  --num-attention-heads: 16\n"
+        "  --seq-length: 512\n  --position-embedding-type: rope\n  --micro-batch-size: 1\n"
+        "  --context-parallel-size: 4\n  --cp-comm-type: a2a+p2p\n"
+        "  --hierarchical-context-parallel-sizes: 2 2\n  --bf16: true\n",
+        on_h100(1));
+    CHECK(job.job.strategy.context.kind == ContextKind::hybrid);
+    CHECK(job.job.strategy.context.a2a == 2);
+}

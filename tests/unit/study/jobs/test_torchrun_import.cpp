@@ -208,3 +208,15 @@ TEST_CASE("what is trained is adapters or all, in the words of each framework")
     CHECK(lora("--lora_dim 4")->rank == 4);
     CHECK(!lora("--finetuning_type full --lora_rank 8"));
 }
+
+TEST_CASE("a launch without an argument known here is told, a command that is no launch is refused")
+{
+    const ImportedJob job =
+        imported(JobKind::torchrun, "torchrun --nproc_per_node 4 main.py 50 10\n", llama_on_h100());
+    CHECK(says(job.notes.flagged, "line 1: no argument of main.py says anything of the job: its "
+                                  "batch, length and format are defaults"));
+    CHECK(refusal_of(JobKind::torchrun,
+                     "submit run --cluster a --gpus 8 --replicas 8 -- sh torchrun.sh --env x\n",
+                     llama_on_h100())
+              .message == "submit: starts something, and none of its arguments is known here");
+}
