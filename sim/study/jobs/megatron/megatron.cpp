@@ -145,6 +145,35 @@ constexpr std::array other_programs{
     Aside{"realm", "retrieval"},
 };
 
+// A launcher of published models: ms-swift, Megatron-Bridge, Primus.
+constexpr std::array<std::string_view, 8> naming_arguments{"--model",
+                                                           "--hf-path",
+                                                           "--hf-model-id",
+                                                           "--hf-model-path",
+                                                           "--pretrained-checkpoint",
+                                                           "--model-name-or-path",
+                                                           "--model-name",
+                                                           "--recipe"};
+
+// A published model may be started with other layers than it has.
+void take_depth(MegatronReader& reader)
+{
+    JobDraft& draft = reader.draft;
+    const auto depth = reader.values.whole("--num-layers");
+    auto* const layers =
+        draft.model ? std::get_if<Transformer>(&draft.model->architecture) : nullptr;
+    constexpr std::int64_t most = 100'000;
+    if (!depth || layers == nullptr || layers->layers == *depth)
+        return;
+    if (*depth < 1 || *depth > most || !layers->pattern.empty())
+        return draft.refuse(
+            reader.values.origin("--num-layers"),
+            fmt::format("{} has {} layers of its own", draft.model->name, layers->layers),
+            "--model FILE gives another model");
+    draft.scenario.model = {};
+    draft.take(layers->layers, *depth, "model.layers", reader.values.origin("--num-layers"));
+}
+
 void read_any_model(MegatronReader& reader)
 {
     const std::string provider = reader.values.text("--model-provider");
@@ -169,13 +198,11 @@ void read_any_model(MegatronReader& reader)
     }
     if (reader.described)
         return read_megatron_model(reader);
-    // A launcher of published models: ms-swift, Megatron-Bridge, Primus.
-    for (const std::string_view name :
-         {"--model", "--hf-path", "--hf-model-id", "--hf-model-path", "--pretrained-checkpoint",
-          "--model-name-or-path", "--model-name", "--recipe"})
+    for (const std::string_view name : naming_arguments)
         if (const std::string value = reader.values.text(name);
             !value.empty() && !reader.draft.model)
             take_named_model(value, reader.values.origin(name), reader.context);
+    take_depth(reader);
     if (!reader.draft.model && reader.draft.unknown_model.empty())
         return read_megatron_model(reader); // says what is missing
     require_model(reader.context, "the arguments");
@@ -260,7 +287,10 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
 {
     JobDraft& draft = context.draft;
     MegatronReader reader{arguments, ArgumentValues(arguments, draft), draft, context, program};
-    reader.described = arguments.contains("--hidden-size") || arguments.contains("--num-layers");
+    const bool named = std::any_of(naming_arguments.begin(), naming_arguments.end(),
+                                   [&](std::string_view name) { return arguments.contains(name); });
+    reader.described =
+        arguments.contains("--hidden-size") || (!named && arguments.contains("--num-layers"));
     read_software(reader);
     if (!draft.scenario.model.given() && !draft.model)
         read_any_model(reader);

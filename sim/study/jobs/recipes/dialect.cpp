@@ -175,7 +175,8 @@ const Json* setting_at(const Json& root, std::string_view dotted)
 const RecipeDialect* dialect_of(const Json& root)
 {
     const auto has = [&](std::string_view mark) {
-        return mark.empty() || setting_at(root, mark) != nullptr;
+        const Json* const found = mark.empty() ? nullptr : setting_at(root, mark);
+        return mark.empty() || (found != nullptr && !found->is_null());
     };
     const auto* const found =
         std::find_if(dialects.begin(), dialects.end(), [&](const RecipeDialect& one) {

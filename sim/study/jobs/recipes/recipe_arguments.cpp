@@ -105,8 +105,14 @@ private:
             return text;
         if (text[1] != '{')
             text = "${" + text.substr(1) + "}";
-        if (text.back() != '}' || text.find("${", 2) != std::string::npos)
+        if (text.find("${", 2) != std::string::npos)
             return text;
+        if (const std::size_t close = text.find('}'); close != text.size() - 1) {
+            if (close == std::string::npos)
+                return text;
+            // "${MODEL:llama}.yaml"
+            return filled(text.substr(0, close + 1), siblings) + text.substr(close + 1);
+        }
         std::string inside = text.substr(2, text.size() - 3);
         for (const std::string_view resolver : {"oc.env:", "env:"})
             if (inside.starts_with(resolver))

@@ -484,3 +484,26 @@ TEST_CASE("values of a test's YAML are words of a command line")
     CHECK(job.job.strategy.context.kind == ContextKind::hybrid);
     CHECK(job.job.strategy.context.a2a == 2);
 }
+
+TEST_CASE("a published model may be started with other layers, on as many GPUs as its experts need")
+{
+    const auto run = [](const std::string& words) {
+        JobImportOptions options;
+        options.cluster.gpu = "h100";
+        return imported(JobKind::megatron,
+                        "export NNODES=1\nexport EXP=conf/qwen3_30B_A3B-pretrain.yaml\n"
+                        "bash run.sh --micro_batch_size 1 --global_batch_size 256 --seq_length 512 "
+                        "--pipeline_model_parallel_size 2 --expert_model_parallel_size 16 " +
+                            words,
+                        options);
+    };
+    CHECK(model_of(run("--num_layers 48")).layers == 48);
+    const ImportedJob fewer = run("--num_layers 12");
+    CHECK(model_of(fewer).layers == 12);
+    CHECK(model_of(fewer).moe->experts == 128);
+    CHECK(fewer.job.world() == 32);
+    CHECK(std::any_of(fewer.notes.flagged.begin(), fewer.notes.flagged.end(),
+                      [](const std::string& note) {
+                          return note.find("fewer than its experts need") != std::string::npos;
+                      }));
+}

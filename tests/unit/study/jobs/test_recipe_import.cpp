@@ -258,3 +258,13 @@ TEST_CASE("adapters are named by how the names of modules end, or by a pattern o
     CHECK(part.job.training.lora->targets == std::vector{q_proj});
     CHECK(part.notes.flagged.size() == 1);
 }
+
+TEST_CASE("a reference within a name is filled in, and a mark without a value marks nothing")
+{
+    const ImportedJob job = as_recognised(
+        "modules:\n  pre_trainer:\n    framework: megatron\n    model: ${M:qwen2.5_7B}.yaml\n"
+        "    overrides:\n      micro_batch_size: 1\n      seq_length: ${S:2048}\n");
+    CHECK(job.scenario.scenario.model.path == "qwen2.5-7b");
+    CHECK(job.job.training.sequence_length == 2048);
+    CHECK(!recognise_job("ENV_VARS:\n  A: 1\nMODEL_ARGS:\nTEST_TYPE: regular\n"));
+}
