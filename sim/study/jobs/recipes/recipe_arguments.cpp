@@ -75,7 +75,8 @@ private:
     // Tests of Megatron-LM put their values into a command line: "2 2" and "[attn mlp]" are two.
     std::vector<std::string> as_words(std::string_view said) const
     {
-        if (dialect_.mark != "MODEL_ARGS" || said.find(' ') == std::string_view::npos)
+        const bool place = said.find_first_of("{<") != std::string_view::npos; // of a template
+        if (dialect_.mark != "MODEL_ARGS" || place || said.find(' ') == std::string_view::npos)
             return {std::string(said)};
         if (said.starts_with('[') && said.ends_with(']'))
             said = said.substr(1, said.size() - 2);
